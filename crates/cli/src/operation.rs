@@ -212,24 +212,29 @@ fn planned(
     };
     let (environment, show) = environment(session, format, &prepared, journal, way.files);
     let directories = ModuleDirectories::of(session, &prepared.program);
+    let mode = options.mode;
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let mut outcome = session.runtime.block_on(plan);
+    let mut found = match mode {
+        PlanMode::Destroy => Vec::new(),
+        _ => validate_unplanned(session, &prepared, &environment, &outcome),
+    };
     // Nobody who knows a secret runs any more; the apply learns its own.
     show.end_log();
     (way.at_end)(&outcome);
     session.redactor.forget();
-    let written = directories.changes(&prepared.program);
+    found.extend(directories.changes(&prepared.program));
     if args.json {
-        // The engine's were shown as events; it knows nothing of these.
-        session.ui.diagnostics(written.as_slice(), &prepared.program.sources);
+        // The diagnostics of the run were shown as events; these belong to no node of its graph.
+        session.ui.diagnostics(&found, &prepared.program.sources);
         if way.applying && outcome.has_errors() {
             let of_checks = outcome.diagnostics.iter().filter(|it| is_of_check(it));
             let of_checks: Vec<Diagnostic> = of_checks.cloned().collect();
             session.ui.diagnostics(&of_checks, &prepared.program.sources);
         }
     }
-    outcome.diagnostics.extend(written);
+    outcome.diagnostics.extend(found);
     Ok((prepared, outcome))
 }
 
@@ -383,6 +388,19 @@ pub(crate) fn validate_with_providers(
         &session.workspace(),
         &verdicts,
     ))
+}
+
+/// What providers say about the resource blocks that have no instance in the plan.
+fn validate_unplanned(
+    session: &Session,
+    prepared: &Prepared,
+    environment: &Environment,
+    outcome: &PlanOutcome,
+) -> Vec<Diagnostic> {
+    let verdicts = VerdictCache::new(session, prepared.executables.clone());
+    let (program, workspace) = (&prepared.program, session.workspace());
+    let found = engine::validate_unplanned(program, environment, &workspace, &verdicts, outcome);
+    session.runtime.block_on(found)
 }
 
 pub(crate) fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {

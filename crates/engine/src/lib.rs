@@ -77,6 +77,6 @@ pub use crate::{
     },
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
     temp::{NoTempDirectories, TempDirectories, TempRoot},
-    validate::{Question, Verdicts, validate},
+    validate::{Question, Verdicts, validate, validate_unplanned},
     variables::{GivenValue, ValueSource, VariableValues},
 };

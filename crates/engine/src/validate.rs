@@ -2,27 +2,30 @@
 //!
 //! Values that only a run would give are unknown. A provider is started only if one of its configurations was not
 //! found good before, see [`Verdicts`]; it is not configured.
+//!
+//! A plan has providers validate every instance. [`validate_unplanned`] does it for the blocks that have none.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     num::NonZero,
     panic::resume_unwind,
     sync::Arc,
     thread::{self, available_parallelism},
 };
 
-use addr::{ProviderSource, ResourceMode};
+use addr::{ModuleInstance, ProviderSource, Resource, ResourceMode};
 use db::{Diagnostic, Severity};
 use futures::{StreamExt, stream};
-use hir::{Entry, Module, NodeId, Program, eval, item::Body, names::provider_local_name};
+use hir::{Entry, Module, ModuleId, NodeId, Program, eval, item::Body, names::provider_local_name};
 use provider::{Block, Provider, ProviderDiagnostic, ProviderSchemas, ValidateRequest};
+use state::Action;
 use values::{Str, Value, msgpack};
 
 use crate::{
     builtin, function_checks,
     offline::{ModuleScope, Offline},
     place::{RunPhase, enter_phase},
-    request::Environment,
+    request::{Environment, PlanOutcome},
     walk::Functions,
 };
 
@@ -78,20 +81,12 @@ pub async fn validate(
     workspace: &Str,
     verdicts: &dyn Verdicts,
 ) -> Vec<Diagnostic> {
-    enter_phase(RunPhase::Validating);
-    let offline = || Offline {
-        program,
-        state: None,
-        values: None,
-        workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false).without_plan().at_most(MOST_STEPS),
-        system: Arc::clone(&environment.system),
-        answers: None,
-    };
+    let offline = || offline(program, environment, workspace);
     let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
     let mut diagnostics = Vec::new();
     for module in &program.modules {
-        let found = of_resources(program, &offline, module).into_iter();
+        let entries = module.resources.values().collect();
+        let found = of_resources(program, &offline, module, entries).into_iter();
         for (found, problems) in found.chain([of_providers(program, &offline(), module)]) {
             diagnostics.extend(problems);
             found.into_iter().for_each(|(source, case)| {
@@ -103,6 +98,88 @@ pub async fn validate(
     for (source, case) in of_unconfigured(program) {
         cases.entry(source).or_default().push(case);
     }
+    diagnostics.extend(ask_providers(program, environment, cases, verdicts).await);
+    without_repeated(program, diagnostics)
+}
+
+/// Asks the providers about the resource blocks that have no instance in a plan, which the plan did not ask about.
+pub async fn validate_unplanned(
+    program: &Arc<Program>,
+    environment: &Environment,
+    workspace: &Str,
+    verdicts: &dyn Verdicts,
+    outcome: &PlanOutcome,
+) -> Vec<Diagnostic> {
+    let offline = || offline(program, environment, workspace);
+    let planned = planned_blocks(program, outcome);
+    let mut cases: BTreeMap<ProviderSource, Vec<Case<'_>>> = BTreeMap::new();
+    for module in &program.modules {
+        let unplanned =
+            module.resources.iter().filter(|(it, _)| !planned.contains(&(module.id, it)));
+        let entries = unplanned.map(|(_, entry)| entry).collect();
+        // What cannot be evaluated is an error of an instance, and there is none.
+        for (found, _) in of_resources(program, &offline, module, entries) {
+            found.into_iter().for_each(|(source, case)| {
+                cases.entry(source).or_default().push(case);
+            });
+        }
+    }
+    without_repeated(program, ask_providers(program, environment, cases, verdicts).await)
+}
+
+fn offline<'p>(
+    program: &'p Arc<Program>,
+    environment: &Environment,
+    workspace: &Str,
+) -> Offline<'p> {
+    enter_phase(RunPhase::Validating);
+    Offline {
+        program,
+        state: None,
+        values: None,
+        workspace: workspace.clone(),
+        functions: Functions::new(&environment.system, false).without_plan().at_most(MOST_STEPS),
+        system: Arc::clone(&environment.system),
+        answers: None,
+    }
+}
+
+/// The resource blocks with an instance in the plan, each with the directory of its module.
+fn planned_blocks<'p>(
+    program: &Program,
+    outcome: &'p PlanOutcome,
+) -> HashSet<(ModuleId, &'p Resource)> {
+    let plan = &outcome.plan;
+    let stays = |action| !matches!(action, Action::Delete | Action::Forget);
+    let changes = plan.resource_changes.iter().filter(|it| stays(it.change.action));
+    let changes = changes.map(|it| (&it.addr.module, &it.addr.resource));
+    let read = outcome.refreshed.resources().map(|(addr, _)| (&addr.module, &addr.resource));
+    let read = read.filter(|(_, resource)| resource.mode == ResourceMode::Data);
+    let opened = plan.ephemerals.iter().map(|it| (&it.addr.module, &it.addr.resource));
+    let blocks = changes.chain(read).chain(opened);
+    let mut directories: BTreeMap<&ModuleInstance, Option<ModuleId>> = BTreeMap::new();
+    blocks
+        .filter_map(|(module, resource)| {
+            let directory = directories.entry(module);
+            Some(((*directory.or_insert_with(|| directory_of(program, module)))?, resource))
+        })
+        .collect()
+}
+
+/// The directory of a module instance; `None` if the configuration does not call the module.
+fn directory_of(program: &Program, module: &ModuleInstance) -> Option<ModuleId> {
+    module.steps().iter().try_fold(program.root().id, |id, step| {
+        Some(program.module(id).calls.get(step.name.as_str())?.1)
+    })
+}
+
+async fn ask_providers(
+    program: &Program,
+    environment: &Environment,
+    cases: BTreeMap<ProviderSource, Vec<Case<'_>>>,
+    verdicts: &dyn Verdicts,
+) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
     for (source, cases) in cases {
         let open: Vec<Case<'_>> =
             cases.into_iter().filter(|case| !is_known_good(&source, case, verdicts)).collect();
@@ -119,7 +196,7 @@ pub async fn validate(
             Err(diagnostic) => diagnostics.push(*diagnostic),
         }
     }
-    without_repeated(program, diagnostics)
+    diagnostics
 }
 
 /// What is wrong with a module is told once, even if its calls lead to other modules each time, so that it is there more than
@@ -153,13 +230,13 @@ const WORTHWHILE: usize = 256;
 /// Evaluation follows references by recursion.
 const STACK: usize = 1 << 30;
 
-/// The configurations of a module's resources, evaluated on all processors.
+/// The configurations of some of a module's resources, evaluated on all processors.
 fn of_resources<'p>(
     program: &'p Program,
     offline: &(impl Fn() -> Offline<'p> + Sync),
     module: &'p Module,
+    entries: Vec<&'p Entry>,
 ) -> Vec<Found<'p>> {
-    let entries: Vec<&Entry> = module.resources.values().collect();
     let threads = available_parallelism().map_or(1, NonZero::get);
     let part = entries.len().div_ceil(threads).max(WORTHWHILE);
     let of_part = |part: &[&'p Entry]| -> Found<'p> {

@@ -196,3 +196,25 @@ fn files_below(directory: &std::path::Path) -> Vec<PathBuf> {
     };
     entries.flat_map(below).collect()
 }
+
+#[test]
+fn a_plan_has_blocks_without_instances_validated() {
+    let bench = Bench::new();
+    let block = MAIN.replace("name  = \"a\"", "count = 0\n  name  = \"a\"");
+    bench.write("count/main.tf", &block);
+    bench.write("call/main.tf", "module \"m\" {\n  source = \"../count\"\n  count = 0\n}\n");
+    for folder in ["count", "call"] {
+        let plan = || bench.mayfly(folder, ["plan"]);
+        assert!(refuses(plan()), "{folder}: a block without instances is asked about");
+        assert!(refuses(bench.mayfly(folder, ["plan", "-json"])), "{folder}");
+        plan().succeeds();
+        assert!(!refuses(plan()), "{folder}: the verdict is remembered");
+    }
+}
+
+#[test]
+fn a_plan_asks_about_a_block_with_instances_once() {
+    let bench = bench("x");
+    bench.mayfly("c", ["plan"]).succeeds();
+    assert_eq!(bench.ledger("c").calls("validate", "playground_parameter"), 1);
+}

@@ -11,6 +11,8 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("aws_ami", "creation_date", "the local API gives the time at which it began"),
     ("aws_ami", "root_snapshot_id", "the local API makes snapshots of images when it is reset"),
     ("aws_ami", "block_device_mappings.*.ebs.snapshot_id", "the same snapshots"),
+    ("external", "result.timestamp", "a script of the lambda module says when it ran"),
+    ("null_resource", "triggers.timestamp", "the same time"),
 ];
 
 /// The mark of an identifier of a request in the text of an error.

@@ -16,6 +16,10 @@ const REQUIREMENTS: &[&str] = &["versions.tf", ":(glob)modules/*/versions.tf"];
 /// Arguments that we refuse as not supported yet; both executables get the modules without them.
 const NOT_YET: &[&str] = &["create_before_destroy", "replace_triggered_by"];
 
+/// The beginning of blocks that we refuse, where a state has objects, as not supported yet. Without them nothing differs: every
+/// example begins without a state.
+const NOT_YET_BLOCK: &str = "moved {";
+
 /// The prefix of the registry addresses that the trees replace.
 const NAMESPACE: &str = "terraform-aws-modules/";
 
@@ -76,10 +80,11 @@ impl Library {
     /// Replaces registry sources in a file by relative paths, drops the version beside each, and what is [`NOT_YET`].
     fn point_at_checkouts(&mut self, file: &Path) -> Result<()> {
         let text = fs::read_to_string(file)?;
-        if !text.contains(NAMESPACE) && !NOT_YET.iter().any(|it| text.contains(it)) {
+        let is_refused = |it: &&str| text.contains(*it);
+        if !text.contains(NAMESPACE) && !NOT_YET.iter().chain([&NOT_YET_BLOCK]).any(is_refused) {
             return Ok(());
         }
-        let lines: Vec<&str> = text.lines().collect();
+        let lines = without_refused_blocks(&text);
         let mut written = Vec::with_capacity(lines.len());
         let mut drop_version = false;
         for (index, line) in lines.iter().enumerate() {
@@ -113,6 +118,18 @@ impl Library {
         let name = folder.file_name().and_then(|it| it.to_str()).context("a folder has a name")?;
         Ok(format!("{up}{name}/{sub}").trim_end_matches('/').to_owned())
     }
+}
+
+/// The lines of a file but for its blocks of [`NOT_YET_BLOCK`], which are not nested and hold no blocks.
+fn without_refused_blocks(text: &str) -> Vec<&str> {
+    let mut is_inside = false;
+    let is_kept = |line: &&str| {
+        is_inside |= line.starts_with(NOT_YET_BLOCK);
+        let is_kept = !is_inside;
+        is_inside &= !line.starts_with('}');
+        is_kept
+    };
+    text.lines().filter(is_kept).collect()
 }
 
 /// The constraint of the module call whose source stands in line `index`.
@@ -208,7 +225,13 @@ fn output(command: &mut Command) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{argument, version_beside};
+    use super::{argument, version_beside, without_refused_blocks};
+
+    #[test]
+    fn refused_blocks_are_left_out() {
+        let text = "a {\n}\nmoved {\n  from = a\n  to   = b\n}\nb {\n}";
+        assert_eq!(without_refused_blocks(text), ["a {", "}", "b {", "}"]);
+    }
 
     #[test]
     fn arguments_with_plain_strings_are_read() {
