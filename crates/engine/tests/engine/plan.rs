@@ -274,3 +274,29 @@ resource "test_thing" "b" {
         "#]],
     );
 }
+
+#[test]
+fn a_template_is_known_if_it_does_not_come_to_its_unknown_variables() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "test_thing" "a" { name = "a" }
+locals {
+  quiet = { loud = false, id = test_thing.a.id, name = "x" }
+}
+output "file" { value = templatefile("login.tpl", local.quiet) }
+output "string" {
+  value = templatestring(local.text, local.quiet)
+}
+output "loud" { value = templatefile("login.tpl", merge(local.quiet, { loud = true })) }
+locals { text = "%%{ if loud }$${id}%%{ endif }$${name}" }
+//- /login.tpl
+%{ if loud }${id}%{ endif }${name}
+"#,
+    );
+    let planned = world.plan();
+    let after = |name: &str| format!("{:?}", planned.plan.output_changes[name].after);
+    assert_eq!(after("file"), "\"x\\n\"");
+    assert_eq!(after("string"), "\"x\"");
+    assert_eq!(after("loud"), "(known after apply)");
+}

@@ -31,7 +31,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "templatefile",
-        &[Parameter::string("path"), Parameter::any("vars")],
+        // A template with unknown variables may come to a known text: it may not look at them.
+        &[Parameter::string("path"), Parameter::any("vars").shallow()],
         Returns::From(|_| Ok(Type::Dynamic)),
         templatefile,
         "Reads a file as a template and renders it with variables.",
@@ -53,7 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "templatestring",
-        &[Parameter::string("data"), Parameter::any("vars")],
+        &[Parameter::string("data"), Parameter::any("vars").shallow()],
         Returns::From(|_| Ok(Type::Dynamic)),
         templatestring,
         "Renders a string as a template with variables.",

@@ -63,6 +63,9 @@ impl FunctionEnv for World {
         text: &str,
         variables: &Value,
     ) -> Result<Value, RenderError> {
+        if !variables.is_wholly_known() {
+            return Ok(Value::dynamic());
+        }
         Ok(Value::string(format!("{}{:?}", text.trim_end(), variables.without_all_marks())))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a rule names the attribute or the shape of what it passes over; whether the value is there is compared all the same.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use serde_json::Value;
 
@@ -13,6 +13,9 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("aws_ami", "block_device_mappings.*.ebs.snapshot_id", "the same snapshots"),
     ("external", "result.timestamp", "a script of the lambda module says when it ran"),
     ("null_resource", "triggers.timestamp", "the same time"),
+    ("random_password", "result", "the provider draws it"),
+    ("random_password", "bcrypt_hash", "made of what is drawn, and of a salt"),
+    ("tls_private_key", "*", "the provider draws the key"),
 ];
 
 /// The mark of an identifier of a request in the text of an error.
@@ -40,6 +43,9 @@ pub(crate) fn without_chance(value: &mut Value) {
 fn replace(value: &mut Value, path: &[&str]) {
     match (path, value) {
         ([], value) if !value.is_null() => *value = Value::from("(decided by chance)"),
+        (["*"], Value::Object(parts)) => {
+            parts.values_mut().for_each(|it| replace(it, &[]));
+        }
         (["*", rest @ ..], Value::Array(items)) => {
             items.iter_mut().for_each(|it| replace(it, rest));
         }
@@ -68,19 +74,33 @@ pub(crate) fn without_requests(text: &str) -> String {
 /// Which identifier of the reference stands for which of ours: one for one, in a whole example.
 #[derive(Default)]
 pub(crate) struct Renaming {
+    /// Words that a provider drew, which may look like any word.
+    drawn: HashSet<String>,
     ours: HashMap<String, String>,
     theirs: HashMap<String, String>,
 }
 
 impl Renaming {
+    /// Notes the words of a text that a provider drew.
+    pub(crate) fn draws(&mut self, text: &str) {
+        self.drawn.extend(words(text).into_iter().map(str::to_owned));
+    }
+
     /// Returns true if both texts are the same but for identifiers and times, and no identifier has two counterparts.
     pub(crate) fn same(&mut self, theirs: &str, ours: &str) -> bool {
         let (theirs, ours) = (words(theirs), words(ours));
         theirs.len() == ours.len()
             && theirs.iter().zip(&ours).all(|(theirs, ours)| {
                 theirs == ours
-                    || (is_random(theirs) && is_random(ours) && self.stands_for(theirs, ours))
+                    || (self.is_random(theirs)
+                        && self.is_random(ours)
+                        && self.stands_for(theirs, ours))
             })
+    }
+
+    /// Returns true for part of a random identifier: at least four characters with a digit among them, or a word that was drawn.
+    fn is_random(&self, word: &str) -> bool {
+        (word.len() >= 4 && word.chars().any(|it| it.is_ascii_digit())) || self.drawn.contains(word)
     }
 
     fn stands_for(&mut self, theirs: &str, ours: &str) -> bool {
@@ -115,11 +135,6 @@ fn words(text: &str) -> Vec<&str> {
         rest = behind;
     }
     words
-}
-
-/// Returns true for what looks like part of a random identifier: at least four characters with a digit among them.
-fn is_random(word: &str) -> bool {
-    word.len() >= 4 && word.chars().any(|it| it.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -160,5 +175,10 @@ mod tests {
         assert!(!renaming.same("vpc-0a1b", "vpc-0a1b-x"));
         assert!(!renaming.same("Enabled", "Disabled"), "no identifiers");
         assert!(!renaming.same("10", "20"), "too short for an identifier");
+        assert!(!renaming.same("table-sly-cat", "table-big-dog"));
+        renaming.draws("sly-cat");
+        renaming.draws("big-dog");
+        assert!(renaming.same("table-sly-cat", "table-big-dog"));
+        assert!(!renaming.same("table-sly", "table-dog"));
     }
 }

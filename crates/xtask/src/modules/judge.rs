@@ -77,6 +77,13 @@ impl Differences {
         let answers = |record: &Record| record.commands.iter().map(Answer::of).collect::<Vec<_>>();
         let (mut reference, mut ours) = (answers(reference), answers(ours));
         found.explained = explain(&mut reference, &mut ours);
+        for answer in reference.iter().chain(&ours) {
+            for instance in answer.data.values().filter(|it| is_drawn(it)) {
+                let attributes = instance["attributes"].as_object().into_iter().flatten();
+                let texts = attributes.filter_map(|(_, value)| value.as_str());
+                texts.for_each(|it| found.renaming.draws(it));
+            }
+        }
         for (theirs, ours) in reference.iter().zip(&ours) {
             let command = &theirs.command;
             if theirs.exit != ours.exit {
@@ -172,6 +179,11 @@ impl Differences {
             )),
         }
     }
+}
+
+/// Returns true for an instance of a state whose attributes a provider draws.
+fn is_drawn(instance: &Value) -> bool {
+    instance["type"].as_str().is_some_and(|it| it.starts_with("random_"))
 }
 
 /// Takes differences out that are wanted, and returns the reason of each.
@@ -288,7 +300,15 @@ fn of_state(state: &Value) -> BTreeMap<String, Value> {
             data.insert(name, instance);
         }
     }
-    for part in ["check_results", "outputs", "version", "terraform_version"] {
+    for check in state["check_results"].as_array().into_iter().flatten() {
+        let mut check = check.clone();
+        // The reference writes the instances of a check in a random order.
+        if let Some(objects) = check["objects"].as_array_mut() {
+            objects.sort_by_key(|it| it["object_addr"].to_string());
+        }
+        data.insert(format!("check {}", check["config_addr"]), check);
+    }
+    for part in ["outputs", "version", "terraform_version"] {
         data.insert(part.to_owned(), state[part].clone());
     }
     data
