@@ -93,6 +93,9 @@ rules! {
     Try => MarkRule::EphemeralDeep,
     /// `can(a)`: operands are all that the expression read. The reference gives a plain bool.
     Can => MarkRule::EphemeralDeep,
+    /// `f(a, b...)` where `b` has no elements that could have its marks. The reference forgets them, and the result tells
+    /// that `b` is empty.
+    EmptyExpansion => MarkRule::EphemeralDeep,
     /// `dynamic "b" { for_each = c }`: the collection's own marks go on every block it makes and on what is set inside.
     DynamicBlock => MarkRule::UnionTop,
     /// A function that says nothing else, and every function of a provider.

@@ -145,6 +145,17 @@ impl Abstract {
         (self.deep_marks() == TriMarks::NONE).then_some(&constant.0)
     }
 
+    /// Whether a message may show the constant.
+    pub(in crate::analysis) fn is_showable(&self) -> bool {
+        let marks = self.deep_marks();
+        marks.sensitive == Tri::No && marks.ephemeral == Tri::No
+    }
+
+    /// Whether a message may show the names of the parts and their number: those are marked as the whole is.
+    pub(in crate::analysis) fn has_showable_shape(&self) -> bool {
+        self.marks.sensitive == Tri::No && self.ephemeral.here().is_never()
+    }
+
     /// Whether it is known to be null.
     pub fn is_null(&self) -> bool {
         self.constant.as_ref().is_some_and(|it| it.0.is_null())
@@ -234,7 +245,17 @@ impl Abstract {
 
     /// The same value, of which neither the type is known nor anything that depends on it.
     pub(in crate::analysis) fn opened(&self) -> Abstract {
-        Abstract { ty: Type::Dynamic, constant: None, ..self.with_open_parts() }
+        let presence = self.open_presence();
+        Abstract { ty: Type::Dynamic, constant: None, presence, ..self.with_open_parts() }
+    }
+
+    /// Whether it can be null or unknown once it has another type: while elements of a set are unknown, so is a list of
+    /// them.
+    pub(in crate::analysis) fn open_presence(&self) -> Presence {
+        match &self.ty {
+            Type::Set(_) => self.presence.min(Presence::NotNull),
+            _ => self.presence,
+        }
     }
 
     /// The same value with parts of which that holds.

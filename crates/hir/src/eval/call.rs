@@ -33,7 +33,8 @@ impl Argument {
 
 /// The arguments of a call after expansion.
 enum Arguments {
-    Known(Vec<Argument>),
+    /// With them, the marks that go on the result: those of a collection that has no elements to take them.
+    Known(Vec<Argument>, Marks),
     /// The expanded one is not known yet, or failed: the result of the call is this.
     Unknown(Value),
 }
@@ -59,12 +60,12 @@ impl Evaluation<'_> {
         if function.is_none() && !is_of_provider {
             return Ok(self.unknown_function(id, &call.name));
         }
-        let args = match self.arguments(call)? {
-            Arguments::Known(args) => args,
+        let (args, marks) = match self.arguments(call)? {
+            Arguments::Known(args, marks) => (args, marks),
             Arguments::Unknown(result) => return Ok(result),
         };
-        match (function, &*call.name) {
-            (_, "try") => self.attempt(id, &args),
+        let result = match (function, &*call.name) {
+            (_, "try") => return self.attempt(id, &args),
             (Some(function), "can") => {
                 match (self.arity_fault(id, function, &args), args.first()) {
                     (None, Some(arg)) => self.can(arg),
@@ -85,7 +86,8 @@ impl Evaluation<'_> {
             }
             (Some(function), _) => self.library_call(id, function, &args, scope),
             (None, _) => self.provider_call(id, &call.name, &args, scope),
-        }
+        };
+        Ok(result?.with_marks(&marks))
     }
 
     fn unknown_function(&mut self, at: ExprId, name: &str) -> Value {
@@ -119,7 +121,7 @@ impl Evaluation<'_> {
     fn arguments(&mut self, call: &Call) -> Result<Arguments, Interrupt> {
         let mut args: Vec<Argument> = call.args.iter().copied().map(Argument::Written).collect();
         let Some(Argument::Written(last)) = (if call.expand { args.pop() } else { None }) else {
-            return Ok(Arguments::Known(args));
+            return Ok(Arguments::Known(args, Marks::NONE));
         };
         let before = self.failures();
         let value = self.value(last)?;
@@ -142,12 +144,16 @@ impl Evaluation<'_> {
                 Value::dynamic().with_marks(&value.deep_marks().union(&rest)),
             ));
         };
+        if elements.is_empty() {
+            let marks = rules::result_marks(RuleId::EmptyExpansion, [&value]);
+            return Ok(Arguments::Known(args, marks));
+        }
         self.reserve(last, value.shallow_size())?;
         // The collection itself is gone after this, so its marks go on every element.
         args.extend(
             elements.iter().map(|it| Argument::Expanded(last, it.with_marks(value.marks()))),
         );
-        Ok(Arguments::Known(args))
+        Ok(Arguments::Known(args, Marks::NONE))
     }
 
     fn invalid_expansion(&mut self, at: ExprId, detail: &str, value: &Value) -> Value {

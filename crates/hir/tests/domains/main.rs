@@ -8,6 +8,7 @@
 mod blocks;
 mod bytes;
 mod conditions;
+mod forms;
 mod generate;
 mod names;
 mod random;

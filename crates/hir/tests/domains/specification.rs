@@ -2,13 +2,17 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use hir::analysis::{When, value::when::Condition};
+use hir::{
+    analysis::{When, value::when::Condition},
+    expr::Expr,
+    lower::lower_expression,
+};
 use values::{
     functions::{Function, Shape},
     rules::{Domain, RuleId, disable},
 };
 
-use crate::{names::of_the_specification, random::Sides};
+use crate::{forms::is_ephemeral, names::of_the_specification, random::Sides};
 
 const PAGE: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/spec/secrets/conditions.md"));
@@ -17,18 +21,19 @@ const PAGE: &str =
 const SEEDS: u64 = 6;
 
 /// An expression, and what the page says of it.
-struct Row<'p> {
+pub(crate) struct Row<'p> {
     line: usize,
-    expression: String,
-    verdict: &'p str,
+    pub(crate) expression: String,
+    pub(crate) verdict: &'p str,
 }
 
 /// Rows are of the form ``| `expression` | verdict |``.
-fn rows() -> Vec<Row<'static>> {
+pub(crate) fn rows() -> Vec<Row<'static>> {
     let row = |(line, text): (usize, &'static str)| {
         let (expression, rest) = text.strip_prefix("| `")?.split_once("` | ")?;
         let verdict = rest.strip_suffix(" |")?;
-        Some(Row { line: line + 1, expression: expression.replace("\\|", "|"), verdict })
+        let expression = expression.replace("\\|", "|").replace('␤', "\n");
+        Some(Row { line: line + 1, expression, verdict })
     };
     PAGE.lines().enumerate().filter_map(row).collect()
 }
@@ -74,6 +79,16 @@ fn each_row_is_true_to_its_word_in_runs() {
         }
     }
     assert!(wrong.is_empty(), "tests/spec/secrets/conditions.md\n{wrong}");
+}
+
+#[test]
+fn no_verdict_shows_a_secret_constant() {
+    let with_secrets: Vec<Row<'_>> =
+        rows().into_iter().filter(|it| it.expression.contains("hush")).collect();
+    assert!(with_secrets.len() > 10, "only {} rows have one", with_secrets.len());
+    for row in with_secrets {
+        assert!(!row.verdict.contains("hush"), "{}: {}", row.line, row.verdict);
+    }
 }
 
 /// The rule of blocks has its test in [`crate::blocks`].
@@ -143,6 +158,13 @@ fn calls(function: &Function) -> Vec<String> {
     places.filter_map(|place| call(Some(place))).collect()
 }
 
+/// Which argument of a call reads an ephemeral variable.
+fn ephemeral_position(call: &str) -> Option<usize> {
+    let (exprs, root, _) = lower_expression(call);
+    let Expr::Call(call) = &exprs[root] else { panic!("{call} is no call") };
+    call.args.iter().position(|arg| is_ephemeral(&exprs, *arg))
+}
+
 #[test]
 fn every_function_has_its_rows() {
     let there: BTreeSet<String> = rows().into_iter().map(|it| it.expression).collect();
@@ -151,8 +173,19 @@ fn every_function_has_its_rows() {
     let mut count = 0;
     for function in values::functions::all().filter(|it| it.is_for_configurations()) {
         count += 1;
-        let calls = calls(function).into_iter().filter(|call| sides.may_succeed(call));
-        for call in calls.filter(|call| !there.contains(call)) {
+        let calls: Vec<String> =
+            calls(function).into_iter().filter(|call| sides.may_succeed(call)).collect();
+        // A function that refuses every call above would have no row at all.
+        let used: BTreeSet<usize> = calls.iter().filter_map(|it| ephemeral_position(it)).collect();
+        let wanted = (0..function.params.len() + usize::from(function.variadic.is_some()))
+            .filter(|it| function.parameter(*it).is_none_or(|it| it.shape != Shape::Type));
+        let unseen: Vec<usize> = wanted.filter(|it| !used.contains(it)).collect();
+        assert!(
+            unseen.is_empty(),
+            "{}: nothing ephemeral in {unseen:?} of {calls:?}",
+            function.name
+        );
+        for call in calls.into_iter().filter(|call| !there.contains(call)) {
             let found = verdict(&sides.known(&call).ephemeral.somewhere());
             let _ = writeln!(missing, "| `{call}` | {found} |");
         }

@@ -72,6 +72,7 @@ const ROWS: &[Row] = &[
     row(RuleId::EqualityNull, "[var.e] == null", "false", "_"),
     row(RuleId::Operator, "var.en + 1", "!2", "!_"),
     row(RuleId::Operator, "var.et || true", "!true", "!_"),
+    row(RuleId::EmptyExpansion, "max(1, (true ? [] : var.el)...)", "!1", "!_"),
     row(RuleId::SetConstruction, "toset([var.e])", r#"!set["hush"]"#, "!_"),
     row(RuleId::Try, r#"try(tonumber(var.e), "x")"#, r#"!"x""#, "!_"),
     row(RuleId::Try, r#"try(tonumber(var.x), "x")"#, r#""x""#, "*?_"),

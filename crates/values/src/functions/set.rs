@@ -105,6 +105,10 @@ fn product_type(args: &[Value]) -> Result<Type, FunctionError> {
     let types: Result<Vec<Type>, FunctionError> =
         args.iter().enumerate().map(|(i, arg)| factor_type(i, arg)).collect();
     let tuple = Type::tuple(types?);
+    if args.iter().any(|arg| arg.ty() == Type::Dynamic) {
+        // It may turn out to be a set, which makes the result one.
+        return Ok(Type::Dynamic);
+    }
     let is_set = args.iter().any(|arg| matches!(arg.ty(), Type::Set(_)));
     Ok(if is_set { Type::set(tuple) } else { Type::list(tuple) })
 }

@@ -111,9 +111,7 @@ impl Infer<'_> {
     fn explain(&mut self, before: usize, read: &[(ExprId, &Abstract)]) {
         let exprs = self.exprs;
         let line = |(id, value): &(ExprId, &Abstract)| {
-            let marks = value.deep_marks();
-            let is_plain = marks.sensitive == Tri::No && marks.ephemeral == Tri::No;
-            let constant = value.constant.as_ref().filter(|_| is_plain)?;
+            let constant = value.constant.as_ref().filter(|_| self.is_showable(value))?;
             Some(format!("{} {}", traversal_text(exprs, *id)?, statement(&constant.0)))
         };
         let mut values: Vec<String> = read.iter().filter_map(line).collect();
@@ -214,13 +212,13 @@ impl Infer<'_> {
                 let places = items.iter().enumerate();
                 let tests: Vec<_> =
                     places.map(|(at, it)| (Test::Position(at), &it.ephemeral)).collect();
-                self.selected(at, &tests)
+                self.selected(at, &tests, self.has_showable_shape(base))
             }
             Inside::Attrs(attrs) => {
                 let names = attrs.iter();
                 let tests: Vec<_> =
                     names.map(|(name, it)| (Test::Key(name.clone()), &it.ephemeral)).collect();
-                self.selected(at, &tests)
+                self.selected(at, &tests, self.has_showable_shape(base))
             }
             Inside::Each(element) => element.ephemeral.clone(),
             Inside::Opaque(_) => any.ephemeral.map(|it| it.weakened_by(self.reads_of(at))),
@@ -229,7 +227,12 @@ impl Infer<'_> {
     }
 
     /// That of the part that an index selects. One of the parts it is.
-    pub(super) fn selected(&self, at: ExprId, parts: &[(Test, &Ephemerality)]) -> Ephemerality {
+    pub(super) fn selected(
+        &self,
+        at: ExprId,
+        parts: &[(Test, &Ephemerality)],
+        is_showable: bool,
+    ) -> Ephemerality {
         let mut kinds: Vec<(&Ephemerality, Vec<&Test>)> = Vec::new();
         for (test, part) in parts {
             match kinds.iter_mut().find(|(it, _)| it == part) {
@@ -243,7 +246,8 @@ impl Infer<'_> {
         kinds.into_iter().fold(common.clone(), |all, (part, tests)| {
             let is_selected = tests
                 .into_iter()
-                .fold(When::Never, |any, test| any.or(&self.tested(at, test.clone())));
+                .map(|test| self.tested_if(is_showable, at, test.clone()))
+                .fold(When::Never, |any, it| any.or(&it));
             Ephemerality::choose(&is_selected, part, &all)
         })
     }

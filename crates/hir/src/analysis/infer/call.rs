@@ -41,17 +41,21 @@ impl Infer<'_> {
             self.unknown_function(id, &call.name);
         }
         let rule = function.map_or(RuleId::Function, |function| function.rule);
-        let args = match self.expanded(call, args) {
-            Ok(args) => args,
+        let (args, from_empty) = match self.expanded(call, args) {
+            Ok(expanded) => expanded,
             Err(args) => return self.any_number(function, rule, call, &args),
         };
-        match function {
+        let value = match function {
             Some(function) if function.name == "convert" => {
                 self.conversion_call(id, call, function, &args)
             }
             Some(function) => self.library_call(id, call, function, &args),
             None if is_of_provider => self.provider_call(id, call, &args),
             None => self.failed_call(&args),
+        };
+        match from_empty {
+            Some(flow) => flow.onto(value),
+            None => value,
         }
     }
 
@@ -142,16 +146,19 @@ impl Infer<'_> {
         flow.onto(Abstract { failing: failing_call(args), ephemeral, ..Abstract::any() })
     }
 
-    /// Spreads the last argument of `f(a, b...)`; gives the arguments back where its length is not known.
+    /// Spreads the last argument of `f(a, b...)`, with what flows to the result where it has no elements; gives the arguments
+    /// back where its length is not known.
     fn expanded(
         &mut self,
         call: &Call,
         mut args: Vec<Abstract>,
-    ) -> Result<Vec<Abstract>, Vec<Abstract>> {
+    ) -> Result<(Vec<Abstract>, Option<Flow>), Vec<Abstract>> {
         if !call.expand {
-            return Ok(args);
+            return Ok((args, None));
         }
-        let (Some(last), Some(at)) = (args.pop(), call.args.last()) else { return Ok(args) };
+        let (Some(last), Some(at)) = (args.pop(), call.args.last()) else {
+            return Ok((args, None));
+        };
         let is_sequence =
             matches!(last.ty, Type::Dynamic | Type::Tuple(_) | Type::List(_) | Type::Set(_));
         if last.is_null() || !is_sequence {
@@ -171,6 +178,11 @@ impl Infer<'_> {
         }
         let is_known = last.presence == Presence::Known;
         match last.known_elements(MOST_ARGUMENTS).filter(|_| is_known) {
+            Some(elements) if elements.is_empty() => {
+                let mut flow = Flow::default();
+                flow.add(self.given(RuleId::EmptyExpansion, &last), &last);
+                Ok((args, Some(flow)))
+            }
             Some(elements) => {
                 // The collection itself is gone after this, so its marks go on every element.
                 let spread = elements.into_iter().map(|(_, element)| {
@@ -180,7 +192,7 @@ impl Infer<'_> {
                     flow.onto(element)
                 });
                 args.extend(spread);
-                Ok(args)
+                Ok((args, None))
             }
             None => {
                 args.push(last);

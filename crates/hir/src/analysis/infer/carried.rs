@@ -29,7 +29,7 @@ impl Infer<'_> {
                     let tests: Vec<_> = tests
                         .map(|(position, it)| (Test::Wraps { length, position }, &it.ephemeral))
                         .collect();
-                    self.selected(index, &tests)
+                    self.selected(index, &tests, self.has_showable_shape(container))
                 }
                 _ => some_element(container),
             },
@@ -58,7 +58,8 @@ impl Infer<'_> {
                     return start;
                 }
                 attrs.iter().fold(start, |all, (name, part)| {
-                    let is_it = self.tested(key, Test::Key(name.clone()));
+                    let test = Test::Key(name.clone());
+                    let is_it = self.tested_if(self.has_showable_shape(container), key, test);
                     Ephemerality::choose(&is_it, &part.ephemeral, &all)
                 })
             }
@@ -78,8 +79,8 @@ impl Infer<'_> {
                 let found = some_element(container);
                 let Some(otherwise) = otherwise.filter(|it| *it != found) else { return found };
                 let has = match name.filter(|_| matches!(container.ty, Type::Map(_))) {
-                    Some(name) => self.tested(of, Test::HasKey(name)),
-                    None => When::depends(self.reads_of(of).into_iter().chain(self.reads_of(key))),
+                    Some(name) if self.is_showable(&args[1]) => self.tested(of, Test::HasKey(name)),
+                    _ => When::depends(self.reads_of(of).into_iter().chain(self.reads_of(key))),
                 };
                 Ephemerality::choose(&has, &found, &otherwise)
             }
@@ -125,6 +126,7 @@ impl Infer<'_> {
             // A null among the arguments counts as nothing.
             let is_there = arg.ephemeral.inside();
             for (name, part) in attrs.iter().filter(|(_, it)| !it.ephemeral.is_never()) {
+                let name = (name, self.has_showable_shape(arg));
                 let stays =
                     later.clone().map(|it| self.lacks(at.get(it).copied(), &args[it], name));
                 let stays = stays.fold(When::Always, |all, it| all.and(&it));
@@ -154,8 +156,8 @@ impl Infer<'_> {
         }
     }
 
-    /// When an argument has no entry of a name.
-    fn lacks(&self, at: Option<ExprId>, arg: &Abstract, name: &Str) -> When {
+    /// When an argument has no entry of a name, which may be shown or not.
+    fn lacks(&self, at: Option<ExprId>, arg: &Abstract, (name, is_showable): (&Str, bool)) -> When {
         match (&arg.inside, &arg.ty, at) {
             _ if arg.is_null() => When::Always,
             (Inside::Attrs(attrs), ..) if attrs.get(name).is_none() => When::Always,
@@ -165,19 +167,26 @@ impl Infer<'_> {
             }
             (_, Type::Object(object), _) if object.get(name).is_none() => When::Always,
             (_, Type::Object(_), Some(at)) => self.tested(at, Test::Null),
-            (_, Type::Map(_), Some(at)) => self.tested(at, Test::HasKey(name.clone())).not(),
+            (_, Type::Map(_), Some(at)) => {
+                self.tested_if(is_showable, at, Test::HasKey(name.clone())).not()
+            }
             (_, _, Some(at)) => self.depends(at),
             (_, _, None) => When::depends([]),
         }
     }
 
-    /// When something that is spread over the arguments is ephemeral. The marks of a collection go on its elements, and are gone
-    /// where it has none.
+    /// When something that is spread over the arguments is ephemeral. The marks of a collection go on its elements, and on the
+    /// result where it has none.
     fn of_spread(&mut self, call: &Call, last: Option<&Abstract>) -> When {
         let Some((last, at)) = last.zip(call.args.last()) else { return When::Never };
         let inside = last.ephemeral.inside().clone();
+        let from_empty = self.given(RuleId::EmptyExpansion, last).when;
         match last.ephemeral.here() {
             When::Never => inside,
+            here if !from_empty.is_never() && !matches!(last.inside, Inside::Opaque(_)) => {
+                here.or(&inside)
+            }
+            here if !from_empty.is_never() => here.or(&self.weakened_by(&inside, [*at])),
             // Nobody knows which of them is where, and what is on the whole of an empty one is gone.
             _ if !inside.is_never() && matches!(last.inside, Inside::Opaque(_)) => {
                 self.weakened_by(&last.ephemeral.somewhere(), [*at])

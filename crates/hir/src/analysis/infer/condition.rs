@@ -76,6 +76,21 @@ impl Infer<'_> {
         }
     }
 
+    /// Whether a message may show a constant. Elements do not have the marks of what the loops around walk over.
+    pub(super) fn is_showable(&self, value: &Abstract) -> bool {
+        value.is_showable() && !self.around.has_secrets()
+    }
+
+    /// Whether a message may show the names of the parts of a value and their number.
+    pub(super) fn has_showable_shape(&self, value: &Abstract) -> bool {
+        value.has_showable_shape() && !self.around.has_secrets()
+    }
+
+    /// When a test of an expression holds. One that would show a secret only names what the expression reads.
+    pub(super) fn tested_if(&self, is_showable: bool, id: ExprId, test: Test) -> When {
+        if is_showable { self.tested(id, test) } else { self.depends(id) }
+    }
+
     fn tested_as(&self, id: ExprId, text: &str, test: Test) -> When {
         if text.len() > LONGEST {
             return self.depends(id);
@@ -229,6 +244,9 @@ impl Infer<'_> {
             Expr::Index { base, key } => {
                 let value = self.again(*key);
                 let Some(constant) = value.constant.as_ref() else { return self.depends(id) };
+                if !self.is_showable(&value) {
+                    return self.depends(id);
+                }
                 match (constant.0.as_number().and_then(|it| it.to_usize()), key_text(&value)) {
                     (Some(position), _) => self.position_failure(id, *base, position, nearer),
                     (None, Some(name)) => self.access_failure(id, *base, &name, nearer),
@@ -354,6 +372,8 @@ fn text(exprs: &Exprs, id: ExprId, depth: usize) -> Option<String> {
         }
         Expr::Index { base, key } => Some(format!("{}[{}]", operand(base)?, part(key)?)),
         Expr::GetAttr { base, name } => Some(format!("{}.{name}", operand(base)?)),
+        // A literal that is marked stands in the source, but in no message.
+        Expr::Call(call) if &*call.name == "sensitive" && has_literal(exprs, id) => None,
         Expr::Call(call) if !call.expand => {
             let args: Option<Vec<String>> = call.args.iter().map(part).collect();
             Some(format!("{}({})", call.name, args?.join(", ")))
@@ -381,6 +401,18 @@ fn text(exprs: &Exprs, id: ExprId, depth: usize) -> Option<String> {
         Expr::Ref(_) | Expr::Symbol(_) => traversal_text(exprs, id),
         _ => None,
     }
+}
+
+/// Whether something in an expression is written out.
+fn has_literal(exprs: &Exprs, root: ExprId) -> bool {
+    let mut rest = vec![root];
+    while let Some(id) = rest.pop() {
+        if matches!(exprs[id], Expr::Literal(_) | Expr::Template(_)) {
+            return true;
+        }
+        exprs[id].for_each_child(&mut |child| rest.push(child));
+    }
+    false
 }
 
 fn sign(op: BinaryOp) -> &'static str {

@@ -5,7 +5,7 @@ use values::{Type, Value, convert, rules::RuleId};
 use super::{Certainty, Flow, Infer};
 use crate::{
     analysis::value::{Abstract, Failing, Tri, When, join_types},
-    expr::{At, ExprId},
+    expr::{At, Expr, ExprId},
     item::ConstValue,
 };
 
@@ -56,11 +56,20 @@ impl Infer<'_> {
                     Tri::No => When::Never,
                     _ => self.truth(condition),
                 };
-                a.either_by(&b, &first).undecided()
+                let either = a.either_by(&b, &first).undecided();
+                // While the condition is unknown, an arm that fails is an unknown value and no null.
+                let is_certain = [then, otherwise].into_iter().all(|arm| self.is_plain(arm));
+                let constant = either.constant.clone().filter(|_| is_certain);
+                Abstract { constant, ..either }
             }
         };
         failing.keeps_type &= ty.is_sure;
         flow.onto(Abstract { ty: ty.result, failing, ..value })
+    }
+
+    /// Whether an expression is a constant or a name, neither of which fails.
+    fn is_plain(&self, id: ExprId) -> bool {
+        self.closed.contains(id) || matches!(self.exprs[id], Expr::Ref(_) | Expr::Symbol(_))
     }
 
     fn chosen(

@@ -27,6 +27,7 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         let mut keys = Failing::NEVER;
         let mut entries: Vec<(Option<Str>, Abstract)> = Vec::with_capacity(items.len());
+        let mut are_showable = true;
         for item in items {
             let key = self.expr(item.key);
             self.check_key(item.key, &key);
@@ -35,6 +36,7 @@ impl Infer<'_> {
             named.add(self.given(RuleId::ObjectKey, &key), &key);
             flow.join(&named.forgotten_by(Forgetting::ObjectKey));
             keys = keys.reading(&key);
+            are_showable &= key.constant.is_none() || self.is_showable(&key);
             entries.push((key_text(&key), value));
         }
         if entries.iter().all(|(name, _)| name.is_some()) {
@@ -49,12 +51,18 @@ impl Infer<'_> {
         }
         let failing = entries.iter().fold(keys, |failing, (_, value)| failing.reading(value));
         let object = of_unknown_names(&entries);
-        let ephemeral = object.ephemeral.with_inside(self.of_entries(items, &entries));
+        let ephemeral =
+            object.ephemeral.with_inside(self.of_entries(items, &entries, are_showable));
         flow.onto(Abstract { failing, ephemeral, ..object })
     }
 
     /// When something in an object is ephemeral: a value that no later one of the same name replaces.
-    fn of_entries(&self, items: &[ObjectItem], entries: &[(Option<Str>, Abstract)]) -> When {
+    fn of_entries(
+        &self,
+        items: &[ObjectItem],
+        entries: &[(Option<Str>, Abstract)],
+        are_showable: bool,
+    ) -> When {
         let mut all = When::Never;
         for (position, (name, value)) in entries.iter().enumerate() {
             let mut when = value.ephemeral.somewhere();
@@ -69,9 +77,12 @@ impl Infer<'_> {
                 let is_other = match (name, &later.0) {
                     (Some(name), Some(later)) if name == later => When::Never,
                     (Some(_), Some(_)) => When::Always,
-                    (Some(name), None) => self.tested(item.key, Test::Key(name.clone())).not(),
+                    (Some(name), None) => {
+                        self.tested_if(are_showable, item.key, Test::Key(name.clone())).not()
+                    }
                     (None, Some(later)) => {
-                        self.tested(items[position].key, Test::Key(later.clone())).not()
+                        let (key, test) = (items[position].key, Test::Key(later.clone()));
+                        self.tested_if(are_showable, key, test).not()
                     }
                     (None, None) => self.depends(item.key),
                 };

@@ -212,7 +212,9 @@ impl Infer<'_> {
             true => element.ephemeral.with_inside(element.ephemeral.inside().weakened()),
             false => element.ephemeral.clone(),
         };
-        Abstract { ty: Type::Dynamic, constant: None, inside, ephemeral, ..element.clone() }
+        let presence = element.open_presence();
+        let (ty, constant) = (Type::Dynamic, None);
+        Abstract { ty, constant, inside, ephemeral, presence, ..element.clone() }
     }
 }
 

@@ -114,6 +114,11 @@ impl Flow {
         self.marks
     }
 
+    /// Whether something secret may have flowed.
+    pub(super) fn has_secrets(&self) -> bool {
+        self.marks.sensitive > Tri::No || self.marks.ephemeral > Tri::No
+    }
+
     /// When what flowed is ephemeral.
     pub(super) fn is_ephemeral(&self) -> &When {
         &self.when

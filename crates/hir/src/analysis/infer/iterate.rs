@@ -78,7 +78,7 @@ impl Infer<'_> {
         let mut entries: BTreeMap<Str, Vec<Abstract>> = BTreeMap::new();
         let mut unnamed = Vec::new();
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
-            let name = it.for_key(round, item_key, progress, is_kept);
+            let (name, is_secret) = it.for_key(round, item_key, progress, is_kept);
             let value = it.made_in(round, item_value);
             progress.holds(&value);
             if is_kept != Some(false) {
@@ -87,7 +87,8 @@ impl Infer<'_> {
             match (is_kept, name) {
                 (Some(false), _) => {}
                 (Some(true), Some(name)) => {
-                    progress.may_fail |= !it.enter(item_key, &mut entries, name, value, group);
+                    let entry = (name, is_secret);
+                    progress.may_fail |= !it.enter(item_key, &mut entries, entry, value, group);
                 }
                 _ => {
                     progress.is_decided = false;
@@ -110,7 +111,7 @@ impl Infer<'_> {
         &mut self,
         at: ExprId,
         entries: &mut BTreeMap<Str, Vec<Abstract>>,
-        name: Str,
+        (name, is_secret): (Str, bool),
         value: Abstract,
         group: bool,
     ) -> bool {
@@ -124,10 +125,13 @@ impl Infer<'_> {
                 true
             }
             Entry::Occupied(entry) => {
+                let named = match is_secret {
+                    true => "the same key".to_owned(),
+                    false => format!("the key {:?}", entry.key()),
+                };
                 let detail = format!(
-                    "Two different items produced the key {:?} in this 'for' expression. If duplicates are expected, use the \
-                     ellipsis (...) after the value expression to enable grouping by key.",
-                    entry.key()
+                    "Two different items produced {named} in this 'for' expression. If duplicates are expected, use the \
+                     ellipsis (...) after the value expression to enable grouping by key."
                 );
                 self.fails(at, "duplicate-object-key", "Duplicate object key", detail);
                 false
@@ -135,14 +139,14 @@ impl Infer<'_> {
         }
     }
 
-    /// The key of an item, if the source determines it.
+    /// The key of an item, if the source determines it, and whether it is a secret.
     fn for_key(
         &mut self,
         round: Loop,
         id: ExprId,
         progress: &mut Progress,
         is_kept: Option<bool>,
-    ) -> Option<Str> {
+    ) -> (Option<Str>, bool) {
         let key = self.made_in(round, id);
         let given = self.given(RuleId::ForKey, &key);
         let given = match is_kept {
@@ -164,7 +168,7 @@ impl Infer<'_> {
         }
         let text = key_text(&key);
         progress.may_fail |= text.is_none();
-        text
+        (text, !self.is_showable(&key))
     }
 
     fn begin(&mut self, round: Loop) -> (Rounds, Progress) {

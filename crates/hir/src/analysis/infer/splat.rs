@@ -100,8 +100,10 @@ impl Infer<'_> {
                     }
                     None => None,
                 };
-                let element = element.unwrap_or_else(|| {
-                    self.with_symbol(item, base.any_element(), |it| it.expr(each))
+                let element = element.unwrap_or_else(|| match ty {
+                    // A tuple of an unknown length may have no element that the steps are applied to.
+                    Type::Dynamic => self.perhaps_each(item, base.any_element(), each),
+                    _ => self.with_symbol(item, base.any_element(), |it| it.expr(each)),
                 });
                 let ty = match ty {
                     Type::Tuple(_) | Type::Dynamic => Type::Dynamic,
