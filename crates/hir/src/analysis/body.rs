@@ -52,10 +52,19 @@ struct Place<'p> {
     root: &'p SchemaBlock,
 }
 
+/// A `dynamic` block that the body of a block stands in.
+pub(super) struct Around<'o> {
+    for_each: ExprId,
+    value: &'o Abstract,
+    outer: Option<&'o Around<'o>>,
+}
+
 /// The inference of one body.
 pub(super) struct BodyInfer<'i, 'a> {
     pub(super) infer: &'i mut Infer<'a>,
     pub(super) persistence: Persistence,
+    /// The `dynamic` blocks around, which may make no block.
+    pub(super) around: Option<&'i Around<'i>>,
 }
 
 impl BodyInfer<'_, '_> {
@@ -251,7 +260,23 @@ impl BodyInfer<'_, '_> {
         );
         let summary = "Invalid use of an ephemeral value";
         let problem = ItemProblem::error(at, MISUSE, summary, detail);
+        let (certainty, when) = judgement;
+        let is_made = self.is_made();
+        let judgement = match is_made {
+            When::Always => (certainty, when),
+            _ => (certainty.min(Tri::Maybe), &when.and(&is_made)),
+        };
         self.infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+    }
+
+    /// When the `dynamic` blocks around make a block.
+    fn is_made(&mut self) -> When {
+        let (mut is_made, mut around) = (When::Always, self.around);
+        while let Some(Around { for_each, value, outer }) = around {
+            is_made = self.infer.has_elements(*for_each, value).and(&is_made);
+            around = *outer;
+        }
+        is_made
     }
 
     /// A secret written as a literal is its author's, and no engine can hide it (DESIGN 5).
@@ -319,10 +344,14 @@ impl BodyInfer<'_, '_> {
         // Marks of `for_each` go to everything that its blocks hold.
         let marks = self.infer.given(RuleId::DynamicBlock, &for_each).marks;
         let iterator = iterator(self.infer, &for_each);
-        let persistence = self.persistence;
+        let (persistence, outer) = (self.persistence, self.around);
+        // What `for_each` gives to its blocks was judged there.
+        let is_told = !for_each.ephemeral.here().is_never();
+        let inner = Around { for_each: dynamic.for_each, value: &for_each, outer };
+        let around = if is_told { outer } else { Some(&inner) };
         let before = self.infer.problems.len();
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
-            let mut body = BodyInfer { infer, persistence };
+            let mut body = BodyInfer { infer, persistence, around };
             dynamic.labels.iter().for_each(|label| dynamic_label(body.infer, *label));
             body.inner_block(&block.body, &nested.block, place)
         });

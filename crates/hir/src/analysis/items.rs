@@ -129,7 +129,8 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
             let schemas = &input.schemas(env.db).0;
             let schema = Arc::clone(schemas.configuration());
             hint_at_required(&mut infer, config, schemas.provider.block(), item.header);
-            let mut body = BodyInfer { infer: &mut infer, persistence: Persistence::Ephemeral };
+            let mut body =
+                BodyInfer { infer: &mut infer, persistence: Persistence::Ephemeral, around: None };
             body.block(&config.body, schema.block(), item.header, "");
         }
         None => without_schema(&mut infer, &config.body),

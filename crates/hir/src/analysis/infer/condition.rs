@@ -165,7 +165,7 @@ impl Infer<'_> {
     }
 
     /// When a collection has elements.
-    pub(super) fn has_elements(&mut self, id: ExprId, value: &Abstract) -> When {
+    pub(in crate::analysis) fn has_elements(&mut self, id: ExprId, value: &Abstract) -> When {
         self.has_elements_within(id, value, DEEPEST)
     }
 

@@ -72,7 +72,7 @@ impl Kept<'_> {
         let before = infer.problems.len();
         let body = self.block.body.fitted(schema);
         refuse_dynamic_blocks(infer, &body);
-        BodyInfer { infer, persistence: Persistence::Ephemeral }.block(
+        BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }.block(
             &body,
             schema,
             self.block.node,

@@ -89,7 +89,7 @@ impl Part<'_> {
         };
         // What is said of them is not said of a missing argument.
         let before = infer.problems.len();
-        BodyInfer { infer, persistence: Persistence::Ephemeral }.block(
+        BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }.block(
             &without_keys,
             schema,
             self.block.node,

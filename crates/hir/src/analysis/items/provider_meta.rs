@@ -33,7 +33,8 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
         found.extend(match &schemas.provider_meta {
             Some(schema) => {
                 let before = infer.problems.len();
-                let mut body = BodyInfer { infer, persistence: Persistence::Ephemeral };
+                let mut body =
+                    BodyInfer { infer, persistence: Persistence::Ephemeral, around: None };
                 body.block(&meta.body, schema.block(), meta.node, "");
                 infer.problems.split_off(before)
             }

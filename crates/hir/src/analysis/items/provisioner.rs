@@ -66,7 +66,8 @@ fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
 
 /// Everything that a provisioner is given is gone with it, so it may be ephemeral (RFC, "provisioner block").
 fn against(infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock, header: NodeId) {
-    BodyInfer { infer, persistence: Persistence::Ephemeral }.block(body, schema, header, "");
+    BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }
+        .block(body, schema, header, "");
 }
 
 fn unknown(provisioner: &Provisioner) -> ItemProblem {

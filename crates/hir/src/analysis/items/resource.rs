@@ -105,7 +105,12 @@ fn body(
                 ResourceMode::Ephemeral => Persistence::Ephemeral,
                 ResourceMode::Managed | ResourceMode::Data => Persistence::Stored,
             };
-            BodyInfer { infer, persistence }.block(&resource.body, schema.block(), item.header, "")
+            BodyInfer { infer, persistence, around: None }.block(
+                &resource.body,
+                schema.block(),
+                item.header,
+                "",
+            )
         }
         SchemaLookup::NoSuchType => {
             without_schema(infer, &resource.body);
