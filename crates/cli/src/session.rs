@@ -438,6 +438,14 @@ impl Session {
         if !project.tree().is_dynamic(project.workspace()) {
             return false;
         }
+        drop(early);
+        self.give_values(project)
+    }
+
+    /// Gives a configuration the values of its variables that are no secrets, whether or not it needs them before anything is
+    /// planned. Returns true if that differs from what it had.
+    pub(crate) fn give_values(&self, project: &mut Project) -> bool {
+        let early = self.lock_early();
         let mut given = variables::given(self, project.db(), project.root(), &early.flags);
         let is_plain = |name: &Str| variables::is_plain(project.db(), project.root(), name);
         let planned = early.planned.iter().filter(|(name, _)| is_plain(name));

@@ -17,6 +17,7 @@ use crate::{
         ItemKey, base_of, block_names, block_problems, header_around, place_of,
         problems_in_override,
     },
+    statics,
     symbols::gathered,
     workspace::Workspace,
 };
@@ -205,7 +206,7 @@ fn of_items(
         let is_told = !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem);
         let at = || place_of(db, *key, problem.at);
         if is_told && !at().is_some_and(|(block, range)| is_spoiled(db, block, range)) {
-            found.push(from_item(db, places, *key, problem));
+            found.push(from_item(db, workspace, places, *key, problem));
         }
     }
 }
@@ -228,7 +229,7 @@ fn of_override(
     found: &mut Vec<Diagnostic>,
 ) {
     for (key, problem) in overriding_problems(db, workspace, directory, block) {
-        found.push(from_item(db, places, key, &problem));
+        found.push(from_item(db, workspace, places, key, &problem));
     }
     let mut seen = FxHashSet::default();
     for index in 0..block_names(db, block).len() as u32 {
@@ -238,7 +239,7 @@ fn of_override(
         }
         let of_items = item_problems(db, workspace, directory, base.block).iter();
         let here = of_items.filter(|(key, problem)| is_in(db, block, *key, problem));
-        found.extend(here.map(|(key, problem)| from_item(db, places, *key, problem)));
+        found.extend(here.map(|(key, problem)| from_item(db, workspace, places, *key, problem)));
         let structural = problems_in_override(db, base.block, block);
         found.extend(structural.map(|it| from_block(db, it, places, block)));
     }
@@ -400,7 +401,13 @@ impl Naming for Diagnostic {
     }
 }
 
-fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) -> Diagnostic {
+fn from_item(
+    db: &dyn Db,
+    workspace: Workspace,
+    places: &Places,
+    key: ItemKey,
+    problem: &ItemProblem,
+) -> Diagnostic {
     let place = place_of(db, key, problem.at);
     let related = problem.related.iter().filter_map(|(key, at, message)| {
         let (block, range) = place_of(db, *key, *at)?;
@@ -414,7 +421,7 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         id: problem.id,
         severity: problem.severity,
         summary: problem.summary.clone(),
-        detail: problem.detail.clone(),
+        detail: detail_today(db, workspace, problem),
         address: problem.address.as_ref().map(ToString::to_string),
         context: place.and_then(|(block, range)| around(db, block, range, problem.id)),
         values: problem.values.clone(),
@@ -422,4 +429,14 @@ fn from_item(db: &dyn Db, places: &Places, key: ItemKey, problem: &ItemProblem) 
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),
         location,
     }
+}
+
+/// The detail of a problem, with what today's values make of its condition.
+fn detail_today(db: &dyn Db, workspace: Workspace, problem: &ItemProblem) -> String {
+    let today = problem.condition.as_ref().and_then(|condition| {
+        let (said, rest) = problem.detail.split_once("\n\n")?;
+        let today = statics::today::sentence(db, workspace, condition)?;
+        Some(format!("{said} {today}\n\n{rest}"))
+    });
+    today.unwrap_or_else(|| problem.detail.clone())
 }

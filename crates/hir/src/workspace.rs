@@ -50,6 +50,13 @@ pub struct Given {
     pub files: BTreeMap<Str, Option<Arc<[u8]>>>,
 }
 
+impl Given {
+    /// Whether somebody said what is given; there always is a workspace.
+    pub fn is_given(&self) -> bool {
+        !self.workspace.is_empty()
+    }
+}
+
 impl std::fmt::Debug for Given {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Given");

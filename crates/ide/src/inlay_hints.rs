@@ -4,7 +4,7 @@
 use db::ByteRange;
 use hir::{
     Expr, ExprId, ItemKind, NodeId,
-    analysis::{Abstract, ExprValues, ItemValues, Tri},
+    analysis::{Abstract, ExprValues, ItemValues, Tri, When, value::when::Condition},
     item::Body,
 };
 use values::Type;
@@ -230,9 +230,21 @@ fn mark_label(value: &Abstract) -> Option<String> {
         Tri::Maybe => Some(format!("maybe {word}")),
         Tri::Yes => Some(word.to_owned()),
     };
-    let words = [word(marks.ephemeral, "ephemeral"), word(marks.sensitive, "sensitive")];
+    let ephemeral = match value.ephemeral.somewhere() {
+        When::Always => Some("ephemeral".to_owned()),
+        When::If(condition) => under(&condition).or_else(|| word(marks.ephemeral, "ephemeral")),
+        When::Never => word(marks.ephemeral, "ephemeral"),
+    };
+    let words = [ephemeral, word(marks.sensitive, "sensitive")];
     let words: Vec<String> = words.into_iter().flatten().collect();
     (!words.is_empty()).then(|| format!("({})", words.join(", ")))
+}
+
+/// `ephemeral unless var.list is empty`, where that is short.
+fn under(condition: &Condition) -> Option<String> {
+    const LONG: usize = 40;
+    let phrase = condition.phrase().filter(|it| it.chars().count() <= LONG)?;
+    Some(format!("ephemeral {phrase}"))
 }
 
 #[cfg(test)]
@@ -296,6 +308,27 @@ variable "password" {
   sensitive = true
 }
 "#;
+
+    #[test]
+    fn the_condition_under_which_a_value_is_ephemeral() {
+        check(
+            "variable \"key\" {\n  ephemeral = true\n}\nvariable \"list\" {\n  type = list(string)\n}\nlocals {\n  a = [for it in var.list : var.key]\n  b = concat(var.list, [var.key])\n  c = [for it in var.list : it == \"a\" ? { x = var.key } : { x = \"\" }]\n  d = [for it in var.list : it]\n}\n",
+            expect![[r#"
+                variable "key" {
+                  ephemeral = true
+                }
+                variable "list" {
+                  type = list(string)
+                }
+                locals {
+                  a = [for it in var.list : var.key]«(ephemeral unless var.list is empty)»
+                  b = concat(var.list, [var.key])«(ephemeral)»
+                  c = [for it in var.list : it == "a" ? { x = var.key } : { x = "" }]«(maybe ephemeral)»
+                  d = [for it in var.list : it]
+                }
+            "#]],
+        );
+    }
 
     #[test]
     fn types_of_locals_that_do_not_show_them() {

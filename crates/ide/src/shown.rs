@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hir::analysis::{Abstract, Tri, TriMarks, value::Inside};
+use hir::analysis::{Abstract, Tri, TriMarks, When, value::Inside};
 use values::{Kind, Type, Value};
 
 /// Types with more lines than this are cut.
@@ -167,7 +167,7 @@ pub(crate) fn marks(marks: &TriMarks) -> Vec<&'static str> {
 
 /// Marks of a value and of its parts, in words.
 pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
-    let (top, inner) = (&value.marks, value.inner_marks());
+    let (top, inner) = by_known_values(value);
     let ephemeral = match inner.ephemeral {
         Tri::Yes if top.ephemeral == Tri::No => Some("has ephemeral parts"),
         Tri::Maybe if top.ephemeral == Tri::No => Some("may have ephemeral parts"),
@@ -178,7 +178,25 @@ pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
         Tri::Maybe if top.sensitive == Tri::No => Some("may have sensitive parts"),
         _ => None,
     };
-    marks(top).into_iter().chain(ephemeral).chain(sensitive).collect()
+    marks(&top).into_iter().chain(ephemeral).chain(sensitive).collect()
+}
+
+/// The marks of a value and those inside of it, where what is ephemeral is as it is where everything is known: a whole is not what
+/// it counts as while nobody knows its parts.
+fn by_known_values(value: &Abstract) -> (TriMarks, TriMarks) {
+    let (mut top, mut inner) = (value.marks, value.inner_marks());
+    let (here, inside) = (value.ephemeral.here(), value.ephemeral.inside());
+    if *here == When::Always {
+        top.ephemeral = Tri::Yes;
+    } else if here.is_never() && !inside.is_never() {
+        top.ephemeral = Tri::No;
+    }
+    if *inside == When::Always {
+        inner.ephemeral = Tri::Yes;
+    } else if !inside.is_never() {
+        inner.ephemeral = inner.ephemeral.max(Tri::Maybe);
+    }
+    (top, inner)
 }
 
 /// The constant that a value is known to be, in one short line; nothing if any of it may be a secret.

@@ -650,15 +650,14 @@ impl Server {
         self.checks.everything_changed();
     }
 
-    /// Gives the root modules what they are given from outside, where a source of a module is made from it.
+    /// Gives the root modules what they are given from outside: sources of modules may be made from it, and warnings tell what
+    /// today's values come to.
     fn give(&mut self) {
         for (path, root) in &self.roots {
             let workspace = root.workspace;
-            if self.tree.is_dynamic(workspace) {
-                let (db, directory) = (&self.tree.db, workspace.root(&self.tree.db));
-                let given = self.installation.given(Path::new(path), db, directory);
-                self.tree.give(workspace, given);
-            }
+            let (db, directory) = (&self.tree.db, workspace.root(&self.tree.db));
+            let given = self.installation.given(Path::new(path), db, directory);
+            self.tree.give(workspace, given);
         }
     }
 

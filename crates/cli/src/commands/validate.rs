@@ -18,8 +18,13 @@ pub(crate) fn run(
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
     let (diagnostics, sources) = match session.load_with_values(None, flags) {
-        Ok(loaded) => {
+        Ok(mut loaded) => {
             let (mut diagnostics, mut program) = loaded.project.checked();
+            let is_doubt = |it: &Diagnostic| it.id == db::diagnostic::POSSIBLY_EPHEMERAL;
+            if diagnostics.iter().any(is_doubt) && session.give_values(&mut loaded.project) {
+                // What today's values make of the conditions is told as well.
+                (diagnostics, program) = loaded.project.checked();
+            }
             let of_files = variables::unreadable(session, program.root(), flags);
             if !of_files.is_empty() {
                 diagnostics.extend(of_files);

@@ -529,6 +529,7 @@ pub(super) fn judged(
             let mut problem = ItemProblem { id: POSSIBLY_EPHEMERAL, summary, detail, ..problem }
                 .with_severity(Severity::Warning)
                 .because(origin);
+            problem.condition = Some(Arc::clone(condition));
             for (item, at, text) in condition.places() {
                 let message = format!("whether it is ephemeral is decided by {text}");
                 problem.related.push((item, at.into(), message));

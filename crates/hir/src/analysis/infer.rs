@@ -353,6 +353,17 @@ impl<'a> Infer<'a> {
         Given { marks, when }
     }
 
+    /// What a part gives of which nobody may see that it fails: then marks are there only that are sure of what fails, too.
+    fn given_if_hidden(&mut self, at: ExprId, given: Given, value: &Abstract) -> Given {
+        if !value.failing.keeps_marks {
+            return given.weakened();
+        }
+        let is_exact = given.when.is_never()
+            || given.marks.ephemeral == Tri::Yes
+            || self.failure(at).is_never();
+        if is_exact { given } else { Given { when: given.when.weakened(), ..given } }
+    }
+
     /// What parts give that only a condition is known of, where the rule lets anything pass.
     fn given_on(&self, rule: RuleId, given: Given) -> Given {
         match rules::rule(rule, Domain::Abstract) {

@@ -1,9 +1,11 @@
 //! A problem of one item, without ranges: they are joined when it is shown.
 
+use std::sync::Arc;
+
 use db::Severity;
 use values::Str;
 
-use super::origin::Origin;
+use super::{origin::Origin, value::when::Condition};
 use crate::{expr::At, fix::Fix, names::ItemKey, scope::EvalDiagnostic, unsupported};
 
 /// A problem at a place of an item.
@@ -27,6 +29,8 @@ pub struct ItemProblem {
     pub related: Vec<(ItemKey, At, String)>,
     /// What would mend it.
     pub fix: Option<Fix>,
+    /// What decides whether there is a problem at all; the detail begins with it.
+    pub condition: Option<Arc<Condition>>,
 }
 
 impl ItemProblem {
@@ -47,6 +51,7 @@ impl ItemProblem {
             values: Vec::new(),
             related: Vec::new(),
             fix: None,
+            condition: None,
         }
     }
 
@@ -66,7 +71,7 @@ impl ItemProblem {
     }
 
     /// The same with the chain that leads to an ephemeral value, and a word on where the reference loses it.
-    pub fn because(mut self, origin: Option<&std::sync::Arc<Origin>>) -> ItemProblem {
+    pub fn because(mut self, origin: Option<&Arc<Origin>>) -> ItemProblem {
         let mut forgetting = None;
         for link in origin.into_iter().flat_map(|origin| origin.chain()) {
             forgetting = forgetting.or(link.forgotten_by);
@@ -91,6 +96,7 @@ impl From<EvalDiagnostic> for ItemProblem {
             values: it.values,
             related: Vec::new(),
             fix: it.fix,
+            condition: None,
         }
     }
 }

@@ -20,6 +20,7 @@ mod early;
 mod evaluate;
 mod instances;
 mod scope;
+pub(crate) mod today;
 mod trouble;
 
 use std::collections::BTreeSet;

@@ -24,13 +24,15 @@ const FOUND_BEFORE: [u64; 22] = [
 ];
 
 /// Disagreements that were found and shrunk, each with the seed of its values.
-const SHRUNK: [(u64, &str); 7] = [
+const SHRUNK: [(u64, &str); 9] = [
     (5_030_741, "[for k, v in var.est : var.s if true][*][0]"),
     (5_044_636, "[for k, v in {a = 1, b = \"x\"} : var.t if var.xt][*].s"),
     (5_049_278, "((max(0, var.ln...) < 1) ? (var.s ? null : null) : null)"),
     (5_056_309, "[for k, v in var.xm : v][*].a"),
     (5_060_798, "tomap({a = toset(var.pair), b = var.any2})"),
     (5_089_162, "[for v in var.el : var.e if var.t][*][0]"),
+    (6_034_969, "tomap(zipmap([\"a\", \"b\"], [true, try(var.e, var.e)]))"),
+    (6_050_910, "(parseint([var.e, var.deep][var.o.b], 10) && var.t)"),
     (150, "setproduct([], setunion(lookup(var.eo, var.x, [\"a\", \"b\"]), var.pair))"),
 ];
 

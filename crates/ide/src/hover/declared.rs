@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::ByteRange;
 use hir::{
     Item, ItemKind,
-    analysis::{Abstract, ItemValues, expr_values, origin::Origin},
+    analysis::{Abstract, ItemValues, When, expr_values, origin::Origin},
     item::{Output, Repetition, Resource, Variable},
     names::{ItemKey, item},
 };
@@ -127,6 +127,11 @@ fn module_call(module: Module<'_>, key: ItemKey, name: &str, source: Option<&str
 pub(crate) fn with_value(module: Module<'_>, card: Card, value: &Abstract) -> Card {
     let constant = shown::constant(value).map(|it| format!("Value: {}", shown::code(&it)));
     let card = card.marks(shown::all_marks(value)).paragraph_opt(constant.as_deref());
+    let condition = match value.ephemeral.somewhere() {
+        When::If(condition) => Some(condition.sentence()),
+        When::Never | When::Always => None,
+    };
+    let card = card.paragraph_opt(condition.as_deref());
     card.footer(value.origin.as_ref().map(|origin| chain(module, origin)))
 }
 

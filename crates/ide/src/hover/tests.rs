@@ -59,6 +59,74 @@ fn variables() {
 }
 
 #[test]
+fn the_condition_under_which_a_value_is_ephemeral() {
+    check(
+        r#"
+variable "secret" {
+  ephemeral = true
+  type      = string
+}
+variable "debug" {
+  type = bool
+}
+locals {
+  a = var.debug ? { s = var.secret } : { s = "x" }
+  b = local.$0a
+}
+"#,
+        expect![[r#"
+            at main.tf:11 `a`
+            ```hcl
+            local.a: object({
+              s = string # may be ephemeral
+            })
+            ```
+
+            **may have ephemeral parts**
+
+            The value is ephemeral when var.debug is true.
+
+            Where that comes from:
+
+            - var.secret is ephemeral (`main.tf:10`)
+            - variable "secret" is declared ephemeral (`main.tf:3`)
+
+            Declared in `main.tf:10`
+        "#]],
+    );
+    check(
+        r#"
+variable "secret" {
+  ephemeral = true
+  type      = string
+}
+variable "list" {
+  type = list(string)
+}
+locals {
+  a = concat(var.list, [var.secret])
+  b = local.$0a
+}
+"#,
+        expect![[r#"
+            at main.tf:11 `a`
+            ```hcl
+            local.a: any
+            ```
+
+            **has ephemeral parts**
+
+            Where that comes from:
+
+            - var.secret is ephemeral (`main.tf:10`)
+            - variable "secret" is declared ephemeral (`main.tf:3`)
+
+            Declared in `main.tf:10`
+        "#]],
+    );
+}
+
+#[test]
 fn a_chain_of_ephemerality() {
     check(
         r#"

@@ -298,7 +298,11 @@ impl Infer<'_> {
         };
         let ty = result_type(function, args, &result);
         let mut failing = failing_call(args);
-        failing.is_typed_early |= !args.iter().any(Abstract::has_open_type) || !ty.has_dynamic();
+        // The types of parts that are carried over stay as open as they were.
+        let is_made_of_parts = function.rule == RuleId::CarryingFunction
+            && matches!(ty, Type::Tuple(_) | Type::Object(_));
+        failing.is_typed_early |=
+            !args.iter().any(Abstract::has_open_type) || !(ty.has_dynamic() || is_made_of_parts);
         // What the function loses, or an element that is not there, marks nothing if the call fails.
         let loses = function.rule == RuleId::Sensitive && !self.cannot_fail(call.args[0], &args[0])
             || matches!(function.name, "element" | "lookup") && !has_known_parts(&args[0]);

@@ -30,10 +30,10 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         flow.add(self.given(RuleId::Conditional, &condition_value), &condition_value);
         let mut failing = Failing::NEVER.reading(&condition_value);
-        for value in [&a, &b] {
+        for (arm, value) in [(then, &a), (otherwise, &b)] {
             let given = self.given(RuleId::Conditional, value);
             // The arm that is not chosen may fail.
-            flow.add(if value.failing.keeps_marks { given } else { given.weakened() }, value);
+            flow.add(self.given_if_hidden(arm, given, value), value);
             flow.hidden_in_every_run(&value.failing);
             failing = failing.reading(value);
         }

@@ -35,8 +35,9 @@ impl Infer<'_> {
                 self.check_operand(at, value, &op.operand_type(), which);
                 let given = self.given(RuleId::Operator, value);
                 // One operand of these that decides alone hides that the other fails.
-                let is_hidden = is_logic(op) && !value.failing.keeps_marks;
-                flow.add(if is_hidden { given.weakened() } else { given }, value);
+                let given =
+                    if is_logic(op) { self.given_if_hidden(at, given, value) } else { given };
+                flow.add(given, value);
                 if is_logic(op) {
                     flow.hidden_in_every_run(&value.failing);
                 }

@@ -246,7 +246,8 @@ impl When {
 }
 
 impl Condition {
-    fn reads(&self) -> Vec<Str> {
+    /// The references that have to do with it, as often as they do.
+    pub fn reads(&self) -> Vec<Str> {
         match self {
             Condition::Depends(reads) => reads.clone(),
             Condition::Exactly(clauses) => {
@@ -266,6 +267,14 @@ impl Condition {
             }
         }
         places
+    }
+
+    /// `unless var.list is empty`, where it is certain.
+    pub fn phrase(&self) -> Option<String> {
+        match self {
+            Condition::Exactly(clauses) => Some(of_clauses(clauses)),
+            Condition::Depends(_) => None,
+        }
     }
 
     /// A sentence about a value of which it decides whether it is ephemeral.
