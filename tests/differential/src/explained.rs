@@ -156,6 +156,15 @@ const RULES: &[Rule] = &[
         applies: |seen| seen.only(&["Incompletely-matched force-replace resource instance"], &[]),
     },
     Rule {
+        name: "an ephemeral resource that nothing needs",
+        applies: |seen| {
+            let is_opening = |it: &str| {
+                it.starts_with("only reference") && it.contains("\"type\":\"ephemeral_action_")
+            };
+            seen.is_of("events") && seen.difference.detail.lines().all(is_opening)
+        },
+    },
+    Rule {
         name: "the default of an ephemeral variable",
         applies: |seen| {
             let in_configuration = seen.is("variables.*.default only reference")

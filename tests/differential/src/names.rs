@@ -10,7 +10,19 @@ use serde_json::{Map, Value as Json};
 const MADE_UP: &[(&str, &[&str])] = &[
     ("terraform_data", &["id"]),
     ("null_resource", &["id"]),
-    ("null_data_source", &["random"]),
+    (
+        "local_file",
+        &[
+            "id",
+            "content_base64",
+            "content_base64sha256",
+            "content_base64sha512",
+            "content_md5",
+            "content_sha1",
+            "content_sha256",
+            "content_sha512",
+        ],
+    ),
     ("random_id", &["id", "b64_std", "b64_url", "dec", "hex"]),
     ("random_pet", &["id"]),
     ("random_string", &["id", "result"]),

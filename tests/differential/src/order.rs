@@ -11,8 +11,10 @@ use serde_json::Value as Json;
 use crate::names::{array, resource_address};
 
 /// When an effect began and when it was complete.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Span {
+    /// The address of the instance.
+    address: String,
     begin: usize,
     end: usize,
 }
@@ -33,7 +35,8 @@ pub(crate) fn violations(events: &[Json], log: &[String], states: [&Json; 2]) ->
     for effects in [of_events(events), of_log(log)] {
         for (dependent, dependency) in &after {
             for [first, second] in pairs(&effects.made, dependency, dependent) {
-                if first.end > second.begin {
+                // What is in one module depends on what is in the same instance of it.
+                if first.end > second.begin && may_depend(&second.address, &first.address) {
                     found.insert(format!("{dependent} was made before {dependency}"));
                 }
             }
@@ -53,6 +56,18 @@ fn pairs<'a>(spans: &'a Spans, first: &str, second: &str) -> impl Iterator<Item 
     let of = |name: &str| spans.get(name).map_or(&[] as &[Span], Vec::as_slice);
     let second = of(second);
     of(first).iter().flat_map(move |a| second.iter().map(move |b| [a, b]))
+}
+
+/// Whether no module that two instances have in common is another instance of itself.
+fn may_depend(dependent: &str, dependency: &str) -> bool {
+    let steps = |address: &str| -> Vec<String> {
+        let parts: Vec<&str> = address.split('.').collect();
+        let calls = parts.chunks(2).take_while(|it| it[0] == "module");
+        calls.map(|it| it[1..].concat()).collect()
+    };
+    let pairs = steps(dependent).into_iter().zip(steps(dependency));
+    let mut common = pairs.take_while(|(a, b)| without_keys(a) == without_keys(b));
+    common.all(|(a, b)| a == b)
 }
 
 /// Pairs of resources of a state, without instance keys: the dependent, and what it depends on.
@@ -89,7 +104,9 @@ fn of_events(events: &[Json]) -> Effects {
                     "delete" => &mut effects.destroyed,
                     _ => continue,
                 };
-                spans.entry(without_keys(&key.0)).or_default().push(Span { begin, end: at });
+                let resource = without_keys(&key.0);
+                let span = Span { address: key.0, begin, end: at };
+                spans.entry(resource).or_default().push(span);
             }
             _ => {}
         }
@@ -107,8 +124,8 @@ fn of_log(log: &[String]) -> Effects {
             Some("destroy") => &mut effects.destroyed,
             _ => continue,
         };
-        let address = without_keys(words.next().unwrap_or_default());
-        spans.entry(address).or_default().push(Span { begin: at, end: at });
+        let address = words.next().unwrap_or_default().to_owned();
+        spans.entry(without_keys(&address)).or_default().push(Span { address, begin: at, end: at });
     }
     effects
 }
@@ -153,6 +170,13 @@ mod tests {
         let [b_start, b_end] = b;
         let overlapping = [a_start, b_start, a_end, b_end];
         assert_eq!(run(&overlapping), ["t.b was made before t.a"]);
+    }
+
+    #[test]
+    fn instances_of_a_module_are_made_on_their_own() {
+        assert!(may_depend("module.m[\"a\"].t.b", "module.m[\"a\"].t.a"));
+        assert!(may_depend("module.m[\"a\"].t.b", "module.n[\"b\"].t.a"));
+        assert!(!may_depend("module.m[\"a\"].t.b", "module.m[\"b\"].module.n.t.a"));
     }
 
     #[test]

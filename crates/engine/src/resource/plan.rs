@@ -235,9 +235,8 @@ impl Walk<'_> {
             _ => return Err(Failed),
         };
         let provider_node = self.provider_node(node).ok_or(Failed)?;
-        // A destroy plan handles all resources in this way, also those that the configuration has.
-        let entry =
-            (self.phase() == Phase::PlanDestroy).then(|| find_entry(self, &address)).flatten();
+        // The block is there where only the module instance is not, and in a destroy plan, which handles all resources in this way.
+        let entry = find_entry(self, &address);
         let module = find_module(self, &address.module).unwrap_or(ModuleIx(0));
         self.subject_at(node, address, provider_node, entry, module)
     }
@@ -307,6 +306,11 @@ impl Walk<'_> {
     ) -> Result<Option<Value>, Failed> {
         let Some(entry) = &subject.entry else { return Ok(None) };
         let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(None) };
+        if find_module(self, &subject.address.module).is_none() {
+            // The values of a module instance that is no more are not known.
+            let constant = hir::eval::constant(&entry.item.exprs, expr);
+            return Ok(Some(if constant.has_errors() { Value::dynamic() } else { constant.value }));
+        }
         let scope = EngineScope::new(self, subject.module, each);
         let value = self.evaluate(&scope, entry, expr, Some(&subject.text))?;
         if value.has_deep(MarkKind::Ephemeral) {
@@ -337,10 +341,14 @@ impl Walk<'_> {
             Ok(Kind::Bool(false) | Kind::Null) => return Ok(()),
             Ok(Kind::Bool(true)) => {}
             _ => {
-                let detail = format!(
+                let mut detail = format!(
                     "The prevent_destroy argument of {} must be true or false, and known.",
                     subject.text
                 );
+                if find_module(self, &subject.address.module).is_none() {
+                    detail += " Its module instance is not in the configuration, so nothing that the argument refers to is known. Write true or false, or add the \
+                               module instance again.";
+                }
                 let diagnostic = Diagnostic::error(
                     "invalid-prevent-destroy",
                     "Invalid value for prevent_destroy",

@@ -161,6 +161,33 @@ fn the_plan_shows_what_prevent_destroy_prevents() {
 }
 
 #[test]
+fn an_instance_of_a_module_that_is_no_more_is_protected_too() {
+    let call = |keys: &str| {
+        format!(
+            "module \"m\" {{\n  source = \"./m\"\n  for_each = toset({keys})\n  protect = true\n}}\n"
+        )
+    };
+    let called = |value: &str| {
+        let protected = format!("lifecycle {{\n    prevent_destroy = {value}\n  }}");
+        format!(
+            "variable \"protect\" {{}}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  {protected}\n}}\n"
+        )
+    };
+    let both = call("[\"a\", \"b\"]");
+    let mut world = world(&format!("//- /main.tf\n{both}//- /m/main.tf\n{}", called("true")));
+    assert_eq!(summaries(&world.apply()), "");
+    world.edit("main.tf", &call("[\"a\"]"));
+    let refused = summaries(&world.plan().diagnostics);
+    assert_eq!(refused, "error: Resource instance cannot be destroyed\n");
+    world.edit("m/main.tf", &called("var.protect"));
+    let refused = summaries(&world.plan().diagnostics);
+    assert_eq!(refused, "error: Invalid value for prevent_destroy\n", "nobody knows the value");
+    world.edit("m/main.tf", &called("false"));
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.instances().count(), 1);
+}
+
+#[test]
 fn apply_leaves_alone_outputs_of_modules_that_nothing_refers_to() {
     let called = r#"
 resource "test_thing" "a" { name = "a" }

@@ -124,6 +124,8 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
             said(),
             hook(address, id, [operation(*action), seconds(*elapsed)]),
         ),
+        // The reference says nothing of the end of a read that failed, but its error.
+        Event::ApplyErrored { action: ApplyAction::Read, .. } => None,
         Event::ApplyErrored { address, action, elapsed } => {
             let text = format!("{address}: {} errored after {}s", noun(*action), rounded(*elapsed));
             new(

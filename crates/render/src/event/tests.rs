@@ -52,6 +52,7 @@ fn events() -> Vec<Event> {
         },
         Event::ApplyComplete { address: managed(), action: create, id: id(), elapsed },
         Event::ApplyErrored { address: managed(), action: create, elapsed },
+        Event::ApplyErrored { address: address("data.a.b"), action: read, elapsed },
         Event::ProvisionStart { address: managed(), provisioner: shell() },
         Event::ProvisionOutput {
             address: managed(),

@@ -252,11 +252,7 @@ impl Generator<'_> {
 
     fn data(&mut self, block: &Block, labels: &[&str]) -> Option<String> {
         let address = format!("data.{}", labels.join("."));
-        let attribute = match labels[0] {
-            "local_file" => "content",
-            "null_data_source" => "outputs",
-            _ => "value",
-        };
+        let attribute = if labels[0] == "local_file" { "content" } else { "value" };
         let is_repeated = block.argument("count").is_some() || block.argument("for_each").is_some();
         (!is_repeated).then(|| format!("{address}.{attribute}"))
     }

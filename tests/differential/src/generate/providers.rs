@@ -20,8 +20,7 @@ impl Generator<'_> {
             0 => self.alias(&modules[0]),
             1..=3 => self.file(modules),
             4 | 5 => self.null(modules),
-            6 | 7 => self.file_data(modules),
-            8 => self.null_data(modules),
+            6..=8 => self.file_data(modules),
             _ => self.password(modules),
         }
     }
@@ -85,15 +84,6 @@ impl Generator<'_> {
             None => self.pick(&["\"main.tf\"", "\"main.tf\"", "\"missing.txt\""]).to_owned(),
         };
         block.arguments.push(argument("filename", filename));
-        self.finish(block, modules)
-    }
-
-    fn null_data(&mut self, modules: &[Module]) -> Option<Block> {
-        let name = self.name(&modules[0], Kind::Map, "data")?;
-        let mut block = self.empty(format!("data \"null_data_source\" \"{name}\""));
-        let scope = Scope::of(&modules[0], modules, u32::MAX);
-        let inputs = self.expression(Kind::Map, scope, 1);
-        block.arguments.push(argument("inputs", inputs));
         self.finish(block, modules)
     }
 
