@@ -755,8 +755,8 @@ pub(crate) fn lacks_values_only(project: &Project) -> bool {
 }
 
 fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
-    let mut problems = project.diagnostics();
-    problems.retain(|it| it.is_error() && FIRST.contains(&it.id) && !but.contains(&it.id));
+    let mut problems = project.setup_problems();
+    problems.retain(|it| it.is_error() && !but.contains(&it.id));
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 

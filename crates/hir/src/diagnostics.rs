@@ -9,10 +9,12 @@ use values::Str;
 
 use crate::{
     Db,
-    analysis::{ItemProblem, item_problems, overriding_problems, problems_of_items},
+    analysis::{
+        ItemProblem, item_problems, overriding_problems, problems_of_items, setup_problems,
+    },
     expr::NodeId,
     fix::Fix,
-    lower::{MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
+    lower::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
     names::{
         ItemKey, base_of, block_names, block_problems, header_around, place_of,
         problems_in_override,
@@ -106,9 +108,34 @@ pub fn of_file_once(
     of_some_blocks(db, (workspace, asked), directory, file, |_| true).diagnostics
 }
 
+/// What is wrong with one file of a module before anything is installed: what cannot be read, what is declared twice, and what
+/// says which modules and providers there are. Expressions are looked at by whoever evaluates them.
+pub fn of_file_for_setup(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    file: File,
+) -> Vec<Diagnostic> {
+    let asked = (workspace, Asked::ForSetup);
+    let mut found = of_some_blocks(db, asked, directory, file, |_| true).diagnostics;
+    found.retain(|it| it.is_error() && !OF_EXPRESSIONS.contains(&it.id));
+    found
+}
+
+/// What blocks have that is wrong with expressions, and with bodies that only a schema explains.
+const OF_EXPRESSIONS: [&str; 6] = [
+    INVALID_REFERENCE,
+    "reserved-symbol",
+    "extraneous-dynamic-content",
+    "invalid-dynamic-iterator",
+    "invalid-dynamic-labels",
+    "missing-dynamic-content",
+];
+
 /// How often somebody asks for what is wrong, and what is known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
+    ForSetup,
     Once,
     /// The same, when no item has a problem.
     OfSoundItems,
@@ -168,7 +195,7 @@ fn of_some_blocks(
     found.extend(of_blocks(db, &problems, &places));
     for &block in blocks {
         let before = found.len();
-        match is_override {
+        match is_override && asked != Asked::ForSetup {
             true => of_override(db, workspace, directory, block, &places, &mut found),
             false => of_items(db, (workspace, asked), (directory, block), &places, &mut found),
         }
@@ -185,7 +212,7 @@ fn of_some_blocks(
     FileProblems { diagnostics: found, blocks }
 }
 
-/// What is wrong with the items of a block that is in no override file.
+/// What is wrong with the items of a block that is in no override file, or of any block before anything is installed.
 fn of_items(
     db: &dyn Db,
     (workspace, asked): (Workspace, Asked),
@@ -198,6 +225,10 @@ fn of_items(
         Asked::AfterEachEdit => &**item_problems(db, workspace, directory, block),
         Asked::Once => {
             once = problems_of_items(db, workspace, directory, block);
+            &once
+        }
+        Asked::ForSetup => {
+            once = setup_problems(db, workspace, directory, block);
             &once
         }
         Asked::OfSoundItems => return,

@@ -189,6 +189,13 @@ impl Project {
         diagnostics
     }
 
+    /// What is wrong with the configuration before anything is installed. No item is inferred for it but settings.
+    pub fn setup_problems(&self) -> Vec<db::Diagnostic> {
+        self.problems_with(|directory, file| {
+            hir::diagnostics::of_file_for_setup(self.db(), self.workspace, directory, file)
+        })
+    }
+
     /// What is wrong, and the program, made side by side.
     pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
         let are_items_sound = prime::values(self.db(), self.workspace);

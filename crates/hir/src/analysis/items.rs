@@ -10,6 +10,7 @@ mod provider_reference;
 mod provisioner;
 mod refactoring;
 mod resource;
+pub(super) mod setup;
 mod variable;
 
 pub use output::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};

@@ -175,6 +175,28 @@ pub(crate) fn problems_of_items(
     problems
 }
 
+/// What is wrong with the items of a block before anything is installed.
+pub(crate) fn setup_problems(
+    db: &dyn Db,
+    workspace: Workspace,
+    directory: Directory,
+    block: Block,
+) -> Vec<LocatedProblem> {
+    let is_override = db::is_override(block.file(db).path(db));
+    let mut problems = Vec::new();
+    for (index, name) in (0u32..).zip(block_names(db, block)) {
+        let key = ItemKey { block, index };
+        if !is_override || stands(db, directory, key, name) {
+            let item = AnalyzedItem::of(db, workspace, directory, key);
+            let found = items::setup::problems(db, item).into_iter();
+            problems.extend(found.map(|problem| (key, problem)));
+        } else if base_of(db, directory, key).is_none() {
+            problems.push((key, items::without_base(item(db, key))));
+        }
+    }
+    problems
+}
+
 /// What is wrong with the items of a block of an override file by themselves: those that declare something, and those that
 /// have nothing to override.
 pub fn overriding_problems(

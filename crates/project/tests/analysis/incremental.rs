@@ -452,3 +452,53 @@ fn an_edit_of_what_a_source_is_made_from_evaluates_it() {
     );
     assert!(session.analyse().iter().all(|it| it.id != "module-not-installed"));
 }
+
+/// What `init` asks before anything is installed.
+#[test]
+fn what_is_wrong_with_a_setup_is_found_without_the_inference_of_resources() {
+    let mut session = Session::new("//- /main.tf\nvariable \"v\" {\n  default = 1\n}\n");
+    let text = "\
+terraform {
+  required_providers {
+    test = { source = \"test\", version = \"nonsense\" }
+  }
+}
+variable \"wrong\" {
+  type    = number
+  default = \"x\"
+}
+locals {
+  a = local.b + 1
+  b = 1 + \"a\"
+}
+resource \"test_thing\" \"a\" {
+  name = local.a
+}
+resource \"test_thing\" \"a\" {
+  name = var.none
+}
+output \"o\" {
+  value = test_thing.a.nothing
+}
+module \"m\" {
+  source = \"./missing\"
+  input  = local.a
+}
+";
+    assert!(session.project.set_text("main.tf", text), "it is part of the configuration");
+    session.executed.lock().expect("not poisoned").clear();
+    let problems = session.project.setup_problems();
+    let found: Vec<&str> = problems.iter().map(|it| it.id).collect();
+    assert_eq!(
+        found,
+        [
+            "invalid-version-constraint",
+            "invalid-default",
+            "duplicate-declaration",
+            "module-not-installed"
+        ]
+    );
+    let executed = session.executed.lock().expect("not poisoned");
+    let inferred = executed.iter().filter(|it| it.starts_with("item_inference")).count();
+    assert_eq!(inferred, 1, "only the settings are inferred: {executed:?}");
+}

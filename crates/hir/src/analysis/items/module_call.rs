@@ -36,16 +36,8 @@ use crate::{
 pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inference {
     let (argument, mut problems) = super::with_repetition(item, call.repetition, &mut env);
     let mut infer = Infer::new(&item.exprs, &env);
-    source::check(&mut infer, &env, item, call);
+    check_source(&mut infer, &env, item, call);
     let children = called_directories(env.db, env.workspace, env.directory, call);
-    if children.iter().any(|child| leads_to(&env, *child)) {
-        infer.problems.push(ItemProblem::error(
-            call.source_node.into(),
-            "module-cycle",
-            "Module calls itself",
-            "The called module is this one, or it calls this one again, so there would be no end to it.",
-        ));
-    }
     let inputs: Vec<(&Attr, Abstract)> =
         call.inputs.iter().map(|input| (input, infer.expr(input.value))).collect();
     for child in &children {
@@ -60,6 +52,25 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     let object = objects.reduce(|one, other| one.either(&other)).unwrap_or_else(Abstract::any);
     let value = all_instances(call.repetition, argument.as_ref(), object);
     Inference { value, problems: problems.into() }
+}
+
+/// Checks which modules a call leads to.
+pub(super) fn check_source(
+    infer: &mut Infer<'_>,
+    env: &ItemEnv<'_>,
+    item: &Item,
+    call: &ModuleCall,
+) {
+    source::check(infer, env, item, call);
+    let children = called_directories(env.db, env.workspace, env.directory, call);
+    if children.iter().any(|child| leads_to(env, *child)) {
+        infer.problems.push(ItemProblem::error(
+            call.source_node.into(),
+            "module-cycle",
+            "Module calls itself",
+            "The called module is this one, or it calls this one again, so there would be no end to it.",
+        ));
+    }
 }
 
 /// Takes out of the new problems those that were told of another module that the call leads to.

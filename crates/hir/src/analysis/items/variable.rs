@@ -41,7 +41,7 @@ pub(crate) fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abst
     value
 }
 
-fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
+pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
     let Some(default) = variable.default else { return };
     let constant = eval::constant(&item.exprs, default);
     if constant.has_errors() {

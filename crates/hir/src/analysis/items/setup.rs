@@ -1,0 +1,40 @@
+//! What is wrong with an item before anything is installed: what says which modules and providers there are, and which names are
+//! declared.
+//!
+//! **Invariant:** no expression is inferred here but those that name modules, settings and configurations of providers, and what
+//! these read.
+
+use super::{check_duplicate, module_call, provider_instances, variable};
+use crate::{
+    Db,
+    analysis::{AnalyzedItem, env::ItemEnv, infer::Infer, item_inference, problem::ItemProblem},
+    item::ItemKind,
+    names::item,
+};
+
+/// The problems of an item that `init` reports.
+pub(in crate::analysis) fn problems(db: &dyn Db, analyzed: AnalyzedItem<'_>) -> Vec<ItemProblem> {
+    let place = analyzed.place(db);
+    let item = item(db, place.key);
+    let env = ItemEnv::of(db, (analyzed, place), item);
+    let mut infer = Infer::new(&item.exprs, &env);
+    match &item.kind {
+        ItemKind::Variable(it) => variable::check_default(&mut infer, item, it),
+        ItemKind::ModuleCall(it) => module_call::check_source(&mut infer, &env, item, it),
+        ItemKind::Provider(it) => {
+            env.in_repetition.set(true);
+            if let Some(for_each) = it.for_each {
+                provider_instances(&mut infer, &env, it, for_each);
+            }
+        }
+        ItemKind::Terraform(_) => {
+            infer.problems.extend(item_inference(db, analyzed).problems.iter().cloned());
+        }
+        _ => {}
+    }
+    let mut problems = infer.problems;
+    if !matches!(item.kind, ItemKind::Terraform(_)) {
+        check_duplicate(&env, item, &mut problems);
+    }
+    problems
+}
