@@ -11,7 +11,8 @@ use addr::{ConfigResource, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{Action, CheckStatus, Plan, PlanMode, ResourceChange, State};
+use state::{Action, CheckStatus, OutputChange, Plan, PlanMode, ResourceChange, State};
+use values::{Str, Value};
 
 use crate::{
     event::{Event, Operation},
@@ -123,6 +124,7 @@ fn forget_data(state: &mut State) {
 /// A plan's changes, by address.
 pub(crate) struct Orders<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
+    outputs: &'p BTreeMap<Str, OutputChange>,
     destroyed: Vec<&'p ResourceChange>,
     destroy_nodes: RefCell<FxHashMap<&'p ResourceInstance, NodeIx>>,
     destruction: RefCell<Destruction>,
@@ -149,6 +151,7 @@ impl<'p> Orders<'p> {
         };
         Orders {
             changes: current().map(|it| (&it.addr, it)).collect(),
+            outputs: &plan.output_changes,
             destroyed: current().filter(destroys).collect(),
             destroy_nodes: RefCell::default(),
             destruction: RefCell::default(),
@@ -158,6 +161,11 @@ impl<'p> Orders<'p> {
     /// What is ordered for an instance.
     pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&'p ResourceChange> {
         self.changes.get(address).copied()
+    }
+
+    /// The value of a root output, if the plan knew all of it. An apply keeps it, whatever providers answer meanwhile.
+    pub(crate) fn known_output(&self, name: &str) -> Option<&'p Value> {
+        self.outputs.get(name).map(|it| &it.after).filter(|it| it.is_wholly_known())
     }
 
     /// What a destroy node is about.

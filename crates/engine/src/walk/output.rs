@@ -115,6 +115,8 @@ impl Walk<'_> {
     fn root_output(&self, entry: &Entry, value: &Value) {
         let output = entry.output();
         let name = output.name.clone();
+        let planned = self.orders.and_then(|it| it.known_output(&name));
+        let value = planned.unwrap_or(value);
         let (plain, _) = value.unmark();
         let stored = value.without_deep(MarkKind::Deprecated);
         let deprecated = output.deprecated.as_deref().map(str::to_owned);

@@ -370,3 +370,22 @@ resource "test_thing" "a" {
         #5 end"#]]
     .assert_eq(&world.calls().join("\n"));
 }
+
+#[test]
+fn an_output_that_the_plan_knows_stays_as_planned() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" { name = "a" }
+output "known" { value = test_thing.a.name }
+output "unknown" { value = test_thing.a.id }
+"#,
+    );
+    let mut planned = world.plan();
+    // A provider of the old SDK may answer another value than the one that it planned.
+    planned.plan.output_changes.get_mut("known").expect("is planned").after = "planned".into();
+    let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
+    assert_eq!(summaries(&diagnostics), "");
+    let output = |name: &str| world.state.outputs[name].value.clone();
+    assert_eq!(output("known"), "planned".into());
+    assert!(output("unknown").is_known());
+}

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a rule names the attribute or the shape of what it passes over; whether the value is there is compared all the same.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -15,7 +15,6 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("null_resource", "triggers.timestamp", "the same time"),
     ("random_password", "result", "the provider draws it"),
     ("random_password", "bcrypt_hash", "made of what is drawn, and of a salt"),
-    ("tls_private_key", "*", "the provider draws the key"),
 ];
 
 /// The mark of an identifier of a request in the text of an error.
@@ -43,9 +42,6 @@ pub(crate) fn without_chance(value: &mut Value) {
 fn replace(value: &mut Value, path: &[&str]) {
     match (path, value) {
         ([], value) if !value.is_null() => *value = Value::from("(decided by chance)"),
-        (["*"], Value::Object(parts)) => {
-            parts.values_mut().for_each(|it| replace(it, &[]));
-        }
         (["*", rest @ ..], Value::Array(items)) => {
             items.iter_mut().for_each(|it| replace(it, rest));
         }
@@ -72,10 +68,12 @@ pub(crate) fn without_requests(text: &str) -> String {
 }
 
 /// Which identifier of the reference stands for which of ours: one for one, in a whole example.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Renaming {
     /// Words that a provider drew, which may look like any word.
     drawn: HashSet<String>,
+    /// Whole texts that a provider drew, such as keys.
+    texts: HashSet<String>,
     ours: HashMap<String, String>,
     theirs: HashMap<String, String>,
 }
@@ -86,37 +84,93 @@ impl Renaming {
         self.drawn.extend(words(text).into_iter().map(str::to_owned));
     }
 
+    /// Notes a text that a provider drew, which may have words of any number.
+    pub(crate) fn draws_whole(&mut self, text: &str) {
+        self.texts.insert(text.trim().to_owned());
+    }
+
     /// Returns true if both texts are the same but for identifiers and times, and no identifier has two counterparts.
     pub(crate) fn same(&mut self, theirs: &str, ours: &str) -> bool {
+        if self.texts.contains(theirs.trim()) && self.texts.contains(ours.trim()) {
+            return self.stand_for(&[(theirs.trim(), ours.trim())]);
+        }
         let (theirs, ours) = (words(theirs), words(ours));
-        theirs.len() == ours.len()
-            && theirs.iter().zip(&ours).all(|(theirs, ours)| {
-                theirs == ours
-                    || (self.is_random(theirs)
-                        && self.is_random(ours)
-                        && self.stands_for(theirs, ours))
-            })
+        let mut attempt = Vec::new();
+        let is_same = theirs.len() == ours.len()
+            && theirs.iter().zip(&ours).filter(|(theirs, ours)| theirs != ours).all(
+                |(theirs, ours)| {
+                    attempt.push((*theirs, *ours));
+                    self.is_random(theirs) && self.is_random(ours)
+                },
+            );
+        is_same && self.stand_for(&attempt)
+    }
+
+    /// Notes counterparts, all of them or none. Returns false if one has another counterpart already.
+    fn stand_for(&mut self, pairs: &[(&str, &str)]) -> bool {
+        let mut added = Vec::new();
+        let fits = pairs.iter().all(|(theirs, ours)| {
+            if !self.ours.contains_key(*theirs) && !self.theirs.contains_key(*ours) {
+                self.ours.insert((*theirs).to_owned(), (*ours).to_owned());
+                self.theirs.insert((*ours).to_owned(), (*theirs).to_owned());
+                added.push((*theirs, *ours));
+            }
+            self.ours.get(*theirs).is_some_and(|it| it == ours)
+        });
+        if !fits {
+            for (theirs, ours) in added {
+                self.ours.remove(theirs);
+                self.theirs.remove(ours);
+            }
+        }
+        fits
+    }
+
+    /// Returns true if both lists hold the same but for identifiers, by which they are sorted: in another order, and not the same to
+    /// the letter. The order of lists without identifiers is compared.
+    pub(crate) fn is_reordered(&mut self, theirs: &[Value], ours: &[Value]) -> bool {
+        if theirs.len() != ours.len() || ours.iter().all(|it| theirs.contains(it)) {
+            return false;
+        }
+        let mut renaming = self.clone();
+        let mut rest: Vec<&Value> = ours.iter().collect();
+        let finds_all = theirs.iter().all(|theirs| {
+            let found = rest.iter().position(|ours| {
+                let mut attempt = renaming.clone();
+                let is_same = attempt.same_value(theirs, ours);
+                if is_same {
+                    renaming = attempt;
+                }
+                is_same
+            });
+            found.map(|index| rest.remove(index)).is_some()
+        });
+        if finds_all {
+            *self = renaming;
+        }
+        finds_all
+    }
+
+    fn same_value(&mut self, theirs: &Value, ours: &Value) -> bool {
+        match (theirs, ours) {
+            (Value::String(theirs), Value::String(ours)) => self.same(theirs, ours),
+            (Value::Array(theirs), Value::Array(ours)) => {
+                theirs.len() == ours.len()
+                    && theirs.iter().zip(ours).all(|(theirs, ours)| self.same_value(theirs, ours))
+            }
+            (Value::Object(theirs), Value::Object(ours)) => {
+                theirs.len() == ours.len()
+                    && theirs.iter().all(|(name, theirs)| {
+                        ours.get(name).is_some_and(|ours| self.same_value(theirs, ours))
+                    })
+            }
+            _ => theirs == ours,
+        }
     }
 
     /// Returns true for part of a random identifier: at least four characters with a digit among them, or a word that was drawn.
     fn is_random(&self, word: &str) -> bool {
         (word.len() >= 4 && word.chars().any(|it| it.is_ascii_digit())) || self.drawn.contains(word)
-    }
-
-    fn stands_for(&mut self, theirs: &str, ours: &str) -> bool {
-        let one_way = counterpart(&mut self.ours, theirs, ours);
-        let other_way = counterpart(&mut self.theirs, ours, theirs);
-        one_way && other_way
-    }
-}
-
-fn counterpart(map: &mut HashMap<String, String>, of: &str, is: &str) -> bool {
-    match map.entry(of.to_owned()) {
-        Entry::Occupied(known) => known.get() == is,
-        Entry::Vacant(place) => {
-            place.insert(is.to_owned());
-            true
-        }
     }
 }
 
@@ -166,6 +220,17 @@ mod tests {
     }
 
     #[test]
+    fn lists_may_be_sorted_by_their_identifiers() {
+        let mut renaming = Renaming::default();
+        assert!(renaming.same("vpc-0a1b", "vpc-7c8d"));
+        let list = |first: &str, second: &str| [json!({ "vpc": first }), json!({ "vpc": second })];
+        let theirs = list("vpc-0a1b", "vpc-1111");
+        assert!(renaming.is_reordered(&theirs, &list("vpc-2222", "vpc-7c8d")));
+        assert!(!renaming.is_reordered(&theirs, &list("vpc-3333", "vpc-7c8d")), "1111 is 2222");
+        assert!(!renaming.is_reordered(&list("a", "b"), &list("b", "a")), "no identifiers");
+    }
+
+    #[test]
     fn identifiers_stand_for_each_other_one_for_one() {
         let mut renaming = Renaming::default();
         assert!(renaming.same("arn:aws:vpc-0a1b/x", "arn:aws:vpc-7c8d/x"));
@@ -174,11 +239,17 @@ mod tests {
         assert!(!renaming.same("vpc-5555", "vpc-7c8d"), "another stands for it");
         assert!(!renaming.same("vpc-0a1b", "vpc-0a1b-x"));
         assert!(!renaming.same("Enabled", "Disabled"), "no identifiers");
+        assert!(!renaming.same("id-4444/Enabled", "id-6666/Disabled"));
+        assert!(renaming.same("id-4444", "id-8888"), "nothing is learnt from texts that differ");
         assert!(!renaming.same("10", "20"), "too short for an identifier");
         assert!(!renaming.same("table-sly-cat", "table-big-dog"));
         renaming.draws("sly-cat");
         renaming.draws("big-dog");
         assert!(renaming.same("table-sly-cat", "table-big-dog"));
         assert!(!renaming.same("table-sly", "table-dog"));
+        renaming.draws_whole("key a/b");
+        renaming.draws_whole("key c");
+        assert!(renaming.same("key a/b\n", "key c"));
+        assert!(!renaming.same("key d", "key c"));
     }
 }

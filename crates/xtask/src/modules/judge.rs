@@ -37,8 +37,10 @@ struct Answer {
     diagnostics: Vec<String>,
     /// What is compared of the data that the command gave, by name.
     data: BTreeMap<String, Value>,
-    /// Returns true if identifiers in the data depend on the order of creation.
+    /// Whether identifiers in the data depend on the order of creation.
     is_renamed: bool,
+    /// Whether a warning is about a deprecated output of a module.
+    has_deprecated_outputs: bool,
 }
 
 impl Answer {
@@ -57,6 +59,7 @@ impl Answer {
         }
         answer.is_renamed = !matches!(ran.command.as_str(), "validate" | "plan");
         answer.diagnostics = diagnostics(&ran.text);
+        answer.has_deprecated_outputs = has_deprecated_outputs(&ran.text);
         answer
     }
 }
@@ -78,11 +81,7 @@ impl Differences {
         let (mut reference, mut ours) = (answers(reference), answers(ours));
         found.explained = explain(&mut reference, &mut ours);
         for answer in reference.iter().chain(&ours) {
-            for instance in answer.data.values().filter(|it| is_drawn(it)) {
-                let attributes = instance["attributes"].as_object().into_iter().flatten();
-                let texts = attributes.filter_map(|(_, value)| value.as_str());
-                texts.for_each(|it| found.renaming.draws(it));
-            }
+            answer.data.values().for_each(|it| draws(it, &mut found.renaming));
         }
         for (theirs, ours) in reference.iter().zip(&ours) {
             let command = &theirs.command;
@@ -165,6 +164,8 @@ impl Differences {
                     self.values(&format!("{place}.{key}"), is_renamed, &Value::Null, value);
                 }
             }
+            (Value::Array(a), Value::Array(b))
+                if is_renamed && self.renaming.is_reordered(a, b) => {}
             (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
                 for (index, (theirs, ours)) in a.iter().zip(b).enumerate() {
                     self.values(&format!("{place}[{index}]"), is_renamed, theirs, ours);
@@ -181,34 +182,71 @@ impl Differences {
     }
 }
 
-/// Returns true for an instance of a state whose attributes a provider draws.
-fn is_drawn(instance: &Value) -> bool {
-    instance["type"].as_str().is_some_and(|it| it.starts_with("random_"))
+/// Notes the attributes of an instance of a state that a provider draws.
+fn draws(instance: &Value, renaming: &mut Renaming) {
+    let of_type = instance["type"].as_str().unwrap_or_default();
+    let attributes = instance["attributes"].as_object().into_iter().flatten();
+    for text in attributes.filter_map(|(_, value)| value.as_str()) {
+        if of_type.starts_with("random_") || of_type == "aws_route53_delegation_set" {
+            renaming.draws(text);
+        } else if of_type.starts_with("tls_") || of_type == "aws_key_pair" {
+            renaming.draws_whole(text);
+        }
+    }
 }
 
 /// Takes differences out that are wanted, and returns the reason of each.
 fn explain(reference: &mut [Answer], ours: &mut [Answer]) -> Vec<String> {
-    let mut reasons = Vec::new();
+    let mut reasons = explain_early_errors(reference, ours);
+    reasons.extend(explain_limits(reference, ours));
+    reasons
+}
+
+/// Errors that `validate` reports here, and `plan` in the reference.
+fn explain_early_errors(reference: &[Answer], ours: &mut [Answer]) -> Vec<String> {
     let place = |answers: &[Answer], command| answers.iter().position(|it| it.command == command);
-    if let (Some(plan), Some(theirs), Some(here)) =
+    let (Some(plan), Some(theirs), Some(here)) =
         (place(reference, "plan"), place(reference, "validate"), place(ours, "validate"))
-    {
-        let (found, planned) = (&reference[theirs].diagnostics, &reference[plan].diagnostics);
-        let early: Vec<String> = ours[here]
-            .diagnostics
-            .iter()
-            .filter(|it| it.starts_with("error: ") && !found.contains(it) && planned.contains(it))
-            .cloned()
-            .collect();
-        if !early.is_empty() {
-            reasons.extend(early.iter().map(|it| format!("found at validate, not at plan: {it}")));
-            ours[here].diagnostics.retain(|it| !early.contains(it));
-            if !ours[here].diagnostics.iter().any(|it| it.starts_with("error: ")) {
-                ours[here].exit = reference[theirs].exit;
-            }
-        }
+    else {
+        return Vec::new();
+    };
+    let (found, planned) = (&reference[theirs].diagnostics, &reference[plan].diagnostics);
+    let is_early =
+        |it: &String| it.starts_with("error: ") && !found.contains(it) && planned.contains(it);
+    let ours = &mut ours[here];
+    let early: Vec<String> = ours.diagnostics.iter().filter(|it| is_early(it)).cloned().collect();
+    ours.diagnostics.retain(|it| !early.contains(it));
+    if !early.is_empty() && !ours.diagnostics.iter().any(|it| it.starts_with("error: ")) {
+        ours.exit = reference[theirs].exit;
+    }
+    early.iter().map(|it| format!("found at validate, not at plan: {it}")).collect()
+}
+
+/// The summary of the reference's warnings about values of deprecated outputs and attributes.
+const DEPRECATED: &str = "warning: Value derived from a deprecated source";
+
+/// A warning of the reference that is among the limits of `docs/limits.md`.
+const EMPTY_BLOCK: &str = "warning: Redundant empty provider block";
+
+/// Warnings of the reference that are among the limits of `docs/limits.md`: about attributes that a provider deprecates, and about
+/// empty provider blocks. Deprecated outputs of modules are wanted here.
+fn explain_limits(reference: &mut [Answer], ours: &[Answer]) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for (theirs, ours) in reference.iter_mut().zip(ours) {
+        let is_limit = |it: &String| {
+            let is_attribute = it == DEPRECATED && !theirs.has_deprecated_outputs;
+            (is_attribute || it == EMPTY_BLOCK) && !ours.diagnostics.contains(it)
+        };
+        let (limits, rest) = theirs.diagnostics.drain(..).partition::<Vec<_>, _>(is_limit);
+        theirs.diagnostics = rest;
+        reasons.extend(limits.iter().map(|it| format!("{}: no {it}", theirs.command)));
     }
     reasons
+}
+
+/// Returns true if an output warns of a deprecated output of a module.
+fn has_deprecated_outputs(text: &str) -> bool {
+    text.contains("is derived from module.")
 }
 
 impl fmt::Display for Differences {
@@ -421,6 +459,24 @@ mod tests {
         assert!(found.contains("validate: the reference does not say \"error: B\""), "{found}");
         let found = differences(record(&[], &["A"]), record(&["A", "B"], &["A"]));
         assert!(found.contains("validate: exit Some(0) in the reference, Some(1) here"), "{found}");
+    }
+
+    #[test]
+    fn warnings_of_deprecated_attributes_are_explained_and_those_of_outputs_are_not() {
+        let record = |source: &str| {
+            let diagnostic = json!({ "diagnostic": {
+                "severity": "warning", "summary": "Value derived from a deprecated source",
+                "detail": format!("This value is derived from {source}, which is deprecated."),
+            } });
+            vec![ran("plan", 0, &diagnostic.to_string(), Value::Null, Value::Null)]
+        };
+        let none = || vec![ran("plan", 0, "", Value::Null, Value::Null)];
+        assert_eq!(
+            differences(record("aws_eks_addon.this.resolve_conflicts"), none()),
+            "    explained: plan: no warning: Value derived from a deprecated source\n"
+        );
+        let found = differences(record("module.m.old"), none());
+        assert!(found.contains("only the reference says"), "{found}");
     }
 
     #[test]
