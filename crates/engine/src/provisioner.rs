@@ -110,23 +110,16 @@ impl Walk<'_> {
         let scope = scope.with_own(OwnObject { resource, key: &each.key, value: value.clone() });
         let address = subject.address.clone();
         let kind = provisioner.kind.to_string();
-        self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
         let decode = || {
             let (body, node) = (&provisioner.body, provisioner.node);
             let schema = hir::provisioner::local_exec();
             self.decode_with_parts(&scope, entry, body, node, schema, Some(&subject.text))
         };
-        let ran = match self.answered(decode).await {
-            Ok((config, parts)) => {
-                let some_short = self.learn_references(&scope, entry)
-                    || parts.iter().chain([&config]).any(has_short_secret);
-                self.local_exec(&address, &kind, &config, some_short).await
-            }
-            Err(Failed) => {
-                self.emit(Event::ProvisionErrored { address, provisioner: kind });
-                return Err(Failed);
-            }
-        };
+        let (config, parts) = self.answered(decode).await?;
+        self.emit(Event::ProvisionStart { address: address.clone(), provisioner: kind.clone() });
+        let some_short = self.learn_references(&scope, entry)
+            || parts.iter().chain([&config]).any(has_short_secret);
+        let ran = self.local_exec(&address, &kind, &config, some_short).await;
         let Err(detail) = ran else {
             self.emit(Event::ProvisionComplete { address, provisioner: kind });
             return Ok(());

@@ -111,8 +111,13 @@ const RULES: &[Rule] = &[
                 "refresh_start",
                 "refresh_complete",
             ];
-            let is_planning =
-                |it: &str| kinds.iter().any(|kind| it.contains(&format!("\"type\":\"{kind}\"")));
+            // Data sources are read while planning.
+            let is_reading =
+                |it: &str| it.contains("\"action\":\"read\"") && it.contains("\"type\":\"apply_");
+            let is_planning = |it: &str| {
+                kinds.iter().any(|kind| it.contains(&format!("\"type\":\"{kind}\"")))
+                    || is_reading(it)
+            };
             let is_planned = seen.is_of("text")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_planning);
             seen.both_fail() && is_planned
@@ -144,16 +149,57 @@ const RULES: &[Rule] = &[
         name: "a destruction evaluates what it needs",
         applies: |seen| {
             let is_output = |it: &str| it.contains("\"type\":\"outputs\"");
-            let is_of_outputs = seen.is("output_changes.*.before")
+            let is_of_outputs = seen.difference.class.contains("output_changes.*.before")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             let is_error =
                 seen.around.reference.exit == 1 && seen.around.mayfly.exit == 0 && seen.run_fails();
-            seen.destroys() && (is_of_outputs || is_error)
+            let detail = &seen.difference.detail;
+            let is_of_refresh = seen.is_of("diagnostics")
+                && detail.starts_with("only reference")
+                && (detail.contains(": warning: ") || seen.run_fails());
+            // "Changes to Outputs:" stands over those.
+            let is_heading = seen.is_of("text") && {
+                let texts =
+                    [seen.around.reference, seen.around.mayfly].map(|it| it.strings("text"));
+                let [theirs, ours] =
+                    texts.map(|it| it.into_iter().filter(|it| !it.ends_with("Outputs:")));
+                theirs.eq(ours)
+            };
+            seen.destroys() && (is_of_outputs || is_error || is_of_refresh || is_heading)
         },
     },
     Rule {
         name: "`-replace` and a resource of the same name in another module",
         applies: |seen| seen.only(&["Incompletely-matched force-replace resource instance"], &[]),
+    },
+    Rule {
+        name: "an ephemeral value that is not known yet",
+        applies: |seen| {
+            let misuses = [
+                "Invalid use of an ephemeral value",
+                "Output not marked as ephemeral",
+                "Invalid usage of ephemeral value",
+            ];
+            let is_of_plan = seen.around.reference.exit == 0 && seen.invalid() == [false, false];
+            let follows = seen
+                .around
+                .mayfly
+                .strings("diagnostics")
+                .iter()
+                .any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)));
+            is_of_plan && follows && (seen.only(&[], &misuses) || !seen.is_of("diagnostics"))
+        },
+    },
+    Rule {
+        name: "an output that is sensitive and ephemeral",
+        applies: |seen| {
+            seen.only(&["Output refers to sensitive values"], &[])
+                && seen
+                    .around
+                    .mayfly
+                    .strings("diagnostics")
+                    .contains(&"error: Output not marked as ephemeral")
+        },
     },
     Rule {
         name: "an ephemeral resource that nothing needs",
@@ -176,7 +222,7 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// Summaries where the words of the RFC stand instead of OpenTofu's, each beside those.
+/// Summaries of the reference, each with the one that stands for it in Mayfly.
 pub(crate) const WORDS: &[(&str, &str)] = &[
     (
         "error: Ephemeral value used in non-ephemeral context",
@@ -184,6 +230,10 @@ pub(crate) const WORDS: &[(&str, &str)] = &[
     ),
     ("error: Output does not allow ephemeral value", "error: Output not marked as ephemeral"),
     ("error: Variable does not allow ephemeral value", "error: Invalid usage of ephemeral value"),
+    (
+        "error: each.value cannot be used in this context",
+        "error: Reference to \"each\" in context without for_each",
+    ),
 ];
 
 /// Warnings that Mayfly adds; they are no part of the comparison.
@@ -219,6 +269,10 @@ mod tests {
         let page = std::fs::read_to_string(page).expect("the page is there");
         for rule in RULES {
             assert!(page.contains(&format!("| {} |", rule.name)), "{} is missing", rule.name);
+        }
+        for words in WORDS {
+            let [theirs, ours] = [words.0, words.1].map(|it| it.trim_start_matches("error: "));
+            assert!(page.contains(&format!("| {theirs} | {ours} |")), "{theirs} is missing");
         }
     }
 }

@@ -116,6 +116,13 @@ impl Walk<'_> {
         index
     }
 
+    /// Whether something comes after everything in a module, outputs included.
+    fn is_awaited(&self, caller: &Caller) -> bool {
+        let module = self.module(caller.module);
+        let done = module.template.calls[&caller.call.module_call().name].done;
+        self.graph.borrow().has_users(module.node(done))
+    }
+
     /// Demands what of a module runs without being asked for; where everything is destroyed or one object is imported, that is
     /// nothing else. Variables of the root module run, so that what was given is checked even if nothing refers to it, but not
     /// for a destruction that refreshes nothing: there, only variables that something refers to run.
@@ -129,7 +136,9 @@ impl Walk<'_> {
             // Plan has evaluated outputs of modules; apply does so again where something refers to them.
             let is_idle = self.phase() == super::Phase::Apply
                 && match declared {
-                    Declared::Output(_) => module.caller.is_some(),
+                    Declared::Output(_) => {
+                        module.caller.as_ref().is_some_and(|it| !self.is_awaited(it))
+                    }
                     Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => true,
                     _ => false,
                 };

@@ -208,6 +208,11 @@ output "o" {
         "//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n{read}//- /m/main.tf\n{called}"
     ));
     assert_eq!(summaries(&read.apply()), "error: Module output value precondition failed\n");
+    let named = "output \"o\" {\n  value = 1\n  depends_on = [module.m]\n}\n";
+    let mut named = world(&format!(
+        "//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n{named}//- /m/main.tf\n{called}"
+    ));
+    assert_eq!(summaries(&named.apply()), "error: Module output value precondition failed\n");
 }
 
 #[test]
