@@ -94,13 +94,9 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
     let mut state = walk.state.take();
     state.checks = walk.checks.borrow().results(walk.program, CheckStatus::Unknown);
     if destroys {
-        // Outputs of the root module go first, whatever else fails.
-        state.outputs.clear();
+        clear(&mut state);
     } else {
         state.outputs.retain(|name, _| walk.program.root().outputs.contains_key(name));
-    }
-    if destroys && !failed {
-        forget_data(&mut state);
     }
     let counts = *walk.counts.borrow();
     if !failed {
@@ -109,12 +105,18 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
     ApplyOutcome { state, diagnostics }
 }
 
-/// Removes data sources, which mean nothing after everything was destroyed.
-fn forget_data(state: &mut State) {
+/// Removes outputs from the state after a destruction, and the data sources that no remaining object depends on.
+fn clear(state: &mut State) {
+    state.outputs.clear();
+    let remaining = state.instances().filter(|(it, ..)| it.resource.mode == ResourceMode::Managed);
+    let objects = remaining.flat_map(|(_, _, it)| it.current.iter().chain(it.deposed.values()));
+    let needed: FxHashSet<&ConfigResource> =
+        objects.flat_map(|it| it.dependencies.iter()).collect();
     let data: Vec<ResourceInstance> = state
         .instances()
         .map(|(address, ..)| address)
         .filter(|address| address.resource.mode == ResourceMode::Data)
+        .filter(|address| !needed.contains(&address.containing_resource().config()))
         .collect();
     for address in data {
         state.remove_current(&address);

@@ -348,3 +348,30 @@ resource "test_thing" "in" { name = "n-${var.name}" }
     let mut end = calls.iter().filter(|it| it.contains(" create ") || it.contains(" lookup "));
     assert_eq!(end.next_back().map(String::as_str), Some("#2 lookup nested"), "{calls:?}");
 }
+
+#[test]
+fn a_failed_destruction_leaves_what_the_remaining_objects_depend_on() {
+    let mut world = world(
+        r#"
+data "test_lookup" "needed" { name = "n" }
+data "test_lookup" "apart" { name = "m" }
+resource "test_thing" "a" {
+  name = data.test_lookup.needed.name
+  provisioner "local-exec" {
+    when    = destroy
+    command = "exit 1"
+  }
+}
+resource "test_thing" "b" { name = "b" }
+output "o" { value = "o" }
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.outputs.len(), 1);
+    world.mode = state::PlanMode::Destroy;
+    world.fails = true;
+    assert_eq!(summaries(&world.apply()), "error: local-exec provisioner error\n");
+    let left: Vec<String> = world.state.instances().map(|(it, ..)| it.to_string()).collect();
+    assert_eq!(left, ["data.test_lookup.needed", "test_thing.a"]);
+    assert!(world.state.outputs.is_empty());
+}
