@@ -403,6 +403,17 @@ fn validate_unplanned(
     session.runtime.block_on(found)
 }
 
+/// The values that a plan would refuse to compute, for a configuration that has large ones.
+pub(crate) fn too_large(
+    session: &Session,
+    loaded: &Loaded,
+    program: &Arc<Program>,
+) -> Vec<Diagnostic> {
+    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
+    let environment = acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
+    engine::too_large(program, &environment, &session.workspace())
+}
+
 pub(crate) fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
     let parse = |text: &String| {
         let summary = format!("Invalid force-replace address {text:?}");

@@ -36,6 +36,7 @@ mod function_checks;
 mod graph;
 mod import;
 mod journal;
+mod known_conditions;
 mod memo;
 mod moves;
 mod offline;
@@ -66,6 +67,7 @@ pub use crate::{
     files::planned_file,
     import::import,
     journal::{Journal, NoJournal, Number, ways_out},
+    known_conditions::too_large,
     offline::Console,
     place::{RunPhase, enter_phase, with_place},
     plan::plan,

@@ -288,7 +288,7 @@ impl<'a> ModuleScope<'a> {
     }
 
     /// The validations of a variable that say no to its value.
-    fn failed_validations(&self, entry: &Entry) -> Vec<Diagnostic> {
+    pub(crate) fn failed_validations(&self, entry: &Entry) -> Vec<Diagnostic> {
         let fails = |condition: hir::ExprId| {
             let condition = self.evaluate(entry, condition).ok();
             condition.is_some_and(|it| it.without_all_marks().as_bool() == Some(false))

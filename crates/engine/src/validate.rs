@@ -22,7 +22,7 @@ use state::Action;
 use values::{Str, Value, msgpack};
 
 use crate::{
-    builtin, function_checks,
+    builtin, function_checks, known_conditions,
     offline::{ModuleScope, Offline},
     place::{RunPhase, enter_phase},
     request::{Environment, PlanOutcome},
@@ -94,6 +94,7 @@ pub async fn validate(
             });
         }
     }
+    diagnostics.extend(known_conditions::failed(program, &offline()));
     diagnostics.extend(function_checks::check(program, environment, workspace).await);
     for (source, case) in of_unconfigured(program) {
         cases.entry(source).or_default().push(case);
@@ -403,6 +404,7 @@ fn evaluate(
 ) -> Option<Value> {
     let decoded = eval::decode_body(&entry.item.exprs, body, header, block, scope).ok()?;
     if decoded.exceeded.is_some() {
+        diagnostics.extend(known_conditions::exceeding(program, entry, decoded));
         return None;
     }
     if decoded.has_errors() {

@@ -8,7 +8,7 @@ use crate::{
     args::ValidateArgs,
     exit::Exit,
     operation,
-    session::{Failure, Session},
+    session::{Failure, Loaded, Session},
     variables::{self, VarFlag},
 };
 
@@ -34,7 +34,8 @@ pub(crate) fn run(
             }
             let program = Arc::new(program);
             if !diagnostics.iter().any(Diagnostic::is_error) {
-                diagnostics.extend(operation::validate_with_providers(session, &loaded, &program));
+                diagnostics.extend(beyond_analysis(session, &loaded, &program, &diagnostics));
+                without_repeated_sizes(&mut diagnostics);
             }
             let sources = program.sources.clone();
             // The process is about to end, and takes its memory along faster than anyone could give it back.
@@ -55,6 +56,30 @@ pub(crate) fn run(
         }
     }
     Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+/// What is wrong with a configuration that the analysis finds nothing wrong with.
+fn beyond_analysis(
+    session: &Session,
+    loaded: &Loaded,
+    program: &Arc<hir::Program>,
+    found: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    if found.iter().any(|it| it.id == hir::eval::TOO_LARGE) {
+        let too_large = operation::too_large(session, loaded, program);
+        if !too_large.is_empty() {
+            return too_large;
+        }
+    }
+    operation::validate_with_providers(session, loaded, program)
+}
+
+/// A value that does not fit needs no warning that it may not.
+fn without_repeated_sizes(diagnostics: &mut Vec<Diagnostic>) {
+    let is_refused = |it: &Diagnostic| it.id == hir::eval::TOO_LARGE && it.is_error();
+    if diagnostics.iter().any(is_refused) {
+        diagnostics.retain(|it| it.id != hir::eval::TOO_LARGE || it.is_error());
+    }
 }
 
 fn success(without_warnings: bool) -> String {

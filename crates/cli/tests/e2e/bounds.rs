@@ -24,7 +24,7 @@ const LOOPS: &str = "variable \"n\" {\n  default = 1000\n}\noutput \"x\" {\n  va
                      length([for b in range(var.n) : length([for c in range(var.n) : \"x${c}\"])])])\n}\n";
 
 #[test]
-fn values_that_grow_without_bound_are_refused_by_plan_and_not_by_others() {
+fn values_that_grow_without_bound_are_refused_by_plan() {
     for expression in [
         "join(\"\", [for i in range(10) : @])",
         "replace(\"xxxxxxxxxx\", \"x\", @)",
@@ -42,7 +42,6 @@ fn values_that_grow_without_bound_are_refused_by_plan_and_not_by_others() {
         };
         let bench = Bench::with_main(&growing(&expression));
         bench.mayfly(".", ["init"]).succeeds();
-        bench.mayfly(".", ["validate"]).succeeds();
         let ended = bench.mayfly(".", ["plan"]).env("MAYFLY_EVALUATION_MEMORY", "100MiB").fails();
         ended.shows(&[
             "Error: Value too large",
@@ -52,6 +51,37 @@ fn values_that_grow_without_bound_are_refused_by_plan_and_not_by_others() {
         ]);
         ended.lacks(&["crashed", "allocation"]);
     }
+}
+
+/// Constants that analysis does not keep are evaluated by `validate` with the limit of a run.
+#[test]
+fn constants_that_grow_without_bound_are_refused_by_validate() {
+    let text = format!("\"{}\"", "${@}".repeat(10));
+    for expression in [
+        "join(\"\", [for i in range(10) : @])",
+        "replace(\"xxxxxxxxxx\", \"x\", @)",
+        &text,
+        "jsonencode([for i in range(10) : @])",
+        "[@, @, @, @, @, @, @, @, @, @]",
+        "{ a = @, b = @, c = @, d = @, e = @, f = @, g = @, h = @ }",
+    ] {
+        let bench = Bench::with_main(&growing(expression));
+        bench.mayfly(".", ["init"]).succeeds();
+        let validate = || bench.mayfly(".", ["validate"]).env("MAYFLY_EVALUATION_MEMORY", "100MiB");
+        let ended = validate().fails();
+        ended.shows(&["Error: Value too large", "main.tf line", "the limit is 100.0 MiB"]);
+        ended.lacks(&["Warning", "crashed"]);
+    }
+}
+
+#[test]
+fn a_constant_that_takes_more_than_analysis_may_is_a_warning_where_it_stands() {
+    let main =
+        "locals {\n  a = 1\n  b = length([for i in range(1000) : format(\"%0100000d\", i)])\n}\n";
+    let bench = Bench::with_main(main);
+    bench.mayfly(".", ["init"]).succeeds();
+    let ended = bench.mayfly(".", ["validate"]).succeeds();
+    ended.shows(&["Warning: Value too large", "main.tf line 3", "not computed beyond 64 MiB"]);
 }
 
 #[test]

@@ -347,3 +347,55 @@ fn a_cache_that_is_not_there_is_made() {
         assert!(cache.join(package()).exists(), "{}", program.name());
     }
 }
+
+/// What OpenTofu's `init` says of broken configurations, and what only its `validate` finds.
+#[test]
+fn init_reports_what_a_configuration_is_read_with() {
+    let refused = [
+        ("resourc \"terraform_data\" \"a\" {\n}\n", "Unsupported block type"),
+        ("variable \"a\" {\n  typ = string\n}\n", "Unsupported argument"),
+        ("variable \"a\" {\n  type = strin\n}\n", "Invalid type specification"),
+        (
+            "variable \"a\" {\n  type    = number\n  default = \"abc\"\n}\n",
+            "Invalid default value for variable",
+        ),
+        ("variable \"a\" {}\nvariable \"a\" {}\n", "Duplicate variable declaration"),
+        ("output \"a\" {}\n", "Missing required argument"),
+        ("locals {\n  a = 1\n}\nlocals {\n  a = 1\n}\n", "Duplicate local value definition"),
+        (
+            "resource \"terraform_data\" \"a\" {\n}\nresource \"terraform_data\" \"a\" {\n}\n",
+            "Duplicate resource \"terraform_data\" configuration",
+        ),
+        (
+            "resource \"terraform_data\" \"a\" {\n  lifecycle {\n    prevent_destro = true\n  }\n}\n",
+            "Unsupported argument",
+        ),
+        (
+            "resource \"terraform_data\" \"a\" {\n  count = 1\n  for_each = {}\n}\n",
+            "Invalid combination of \"count\" and \"for_each\"",
+        ),
+        ("module \"a\" {\n}\n", "Missing required argument"),
+        ("module \"a\" {\n  source = \"./missing\"\n}\n", "Unreadable module directory"),
+        ("check \"x\" {\n}\n", "Zero assert blocks"),
+        (
+            "moved {\n  from = terraform_data.a\n  to   = module.b\n}\n",
+            "Invalid \"moved\" addresses",
+        ),
+        ("terraform {\n  backend \"nope\" {}\n}\n", "Unsupported backend type"),
+        ("resource \"terraform_data\" \"a\" {\n  input = [\n}\n", "Missing expression"),
+    ];
+    for (main, summary) in refused {
+        let ended = Bench::with_main(main).mayfly(".", ["init"]).fails();
+        ended.shows(&["Mayfly encountered problems during initialization", summary]);
+    }
+    let taken = [
+        "output \"a\" {\n  value = 1 + \"a\"\n}\noutput \"b\" {\n  value = var.none\n}\n",
+        "locals {\n  a = local.b\n  b = local.a\n}\n",
+        "resource \"terraform_data\" \"a\" {\n  inputs = foo\n}\n",
+    ];
+    for main in taken {
+        let bench = Bench::with_main(main);
+        bench.mayfly(".", ["init"]).succeeds();
+        bench.mayfly(".", ["validate"]).fails();
+    }
+}

@@ -41,7 +41,7 @@ pub(crate) enum ConditionKind {
 }
 
 impl ConditionKind {
-    fn summary(self) -> &'static str {
+    pub(crate) fn summary(self) -> &'static str {
         match self {
             ConditionKind::Precondition => "Resource precondition failed",
             ConditionKind::Postcondition => "Resource postcondition failed",

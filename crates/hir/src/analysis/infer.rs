@@ -37,7 +37,7 @@ pub(super) use flow::Given;
 pub(super) use iterate::UNROLL;
 use rustc_hash::FxHashSet;
 use values::{
-    Budget, MarkKind, Value,
+    Budget, Exceeded, MarkKind, Value,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
@@ -165,6 +165,9 @@ impl<'a> Infer<'a> {
     fn inner_expr(&mut self, id: ExprId) -> Abstract {
         let is_closed = self.closed.contains(id);
         let value = if is_closed { self.constant(id) } else { self.composed(id) };
+        if value.is_too_large_for_constant() {
+            self.hint_at_size(id);
+        }
         let value = if value.ephemeral.is_vague() { self.named(id, value) } else { value };
         if let Some(recorder) = self.env.recorder() {
             if is_closed {
@@ -192,7 +195,7 @@ impl<'a> Infer<'a> {
         let exprs = self.exprs;
         match &exprs[id] {
             Expr::Missing | Expr::Literal(_) | Expr::Type(_) => Abstract::any(),
-            Expr::Template(parts) => self.template(parts),
+            Expr::Template(parts) => self.template(id, parts),
             Expr::TemplateJoin(tuple) => self.template_join(*tuple),
             Expr::Ref(reference) => self.reference(reference, id),
             Expr::Symbol(symbol) => {
@@ -316,17 +319,52 @@ impl<'a> Infer<'a> {
     fn constant(&mut self, id: ExprId) -> Abstract {
         let scope = NoReferences(NoSurroundings(&self.budget));
         match eval::evaluate(self.exprs, id, &scope) {
-            Ok(evaluated) if evaluated.exceeded.is_some() => self.composed(id),
+            Ok(evaluated) if evaluated.exceeded.is_some() => {
+                self.warn_of_size(id, evaluated);
+                self.composed(id)
+            }
             Ok(evaluated) => {
                 let has_failed = evaluated.has_errors();
                 self.adopt(evaluated.diagnostics);
+                let is_constant = evaluated.value.is_wholly_known();
                 let value = Abstract::constant(evaluated.value);
+                if is_constant && value.constant.is_none() {
+                    self.hint_at_size(id);
+                }
                 let failing =
                     if has_failed { Failing::NEVER.of_any_type() } else { Failing::NEVER };
                 Abstract { failing, ..value }
             }
             Err(_) => Abstract::any(),
         }
+    }
+
+    /// A constant that takes more than the folding of constants may: where, and who computes it.
+    fn warn_of_size(&mut self, id: ExprId, evaluated: eval::Evaluated) {
+        if let Some(exceeded @ Exceeded::Memory { .. }) = evaluated.exceeded {
+            let at = evaluated.diagnostics.into_iter().find(|it| it.id == eval::TOO_LARGE);
+            self.warn_of_excess(at.map_or(id.into(), |it| it.at), exceeded);
+        }
+    }
+
+    pub(super) fn warn_of_excess(&mut self, at: At, exceeded: Exceeded) {
+        let Exceeded::Memory { needed, limit } = exceeded else { return };
+        let (needed, limit) = (needed >> 20, limit >> 20);
+        let detail = format!(
+            "The constants of this declaration would take {needed} MiB or more, and are not computed beyond {limit} MiB before a plan. A plan computes them, and              stops at the limit of the environment variable {}. Make a smaller value.",
+            Budget::VARIABLE
+        );
+        if self.certainty == Certainty::Sure {
+            let problem = ItemProblem::error(at, eval::TOO_LARGE, "Value too large", detail);
+            self.report(problem.with_severity(Severity::Warning));
+        }
+    }
+
+    /// A constant that is computed, and too large to be kept.
+    pub(super) fn hint_at_size(&mut self, id: ExprId) {
+        let detail = "This constant is larger than 4 MiB, so nothing is known of it before a plan computes it.";
+        let problem = ItemProblem::error(id.into(), eval::TOO_LARGE, "Large value", detail);
+        self.report(problem.with_severity(Severity::Hint));
     }
 
     fn adopt(&mut self, diagnostics: Vec<EvalDiagnostic>) {

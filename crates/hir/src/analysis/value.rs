@@ -145,6 +145,18 @@ impl Abstract {
         (self.deep_marks() == TriMarks::NONE).then_some(&constant.0)
     }
 
+    /// Whether all of its parts are constants, and only its size keeps it from being one.
+    pub(in crate::analysis) fn is_too_large_for_constant(&self) -> bool {
+        let is_constant = |part: &Abstract| part.plain_constant().is_some();
+        self.constant.is_none()
+            && self.presence == Presence::Known
+            && match &self.inside {
+                Inside::Items(items) => !items.is_empty() && items.iter().all(is_constant),
+                Inside::Attrs(attrs) => !attrs.is_empty() && attrs.values().all(is_constant),
+                Inside::Each(_) | Inside::Opaque(_) => false,
+            }
+    }
+
     /// Whether a message may show the constant.
     pub(in crate::analysis) fn is_showable(&self) -> bool {
         let marks = self.deep_marks();
@@ -385,7 +397,8 @@ impl Abstract {
     }
 }
 
-fn is_kept(constant: &Value) -> bool {
+/// Whether a constant is small enough to be kept.
+pub(super) fn is_kept(constant: &Value) -> bool {
     constant.unshared_size() <= LARGEST_CONSTANT
 }
 

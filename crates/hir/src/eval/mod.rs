@@ -132,8 +132,11 @@ pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, Stri
             format!("The evaluation ended early: {exceeded}.")
         }
     };
-    ("evaluation-too-large", "Value too large", detail)
+    (TOO_LARGE, "Value too large", detail)
 }
+
+/// The id of a value for which the budget is too small.
+pub const TOO_LARGE: &str = "evaluation-too-large";
 
 /// The nearest place in a body of what a path into its value leads to; nothing if not even the first step is written.
 pub fn locate_path(body: &Body, exprs: &Exprs, path: &values::Path) -> Option<At> {

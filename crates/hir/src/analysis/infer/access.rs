@@ -27,7 +27,10 @@ impl Infer<'_> {
                 if output.marks.deprecated > Tri::No {
                     self.note_deprecated(id, &call, Some(name));
                 }
-                return output;
+                // There may be no instance with the key.
+                let loses = matches!(self.exprs[base], Expr::Index { .. });
+                let failing = output.failing.clone().losing_marks(loses);
+                return Abstract { failing, ..output };
             }
         }
         let value = self.expr(base);

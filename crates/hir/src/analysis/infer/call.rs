@@ -14,7 +14,7 @@ use super::{Flow, Given, Infer, NoSurroundings, closed::is_impure};
 use crate::{
     analysis::{
         problem::ItemProblem,
-        value::{Abstract, Ephemerality, Failing, Inside, Presence, Tri, TriMarks, When},
+        value::{Abstract, Ephemerality, Failing, Inside, Presence, Tri, TriMarks, When, is_kept},
     },
     eval,
     expr::{At, Call, Expr, ExprId},
@@ -285,6 +285,9 @@ impl Infer<'_> {
         let result = match called {
             Ok(result) if is_impure(function.name) => Value::unknown(result.ty()),
             Err(error) if is_left_to_run(&error) => {
+                if let Some(exceeded) = error.exceeded {
+                    self.warn_of_excess(id.into(), exceeded);
+                }
                 Value::unknown(function.return_type(&plain).unwrap_or(Type::Dynamic))
             }
             Ok(result) => result,
@@ -298,6 +301,7 @@ impl Infer<'_> {
         };
         let ty = result_type(function, args, &result);
         let mut failing = failing_call(args);
+        failing.keeps_type |= always_succeeds(function, args);
         // The types of parts that are carried over stay as open as they were.
         let is_made_of_parts = function.rule == RuleId::CarryingFunction
             && matches!(ty, Type::Tuple(_) | Type::Object(_));
@@ -320,6 +324,9 @@ impl Infer<'_> {
             RuleId::IsSensitive => self.is_sensitive(&args[0], &result),
             rule => self.blend(rule, args, &ty, &result),
         };
+        if value.constant.is_none() && result.is_wholly_known() && !is_kept(&result) {
+            self.hint_at_size(id);
+        }
         Abstract { failing: failing.losing_marks(loses), ..value }
     }
 
@@ -444,6 +451,39 @@ impl Infer<'_> {
         let converted = self.converted(&bare, &to);
         flow.onto(Abstract { ty: ty.clone(), ..converted })
     }
+}
+
+/// Functions that take every value of the types of their parameters but null.
+const TOTAL: [&str; 15] = [
+    "length",
+    "upper",
+    "lower",
+    "strrev",
+    "trimspace",
+    "md5",
+    "sha1",
+    "sha256",
+    "sha512",
+    "base64encode",
+    "urlencode",
+    "ceil",
+    "floor",
+    "startswith",
+    "endswith",
+];
+
+/// Whether a call cannot fail for any values of what is known of its arguments.
+fn always_succeeds(function: &Function, args: &[Abstract]) -> bool {
+    let takes = |position: usize, arg: &Abstract| {
+        let fits = match function.name {
+            "length" => {
+                arg.ty.is_collection() || matches!(arg.ty, Type::Tuple(_) | Type::Object(_))
+            }
+            _ => function.parameter(position).is_some_and(|it| it.shape.ty() == arg.ty),
+        };
+        fits && arg.failing.keeps_type && arg.presence > Presence::Open
+    };
+    TOTAL.contains(&function.name) && args.iter().enumerate().all(|(at, arg)| takes(at, arg))
 }
 
 fn has_known_parts(value: &Abstract) -> bool {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Infer<'_> {
-    pub(super) fn template(&mut self, parts: &[TemplatePart]) -> Abstract {
+    pub(super) fn template(&mut self, id: ExprId, parts: &[TemplatePart]) -> Abstract {
         let mut flow = Flow::default();
         let mut failing = Failing::NEVER;
         let mut text = Some(String::new());
@@ -27,10 +27,14 @@ impl Infer<'_> {
         }
         // A template is a string even where it fails.
         let failing = failing.of_same_type();
+        let is_constant = text.is_some();
         let value = match text {
             Some(text) => Abstract::constant(Value::string(text)),
             None => some_text(),
         };
+        if is_constant && value.constant.is_none() {
+            self.hint_at_size(id);
+        }
         flow.onto(Abstract { failing, ..value })
     }
 

@@ -1,0 +1,134 @@
+//! What `validate` evaluates beside the bodies of resources: preconditions of outputs, validations of variables of called modules,
+//! and the sizes of values, as far as these are known while nothing runs.
+
+use std::sync::Arc;
+
+use db::Diagnostic;
+use hir::{
+    Entry, ExprId, Program,
+    eval::{self, Evaluated},
+    item::Condition,
+};
+use values::{Exceeded, Str, Value};
+
+use crate::{
+    offline::{ModuleScope, Offline},
+    request::Environment,
+    walk::{ConditionKind, Functions, message_text},
+};
+
+/// The conditions that fail whatever a run brings. A module has conditions that hold for all of its calls, and its variables have
+/// some for each call.
+pub(crate) fn failed(program: &Program, offline: &Offline<'_>) -> Vec<Diagnostic> {
+    let mut failed = Vec::new();
+    for module in &program.modules {
+        let scope = ModuleScope::of(offline, module.id);
+        for entry in module.outputs.values() {
+            let preconditions = entry.output().preconditions.iter();
+            failed.extend(preconditions.filter_map(|it| precondition(program, &scope, entry, it)));
+        }
+        for (call, child) in module.calls.values() {
+            failed.extend(validations(program, &scope, call, *child));
+        }
+    }
+    failed
+}
+
+fn precondition(
+    program: &Program,
+    scope: &ModuleScope<'_>,
+    entry: &Entry,
+    condition: &Condition,
+) -> Option<Diagnostic> {
+    let value = known(scope, entry, condition.condition)?;
+    if value.without_all_marks().as_bool() != Some(false) {
+        return None;
+    }
+    let message = known(scope, entry, condition.error_message);
+    let message = message.filter(|it| !it.has_deep_secret()).and_then(|it| message_text(&it));
+    let message = message.unwrap_or_else(|| HIDDEN.to_owned());
+    let summary = ConditionKind::OutputPrecondition.summary();
+    let found = Diagnostic::error("condition-failed", summary, message)
+        .at(program.locate(entry.origin, condition.condition.into()));
+    Some(Diagnostic { context: program.context(entry.origin), ..found })
+}
+
+/// The text of a condition whose message is a secret, or cannot be evaluated.
+const HIDDEN: &str = "This check failed, but has an invalid error message as described in the other accompanying messages.";
+
+fn known(scope: &ModuleScope<'_>, entry: &Entry, expr: ExprId) -> Option<Value> {
+    let evaluated = eval::evaluate(&entry.item.exprs, expr, scope).ok()?;
+    (!evaluated.has_errors()).then_some(evaluated.value)
+}
+
+/// The validations that say no to what a call gives, each at the argument.
+fn validations<'p>(
+    program: &Program,
+    scope: &ModuleScope<'p>,
+    call: &'p Entry,
+    child: hir::ModuleId,
+) -> Vec<Diagnostic> {
+    let variables = program.module(child).variables.values();
+    let mut validated = variables.filter(|it| !it.variable().validations.is_empty()).peekable();
+    if validated.peek().is_none() {
+        return Vec::new();
+    }
+    let called = scope.called(call, child);
+    let inputs = &call.module_call().inputs;
+    let of_variable = |entry: &Entry| {
+        let name = &entry.variable().name;
+        let Some(input) = inputs.iter().find(|it| it.name == *name) else { return Vec::new() };
+        let at = program.locate(call.origin, input.value.into());
+        let context = program.context(call.origin);
+        let placed = |it: Diagnostic| Diagnostic { context: context.clone(), ..it.at(at.clone()) };
+        called.failed_validations(entry).into_iter().map(placed).collect()
+    };
+    validated.flat_map(of_variable).collect()
+}
+
+/// The local values and outputs that would take more memory than a run may, at their places. Evaluates all of them.
+pub fn too_large(
+    program: &Arc<Program>,
+    environment: &Environment,
+    workspace: &Str,
+) -> Vec<Diagnostic> {
+    let offline = Offline {
+        program,
+        state: None,
+        values: None,
+        workspace: workspace.clone(),
+        functions: Functions::new(&environment.system, false)
+            .without_plan()
+            .at_most(crate::validate::MOST_STEPS),
+        system: Arc::clone(&environment.system),
+        answers: None,
+    };
+    let mut found = Vec::new();
+    for module in &program.modules {
+        let scope = ModuleScope::of(&offline, module.id);
+        let locals = module.locals.values();
+        let locals = locals.filter_map(|it| Some((it, it.item.kind.as_local()?.value)));
+        let outputs = module.outputs.values();
+        let outputs = outputs.filter_map(|it| Some((it, it.output().value?)));
+        for (entry, expr) in locals.chain(outputs) {
+            let evaluated = eval::evaluate(&entry.item.exprs, expr, &*scope);
+            found.extend(evaluated.ok().into_iter().flat_map(|it| exceeding(program, entry, it)));
+        }
+    }
+    found
+}
+
+/// What an evaluation says that ended because its values would not fit.
+pub(crate) fn exceeding(program: &Program, entry: &Entry, evaluated: Evaluated) -> Vec<Diagnostic> {
+    if !matches!(evaluated.exceeded, Some(Exceeded::Memory { .. })) {
+        return Vec::new();
+    }
+    let problems = evaluated.diagnostics.into_iter();
+    let of_size = problems.filter(|it| it.id == eval::TOO_LARGE);
+    let placed = of_size.map(|it| {
+        let found =
+            Diagnostic::error(it.id, it.summary, it.detail).at(program.locate(entry.origin, it.at));
+        Diagnostic { context: program.context(entry.origin), ..found }
+    });
+    placed.collect()
+}
