@@ -44,6 +44,8 @@ pub(crate) struct ItemEnv<'db> {
     pub(crate) each: Option<Abstract>,
     /// Whether the item has `count`.
     pub(crate) counted: bool,
+    /// Whether the item has an argument that decides how many instances it has, which may be none.
+    pub(crate) may_be_absent: bool,
     /// What `self` is, where it may be used.
     pub(crate) self_object: std::cell::RefCell<Option<Abstract>>,
     /// Whether each.* may be used now; `for_each` itself cannot.
@@ -67,6 +69,7 @@ impl<'db> ItemEnv<'db> {
             resolved: None,
             each: None,
             counted: false,
+            may_be_absent: false,
             self_object: std::cell::RefCell::new(None),
             in_repetition: Cell::new(false),
             recorder: None,
@@ -403,6 +406,10 @@ fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
 }
 
 impl InferEnv for ItemEnv<'_> {
+    fn may_be_absent(&self) -> bool {
+        self.may_be_absent
+    }
+
     fn reference(&self, reference: &Ref, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
         match reference {
             Ref::Variable(name) => self.variable(name, at, problems),

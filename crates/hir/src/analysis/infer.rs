@@ -69,6 +69,11 @@ pub trait InferEnv {
         problems: &mut Vec<ItemProblem>,
     ) -> Option<Abstract>;
 
+    /// Whether the item may have no instance, so that nothing in it is evaluated.
+    fn may_be_absent(&self) -> bool {
+        false
+    }
+
     /// Whether a module call has instances, so that an index comes before the output.
     fn module_is_repeated(&self, call: &str) -> bool;
 

@@ -424,6 +424,7 @@ pub(super) fn with_repetition(
     let problems = std::mem::take(&mut infer.problems);
     drop(infer);
     env.in_repetition.set(false);
+    env.may_be_absent = true;
     match repeated {
         Repetition::ForEach(_) => env.each = value.as_ref().map(super::instances::each_value),
         Repetition::Count(_) => env.counted = true,

@@ -99,6 +99,10 @@ fn converted(call: &Call<'_>, to: &Type) -> Result<Value, FunctionError> {
     if !convert::can_convert(&from, to) {
         return Err(FunctionError::at(0, no_conversion(&from, to)));
     }
+    if !value.is_known() {
+        // The reference knows nothing of the result but its type, not even its length.
+        return Ok(call.unknown());
+    }
     convert::convert(value, to).map_err(|error| {
         let (given, wanted) = (from.friendly_name(), to.friendly_constraint());
         let shown = || call.quoted(value.as_str().unwrap_or(""));

@@ -2,7 +2,7 @@
 
 use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
-use super::{Flow, Infer, constructor::key_text};
+use super::{Certainty, Flow, Infer, constructor::key_text};
 use crate::{
     analysis::{
         origin::Forgetting,
@@ -305,8 +305,16 @@ impl Infer<'_> {
         None
     }
 
+    /// Reports a key that nothing has. Which instances there are is known only where something is evaluated, so in an item that
+    /// may have none this is no error yet.
     fn invalid_index(&mut self, id: ExprId, detail: impl Into<String>) {
-        self.fails(At::Step(id), "invalid-index", "Invalid index", detail);
+        let of_instances = matches!(&self.exprs[id], Expr::Index { base, .. }
+            if matches!(self.exprs[*base], Expr::Ref(Ref::Resource(_) | Ref::Module(_))));
+        let is_doubtful = of_instances && self.env.may_be_absent();
+        let certainty = if is_doubtful { Certainty::Doubtful } else { Certainty::Sure };
+        self.with_certainty(certainty, |it| {
+            it.fails(At::Step(id), "invalid-index", "Invalid index", detail);
+        });
     }
 }
 
