@@ -386,7 +386,7 @@ fn init_reports_what_a_configuration_is_read_with() {
     ];
     for (main, summary) in refused {
         let ended = Bench::with_main(main).mayfly(".", ["init"]).fails();
-        ended.shows(&["Mayfly encountered problems during initialization", summary]);
+        ended.shows(&[&format!("Error: {summary}")]);
     }
     let taken = [
         "output \"a\" {\n  value = 1 + \"a\"\n}\noutput \"b\" {\n  value = var.none\n}\n",
