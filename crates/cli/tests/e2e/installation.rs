@@ -382,7 +382,7 @@ fn init_reports_what_a_configuration_is_read_with() {
             "Invalid \"moved\" addresses",
         ),
         ("terraform {\n  backend \"nope\" {}\n}\n", "Unsupported backend type"),
-        ("resource \"terraform_data\" \"a\" {\n  input = [\n}\n", "Missing expression"),
+        ("resource \"terraform_data\" \"a\" {\n  input = [\n}\n", "Invalid expression"),
     ];
     for (main, summary) in refused {
         let ended = Bench::with_main(main).mayfly(".", ["init"]).fails();
