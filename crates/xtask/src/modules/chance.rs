@@ -94,6 +94,9 @@ impl Renaming {
         if self.texts.contains(theirs.trim()) && self.texts.contains(ours.trim()) {
             return self.stand_for(&[(theirs.trim(), ours.trim())]);
         }
+        if is_time(theirs) && is_time(ours) {
+            return true;
+        }
         let (theirs, ours) = (words(theirs), words(ours));
         let mut attempt = Vec::new();
         let is_same = theirs.len() == ours.len()
@@ -168,10 +171,23 @@ impl Renaming {
         }
     }
 
-    /// Returns true for part of a random identifier: at least four characters with a digit among them, or a word that was drawn.
+    /// Returns true for part of a random identifier: four characters with a digit among them, sixteen capitals, or a word that was
+    /// drawn.
     fn is_random(&self, word: &str) -> bool {
-        (word.len() >= 4 && word.chars().any(|it| it.is_ascii_digit())) || self.drawn.contains(word)
+        let has_digit = word.chars().any(|it| it.is_ascii_digit());
+        let is_capital = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit();
+        (word.len() >= 4 && has_digit)
+            || (word.len() >= 16 && word.chars().all(is_capital))
+            || self.drawn.contains(word)
     }
+}
+
+/// Returns true for a time as RFC 3339 has it.
+fn is_time(text: &str) -> bool {
+    let shape: String =
+        text.chars().take(19).map(|it| if it.is_ascii_digit() { '0' } else { it }).collect();
+    let is_rest = |it: char| it.is_ascii_digit() || matches!(it, '.' | ':' | '+' | '-' | 'Z');
+    shape == "0000-00-00T00:00:00" && text[19..].chars().all(is_rest)
 }
 
 /// The text cut before and behind every character that is no letter and no digit.
@@ -242,6 +258,9 @@ mod tests {
         assert!(!renaming.same("id-4444/Enabled", "id-6666/Disabled"));
         assert!(renaming.same("id-4444", "id-8888"), "nothing is learnt from texts that differ");
         assert!(!renaming.same("10", "20"), "too short for an identifier");
+        assert!(renaming.same("AROARZPUZDIKIAUHWIRZF", "AROARZPUZDIKJMZKJBAYJ"));
+        assert!(renaming.same("2026-11-24T02:52:32Z", "2026-11-24T02:53:36Z"));
+        assert!(!renaming.same("2026-11-24T02:52:32Z", "2026-11-24"));
         assert!(!renaming.same("table-sly-cat", "table-big-dog"));
         renaming.draws("sly-cat");
         renaming.draws("big-dog");

@@ -7,14 +7,17 @@ use super::{
     record::{Record, TIMED_OUT},
 };
 
-/// The counts over all examples.
+/// The counts over all examples. Equal are those whose commands all answered the same; an example that the reference does not plan
+/// counts apart, as its errors are all that is compared.
 #[derive(Default)]
 pub(crate) struct Figures {
     modules: BTreeSet<String>,
     equal: usize,
     explained: usize,
     different: usize,
+    /// A provider is missing, or a source cannot be reached.
     not_installed: usize,
+    /// The example or the local API lacks something.
     not_planned: usize,
     planned: usize,
     not_applied: usize,
@@ -35,6 +38,12 @@ impl Figures {
         let verdict = if !differences.is_empty() {
             self.different += 1;
             "DIFFERENT"
+        } else if reference.exit("init") != Some(0) {
+            self.not_installed += 1;
+            "not installed"
+        } else if reference.exit("plan") != Some(0) {
+            self.not_planned += 1;
+            "not planned"
         } else if differences.explained().is_empty() {
             self.equal += 1;
             "equal"
@@ -53,8 +62,6 @@ impl Figures {
     fn reached(&mut self, reference: &Record) {
         let count = |figure: &mut usize, is_so: bool| *figure += usize::from(is_so);
         let exit = |command| reference.exit(command);
-        count(&mut self.not_installed, exit("init") != Some(0));
-        count(&mut self.not_planned, exit("init") == Some(0) && exit("plan") != Some(0));
         count(&mut self.planned, exit("plan") == Some(0));
         count(&mut self.applied, exit("apply") == Some(0));
         count(&mut self.not_applied, matches!(exit("apply"), Some(1 | TIMED_OUT)));
@@ -64,22 +71,18 @@ impl Figures {
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Figures { equal, explained, different, .. } = self;
+        let Figures { equal, explained, different, not_installed, not_planned, .. } = self;
         writeln!(
             f,
-            "{} examples of {} modules: {equal} equal, {explained} explained, {different} different",
-            equal + explained + different,
+            "{} examples of {} modules: {equal} planned equally, {explained} but for what is explained, {different} different; {not_planned} fail \
+             to plan equally, {not_installed} cannot be installed",
+            equal + explained + different + not_planned + not_installed,
             self.modules.len(),
         )?;
         write!(
             f,
-            "by the reference: {} not installed, {} not planned, {} planned; {} not applied, {} applied, {} destroyed",
-            self.not_installed,
-            self.not_planned,
-            self.planned,
-            self.not_applied,
-            self.applied,
-            self.destroyed,
+            "by the reference: {} planned; {} applied, {} not applied, {} destroyed",
+            self.planned, self.applied, self.not_applied, self.destroyed,
         )
     }
 }
