@@ -74,6 +74,9 @@ pub(crate) struct Renaming {
     drawn: HashSet<String>,
     /// Whole texts that a provider drew, such as keys.
     texts: HashSet<String>,
+    /// Whether nothing is an identifier but the seventeen hexadecimal digits of the API, as before anything is applied: the local API
+    /// gives them in the order of requests.
+    pub(crate) is_narrow: bool,
     ours: HashMap<String, String>,
     theirs: HashMap<String, String>,
 }
@@ -94,7 +97,7 @@ impl Renaming {
         if self.texts.contains(theirs.trim()) && self.texts.contains(ours.trim()) {
             return self.stand_for(&[(theirs.trim(), ours.trim())]);
         }
-        if is_time(theirs) && is_time(ours) {
+        if !self.is_narrow && is_time(theirs) && is_time(ours) {
             return true;
         }
         let (theirs, ours) = (words(theirs), words(ours));
@@ -174,6 +177,9 @@ impl Renaming {
     /// Returns true for part of a random identifier: four characters with a digit among them, sixteen capitals, or a word that was
     /// drawn.
     fn is_random(&self, word: &str) -> bool {
+        if self.is_narrow {
+            return word.len() == 17 && word.chars().all(|it| it.is_ascii_hexdigit());
+        }
         let has_digit = word.chars().any(|it| it.is_ascii_digit());
         let is_capital = |it: char| it.is_ascii_uppercase() || it.is_ascii_digit();
         (word.len() >= 4 && has_digit)
@@ -244,6 +250,14 @@ mod tests {
         assert!(renaming.is_reordered(&theirs, &list("vpc-2222", "vpc-7c8d")));
         assert!(!renaming.is_reordered(&theirs, &list("vpc-3333", "vpc-7c8d")), "1111 is 2222");
         assert!(!renaming.is_reordered(&list("a", "b"), &list("b", "a")), "no identifiers");
+    }
+
+    #[test]
+    fn a_plan_has_identifiers_of_the_api_only() {
+        let mut renaming = Renaming { is_narrow: true, ..Renaming::default() };
+        assert!(renaming.same("vpc-3bb9fab6892eae75a", "vpc-abbc13a289295ebd7"));
+        assert!(!renaming.same("vpc-0a1b", "vpc-7c8d"));
+        assert!(!renaming.same("2026-11-24T02:52:32Z", "2026-11-24T02:53:36Z"));
     }
 
     #[test]

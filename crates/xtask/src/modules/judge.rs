@@ -50,14 +50,13 @@ impl Answer {
         match ran.command.as_str() {
             // What init says about a source that cannot be reached is the installer's own.
             "init" => return answer,
-            // Where a command was cut off is chance.
-            _ if ran.exit == Some(TIMED_OUT) => return answer,
+            _ if ran.exit == Some(TIMED_OUT) => {}
             "plan" if !ran.plan.is_null() => answer.data = of_plan(&ran.plan),
             "apply" | "destroy" => answer.data = of_state(&ran.state),
             "second plan" if !ran.plan.is_null() => answer.data = of_second_plan(&ran.plan),
             _ => {}
         }
-        answer.is_renamed = !matches!(ran.command.as_str(), "validate" | "plan");
+        answer.is_renamed = ran.command != "validate";
         answer.diagnostics = diagnostics(&ran.text);
         answer.has_deprecated_outputs = has_deprecated_outputs(&ran.text);
         answer
@@ -79,13 +78,15 @@ impl Differences {
         let mut found = Differences::default();
         let answers = |record: &Record| record.commands.iter().map(Answer::of).collect::<Vec<_>>();
         let (mut reference, mut ours) = (answers(reference), answers(ours));
+        found.explained = explain_early_errors(&reference, &mut ours);
         without_what_was_cut_off(&mut reference, &mut ours);
-        found.explained = explain(&mut reference, &mut ours);
+        found.explained.extend(explain_limits(&mut reference, &ours));
         for answer in reference.iter().chain(&ours) {
             answer.data.values().for_each(|it| draws(it, &mut found.renaming));
         }
         for (theirs, ours) in reference.iter().zip(&ours) {
             let command = &theirs.command;
+            found.renaming.is_narrow = command == "plan";
             if theirs.exit != ours.exit {
                 found.add(format!(
                     "{command}: exit {:?} in the reference, {:?} here",
@@ -196,24 +197,16 @@ fn draws(instance: &Value, renaming: &mut Renaming) {
     }
 }
 
-/// Drops an apply that the reference did not end in time, and all after it: where it was cut off is chance.
+/// Drops a plan or an apply that the reference did not end in time, and all after it: where it was cut off is chance.
 fn without_what_was_cut_off(reference: &mut Vec<Answer>, ours: &mut Vec<Answer>) {
-    let cut_off =
-        reference.iter().position(|it| it.command == "apply" && it.exit == Some(TIMED_OUT));
+    let cut_off = reference.iter().position(|it| it.exit == Some(TIMED_OUT));
     if let Some(place) = cut_off {
         reference.truncate(place);
         ours.truncate(place);
     }
 }
 
-/// Takes differences out that are wanted, and returns the reason of each.
-fn explain(reference: &mut [Answer], ours: &mut [Answer]) -> Vec<String> {
-    let mut reasons = explain_early_errors(reference, ours);
-    reasons.extend(explain_limits(reference, ours));
-    reasons
-}
-
-/// Errors that `validate` reports here, and `plan` in the reference.
+/// Takes out errors that `validate` reports here, and `plan` in the reference. Returns the reason of each.
 fn explain_early_errors(reference: &[Answer], ours: &mut [Answer]) -> Vec<String> {
     let place = |answers: &[Answer], command| answers.iter().position(|it| it.command == command);
     let (Some(plan), Some(theirs), Some(here)) =
