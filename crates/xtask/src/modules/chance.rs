@@ -11,6 +11,12 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("aws_ami", "creation_date", "the local API gives the time at which it began"),
     ("aws_ami", "root_snapshot_id", "the local API makes snapshots of images when it is reset"),
     ("aws_ami", "block_device_mappings.*.ebs.snapshot_id", "the same snapshots"),
+    (
+        "aws_caller_identity",
+        "arn",
+        "the provider names the session of an assumed role after the time",
+    ),
+    ("aws_caller_identity", "user_id", "the same name"),
     ("external", "result.timestamp", "a script of the lambda module says when it ran"),
     ("null_resource", "triggers.timestamp", "the same time"),
     ("random_password", "result", "the provider draws it"),

@@ -93,8 +93,9 @@ impl Differences {
                     theirs.exit, ours.exit
                 ));
             }
-            found.diagnostics(theirs, ours);
+            // Which identifiers stand for each other is learnt from objects: errors may be about different ones of a set.
             found.data(theirs, ours);
+            found.diagnostics(theirs, ours);
         }
         if reference.len() != ours.len() {
             found.add(format!(
