@@ -133,11 +133,13 @@ impl Walk<'_> {
         let template = &module.template;
         for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
             let is_checked = checks_variables && matches!(declared, Declared::Variable(_));
-            // Plan has evaluated outputs of modules; apply does so again where something refers to them.
+            // Plan has evaluated outputs of modules; apply does so again where something refers to them, or where nothing was kept.
             let is_idle = self.phase() == super::Phase::Apply
                 && match declared {
-                    Declared::Output(_) => {
-                        module.caller.as_ref().is_some_and(|it| !self.is_awaited(it))
+                    Declared::Output(it) => {
+                        let is_awaited = |it: &Caller| self.is_awaited(it);
+                        !it.output().ephemeral
+                            && module.caller.as_ref().is_some_and(|it| !is_awaited(it))
                     }
                     Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => true,
                     _ => false,
