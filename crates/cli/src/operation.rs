@@ -15,7 +15,7 @@ use engine::{
 use hir::{Entry, Explanations, Expr, Program, Ref, statics::LocalBackend, unsupported};
 use project::Project;
 use state::{
-    Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry, journal::Intent,
+    Action, Plan, PlanFile, PlanMode, State, StateFile, StateIdentity, TempEntry, journal::Intent,
 };
 
 use crate::{
@@ -718,9 +718,11 @@ fn apply_saved(
     files.restore(&file.temp).inspect_err(|_| end_temp(session, &files, true))?;
     let refreshed = file.prior_state.state;
     if json {
-        render::planned_changes_json(&file.plan, &session.now())
-            .iter()
-            .for_each(|line| session.ui.line(line));
+        let now = session.now();
+        let changes = file.plan.resource_changes.iter();
+        for change in changes.filter(|it| it.change.action != Action::NoOp) {
+            session.ui.line(&render::planned_change_json(change, &now));
+        }
     }
     let approved = Approved { prepared, plan: file.plan, refreshed, files };
     Ok(Decision::Apply(Box::new(approved)))

@@ -148,7 +148,9 @@ const RULES: &[Rule] = &[
     Rule {
         name: "a destruction evaluates what it needs",
         applies: |seen| {
-            let is_output = |it: &str| it.contains("\"type\":\"outputs\"");
+            let is_output = |it: &str| {
+                it.contains("\"type\":\"outputs\"") || it.contains("\"action\":\"read\"")
+            };
             let is_of_outputs = seen.difference.class.contains("output_changes.*.before")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             let is_error =
