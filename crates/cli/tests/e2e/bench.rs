@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     ffi::OsStr,
     fs,
-    io::{Read, Write},
+    io::{self, Read, Write},
     os::unix::process::{CommandExt, ExitStatusExt},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
@@ -229,7 +229,16 @@ impl Run {
 
     /// Starts it; once `pause` was printed, nothing more is read until [`Started::resume`].
     pub(crate) fn start_paused_at(mut self, pause: Option<&str>) -> Started {
-        let mut child = self.command.stdin(Stdio::piped()).spawn().expect("starts");
+        self.command.stdin(Stdio::piped());
+        let mut child = loop {
+            match self.command.spawn() {
+                // A child that another test forked has the copy of an executable open for a moment.
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                started => break started.expect("starts"),
+            }
+        };
         let mut stdin = child.stdin.take().expect("is piped");
         let keep_open = self.input.is_empty();
         // A command may end without reading what is typed.
