@@ -1,4 +1,4 @@
-//! Differences that are meant, each by a narrow rule. `docs/stricter.md` says under the rule's name why.
+//! Differences that are meant, each by a narrow rule. `docs/differences.md` says under the rule's name why.
 //!
 //! A rule looks at the class of a difference or at the summaries of diagnostics, never at a whole aspect.
 
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn the_page_says_why_each_rule_is_there() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stricter.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences.md");
         let page = std::fs::read_to_string(page).expect("the page is there");
         for rule in RULES {
             assert!(page.contains(&format!("| {} |", rule.name)), "{} is missing", rule.name);

@@ -128,6 +128,8 @@ pub struct Infer<'a> {
     pub problems: Vec<ItemProblem>,
     pub(super) reported: FxHashSet<(At, &'static str, Severity)>,
     certainty: Certainty,
+    /// Whether this place is in the steps of a splat, which an empty list applies to an element that is never known.
+    in_splat: bool,
     /// What is marked because of the loops around this place. It goes to their results and not to what stands inside of
     /// them, which nobody sees but who listens.
     around: Flow,
@@ -151,6 +153,7 @@ impl<'a> Infer<'a> {
             problems: Vec::new(),
             reported: FxHashSet::default(),
             certainty: Certainty::Sure,
+            in_splat: false,
             around: Flow::default(),
             deprecated: Vec::new(),
             depth: 0,

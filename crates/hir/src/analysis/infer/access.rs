@@ -306,11 +306,11 @@ impl Infer<'_> {
     }
 
     /// Reports a key that nothing has. Which instances there are is known only where something is evaluated, so in an item that
-    /// may have none this is no error yet.
+    /// may have none this is no error yet; and what is not known is not asked for its keys.
     fn invalid_index(&mut self, id: ExprId, detail: impl Into<String>) {
         let of_instances = matches!(&self.exprs[id], Expr::Index { base, .. }
             if matches!(self.exprs[*base], Expr::Ref(Ref::Resource(_) | Ref::Module(_))));
-        let is_doubtful = of_instances && self.env.may_be_absent();
+        let is_doubtful = self.in_splat || of_instances && self.env.may_be_absent();
         let certainty = if is_doubtful { Certainty::Doubtful } else { Certainty::Sure };
         self.with_certainty(certainty, |it| {
             it.fails(At::Step(id), "invalid-index", "Invalid index", detail);

@@ -67,6 +67,14 @@ impl Infer<'_> {
         })
     }
 
+    /// The steps applied to the element of a list that may be empty.
+    fn of_unknown_element(&mut self, item: SymbolId, element: Abstract, each: ExprId) -> Abstract {
+        let outer = std::mem::replace(&mut self.in_splat, true);
+        let result = self.with_symbol(item, element, |it| it.expr(each));
+        self.in_splat = outer;
+        result
+    }
+
     fn splat_of_many(
         &mut self,
         at: ExprId,
@@ -103,7 +111,7 @@ impl Infer<'_> {
                 let element = element.unwrap_or_else(|| match ty {
                     // A tuple of an unknown length may have no element that the steps are applied to.
                     Type::Dynamic => self.perhaps_each(item, base.any_element(), each),
-                    _ => self.with_symbol(item, base.any_element(), |it| it.expr(each)),
+                    _ => self.of_unknown_element(item, base.any_element(), each),
                 });
                 let ty = match ty {
                     Type::Tuple(_) | Type::Dynamic => Type::Dynamic,
