@@ -216,9 +216,12 @@ fn planned(
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let mut outcome = session.runtime.block_on(plan);
+    // A plan with errors has said what is wrong, and not come to all blocks.
     let mut found = match mode {
-        PlanMode::Destroy => Vec::new(),
-        _ => validate_unplanned(session, &prepared, &environment, &outcome),
+        PlanMode::Normal if !outcome.has_errors() => {
+            validate_unplanned(session, &prepared, &environment, &outcome)
+        }
+        _ => Vec::new(),
     };
     // Nobody who knows a secret runs any more; the apply learns its own.
     show.end_log();
