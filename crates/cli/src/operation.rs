@@ -4,10 +4,10 @@
 //!   open the state ─► load ─► check ─► values ─► engine::plan ─► show ─► ask ─► engine::apply ─► write the state
 //! ```
 
-use std::{fmt::Display, path::Path, sync::Arc};
+use std::{collections::HashSet, fmt::Display, path::Path, sync::Arc};
 
 use addr::ResourceInstance;
-use db::{Diagnostic, Severity, Sources, System};
+use db::{Diagnostic, Location, Severity, Sources, System};
 use engine::{
     ApplyOptions, CancelLevel, Environment, EventSink, Journal, LogLevel, NoJournal,
     NoTempDirectories, PlanOptions, PlanOutcome, TempDirectories, VariableValues,
@@ -223,6 +223,9 @@ fn planned(
         }
         _ => Vec::new(),
     };
+    if mode == PlanMode::Normal {
+        found.extend(unplanned_conditions(session, &prepared, &outcome));
+    }
     // Nobody who knows a secret runs any more; the apply learns its own.
     show.end_log();
     (way.at_end)(&outcome);
@@ -238,6 +241,8 @@ fn planned(
         }
     }
     outcome.diagnostics.extend(found);
+    outcome.plan.has_errors = outcome.has_errors();
+    outcome.plan.is_applyable &= !outcome.plan.has_errors;
     Ok((prepared, outcome))
 }
 
@@ -261,7 +266,7 @@ fn ready(
     (state, purpose): (&State, Purpose),
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Prepared, Failure> {
-    let found = loaded.project.checked();
+    let found = with_known_conditions(session, &loaded, loaded.project.checked());
     let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
     warnings.append(&mut checked.warnings);
     session.ui.diagnostics(&warnings, &checked.program.sources);
@@ -310,7 +315,7 @@ pub(crate) fn check(
     if warnings.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(warnings, program.sources.clone()));
     }
-    let (values, of_values) = variables::collect(session, program.root(), flags)?;
+    let (values, of_values) = variables::collect_all(session, &program, flags)?;
     warnings.extend(of_values);
     // Values are checked later, and what is wrong with one is shown where it was given.
     let files = program.sources.files.iter().cloned();
@@ -391,6 +396,48 @@ pub(crate) fn validate_with_providers(
         &session.workspace(),
         &verdicts,
     ))
+}
+
+/// What analysis finds, and beside its errors the conditions that fail whatever a run brings: nothing will run to find these.
+pub(crate) fn with_known_conditions(
+    session: &Session,
+    loaded: &Loaded,
+    (mut diagnostics, program): (Vec<Diagnostic>, Program),
+) -> (Vec<Diagnostic>, Program) {
+    const CYCLES: [&str; 2] = ["dependency-cycle", "module-cycle"];
+    let mut errors = diagnostics.iter().filter(|it| it.is_error()).peekable();
+    if errors.peek().is_none() || errors.any(|it| CYCLES.contains(&it.id)) {
+        return (diagnostics, program);
+    }
+    let program = Arc::new(program);
+    diagnostics.extend(known_conditions(session, &loaded.executables, &program));
+    (diagnostics, Arc::unwrap_or_clone(program))
+}
+
+fn known_conditions(
+    session: &Session,
+    executables: &Arc<ProviderExecutables>,
+    program: &Arc<Program>,
+) -> Vec<Diagnostic> {
+    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
+    let environment = acting(session, executables, events, Arc::new(NoTempDirectories));
+    engine::known_conditions(program, &environment, &session.workspace())
+}
+
+/// The conditions that fail whatever a run brings, and that a plan did not come to: where a module has no instance, or after an
+/// error.
+fn unplanned_conditions(
+    session: &Session,
+    prepared: &Prepared,
+    outcome: &PlanOutcome,
+) -> Vec<Diagnostic> {
+    let mut known = known_conditions(session, &prepared.executables, &prepared.program);
+    fn sign(it: &Diagnostic) -> (Option<&Location>, &str) {
+        (it.location.as_ref(), &it.summary)
+    }
+    let told: HashSet<_> = outcome.diagnostics.iter().map(sign).collect();
+    known.retain(|it| !told.contains(&sign(it)));
+    known
 }
 
 /// What providers say about the resource blocks that have no instance in the plan.

@@ -14,7 +14,7 @@ use hir::{
     Entry, Module, Origin, eval,
     item::{ConstValue, Variable},
     lower, names,
-    program::Named,
+    program::{Named, Program},
     symbols::{NameKind, all_of_kind, names_of_kind},
     variables_file,
     workspace::Given,
@@ -64,6 +64,26 @@ pub(crate) fn collect(
     let (values, diagnostics) = collect.end();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, sources(session, flags)));
+    }
+    Ok((values, diagnostics))
+}
+
+/// The same for what asks later for the variables that have no value: an error comes with those.
+pub(crate) fn collect_all(
+    session: &Session,
+    program: &Program,
+    flags: &[VarFlag],
+) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
+    let variables = &program.root().variables;
+    let mut collect = Collect::new(session, variables);
+    collect.everything(flags);
+    let missing = variables.iter().filter(|(name, _)| !collect.found.contains_key(*name));
+    let missing: Vec<&Entry> = missing.map(|(_, entry)| entry).collect();
+    let (values, mut diagnostics) = collect.end();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(missing.into_iter().filter_map(|it| engine::missing_value(program, it)));
+        let files = program.sources.files.iter().cloned().chain(file_sources(session, flags));
+        return Err(Failure::Diagnostics(diagnostics, Sources { files: files.collect() }));
     }
     Ok((values, diagnostics))
 }

@@ -24,6 +24,9 @@ pub const DEPRECATED_VARIABLE: &str = "deprecated-variable";
 /// The id of a warning about a reference to a deprecated output of a module.
 pub const DEPRECATED_OUTPUT: &str = "deprecated-output";
 
+/// The id of a warning about a reference to what a provider deprecates.
+pub const DEPRECATED_ATTRIBUTE: &str = "deprecated-attribute";
+
 /// The id of the warning about what is ephemeral under a condition, which each of them names.
 pub const POSSIBLY_EPHEMERAL: &str = "possibly-ephemeral";
 
@@ -159,7 +162,7 @@ impl Diagnostic {
 
     /// Returns true for a warning about something that its author means to remove.
     pub fn is_deprecation(&self) -> bool {
-        [DEPRECATED_VARIABLE, DEPRECATED_OUTPUT].contains(&self.id)
+        [DEPRECATED_VARIABLE, DEPRECATED_OUTPUT, DEPRECATED_ATTRIBUTE].contains(&self.id)
     }
 
     /// Whether it is an error.

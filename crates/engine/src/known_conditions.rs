@@ -14,8 +14,19 @@ use values::{Exceeded, Str, Value};
 use crate::{
     offline::{ModuleScope, Offline},
     request::Environment,
-    walk::{ConditionKind, Functions, message_text},
+    validate::{offline, without_repeated},
+    walk::{ConditionKind, message_text},
 };
+
+/// The conditions that fail whatever a run brings, each with its place. A configuration with errors may be asked, too: what
+/// depends on them is not known.
+pub fn known_conditions(
+    program: &Arc<Program>,
+    environment: &Environment,
+    workspace: &Str,
+) -> Vec<Diagnostic> {
+    without_repeated(program, failed(program, &offline(program, environment, workspace)))
+}
 
 /// The conditions that fail whatever a run brings. A module has conditions that hold for all of its calls, and its variables have
 /// some for each call.
@@ -92,17 +103,7 @@ pub fn too_large(
     environment: &Environment,
     workspace: &Str,
 ) -> Vec<Diagnostic> {
-    let offline = Offline {
-        program,
-        state: None,
-        values: None,
-        workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false)
-            .without_plan()
-            .at_most(crate::validate::MOST_STEPS),
-        system: Arc::clone(&environment.system),
-        answers: None,
-    };
+    let offline = offline(program, environment, workspace);
     let mut found = Vec::new();
     for module in &program.modules {
         let scope = ModuleScope::of(&offline, module.id);

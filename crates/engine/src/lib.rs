@@ -67,7 +67,7 @@ pub use crate::{
     files::planned_file,
     import::import,
     journal::{Journal, NoJournal, Number, ways_out},
-    known_conditions::too_large,
+    known_conditions::{known_conditions, too_large},
     offline::Console,
     place::{RunPhase, enter_phase, with_place},
     plan::plan,
@@ -80,5 +80,5 @@ pub use crate::{
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
     temp::{NoTempDirectories, TempDirectories, TempRoot},
     validate::{Question, Verdicts, validate, validate_unplanned},
-    variables::{GivenValue, ValueSource, VariableValues},
+    variables::{GivenValue, ValueSource, VariableValues, missing_value},
 };

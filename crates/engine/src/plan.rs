@@ -140,7 +140,7 @@ pub(crate) async fn plan_with(
         part = begin(&walk, leftovers.standing.take(), touched);
         walk::run(&walk).await;
     }
-    let outcome = PlanOutcome { has_begun, ..finish(&walk, plan, options.mode, moved) };
+    let outcome = PlanOutcome { has_begun, ..finish(&walk, plan, &options, moved) };
     leftovers.turns = walk.turns.get();
     if walk.pool.keeps() {
         leftovers.kept = Some(walk.pool.take_kept());
@@ -185,7 +185,8 @@ fn is_supported(walk: &Walk<'_>) -> bool {
     is_supported
 }
 
-fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> PlanOutcome {
+fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) -> PlanOutcome {
+    let mode = options.mode;
     if mode == PlanMode::Destroy {
         walk.plan_output_removal(|_| true);
         // A destruction checks nothing; what its refresh checked decides nothing.
@@ -202,7 +203,8 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, mode: PlanMode, moved: Moved) -> Plan
     refreshed.checks = plan.checks.clone();
     plan.resource_changes = sorted(walk.changes.take());
     plan.resource_drift = walk.drift.take().into_values().collect();
-    if mode != PlanMode::Destroy {
+    // The refresh before a destruction takes the moves as made.
+    if mode != PlanMode::Destroy || !options.refresh {
         note_previous_addresses(&mut plan, &moved);
     }
     let mut ephemerals = walk.ephemerals.take();

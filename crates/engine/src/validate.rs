@@ -128,7 +128,8 @@ pub async fn validate_unplanned(
     without_repeated(program, ask_providers(program, environment, cases, verdicts).await)
 }
 
-fn offline<'p>(
+/// A program as it is while nothing runs.
+pub(crate) fn offline<'p>(
     program: &'p Arc<Program>,
     environment: &Environment,
     workspace: &Str,
@@ -202,7 +203,7 @@ async fn ask_providers(
 
 /// What is wrong with a module is told once, even if its calls lead to other modules each time, so that it is there more than
 /// once.
-fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let directories: BTreeSet<&Str> = program.modules.iter().map(|it| &it.dir).collect();
     if directories.len() == program.modules.len() {
         return diagnostics;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use db::{Diagnostic, Location};
-use hir::item::Variable;
+use hir::{At, Entry, Program, item::Variable};
 use values::{Str, Value, convert::ConvertError};
 
 /// Raw values for the root module's variables, as they were found; conversion, defaults and validation happen in the
@@ -45,6 +45,20 @@ impl GivenValue {
         let detail = format!("{what}: {}.", error.message);
         Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail)
     }
+}
+
+/// That a variable of the root module has neither value nor default; `None` if it has a default.
+pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
+    let variable = entry.variable();
+    let name = &variable.name;
+    let detail = format!(
+        "The root module input variable \"{name}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable."
+    );
+    let diagnostic =
+        Diagnostic::error("no-value-for-variable", "No value for required variable", detail);
+    let location = program.locate(entry.origin, At::from(entry.item.header));
+    let context = Some(format!("variable \"{name}\""));
+    variable.default.is_none().then_some(Diagnostic { location, context, ..diagnostic })
 }
 
 /// Where the value of a variable came from.

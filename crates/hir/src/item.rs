@@ -379,8 +379,17 @@ pub struct ProviderConfig {
     pub alias: Option<Str>,
     /// `for_each`
     pub for_each: Option<ExprId>,
+    /// True if the block has the deprecated argument `version`.
+    pub has_version: bool,
     /// What the provider's schema describes.
     pub body: Body,
+}
+
+impl ProviderConfig {
+    /// Returns true if the block configures nothing.
+    pub fn is_empty(&self) -> bool {
+        !self.has_version && self.body.attrs.is_empty() && self.body.blocks.is_empty()
+    }
 }
 
 /// `terraform {}`

@@ -15,12 +15,14 @@ script; one for each class.
   --seed S           of the cases (1)
   --from N           the number of the first case (0): a campaign goes on where another one ended
   --cases N          how many cases (200)
+  --again            only the cases that differed in the last campaign in the same folder
   --jobs N           how many at a time (2)
   --attempts N       how many smaller cases are tried for a difference (150)
   --reference PATH   the executable of OpenTofu (MAYFLY_TOFU)
   --mayfly PATH      the executable that is compared with it (target/debug/mayfly)
   --cli-config PATH  the CLI configuration of the reference, for its providers (TF_CLI_CONFIG_FILE)
   --features A,B     parts of the vocabulary that are off unless named; `all` for every one
+  --answers PATH     keep the reference's answers there, and ask it only for those that are missing
   --folder PATH      where cases run and reproducers are written (target/differential-S)
   --record N         write N sequences without a difference to tests/data/differential, with the reference's answers";
 
@@ -39,11 +41,17 @@ impl Options {
         let mut cli_config = environment("TF_CLI_CONFIG_FILE");
         let mut mayfly = root.join("target/debug/mayfly");
         let mut folder = None;
+        let mut answers: Option<PathBuf> = None;
         let mut record = None;
         let [mut seed, mut from, mut cases, mut jobs, mut attempts] = [1, 0, 200, 2, 150];
         let mut vocabulary = generate::Vocabulary::default();
         let mut arguments = arguments.iter();
+        let mut again = false;
         while let Some(name) = arguments.next() {
+            if *name == "--again" {
+                again = true;
+                continue;
+            }
             let value = arguments.next().with_context(|| USAGE.to_owned())?;
             match *name {
                 "--seed" => seed = value.parse()?,
@@ -54,6 +62,7 @@ impl Options {
                 "--reference" => reference = Some(value.into()),
                 "--mayfly" => mayfly = value.into(),
                 "--cli-config" => cli_config = Some(value.into()),
+                "--answers" => answers = Some(value.into()),
                 "--folder" => folder = Some(PathBuf::from(value)),
                 "--record" => record = Some(value.parse()?),
                 "--features" => vocabulary.features = features(value)?,
@@ -66,11 +75,14 @@ impl Options {
             path.canonicalize().with_context(|| format!("{} is not there", path.display()))
         };
         let folder = folder.unwrap_or_else(|| root.join(format!("target/differential-{seed}")));
-        std::fs::create_dir_all(&folder)?;
+        for it in [Some(&folder), answers.as_ref()].into_iter().flatten() {
+            std::fs::create_dir_all(it)?;
+        }
+        let numbers =
+            if again { differential::differing(&folder)? } else { (from..from + cases).collect() };
         let campaign = Campaign {
             seed,
-            from,
-            cases,
+            numbers,
             jobs: usize::try_from(jobs)?,
             attempts: usize::try_from(attempts)?,
             vocabulary,
@@ -79,6 +91,7 @@ impl Options {
                 cli_config: cli_config.clone(),
             },
             mayfly: Program { executable: absolute(&mayfly)?, cli_config },
+            answers: answers.map(|it| absolute(&it)).transpose()?,
             folder: absolute(&folder)?,
         };
         Ok(Options { campaign, record })

@@ -2,16 +2,18 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
-    path::PathBuf,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     time::Instant,
 };
 
 use crate::{
+    answers::{self, Reference},
     compare::{self, Difference},
     explained::{self, Around, Checked},
     figures::Figures,
@@ -23,21 +25,37 @@ use crate::{
 };
 
 /// After so many cases it says how far it is.
-const PROGRESS: u64 = 100;
+const PROGRESS: usize = 100;
+
+/// A file of a campaign's folder: for each case that differs, a line of its number and the class of the difference.
+const DIFFERING: &str = "differing.txt";
+
+/// The numbers of the cases that differed in the last campaign in a folder.
+///
+/// # Errors
+/// There was none, or its file cannot be read.
+pub fn differing(folder: &Path) -> io::Result<Vec<u64>> {
+    let lines = fs::read_to_string(folder.join(DIFFERING))?;
+    let number = |line: &str| line.split(' ').next()?.parse().ok();
+    let mut numbers: Vec<u64> = lines.lines().filter_map(number).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
 
 /// What is run, and where.
 #[derive(Clone, Debug)]
 pub struct Campaign {
     pub seed: u64,
-    /// The number of the first case.
-    pub from: u64,
-    pub cases: u64,
+    /// The numbers of the cases.
+    pub numbers: Vec<u64>,
     pub jobs: usize,
     /// So many smaller cases are tried for a difference.
     pub attempts: usize,
     pub vocabulary: Vocabulary,
     pub reference: Program,
     pub mayfly: Program,
+    /// Where the reference's answers are kept; `None` if they are not.
+    pub answers: Option<PathBuf>,
     /// Where the cases run and their reproducers are written.
     pub folder: PathBuf,
 }
@@ -55,10 +73,13 @@ pub(crate) struct Outcome {
 }
 
 struct Shared {
-    next: AtomicU64,
+    /// The index of the next number.
+    next: AtomicUsize,
     figures: Mutex<Figures>,
     /// Classes with a reproducer.
     classes: Mutex<BTreeSet<String>>,
+    /// [`DIFFERING`]
+    differing: Mutex<fs::File>,
     begun: Instant,
 }
 
@@ -70,9 +91,10 @@ impl Campaign {
     pub fn run(&self) -> io::Result<(String, usize)> {
         fs::create_dir_all(&self.folder)?;
         let shared = Shared {
-            next: AtomicU64::new(self.from),
+            next: AtomicUsize::new(0),
             figures: Mutex::default(),
             classes: Mutex::default(),
+            differing: Mutex::new(fs::File::create(self.folder.join(DIFFERING))?),
             begun: Instant::now(),
         };
         std::thread::scope(|scope| {
@@ -94,24 +116,27 @@ impl Campaign {
 
     fn work(&self, job: usize, shared: &Shared) -> io::Result<()> {
         loop {
-            let number = shared.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.from + self.cases {
-                return Ok(());
-            }
+            let index = shared.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&number) = self.numbers.get(index) else { return Ok(()) };
             let case = generate::case(self.seed, number, &self.vocabulary);
-            let outcome = self.outcome(job, &case)?;
+            let answers = self.answers.as_deref();
+            let kept = answers.map(|it| answers::file_of(it, self.seed, number, &case));
+            let outcome = self.outcome(job, &case, kept)?;
+            if let Some(difference) = &outcome.difference {
+                writeln!(lock(&shared.differing), "{number} {}", difference.class)?;
+            }
             let new = self.count(shared, &case, &outcome);
             if let Some(difference) = new {
                 println!("case {number}: {}", difference.class);
                 self.reproduce(job, number, case, &difference)?;
             }
-            let done = number + 1 - self.from;
+            let done = index + 1;
             if done.is_multiple_of(PROGRESS) {
                 let figures = lock(&shared.figures);
                 let differ: usize = figures.differences.values().sum();
                 println!(
                     "{done} of {} cases, {differ} differ, {} s",
-                    self.cases,
+                    self.numbers.len(),
                     shared.begun.elapsed().as_secs()
                 );
             }
@@ -139,18 +164,24 @@ impl Campaign {
 
     fn reproduce(&self, job: usize, number: u64, case: Case, found: &Difference) -> io::Result<()> {
         let mut is_same = |case: &Case| {
-            let outcome = self.outcome(job, case).ok().and_then(|it| it.difference);
+            let outcome = self.outcome(job, case, None).ok().and_then(|it| it.difference);
             outcome.is_some_and(|it| it.class == found.class)
         };
         let case = shrink::shrunk(case, self.attempts, &mut is_same);
         reproducer::write(&self.folder.join(format!("case-{number}")), &case, found)
     }
 
-    /// Runs a case under both programs until they differ in what no rule explains, or in what they leave for the next step.
-    pub(crate) fn outcome(&self, job: usize, case: &Case) -> io::Result<Outcome> {
+    /// Runs a case under both programs until they differ in what no rule explains, or in what they leave for the next step. The
+    /// answers of the reference are `kept` in a file.
+    pub(crate) fn outcome(
+        &self,
+        job: usize,
+        case: &Case,
+        kept: Option<PathBuf>,
+    ) -> io::Result<Outcome> {
         // Both directories have the same name, which a configuration may read.
         let folder = |side: &str| self.folder.join(format!("job-{job}")).join(side).join("work");
-        let mut reference = Bench::new(&self.reference, folder("reference"))?;
+        let mut reference = Reference::new(&self.reference, folder("reference"), case, kept);
         let mut mayfly = Bench::new(&self.mayfly, folder("mayfly"))?;
         let mut outcome = Outcome {
             steps: 0,
@@ -161,21 +192,19 @@ impl Campaign {
         for (index, step) in case.steps.iter().enumerate() {
             let files = step.files();
             outcome.steps = index + 1;
-            let mut a = reference.step(&files, &step.command)?;
+            let mut a = reference.step(index)?;
             let mut b = mayfly.step(&files, &step.command)?;
             match [&a, &b].map(|it| it.aspects.contains_key(REFUSED)) {
                 [true, false] => b = mayfly.refused(&files)?,
-                [false, true] => a = reference.refused(&files)?,
+                [false, true] => a = reference.refused(index)?,
                 _ => {}
             }
             let lines = b.strings("diagnostics");
             outcome.explained.extend(explained::ADVICE.iter().filter(|it| lines.contains(it)));
             let differences = compare::differences(index, &step.command, &a, &b);
             if !differences.is_empty() {
-                let checks = [
-                    checked(&mut reference, step, a.exit < b.exit)?,
-                    checked(&mut mayfly, step, false)?,
-                ];
+                let checks =
+                    [reference.checked(index, a.exit < b.exit)?, checked(&mut mayfly, step)?];
                 let around = Around { command: &step.command, reference: &a, mayfly: &b, checks };
                 for difference in differences {
                     match around.rules(&difference) {
@@ -194,18 +223,15 @@ impl Campaign {
             }
             outcome.reference.push(a);
         }
+        reference.keep()?;
         Ok(outcome)
     }
 }
 
-/// Checks and plans the configuration of a step. If it `may_apply`, a plan that can be made is applied too.
-fn checked(bench: &mut Bench<'_>, step: &Step, may_apply: bool) -> io::Result<Checked> {
-    let files = step.files();
-    let validation = bench.step(&files, &["validate".to_owned(), "-json".to_owned()])?;
-    let mut run = bench.step(&files, &generate::with_values("plan", step))?;
-    if run.exit == 0 && may_apply {
-        run = bench.step(&files, &generate::with_values("apply", step))?;
-    }
+/// Checks and plans the configuration of a step.
+fn checked(bench: &mut Bench<'_>, step: &Step) -> io::Result<Checked> {
+    let validation = answers::validation(bench, step)?;
+    let run = bench.step(&step.files(), &generate::with_values("plan", step))?;
     Ok(Checked { validation, run })
 }
 

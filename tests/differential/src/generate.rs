@@ -1,7 +1,7 @@
 //! Random cases: a first configuration, and edits and commands that follow each other.
 //!
-//! [`blocks`] makes blocks and [`expressions`] what stands in them; [`providers`] makes those of real providers; [`edits`] changes
-//! a configuration as a person would.
+//! [`blocks`] makes blocks and [`expressions`] what stands in them; [`providers`] and
+//! [`playground`] make those of providers; [`edits`] changes a configuration as a person would.
 //!
 //! The generator keeps no table of types. The first letter of a name tells the kind of value that stands behind it (`s` string,
 //! `n` number, `b` bool, `l` list, `m` map), so a name that an edit keeps stays meaningful, and whatever refers to it does too.
@@ -10,6 +10,7 @@
 mod blocks;
 mod edits;
 mod expressions;
+mod playground;
 mod providers;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,7 @@ pub const FEATURES: &[&str] = &[
     "refresh_only",
     "target",
     "go",
+    "playground",
 ];
 
 /// The features that are on.

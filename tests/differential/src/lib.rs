@@ -4,7 +4,7 @@
 //!   seed, number ─► generate ─► Case: configurations and commands
 //!                                 │
 //!               ┌─────────────────┴──────────────────┐
-//!          reference in its directory          mayfly in its directory        program
+//!          reference in its directory          mayfly in its directory        program, answers
 //!               └───── Observation ──── compare ── Observation ───┘           observation, names, order
 //!                                 │
 //!                     Difference ─┴─► explained by a rule ─► counted          explained
@@ -23,6 +23,7 @@
     reason = "it runs programs, looks at files and clocks, and prints how far it is"
 )]
 
+mod answers;
 mod campaign;
 mod compare;
 mod explained;
@@ -37,7 +38,7 @@ mod recording;
 mod reproducer;
 mod shrink;
 
-pub use campaign::Campaign;
+pub use campaign::{Campaign, differing};
 pub use compare::Difference;
 pub use program::Program;
 pub use recording::{Recording, record, replay};

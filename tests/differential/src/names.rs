@@ -28,11 +28,23 @@ const MADE_UP: &[(&str, &[&str])] = &[
     ("random_string", &["id", "result"]),
     ("random_uuid", &["id", "result"]),
     ("random_password", &["result", "bcrypt_hash"]),
-    ("playground_secret", &["id", "arn", "secret_id", "version_id"]),
-    ("playground_parameter", &["arn"]),
+    ("playground_secret", &["id", "arn", "secret_id", "version_id", "created"]),
+    ("playground_parameter", &["id", "arn", "created"]),
     ("playground_database", &["id", "arn"]),
     ("time_static", &["id", "rfc3339"]),
     ("time_sleep", &["id"]),
+    ("tls_private_key", KEYS),
+    ("tls_public_key", KEYS),
+];
+const KEYS: &[&str] = &[
+    "id",
+    "private_key_openssh",
+    "private_key_pem",
+    "private_key_pem_pkcs8",
+    "public_key_openssh",
+    "public_key_pem",
+    "public_key_fingerprint_md5",
+    "public_key_fingerprint_sha256",
 ];
 /// Shorter values may be part of an ordinary text.
 const SHORTEST: usize = 8;

@@ -25,6 +25,8 @@ pub(crate) fn run(
                 // What today's values make of the conditions is told as well.
                 (diagnostics, program) = loaded.project.checked();
             }
+            let found = (diagnostics, program);
+            (diagnostics, program) = operation::with_known_conditions(session, &loaded, found);
             let of_files = variables::unreadable(session, program.root(), flags);
             if !of_files.is_empty() {
                 diagnostics.extend(of_files);

@@ -73,6 +73,8 @@ pub(crate) enum EdgeKind {
     Provider,
     /// Comes after it for a reason of the engine's own.
     Order,
+    /// Comes after a destruction that concerns some of its instances. If that fails, these fail, not the node.
+    Destroyed,
     /// Does not wait, but may come to need it: keeps it from being released.
     Hold,
 }
@@ -322,10 +324,10 @@ impl Graph {
         let mut woken = Vec::new();
         let mut next = self.node(node).first_user;
         while next != NO_EDGE {
-            let Edge { next_user, active, user, .. } = self.edges[next as usize];
+            let Edge { next_user, active, user, kind, .. } = self.edges[next as usize];
             next = next_user;
             if active {
-                self.dependency_ended(user, ok);
+                self.dependency_ended(user, ok || kind == EdgeKind::Destroyed);
                 woken.push(user);
             }
         }
@@ -369,7 +371,7 @@ impl Graph {
         self.edges[edge as usize].active = true;
         match self.node(dependency).status {
             Status::Done => {}
-            Status::Failed => self.node_mut(user).poisoned = true,
+            Status::Failed => self.node_mut(user).poisoned |= kind != EdgeKind::Destroyed,
             Status::Waiting | Status::Ready => self.node_mut(user).pending += 1,
             Status::Idle => {
                 self.node_mut(user).pending += 1;

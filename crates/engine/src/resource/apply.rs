@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
-use addr::ResourceMode;
+use addr::{ResourceInstance, ResourceMode};
 use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     event::{ApplyAction, Event},
-    graph::{EdgeKind, NodeIx},
+    graph::{self, EdgeKind, NodeIx},
     journal::Number,
     progress::with_progress,
     redact::Trace,
@@ -52,16 +52,12 @@ impl Walk<'_> {
         let mut destroyed = BTreeSet::new();
         for each in &keys.instances {
             let instance = address.instance(each.key.clone());
-            let Some(orders) = self.orders else { break };
-            if let Some(change) = orders.change(&instance) {
+            if let Some(change) = self.orders.and_then(|it| it.change(&instance)) {
                 let action = change.change.action;
                 acts |= !matches!(action, Action::NoOp | Action::Delete);
                 creates |= action == Action::Create || action.is_replace();
-                if action != Action::NoOp {
-                    destroyed.extend(self.destroyed_before(&instance));
-                }
             }
-            destroyed.extend(orders.destroy_node(&instance));
+            destroyed.extend(self.destructions_before(&instance));
         }
         let nested = resource.in_check.is_some() && acts;
         let applied = nested.then(|| self.all_applied());
@@ -70,7 +66,7 @@ impl Walk<'_> {
             graph.add_active_edge(applied, node, EdgeKind::Order);
         }
         for destroy in destroyed {
-            graph.add_active_edge(destroy, node, EdgeKind::Order);
+            graph.add_active_edge(destroy, node, EdgeKind::Destroyed);
         }
         let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
         let acts = acts && !keys.instances.is_empty();
@@ -88,6 +84,16 @@ impl Walk<'_> {
         drop(graph);
         self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
         Turn::Again
+    }
+
+    /// The nodes of the destructions that come before anything is done for an instance: of its own object, and of others that
+    /// a change of it has to wait for.
+    fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
+        let Some(orders) = self.orders else { return BTreeSet::new() };
+        let change = orders.change(instance).map(|it| it.change.action);
+        let changes = change.is_some_and(|it| it != Action::NoOp);
+        let others = changes.then(|| self.destroyed_before(instance)).unwrap_or_default();
+        others.into_iter().chain(orders.destroy_node(instance)).collect()
     }
 
     /// The second turn in apply.
@@ -146,6 +152,10 @@ impl Walk<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
+        let has_failed = |it: &NodeIx| self.graph.borrow().status(*it) == graph::Status::Failed;
+        if self.destructions_before(&subject.address).iter().any(has_failed) {
+            return Err(Failed);
+        }
         let opened = self.with_facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;

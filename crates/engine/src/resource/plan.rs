@@ -124,7 +124,8 @@ impl Walk<'_> {
     }
 
     /// The dependencies of an object until its planned change is made. The present object has those that the state
-    /// stores, even if the block no longer refers to them: it must still be destroyed before they are.
+    /// stores, even if the block no longer refers to them: it must still be destroyed before they are. Those that are new become
+    /// known when the object is read.
     fn planned_dependencies(
         &self,
         address: &ResourceInstance,
@@ -132,8 +133,10 @@ impl Walk<'_> {
     ) -> Arc<[ConfigResource]> {
         let configured = self.dependencies_of(address);
         match self.previous.current(address) {
-            Some(stored) if action != Action::NoOp => union(&stored.dependencies, configured),
-            _ => configured,
+            _ if action == Action::NoOp => configured,
+            Some(stored) if self.settings.refresh => union(&stored.dependencies, configured),
+            Some(stored) => Arc::clone(&stored.dependencies),
+            None => configured,
         }
     }
 

@@ -12,7 +12,7 @@ use hir::{
 };
 
 use super::{
-    EngineScope, Failed, ModuleRun, Outcome, Walk,
+    EngineScope, Failed, ModuleRun, Outcome, Phase, Walk,
     modules::{Caller, Children, provider_name},
 };
 use crate::{
@@ -228,6 +228,9 @@ impl Walk<'_> {
             instances.insert(each.key.clone(), child);
         }
         self.wake_gathering(&caller, &call.name);
+        if instances.is_empty() {
+            self.keep_order(&caller, &call.name, gate);
+        }
         self.add_gone_instances(&caller, &call.name, &keys);
         caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
         Ok(())
@@ -257,6 +260,21 @@ impl Walk<'_> {
         }
     }
 
+    /// Lets what reads a call without instances wait for what the call waits for, as if it had one.
+    fn keep_order(&self, caller: &ModuleRun, call: &Str, gate: Option<NodeIx>) {
+        let Some(gate) = gate.filter(|_| self.phase() == Phase::Apply) else { return };
+        let nodes = &caller.template.calls[call];
+        let mut graph = self.graph.borrow_mut();
+        for user in nodes.outputs.values().copied().chain([nodes.object]) {
+            let user = caller.node(user);
+            if graph.status(user) != crate::graph::Status::Idle {
+                graph.add_active_edge(gate, user, EdgeKind::Order);
+            } else {
+                graph.add_edge(gate, user, EdgeKind::Order);
+            }
+        }
+    }
+
     /// Makes edges to the instances of a call count. The nodes that gather them were looked at before these edges existed.
     fn wake_gathering(&self, caller: &ModuleRun, call: &Str) {
         let nodes = &caller.template.calls[call];
@@ -271,7 +289,7 @@ impl Walk<'_> {
 
     /// Instances of a call that state knows and the call no longer makes.
     fn add_gone_instances(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
-        if self.phase() != super::Phase::Plan {
+        if self.phase() != Phase::Plan {
             return;
         }
         for child in self.state_index.children.get(&caller.address).into_iter().flatten() {

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     graph::NodeIx,
     memo::NodeName,
-    variables::{GivenValue, ValueSource},
+    variables::{self, GivenValue, ValueSource},
 };
 
 /// The summary where null is given to what is neither nullable nor has a default.
@@ -106,20 +106,13 @@ impl Walk<'_> {
         false
     }
 
-    fn report_missing(&self, entry: &Entry) -> Failed {
-        let detail = format!(
-            "The root module input variable \"{}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable.",
-            entry.variable().name
-        );
-        let diagnostic =
-            Diagnostic::error("no-value-for-variable", "No value for required variable", detail);
-        self.report_at(entry, entry.item.header.into(), None, diagnostic);
-        Failed
-    }
-
     fn default_value(&self, entry: &Entry) -> Result<Value, Failed> {
         let variable = entry.variable();
-        let Some(default) = variable.default else { return Err(self.report_missing(entry)) };
+        let Some(default) = variable.default else {
+            let missing = variables::missing_value(self.program, entry);
+            missing.into_iter().for_each(|it| self.report(it));
+            return Err(Failed);
+        };
         let value = eval::constant(&entry.item.exprs, default).value;
         let value = self.declared_marks(entry, value);
         let value = eval::apply_type(&variable.ty, value).map_err(|error| {

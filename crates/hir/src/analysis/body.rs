@@ -100,7 +100,12 @@ impl BodyInfer<'_, '_> {
             attrs.push((name.clone(), value));
         }
         self.unsupported(body, schema, &fixup);
-        Abstract::object_of_type(schema.implied_type().clone(), attrs.into_iter().collect())
+        let object =
+            Abstract::object_of_type(schema.implied_type().clone(), attrs.into_iter().collect());
+        match schema.deprecated {
+            true => object.with_mark(MarkKind::Deprecated, Tri::Yes),
+            false => object,
+        }
     }
 
     /// The value of blocks where the schema has an attribute of objects (`reference`: protocol 6,
@@ -585,6 +590,9 @@ fn read_back(attribute: &Attribute, written: Option<Abstract>) -> Abstract {
     };
     if attribute.sensitive {
         value = value.with_mark(MarkKind::Sensitive, Tri::Yes);
+    }
+    if attribute.deprecated {
+        value = value.with_mark(MarkKind::Deprecated, Tri::Yes);
     }
     if let Some(nested) =
         attribute.nested().filter(|it| it.nesting() == provider::ObjectNesting::Single)

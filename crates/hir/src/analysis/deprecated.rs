@@ -1,10 +1,17 @@
-//! Deprecated outputs of module calls: a warning at each reference whose value reaches the result of its expression.
+//! Deprecated outputs of module calls, and attributes and blocks that a provider deprecates: a warning at each reference whose
+//! value reaches the result of its expression.
 //!
-//! The abstract value says whether an output's mark reaches the result (`keys(module.m)` reads no output's value); the
-//! references that the expression holds say which outputs those are. As in OpenTofu, the warning ends the mark: what
-//! refers to a local value that was made from a deprecated output gets no second warning.
+//! The abstract value says whether a mark reaches the result (`keys(module.m)` reads no output's value); the references that the
+//! expression holds say which outputs and attributes those are. As in OpenTofu, the warning ends the mark: a reference to a local
+//! value that was made from something deprecated gets no second warning.
 
-use db::{Directory, Severity, diagnostic::DEPRECATED_OUTPUT};
+use std::collections::BTreeMap;
+
+use db::{
+    Directory, Severity,
+    diagnostic::{DEPRECATED_ATTRIBUTE, DEPRECATED_OUTPUT},
+};
+use provider::{Attribute, Block};
 use rustc_hash::FxHashMap;
 use values::{MarkKind, Str};
 
@@ -19,8 +26,9 @@ use crate::{
     eval::traversal_text,
     expr::{Expr, ExprId, Exprs, Ref, SymbolId},
     item::ItemKind,
-    names::{ItemKey, ItemName, called_directories, item},
+    names::{ItemKey, ItemName, called_directories, item, provider_local_name, required_providers},
     symbols::{NameKind, names_of_kind},
+    workspace::{SchemaLookup, resource_schema},
 };
 
 /// An output whose author means to remove it.
@@ -34,12 +42,27 @@ pub struct DeprecatedOutput {
     pub key: ItemKey,
 }
 
-/// A reference to deprecated outputs of one module call.
+/// An attribute or a nested block that its provider means to remove, or the whole resource type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeprecatedPart {
+    /// The names that lead there, without keys of elements; empty for the resource type.
+    pub path: Vec<Str>,
+    /// The provider's message; may be empty.
+    pub message: Str,
+}
+
+/// A reference to something deprecated.
 pub(super) struct DeprecatedReference {
     at: ExprId,
-    call: Str,
-    /// The outputs that `at` reads: one for `module.m.old`, all deprecated ones for `module.m` as a whole.
-    outputs: Vec<DeprecatedOutput>,
+    read: Read,
+}
+
+/// What a reference reads.
+enum Read {
+    /// Outputs of a module call: one for `module.m.old`, all deprecated ones for `module.m` as a whole.
+    Outputs(Str, Vec<DeprecatedOutput>),
+    /// All deprecated parts of a resource.
+    Parts(addr::Resource, Vec<DeprecatedPart>),
 }
 
 /// The deprecated outputs of a module.
@@ -74,102 +97,197 @@ impl ItemEnv<'_> {
         let modules = called_directories(self.db, self.workspace, self.directory, declared);
         modules.iter().flat_map(|it| deprecated_outputs(self.db, *it)).cloned().collect()
     }
+
+    /// The parts of a resource that its provider deprecates.
+    pub(super) fn deprecated_parts_of(&self, resource: &addr::Resource) -> Vec<DeprecatedPart> {
+        let declared = self.find(&ItemName::Resource(resource.clone()));
+        let declared = declared.and_then(|key| item(self.db, key).kind.as_resource());
+        let Some(declared) = declared else { return Vec::new() };
+        let providers = required_providers(self.db, self.directory);
+        let source = providers.source(provider_local_name(declared));
+        let (mode, ty) = (resource.mode, &resource.type_name);
+        let lookup = resource_schema(self.db, self.workspace, &source, mode, ty);
+        let mut parts = Vec::new();
+        if let SchemaLookup::Found(schema) = lookup {
+            add_parts(schema.block(), &mut Vec::new(), &mut parts);
+        }
+        parts
+    }
+}
+
+fn add_parts(block: &Block, path: &mut Vec<Str>, parts: &mut Vec<DeprecatedPart>) {
+    if !block.has_deprecated() {
+        return;
+    }
+    if block.deprecated {
+        let message = block.deprecation_message.clone();
+        parts.push(DeprecatedPart { path: path.clone(), message });
+    }
+    add_attributes(block.attributes(), path, parts);
+    for (name, nested) in block.blocks() {
+        path.push(name.clone());
+        add_parts(&nested.block, path, parts);
+        path.pop();
+    }
+}
+
+fn add_attributes(
+    attributes: &BTreeMap<Str, Attribute>,
+    path: &mut Vec<Str>,
+    parts: &mut Vec<DeprecatedPart>,
+) {
+    for (name, attribute) in attributes {
+        path.push(name.clone());
+        if attribute.deprecated {
+            let message = attribute.deprecation_message.clone();
+            parts.push(DeprecatedPart { path: path.clone(), message });
+        } else if let Some(nested) = attribute.nested() {
+            add_attributes(nested.attributes(), path, parts);
+        }
+        path.pop();
+    }
 }
 
 impl Infer<'_> {
+    /// Notes a reference to a resource with deprecated parts.
+    pub(super) fn note_deprecated_parts(&mut self, at: ExprId, resource: &addr::Resource) {
+        let parts = self.env.deprecated_parts(resource);
+        if !parts.is_empty() {
+            self.deprecated
+                .push(DeprecatedReference { at, read: Read::Parts(resource.clone(), parts) });
+        }
+    }
+
     /// Notes a reference to a module call as a whole, or to one of its outputs.
     pub(super) fn note_deprecated(&mut self, at: ExprId, call: &Str, output: Option<&Str>) {
         let mut outputs = self.env.deprecated_outputs(call);
         outputs.retain(|it| output.is_none_or(|name| it.name == *name));
         if !outputs.is_empty() {
-            self.deprecated.push(DeprecatedReference { at, call: call.clone(), outputs });
+            self.deprecated
+                .push(DeprecatedReference { at, read: Read::Outputs(call.clone(), outputs) });
         }
     }
 
-    /// Warns of the deprecated outputs that a whole expression was made from. Returns the value without their mark.
+    /// Warns of what is deprecated of what a whole expression was made from. Returns the value without the mark.
     pub(super) fn warn_of_deprecated(&mut self, expr: ExprId, value: Abstract) -> Abstract {
         let references = std::mem::take(&mut self.deprecated);
         if references.is_empty() {
             return value;
         }
         if value.deep_marks().deprecated > Tri::No {
-            let read = outputs_read(self.exprs, expr);
-            references.iter().for_each(|it| self.warn_of(it, read.get(&it.at)));
+            let read = names_read(self.exprs, expr);
+            for reference in &references {
+                let names = read.get(&reference.at).map(Vec::as_slice).unwrap_or_default();
+                self.warn_of(reference, names);
+            }
         }
         value.without_deep(MarkKind::Deprecated)
     }
 
-    /// Warns of a reference once, however often its expression is inferred. `read` is the output that is read of a call as
-    /// a whole, if that is written out.
-    fn warn_of(&mut self, reference: &DeprecatedReference, read: Option<&Str>) {
-        if !self.reported.insert((reference.at.into(), DEPRECATED_OUTPUT, Severity::Warning)) {
+    /// Warns of a reference once, however often its expression is inferred. `names` are those that follow the reference, without
+    /// keys of elements.
+    fn warn_of(&mut self, reference: &DeprecatedReference, names: &[Str]) {
+        let (id, at) = (reference.read.id(), reference.at);
+        if !self.reported.insert((at.into(), id, Severity::Warning)) {
             return;
         }
-        for output in reference.outputs.iter().filter(|it| read.is_none_or(|name| it.name == *name))
-        {
-            let problem = self.deprecated_output(reference, output);
-            self.problems.push(problem);
+        match &reference.read {
+            Read::Outputs(call, outputs) => {
+                let is_read =
+                    |it: &&DeprecatedOutput| names.first().is_none_or(|name| it.name == *name);
+                for output in outputs.iter().filter(is_read) {
+                    let text = traversal_text(self.exprs, at);
+                    let text = text.filter(|_| matches!(self.exprs[at], Expr::GetAttr { .. }));
+                    let source = text.unwrap_or_else(|| format!("module.{call}.{}", output.name));
+                    let problem = derived_from(at, id, &source, &output.message);
+                    let problem =
+                        self.env.declared_here(problem, output.key, "the output is declared here");
+                    self.problems.push(problem);
+                }
+            }
+            Read::Parts(resource, parts) => {
+                let is_read =
+                    |it: &&DeprecatedPart| names.iter().zip(&it.path).all(|(a, b)| a == b);
+                for part in parts.iter().filter(is_read) {
+                    let path: String = part.path.iter().map(|name| format!(".{name}")).collect();
+                    let source = format!("{resource}{path}");
+                    self.problems.push(derived_from(at, id, &source, &part.message));
+                }
+            }
         }
-    }
-
-    fn deprecated_output(
-        &self,
-        reference: &DeprecatedReference,
-        output: &DeprecatedOutput,
-    ) -> ItemProblem {
-        let text = traversal_text(self.exprs, reference.at);
-        let text = text.filter(|_| matches!(self.exprs[reference.at], Expr::GetAttr { .. }));
-        let source = text.unwrap_or_else(|| format!("module.{}.{}", reference.call, output.name));
-        let derived = format!("This value is derived from {source}, which is deprecated");
-        let detail = match output.message.is_empty() {
-            true => format!("{derived}."),
-            false => format!("{derived} with the following message:\n\n{}", output.message),
-        };
-        let summary = "Value derived from a deprecated source";
-        let problem = ItemProblem::error(reference.at.into(), DEPRECATED_OUTPUT, summary, detail)
-            .with_severity(Severity::Warning);
-        self.env.declared_here(problem, output.key, "the output is declared here")
     }
 }
 
-/// The outputs that are read of module calls as a whole, where they are written out: `old` of `module.m[*].old`.
-fn outputs_read(exprs: &Exprs, root: ExprId) -> FxHashMap<ExprId, Str> {
-    let call = |mut expr: ExprId| {
-        while let Expr::Index { base, .. } = &exprs[expr] {
-            expr = *base;
+impl Read {
+    fn id(&self) -> &'static str {
+        match self {
+            Read::Outputs(..) => DEPRECATED_OUTPUT,
+            Read::Parts(..) => DEPRECATED_ATTRIBUTE,
         }
-        matches!(&exprs[expr], Expr::Ref(Ref::Module(_))).then_some(expr)
+    }
+}
+
+fn derived_from(at: ExprId, id: &'static str, source: &str, message: &str) -> ItemProblem {
+    let derived = format!("This value is derived from {source}, which is deprecated");
+    let detail = match message.is_empty() {
+        true => format!("{derived}."),
+        false => format!("{derived} with the following message:\n\n{message}"),
     };
+    let summary = "Value derived from a deprecated source";
+    ItemProblem::error(at.into(), id, summary, detail).with_severity(Severity::Warning)
+}
+
+/// The names that follow each reference to a module call or a resource as a whole, as far as they are written out: `old` of
+/// `module.m[*].old`.
+fn names_read(exprs: &Exprs, root: ExprId) -> FxHashMap<ExprId, Vec<Str>> {
     let mut read = FxHashMap::default();
     let mut open = vec![root];
     while let Some(expr) = open.pop() {
-        let found = match &exprs[expr] {
-            Expr::GetAttr { base, name } => call(*base).zip(Some(name.clone())),
-            Expr::Splat { base, item, each } => {
-                call(*base).zip(attribute_of_element(exprs, *each, *item))
-            }
-            _ => None,
-        };
-        read.extend(found);
+        // The longest access comes first, and says most.
+        if let Some((reference, names)) = access(exprs, expr) {
+            read.entry(reference).or_insert(names);
+        }
         exprs[expr].for_each_child(&mut |child| open.push(child));
     }
     read
 }
 
-/// The attribute that a splat takes of each element first.
-fn attribute_of_element(exprs: &Exprs, each: ExprId, element: SymbolId) -> Option<Str> {
-    let mut at = each;
+/// The reference at the base of an access, and the names that follow it.
+fn access(exprs: &Exprs, mut expr: ExprId) -> Option<(ExprId, Vec<Str>)> {
+    let mut names = Vec::new();
     loop {
-        at = match &exprs[at] {
-            Expr::GetAttr { base, name } if is_symbol(exprs, *base, element) => {
-                return Some(name.clone());
+        expr = match &exprs[expr] {
+            Expr::GetAttr { base, name } => {
+                names.push(name.clone());
+                *base
             }
-            Expr::GetAttr { base, .. } | Expr::Index { base, .. } => *base,
+            Expr::Index { base, .. } => *base,
+            Expr::Splat { base, item, each } => {
+                names.extend(names_of_element(exprs, *each, *item)?);
+                *base
+            }
+            Expr::Ref(Ref::Module(_) | Ref::Resource(_)) => {
+                names.reverse();
+                return Some((expr, names));
+            }
             _ => return None,
         }
     }
 }
 
-fn is_symbol(exprs: &Exprs, expr: ExprId, symbol: SymbolId) -> bool {
-    matches!(&exprs[expr], Expr::Symbol(it) if *it == symbol)
+/// The names that a splat reads of each element, the last one first; `None` if it reads something else.
+fn names_of_element(exprs: &Exprs, each: ExprId, element: SymbolId) -> Option<Vec<Str>> {
+    let mut names = Vec::new();
+    let mut at = each;
+    loop {
+        at = match &exprs[at] {
+            Expr::GetAttr { base, name } => {
+                names.push(name.clone());
+                *base
+            }
+            Expr::Index { base, .. } => *base,
+            Expr::Symbol(it) if *it == element => return Some(names),
+            _ => return None,
+        }
+    }
 }

@@ -9,7 +9,7 @@ use values::{MarkKind, Str, Type};
 use super::{
     AnalyzedItem, AnalyzedPlace,
     cycles::Resolved,
-    deprecated::DeprecatedOutput,
+    deprecated::{DeprecatedOutput, DeprecatedPart},
     infer::InferEnv,
     item_value,
     origin::Origin,
@@ -497,6 +497,10 @@ impl InferEnv for ItemEnv<'_> {
 
     fn deprecated_outputs(&self, call: &str) -> Vec<DeprecatedOutput> {
         self.deprecated_outputs_of(call)
+    }
+
+    fn deprecated_parts(&self, resource: &addr::Resource) -> Vec<DeprecatedPart> {
+        self.deprecated_parts_of(resource)
     }
 
     fn declared_here(&self, mut problem: ItemProblem, key: ItemKey, message: &str) -> ItemProblem {

@@ -42,7 +42,7 @@ use values::{
 };
 
 use super::{
-    deprecated::{DeprecatedOutput, DeprecatedReference},
+    deprecated::{DeprecatedOutput, DeprecatedPart, DeprecatedReference},
     origin::Origin,
     problem::ItemProblem,
     recorded::Recorder,
@@ -82,6 +82,11 @@ pub trait InferEnv {
 
     /// The deprecated outputs of a module call.
     fn deprecated_outputs(&self, _call: &str) -> Vec<DeprecatedOutput> {
+        Vec::new()
+    }
+
+    /// The parts of a resource that its provider deprecates.
+    fn deprecated_parts(&self, _resource: &addr::Resource) -> Vec<DeprecatedPart> {
         Vec::new()
     }
 
@@ -133,7 +138,7 @@ pub struct Infer<'a> {
     /// What is marked because of the loops around this place. It goes to their results and not to what stands inside of
     /// them, which nobody sees but who listens.
     around: Flow,
-    /// References to deprecated outputs in the expression that is inferred.
+    /// References to what is deprecated in the expression that is inferred.
     pub(super) deprecated: Vec<DeprecatedReference>,
     /// How many expressions around this one are being inferred.
     depth: usize,
@@ -162,7 +167,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The abstract value of an expression. The outermost one gets the warnings about deprecated outputs.
+    /// The abstract value of an expression. The outermost one gets the warnings about what is deprecated.
     pub fn expr(&mut self, id: ExprId) -> Abstract {
         self.depth += 1;
         let value = self.inner_expr(id);
@@ -229,10 +234,12 @@ impl<'a> Infer<'a> {
         let before = self.problems.len();
         let value = self.env.reference(reference, at, &mut self.problems);
         self.drop_repeated(before);
-        if let Ref::Module(call) = reference
-            && value.deep_marks().deprecated > Tri::No
-        {
-            self.note_deprecated(at, call, None);
+        if value.deep_marks().deprecated > Tri::No {
+            match reference {
+                Ref::Module(call) => self.note_deprecated(at, call, None),
+                Ref::Resource(resource) => self.note_deprecated_parts(at, resource),
+                _ => {}
+            }
         }
         // What an item is made of fails there.
         Abstract { failing: Failing::NEVER, ..value }

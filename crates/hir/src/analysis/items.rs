@@ -8,6 +8,7 @@ mod output;
 mod provider_meta;
 mod provider_reference;
 mod provisioner;
+mod redundant_provider;
 mod refactoring;
 mod resource;
 pub(super) mod setup;
@@ -137,6 +138,7 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
         None => without_schema(&mut infer, &config.body),
     }
     problems.append(&mut infer.problems);
+    problems.extend(redundant_provider::check(item, config, &source, &env));
     Inference { value: Abstract::any(), problems: problems.into() }
 }
 

@@ -29,7 +29,7 @@ use db::{Block, Directory};
 use salsa::plumbing::{AsId, FromId};
 
 pub use cycles::{DependencyOrder, WaitList, Waits, waits_for};
-pub use deprecated::DeprecatedOutput;
+pub use deprecated::{DeprecatedOutput, DeprecatedPart};
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
 pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};

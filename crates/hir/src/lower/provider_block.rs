@@ -39,7 +39,9 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
              \"alias\".",
         ));
     }
-    if let Some(version) = reader.attr("version") {
+    let version = reader.attr("version");
+    let has_version = version.is_some();
+    if let Some(version) = version {
         ctx.problem(Problem::warning(
             "provider-version",
             version.syntax().text_range(),
@@ -72,5 +74,11 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     reader.absorb_escape(ctx);
     let body = reader.rest(ctx);
     let local_name = Str::from(&*name);
-    Some(ItemKind::Provider(Box::new(ProviderConfig { local_name, alias, for_each, body })))
+    Some(ItemKind::Provider(Box::new(ProviderConfig {
+        local_name,
+        alias,
+        for_each,
+        has_version,
+        body,
+    })))
 }

@@ -24,7 +24,11 @@ const FOUND_BEFORE: [u64; 22] = [
 ];
 
 /// Disagreements that were found and shrunk, each with the seed of its values.
-const SHRUNK: [(u64, &str); 9] = [
+const SHRUNK: [(u64, &str); 10] = [
+    (
+        7_091_425,
+        "coalesce(1, (issensitive(null) ? format(\"%v-%v\", var.eany, \"${var.pair[1]}${var.deep}\") : null))",
+    ),
     (5_030_741, "[for k, v in var.est : var.s if true][*][0]"),
     (5_044_636, "[for k, v in {a = 1, b = \"x\"} : var.t if var.xt][*].s"),
     (5_049_278, "((max(0, var.ln...) < 1) ? (var.s ? null : null) : null)"),

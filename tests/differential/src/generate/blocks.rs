@@ -17,6 +17,10 @@ impl Generator<'_> {
     /// A root module and up to two others, of which the second may call the first.
     pub(super) fn configuration(&mut self) -> Vec<Module> {
         let mut modules = vec![Module { folder: String::new(), blocks: Vec::new() }];
+        if self.vocabulary.has("playground") {
+            let source = self.playground_source();
+            modules[0].blocks.push(source);
+        }
         for folder in ["m1", "m2"] {
             if self.one_in(5, 2) {
                 modules.push(Module { folder: folder.to_owned(), blocks: Vec::new() });
@@ -59,6 +63,9 @@ impl Generator<'_> {
     pub(super) fn block(&mut self, modules: &[Module], index: usize) -> Option<Block> {
         if index == 0 && self.vocabulary.has("go") && self.one_in(3, 1) {
             return self.block_of_provider(modules);
+        }
+        if index == 0 && self.vocabulary.has("playground") && self.one_in(2, 1) {
+            return self.block_of_playground(modules);
         }
         match self.random.usize(..20) {
             0..=2 => self.variable(modules, index),

@@ -1,6 +1,6 @@
 //! Random expressions of a kind, over the names that a block sees.
 
-use super::Generator;
+use super::{Generator, playground};
 use crate::model::{Block, Module};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,8 +158,8 @@ impl Generator<'_> {
                 ("data", [_, name]) if Kind::of_name(name) == kind => {
                     found.extend(self.data(block, &labels));
                 }
-                ("ephemeral", [_, name]) if kind == Kind::String && self.one_in(3, 1) => {
-                    found.push(format!("ephemeral.{}.{name}.result", labels[0]));
+                ("ephemeral", _) if kind == Kind::String && self.one_in(3, 1) => {
+                    found.extend(playground::ephemeral_value(block));
                 }
                 _ => {}
             }
@@ -173,6 +173,14 @@ impl Generator<'_> {
     fn resource(&mut self, kind: Kind, block: &Block, address: &str, name: &str) -> Option<String> {
         let is_data = block.header.contains("terraform_data");
         let attribute = match kind {
+            Kind::String if block.header.contains("\"playground_parameter\"") => "arn",
+            Kind::String if block.header.contains("\"playground_secret\"") => {
+                self.pick(&["id", "name", "value"])
+            }
+            Kind::String if block.header.contains("\"time_") => "rfc3339",
+            Kind::String if block.header.contains("\"tls_private_key\"") => {
+                self.pick(&["public_key_openssh", "private_key_openssh"])
+            }
             Kind::String if !is_data || self.one_in(3, 1) => "id",
             _ if is_data && Kind::of_name(name) == kind => {
                 self.pick(&["output", "output", "input"])
@@ -252,7 +260,12 @@ impl Generator<'_> {
 
     fn data(&mut self, block: &Block, labels: &[&str]) -> Option<String> {
         let address = format!("data.{}", labels.join("."));
-        let attribute = if labels[0] == "local_file" { "content" } else { "value" };
+        let attribute = match labels[0] {
+            "local_file" => "content",
+            "external" => "result[\"a\"]",
+            "tls_public_key" => "public_key_openssh",
+            _ => "value",
+        };
         let is_repeated = block.argument("count").is_some() || block.argument("for_each").is_some();
         (!is_repeated).then(|| format!("{address}.{attribute}"))
     }

@@ -1,5 +1,5 @@
-//! Blocks of the providers `local`, `null` and `random`, in the root module: managed resources, data sources that read what these
-//! make, ephemeral resources, and provider configurations with an alias.
+//! Blocks of the providers `external`, `local`, `null`, `random`, `time` and `tls`, in the root module: managed resources, data
+//! sources that read what these make, ephemeral resources, and provider configurations with an alias.
 //!
 //! Only attributes that are the same from run to run are referred to, so that nothing that is computed from them differs.
 
@@ -16,12 +16,16 @@ const ALIAS: &str = "other";
 impl Generator<'_> {
     /// A block that the root module does not have yet; `None` if the name that was drawn is taken.
     pub(super) fn block_of_provider(&mut self, modules: &[Module]) -> Option<Block> {
-        match self.random.usize(..10) {
+        match self.random.usize(..16) {
             0 => self.alias(&modules[0]),
             1..=3 => self.file(modules),
             4 | 5 => self.null(modules),
             6..=8 => self.file_data(modules),
-            _ => self.password(modules),
+            9 => self.password(modules),
+            10 => self.offset(modules),
+            11 | 12 => self.key_pair(modules),
+            13 => self.public_key(modules),
+            _ => self.external(modules),
         }
     }
 
@@ -94,6 +98,51 @@ impl Generator<'_> {
         self.finish(block, modules)
     }
 
+    /// A time that follows from another one, so that it is the same in every run.
+    fn offset(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "resource")?;
+        let mut block = self.empty(format!("resource \"time_offset\" \"{name}\""));
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        block.arguments.push(argument("base_rfc3339", "\"2026-01-01T00:00:00Z\""));
+        let days = self.expression(Kind::Number, scope, 1);
+        block.arguments.push(argument("offset_days", days));
+        if self.one_in(2, 1) {
+            let triggers = self.expression(Kind::Map, scope, 1);
+            block.arguments.push(argument("triggers", triggers));
+        }
+        self.finish(block, modules)
+    }
+
+    fn key_pair(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "resource")?;
+        let mut block = self.empty(format!("resource \"tls_private_key\" \"{name}\""));
+        block.arguments.push(argument("algorithm", "\"ED25519\""));
+        self.finish(block, modules)
+    }
+
+    /// The public half of a key that a resource makes.
+    fn public_key(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "data")?;
+        let keys = modules[0].blocks.iter().filter(|it| it.header.contains("\"tls_private_key\""));
+        let keys: Vec<String> = keys.map(|it| it.labels().join(".")).collect();
+        let key = keys.get(self.random.usize(..keys.len().max(1)))?;
+        let mut block = self.empty(format!("data \"tls_public_key\" \"{name}\""));
+        block.arguments.push(argument("private_key_openssh", format!("{key}.private_key_openssh")));
+        self.finish(block, modules)
+    }
+
+    /// A program that answers with what it is asked, or fails.
+    fn external(&mut self, modules: &[Module]) -> Option<Block> {
+        let name = self.name(&modules[0], Kind::String, "data")?;
+        let mut block = self.empty(format!("data \"external\" \"{name}\""));
+        let scope = Scope::of(&modules[0], modules, u32::MAX);
+        let program = if self.one_in(10, 1) { "[\"false\"]" } else { "[\"cat\"]" };
+        block.arguments.push(argument("program", program));
+        let value = self.expression(Kind::String, scope, 1);
+        block.arguments.push(argument("query", format!("{{ a = {value} }}")));
+        self.finish(block, modules)
+    }
+
     /// Adds what any of them may have.
     fn finish(&mut self, mut block: Block, modules: &[Module]) -> Option<Block> {
         let has_alias = modules[0].blocks.iter().any(|it| it.kind() == "provider");
@@ -105,7 +154,7 @@ impl Generator<'_> {
         Some(block)
     }
 
-    fn empty(&mut self, header: String) -> Block {
+    pub(super) fn empty(&mut self, header: String) -> Block {
         Block { key: self.key(), header, arguments: Vec::new(), blocks: Vec::new() }
     }
 }

@@ -37,7 +37,12 @@ impl Infer<'_> {
             flow.hidden_in_every_run(&value.failing);
             failing = failing.reading(value);
         }
-        let ty = common_type(&a, &b);
+        let ty = match decided {
+            // If the other arm fails, nothing gives the null that is chosen a type.
+            Some(true) if is_open_null(&a) && !is_settled(&b) => CommonType::OPEN,
+            Some(false) if is_open_null(&b) && !is_settled(&a) => CommonType::OPEN,
+            _ => common_type(&a, &b),
+        };
         let value = match decided {
             Some(true) => self.chosen(&a, &b, &ty, &mut flow),
             Some(false) => self.chosen(&b, &a, &ty, &mut flow),
@@ -81,8 +86,7 @@ impl Infer<'_> {
     ) -> Abstract {
         if is_open_null(chosen) {
             // It takes the other arm's type, if that is known.
-            let is_settled = other.failing.keeps_type && !other.has_open_type();
-            let null = is_settled.then(|| Value::null(other.ty.clone()));
+            let null = is_settled(other).then(|| Value::null(other.ty.clone()));
             return Abstract { constant: null.map(ConstValue), ..chosen.clone() };
         }
         if chosen.ty == other.ty && ty.is_sure {
@@ -146,6 +150,16 @@ struct CommonType {
     wanted: Type,
     /// Whether that is certain.
     is_sure: bool,
+}
+
+impl CommonType {
+    const OPEN: CommonType =
+        CommonType { result: Type::Dynamic, wanted: Type::Dynamic, is_sure: false };
+}
+
+/// Whether an arm gives a null in the other arm its type in every run.
+fn is_settled(arm: &Abstract) -> bool {
+    arm.failing.keeps_type && !arm.has_open_type()
 }
 
 fn common_type(a: &Abstract, b: &Abstract) -> CommonType {

@@ -1,0 +1,158 @@
+//! The reference at work on a case. Its answers can be kept, so that a campaign is repeated with another Mayfly for the price of
+//! Mayfly alone.
+//!
+//! A file holds the answers about one case, under its seed, its number and a digest of its steps: after a change of the generator
+//! the case is another one, and the reference is asked anew. Answers of different references belong into different folders.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    io,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    explained::Checked,
+    generate,
+    model::{Case, Step},
+    observation::Observation,
+    program::{Bench, Program},
+};
+
+/// What the reference is asked about a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Question {
+    /// To run its command.
+    Run,
+    /// [`Bench::refused`]
+    Refuse,
+    Validate,
+    Plan,
+    Apply,
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Question::Run => "run",
+            Question::Refuse => "refuse",
+            Question::Validate => "validate",
+            Question::Plan => "plan",
+            Question::Apply => "apply",
+        })
+    }
+}
+
+/// The reference in a case.
+pub(crate) struct Reference<'a> {
+    program: &'a Program,
+    /// Where it runs.
+    folder: PathBuf,
+    case: &'a Case,
+    /// Where answers are kept; `None` if they are not.
+    file: Option<PathBuf>,
+    /// By the step's index and the question.
+    answers: BTreeMap<String, Observation>,
+    /// `None` until an answer is missing.
+    bench: Option<Bench<'a>>,
+    /// How many steps were run in [`Reference::bench`].
+    steps: usize,
+    has_new: bool,
+}
+
+impl<'a> Reference<'a> {
+    /// `file` is that of [`file_of`].
+    pub(crate) fn new(
+        program: &'a Program,
+        folder: PathBuf,
+        case: &'a Case,
+        file: Option<PathBuf>,
+    ) -> Reference<'a> {
+        let answers = file.as_deref().and_then(read).unwrap_or_default();
+        let (bench, steps, has_new) = (None, 0, false);
+        Reference { program, folder, case, file, answers, bench, steps, has_new }
+    }
+
+    /// [`Bench::step`]
+    pub(crate) fn step(&mut self, index: usize) -> io::Result<Observation> {
+        self.ask(index, Question::Run)
+    }
+
+    /// [`Bench::refused`]
+    pub(crate) fn refused(&mut self, index: usize) -> io::Result<Observation> {
+        self.ask(index, Question::Refuse)
+    }
+
+    /// Checks and plans the configuration of a step. If it `may_apply`, a plan that can be made is applied too, and no further
+    /// step may follow.
+    pub(crate) fn checked(&mut self, index: usize, may_apply: bool) -> io::Result<Checked> {
+        let validation = self.ask(index, Question::Validate)?;
+        let mut run = self.ask(index, Question::Plan)?;
+        if run.exit == 0 && may_apply {
+            run = self.ask(index, Question::Apply)?;
+        }
+        Ok(Checked { validation, run })
+    }
+
+    fn ask(&mut self, index: usize, question: Question) -> io::Result<Observation> {
+        let key = format!("{index} {question}");
+        if let Some(known) = self.answers.get(&key) {
+            return Ok(known.clone());
+        }
+        let (case, step) = (self.case, &self.case.steps[index]);
+        let bench = match &mut self.bench {
+            Some(bench) => bench,
+            none => none.insert(Bench::new(self.program, self.folder.clone())?),
+        };
+        // What was answered from the file was not done here.
+        let before = if question == Question::Run { index } else { index + 1 };
+        for step in case.steps.get(self.steps..before).unwrap_or_default() {
+            bench.step(&step.files(), &step.command)?;
+        }
+        self.steps = self.steps.max(index + 1);
+        let answer = match question {
+            Question::Run => bench.step(&step.files(), &step.command)?,
+            Question::Refuse => bench.refused(&step.files())?,
+            Question::Validate => validation(bench, step)?,
+            Question::Plan => bench.step(&step.files(), &generate::with_values("plan", step))?,
+            Question::Apply => bench.step(&step.files(), &generate::with_values("apply", step))?,
+        };
+        self.answers.insert(key, answer.clone());
+        self.has_new = true;
+        Ok(answer)
+    }
+
+    /// Keeps what was answered.
+    pub(crate) fn keep(self) -> io::Result<()> {
+        let Some(file) = self.file.filter(|_| self.has_new) else { return Ok(()) };
+        let answers: Map<String, Json> =
+            self.answers.iter().map(|(key, it)| (key.clone(), it.to_json())).collect();
+        // A campaign that is ended leaves no half of a file.
+        let beside = file.with_extension("new");
+        fs::write(&beside, serde_json::to_string(&answers)?)?;
+        fs::rename(beside, file)
+    }
+}
+
+/// What `validate` says of the configuration of a step.
+pub(crate) fn validation(bench: &mut Bench<'_>, step: &Step) -> io::Result<Observation> {
+    bench.step(&step.files(), &["validate".to_owned(), "-json".to_owned()])
+}
+
+/// The file for the answers about a case.
+pub(crate) fn file_of(folder: &Path, seed: u64, number: u64, case: &Case) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    for step in &case.steps {
+        (step.files(), &step.command).hash(&mut hasher);
+    }
+    folder.join(format!("{seed}-{number}-{:016x}.json", hasher.finish()))
+}
+
+/// `None` if there is no such file, or it cannot be read.
+fn read(file: &Path) -> Option<BTreeMap<String, Observation>> {
+    let json: Map<String, Json> = serde_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
+    Some(json.iter().map(|(key, it)| (key.clone(), Observation::from_json(it))).collect())
+}
