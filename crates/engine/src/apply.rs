@@ -1,13 +1,13 @@
 //! Applying: doing what a plan says.
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
 };
 
-use addr::{ConfigResource, ProviderConfigRef, ResourceInstance, ResourceMode};
+use addr::{ConfigResource, ModulePath, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::Program;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,13 +16,17 @@ use values::{Str, Value};
 
 use crate::{
     event::{Event, Operation},
-    graph::{EdgeKind, NodeIx, NodeKind, Template},
+    graph::{Declared, EdgeKind, NodeIx, NodeKind, Retained, Template, reads_through},
     memo::Memo,
     place::{RunPhase, enter_phase},
     request::{ApplyOptions, ApplyOutcome, Environment},
+    resource::has_conditions,
     temp::TempRoot,
     variables::VariableValues,
-    walk::{self, FoundProvider, Phase, Settings, StateIndex, Walk, WalkInput, checks::Checks},
+    walk::{
+        self, FoundProvider, ModuleRun, Phase, Settings, StateIndex, Walk, WalkInput,
+        checks::Checks,
+    },
 };
 
 /// Does what a plan says. `refreshed` is the state that came with the plan.
@@ -130,7 +134,14 @@ pub(crate) struct Orders<'p> {
     destroyed: Vec<&'p ResourceChange>,
     destroy_nodes: RefCell<FxHashMap<&'p ResourceInstance, NodeIx>>,
     destruction: RefCell<Destruction>,
+    /// What is evaluated; found when it is asked for first.
+    retained: OnceCell<Retained>,
+    /// [`Walk::reads_through`]
+    through_calls: RefCell<FxHashMap<(ModulePath, Str), Rc<Through>>>,
 }
+
+/// For each output of a call, the nodes of the calling module that it is made from.
+pub(crate) type Through = BTreeMap<Str, Vec<u32>>;
 
 /// Where destructions meet, for changes that come after some of them.
 #[derive(Default)]
@@ -157,6 +168,8 @@ impl<'p> Orders<'p> {
             destroyed: current().filter(destroys).collect(),
             destroy_nodes: RefCell::default(),
             destruction: RefCell::default(),
+            retained: OnceCell::new(),
+            through_calls: RefCell::default(),
         }
     }
 
@@ -190,6 +203,41 @@ struct Gates {
 }
 
 impl Walk<'_> {
+    /// Returns true if the apply evaluates a node of a module, and for every node where nothing is applied.
+    pub(crate) fn is_retained(&self, module: &ModuleRun, local: u32) -> bool {
+        let Some(orders) = self.orders.filter(|_| self.phase() == Phase::Apply) else {
+            return true;
+        };
+        let retained = orders.retained.get_or_init(|| {
+            let changes = orders.changes.values().filter_map(|it| {
+                let node = self.tree.resource(&it.addr.config())?;
+                let is_checked = || match &self.tree.template(node.0).nodes[node.1 as usize] {
+                    Declared::Resource(entry) => has_conditions(entry),
+                    _ => false,
+                };
+                let changes = match it.change.action {
+                    Action::Delete => false,
+                    Action::NoOp => is_checked(),
+                    _ => true,
+                };
+                changes.then_some(node)
+            });
+            Retained::new(&self.tree, changes)
+        });
+        self.tree.find(&module.path).is_some_and(|it| retained.has((it, local)))
+    }
+
+    /// The nodes of a module that the outputs of a call are made from, through the inputs of the call.
+    pub(crate) fn reads_through(&self, caller: &ModuleRun, call: &Str) -> Rc<Through> {
+        let (Some(orders), Some(module)) = (self.orders, self.tree.find(&caller.path)) else {
+            return Rc::default();
+        };
+        let key = (caller.path.clone(), call.clone());
+        let mut known = orders.through_calls.borrow_mut();
+        let found = known.entry(key);
+        Rc::clone(found.or_insert_with(|| Rc::new(reads_through(&self.tree, module, call))))
+    }
+
     /// Adds a node for every object that is to be destroyed, after the destruction of everything that depends on it.
     ///
     /// ```text

@@ -126,18 +126,19 @@ impl Terraform {
         let mut attributes = proposed.as_map().cloned().unwrap_or_default();
         let input = part(&proposed, "input");
         let creates = prior.is_null();
-        if creates {
+        let triggers = "triggers_replace";
+        let replaces = !creates && !same(&part(&prior, triggers), &part(&proposed, triggers));
+        if replaces {
+            response.requires_replace.push(Path::root().attr(triggers));
+        }
+        if creates || replaces {
             let id = Value::unknown_with(Type::String, Refinements::non_null());
             attributes.insert(Str::from("id"), id);
-        } else if !same(&part(&prior, "triggers_replace"), &part(&proposed, "triggers_replace")) {
-            response.requires_replace.push(Path::root().attr("triggers_replace"));
-            attributes.insert(
-                Str::from("id"),
-                Value::unknown_with(Type::String, Refinements::non_null()),
-            );
         }
-        if creates || !same(&part(&prior, "input"), &input) {
-            let output = if input.is_null() { input } else { Value::unknown(input.ty()) };
+        if creates || replaces || !same(&part(&prior, "input"), &input) {
+            // The reference leaves an update to null unknown.
+            let is_null = input.is_null() && (creates || replaces);
+            let output = if is_null { input } else { Value::unknown(input.ty()) };
             attributes.insert(Str::from("output"), output);
         }
         response.planned_state = Some(Value::object(attributes));

@@ -72,7 +72,7 @@ fn known(scope: &ModuleScope<'_>, entry: &Entry, expr: ExprId) -> Option<Value> 
     (!evaluated.has_errors()).then_some(evaluated.value)
 }
 
-/// The validations that say no to what a call gives, each at the argument.
+/// The validations that say no to what a call gives, each at the argument, or to a default that a call leaves, at the variable.
 fn validations<'p>(
     program: &Program,
     scope: &ModuleScope<'p>,
@@ -88,11 +88,16 @@ fn validations<'p>(
     let inputs = &call.module_call().inputs;
     let of_variable = |entry: &Entry| {
         let name = &entry.variable().name;
-        let Some(input) = inputs.iter().find(|it| it.name == *name) else { return Vec::new() };
-        let at = program.locate(call.origin, input.value.into());
-        let context = program.context(call.origin);
+        let input = inputs.iter().find(|it| it.name == *name);
+        let (at, of) = match input {
+            Some(input) => (input.value.into(), call),
+            None if entry.variable().default.is_some() => (entry.item.header.into(), entry),
+            None => return Vec::new(),
+        };
+        let at = program.locate(of.origin, at);
+        let context = program.context(of.origin);
         let placed = |it: Diagnostic| Diagnostic { context: context.clone(), ..it.at(at.clone()) };
-        called.failed_validations(entry).into_iter().map(placed).collect()
+        called.failed_validations(entry).into_iter().map(placed).collect::<Vec<_>>()
     };
     validated.flat_map(of_variable).collect()
 }

@@ -313,9 +313,11 @@ pub(crate) fn keys_of(db: &dyn Db, key: ItemKey) -> Keys {
 
 /// How instances are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keys {
-    /// There is one at most, without a key.
+pub enum Keys {
+    /// There is one, without a key.
     None,
+    /// There is one or none, without a key: `enabled`.
+    Optional,
     /// Numbers: `count`.
     Numbers,
     /// Texts: `for_each`.
@@ -330,7 +332,8 @@ impl Keys {
             _ => return Keys::None,
         };
         match repetition {
-            Repetition::Single | Repetition::Enabled(_) => Keys::None,
+            Repetition::Single => Keys::None,
+            Repetition::Enabled(_) => Keys::Optional,
             Repetition::Count(_) => Keys::Numbers,
             Repetition::ForEach(_) => Keys::Texts,
         }
@@ -338,7 +341,7 @@ impl Keys {
 
     /// Whether references need a key.
     pub(crate) fn are_needed(self) -> bool {
-        self != Keys::None
+        matches!(self, Keys::Numbers | Keys::Texts)
     }
 }
 

@@ -102,6 +102,27 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "an error of a block without instances",
+        applies: |seen| {
+            let validation = seen.around.checks[1].validation.strings("diagnostics");
+            let is_said_by_validate = |line: &str| {
+                let found = line.strip_prefix("only reference").and_then(|it| it.split_once("): "));
+                found.is_some_and(|(_, it)| validation.contains(&it))
+            };
+            seen.both_fail()
+                && seen.is_of("diagnostics")
+                && seen.difference.detail.lines().all(is_said_by_validate)
+        },
+    },
+    Rule {
+        name: "`show` without a configuration",
+        applies: |seen| {
+            seen.around.command[0] == "show"
+                && seen.around.reference.exit == 1
+                && seen.around.mayfly.exit == 0
+        },
+    },
+    Rule {
         name: "what is planned beside an error",
         applies: |seen| {
             let kinds = [
@@ -136,6 +157,7 @@ const RULES: &[Rule] = &[
         name: "errors that follow from an error",
         applies: |seen| {
             let follow = [
+                "Error in function call",
                 "Unknown variable",
                 "Missing resource instance key",
                 "Invalid for_each argument",
@@ -152,13 +174,19 @@ const RULES: &[Rule] = &[
                 it.contains("\"type\":\"outputs\"") || it.contains("\"action\":\"read\"")
             };
             let is_of_outputs = seen.difference.class.contains("output_changes.*.before")
+                || seen.difference.class.contains("output_changes.* only")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
+            // Values that the command gives may be what fails.
+            let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
+            let run_fails = seen.run_fails() || gives_values;
             let is_error =
-                seen.around.reference.exit == 1 && seen.around.mayfly.exit == 0 && seen.run_fails();
+                seen.around.reference.exit == 1 && seen.around.mayfly.exit == 0 && run_fails;
+            let is_of_dependencies =
+                seen.difference.class.contains("prior_state") && seen.difference.class.contains("depends_on");
             let detail = &seen.difference.detail;
             let is_of_refresh = seen.is_of("diagnostics")
                 && detail.starts_with("only reference")
-                && (detail.contains(": warning: ") || seen.run_fails());
+                && (detail.contains(": warning: ") || run_fails);
             // "Changes to Outputs:" stands over those.
             let is_heading = seen.is_of("text") && {
                 let texts =
@@ -167,7 +195,8 @@ const RULES: &[Rule] = &[
                     texts.map(|it| it.into_iter().filter(|it| !it.ends_with("Outputs:")));
                 theirs.eq(ours)
             };
-            seen.destroys() && (is_of_outputs || is_error || is_of_refresh || is_heading)
+            seen.destroys()
+                && (is_of_outputs || is_error || is_of_refresh || is_of_dependencies || is_heading)
         },
     },
     Rule {
@@ -175,21 +204,26 @@ const RULES: &[Rule] = &[
         applies: |seen| seen.only(&["Incompletely-matched force-replace resource instance"], &[]),
     },
     Rule {
-        name: "an ephemeral value that is not known yet",
+        name: "a secret that is not known yet",
         applies: |seen| {
             let misuses = [
                 "Invalid use of an ephemeral value",
                 "Output not marked as ephemeral",
                 "Invalid usage of ephemeral value",
+                "Output refers to sensitive values",
             ];
-            let is_of_plan = seen.around.reference.exit == 0 && seen.invalid() == [false, false];
+            // The reference refuses a sensitive value when it is known.
+            let is_later = seen.around.reference.exit == 0 || seen.run_fails();
             let follows = seen
                 .around
                 .mayfly
                 .strings("diagnostics")
                 .iter()
                 .any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)));
-            is_of_plan && follows && (seen.only(&[], &misuses) || !seen.is_of("diagnostics"))
+            seen.invalid() == [false, false]
+                && is_later
+                && follows
+                && (seen.only(&[], &misuses) || !seen.is_of("diagnostics"))
         },
     },
     Rule {

@@ -59,17 +59,23 @@ pub(crate) struct Names {
 impl Names {
     /// Names the values of a state file that have no name yet.
     pub(crate) fn learn(&mut self, state: &Json) {
-        for resource in array(&state["resources"]) {
+        let resources = array(&state["resources"]).iter();
+        let instances =
+            resources.flat_map(|it| array(&it["instances"]).iter().map(move |each| (it, each)));
+        // Keys may be made up themselves, and have names first.
+        let (made_up, plain): (Vec<_>, Vec<_>) = instances.partition(|(resource, instance)| {
+            let address = address(resource, instance);
+            without_uuids(&address) != address
+        });
+        for (resource, instance) in plain.into_iter().chain(made_up) {
             let kind = resource["type"].as_str().unwrap_or_default();
             let Some((_, attributes)) = MADE_UP.iter().find(|(it, _)| *it == kind) else {
                 continue;
             };
-            for instance in array(&resource["instances"]) {
-                let address = address(resource, instance);
-                for attribute in *attributes {
-                    let value = instance["attributes"][*attribute].as_str().unwrap_or_default();
-                    self.name(&address, attribute, value);
-                }
+            let address = self.text(&address(resource, instance));
+            for attribute in *attributes {
+                let value = instance["attributes"][*attribute].as_str().unwrap_or_default();
+                self.name(&address, attribute, value);
             }
         }
     }

@@ -234,6 +234,11 @@ fn ordered(name: &str, value: Json) -> Json {
             resources.retain(|it| !is_empty(it));
             Json::Array(resources)
         }
+        // `show` lists a module of such resources.
+        Json::Array(mut modules) if name == "child_modules" => {
+            modules.retain(|it| !it["resources"].is_null() || !it["child_modules"].is_null());
+            Json::Array(modules)
+        }
         Json::Array(mut results)
             if ["check_results", "objects", "checks", "instances"].contains(&name) =>
         {

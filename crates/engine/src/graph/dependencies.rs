@@ -23,7 +23,7 @@ use super::{
 };
 
 /// A node of a template, in a module of the tree.
-type ConfigNode = (TreeIx, u32);
+pub(super) type ConfigNode = (TreeIx, u32);
 
 /// Resources by number, in the order of their addresses as text.
 type List = Rc<[u32]>;
@@ -63,12 +63,7 @@ impl Dependencies {
     /// The dependencies of a resource, in the order of their addresses as text; none if the configuration does not
     /// declare it.
     pub(crate) fn of(&self, tree: &ConfigTree, resource: &ConfigResource) -> Arc<[ConfigResource]> {
-        let module = tree.find(&resource.module);
-        let node = module.and_then(|module| {
-            let local = tree.template(module).resources.get(&resource.resource)?;
-            Some((module, *local))
-        });
-        self.of_node(tree, node)
+        self.of_node(tree, tree.resource(resource))
     }
 
     /// The resources that a provider configuration is made from; none if the configuration does not declare it.
@@ -192,7 +187,7 @@ impl Known {
 }
 
 /// The nodes that a node depends on directly.
-fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<ConfigNode> {
+pub(super) fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<ConfigNode> {
     let template = tree.template(module);
     let edges = template.dependencies(local).filter(|(_, kind)| *kind != EdgeKind::Hold);
     let mut found: Vec<ConfigNode> = edges.map(|(dependency, _)| (module, dependency)).collect();

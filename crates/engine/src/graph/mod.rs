@@ -13,11 +13,13 @@
 //! **Invariant:** a node is released only when each of its users either let it go or will never run.
 
 mod dependencies;
+mod retained;
 mod template;
 mod tree;
 
 pub(crate) use self::{
     dependencies::Dependencies,
+    retained::{Retained, reads_through},
     template::{Declared, Renewed, Template, Touched},
     tree::{ConfigTree, FoundConfig},
 };
@@ -377,6 +379,14 @@ impl Graph {
                 self.node_mut(user).pending += 1;
                 self.mark_demanded(dependency);
             }
+        }
+    }
+
+    /// Lets a node come after another one, whether it is demanded already or will be.
+    pub(crate) fn add_order(&mut self, before: NodeIx, after: NodeIx) {
+        match self.node(after).status {
+            Status::Idle => self.add_edge(before, after, EdgeKind::Order),
+            _ => self.add_active_edge(before, after, EdgeKind::Order),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-use addr::{ModulePath, ProviderConfigRef, ProviderSource};
+use addr::{ConfigResource, ModulePath, ProviderConfigRef, ProviderSource};
 use hir::{
     Entry, Program,
     program::{Module, ModuleId},
@@ -18,6 +18,11 @@ use super::{Template, template::CallNodes};
 /// A module of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TreeIx(u32);
+
+impl TreeIx {
+    /// The root module.
+    pub(crate) const ROOT: TreeIx = TreeIx(0);
+}
 
 /// The provider configuration that a name means.
 pub(crate) enum FoundConfig {
@@ -60,8 +65,16 @@ impl ConfigTree {
 
     /// The module at a path; `None` if no calls lead there.
     pub(crate) fn find(&self, path: &ModulePath) -> Option<TreeIx> {
-        let root = TreeIx(0);
-        path.names().iter().try_fold(root, |module, call| self.child(module, &Str::from(&**call)))
+        path.names()
+            .iter()
+            .try_fold(TreeIx::ROOT, |module, call| self.child(module, &Str::from(&**call)))
+    }
+
+    /// The node of a resource; `None` if the configuration does not declare it.
+    pub(crate) fn resource(&self, resource: &ConfigResource) -> Option<(TreeIx, u32)> {
+        let module = self.find(&resource.module)?;
+        let local = self.template(module).resources.get(&resource.resource)?;
+        Some((module, *local))
     }
 
     /// The module that a call leads to; `None` if there is no such call, or the module calls itself.

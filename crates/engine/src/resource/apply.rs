@@ -24,7 +24,7 @@ use crate::{
     journal::Number,
     progress::with_progress,
     redact::Trace,
-    walk::{Each, Failed, ModuleRun, Outcome, ResourceValue, Turn, Walk, Work},
+    walk::{Each, Failed, ModuleRun, Outcome, Phase, ResourceValue, Turn, Walk, Work},
 };
 
 /// What an apply call left behind.
@@ -71,15 +71,17 @@ impl Walk<'_> {
         let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
         let acts = acts && !keys.instances.is_empty();
         let has_conditions = has_conditions && !keys.instances.is_empty();
-        let keeps_order = self.phase() == crate::walk::Phase::Apply;
-        graph.activate_some(node, |dependency, kind| match kind {
-            EdgeKind::Condition => acts || has_conditions,
-            EdgeKind::Provisioner => provisions,
-            EdgeKind::Provider => acts,
-            EdgeKind::Value | EdgeKind::DependsOn => {
-                acts || (keeps_order && self.opens_nothing(module, dependency))
-            }
-            _ => false,
+        let local = node.0 - module.base;
+        // What refers to a resource comes after all that the resource refers to, even if nothing becomes of it.
+        let keeps_order = !acts && self.phase() == Phase::Apply && self.is_retained(module, local);
+        graph.activate_some(node, |dependency, kind| {
+            let counts = match kind {
+                EdgeKind::Condition => acts || has_conditions,
+                EdgeKind::Provisioner => provisions,
+                EdgeKind::Value | EdgeKind::DependsOn => acts,
+                kind => return kind == EdgeKind::Provider && acts,
+            };
+            counts || (keeps_order && self.opens_nothing(module, dependency))
         });
         drop(graph);
         self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));

@@ -135,7 +135,7 @@ impl Walk<'_> {
 
     /// Whether nothing is opened for a node that something in its module waits for. What refers to a resource comes after all
     /// that the resource refers to, even if nothing becomes of the resource itself.
-    pub(super) fn opens_nothing(&self, module: &ModuleRun, dependency: NodeIx) -> bool {
+    pub(crate) fn opens_nothing(&self, module: &ModuleRun, dependency: NodeIx) -> bool {
         let template = &module.template;
         let local = dependency.0.checked_sub(module.base).map(|it| it as usize);
         let Some((local, declared)) =

@@ -228,9 +228,7 @@ impl Walk<'_> {
             instances.insert(each.key.clone(), child);
         }
         self.wake_gathering(&caller, &call.name);
-        if instances.is_empty() {
-            self.keep_order(&caller, &call.name, gate);
-        }
+        self.keep_order(&caller, &call.name, gate, instances.is_empty());
         self.add_gone_instances(&caller, &call.name, &keys);
         caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
         Ok(())
@@ -260,18 +258,23 @@ impl Walk<'_> {
         }
     }
 
-    /// Lets what reads a call without instances wait for what the call waits for, as if it had one.
-    fn keep_order(&self, caller: &ModuleRun, call: &Str, gate: Option<NodeIx>) {
-        let Some(gate) = gate.filter(|_| self.phase() == Phase::Apply) else { return };
+    /// Lets what reads a call wait for what the call waits for, also where the outputs need nothing of it. What reads a call without
+    /// instances waits for what its outputs would be made from.
+    fn keep_order(&self, caller: &ModuleRun, call: &Str, gate: Option<NodeIx>, is_empty: bool) {
+        if self.phase() != Phase::Apply {
+            return;
+        }
         let nodes = &caller.template.calls[call];
-        let mut graph = self.graph.borrow_mut();
-        for user in nodes.outputs.values().copied().chain([nodes.object]) {
-            let user = caller.node(user);
-            if graph.status(user) != crate::graph::Status::Idle {
-                graph.add_active_edge(gate, user, EdgeKind::Order);
-            } else {
-                graph.add_edge(gate, user, EdgeKind::Order);
+        let through = is_empty.then(|| self.reads_through(caller, call)).unwrap_or_default();
+        for (name, user) in &nodes.outputs {
+            let reads = through.get(name).into_iter().flatten().map(|it| caller.node(*it));
+            let reads = reads.filter(|it| self.opens_nothing(caller, *it));
+            for before in gate.into_iter().chain(reads) {
+                self.graph.borrow_mut().add_order(before, caller.node(*user));
             }
+        }
+        if let Some(gate) = gate {
+            self.graph.borrow_mut().add_order(gate, caller.node(nodes.object));
         }
     }
 

@@ -116,13 +116,6 @@ impl Walk<'_> {
         index
     }
 
-    /// Whether something comes after everything in a module, outputs included.
-    fn is_awaited(&self, caller: &Caller) -> bool {
-        let module = self.module(caller.module);
-        let done = module.template.calls[&caller.call.module_call().name].done;
-        self.graph.borrow().has_users(module.node(done))
-    }
-
     /// Demands what of a module runs without being asked for; where everything is destroyed or one object is imported, that is
     /// nothing else. Variables of the root module run, so that what was given is checked even if nothing refers to it, but not
     /// for a destruction that refreshes nothing: there, only variables that something refers to run.
@@ -133,24 +126,44 @@ impl Walk<'_> {
         let template = &module.template;
         for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
             let is_checked = checks_variables && matches!(declared, Declared::Variable(_));
-            // Plan has evaluated outputs of modules; apply does so again where something refers to them, or where nothing was kept.
-            let is_idle = self.phase() == super::Phase::Apply
-                && match declared {
-                    Declared::Output(it) => {
-                        let is_awaited = |it: &Caller| self.is_awaited(it);
-                        !it.output().ephemeral
-                            && module.caller.as_ref().is_some_and(|it| !is_awaited(it))
-                    }
-                    Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => true,
-                    _ => false,
-                };
+            let is_value = match declared {
+                Declared::Local(_) | Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => {
+                    true
+                }
+                // What is opened for an ephemeral output is opened again.
+                Declared::Output(_) => {
+                    let mut reads = template.dependencies(local as u32);
+                    module.caller.is_some()
+                        && reads.all(|(it, _)| self.opens_nothing(module, module.node(it)))
+                }
+                Declared::Variable(_) => module.caller.is_some(),
+                _ => false,
+            };
+            let is_idle = is_value && !self.is_retained(module, local as u32);
             if is_idle {
                 continue;
             }
-            if is_checked || (!lazy && !is_quiet) {
+            let is_lazy = *lazy && !self.is_harmless_input(module, declared);
+            if is_checked || (!is_lazy && !is_quiet) {
                 self.graph.borrow_mut().demand(module.node(local as u32));
             }
         }
+    }
+
+    /// Returns true for an ephemeral variable if a plan opens nothing to evaluate what the call gives to it.
+    fn is_harmless_input(&self, module: &ModuleRun, declared: &Declared) -> bool {
+        let (Declared::Variable(entry), Some(caller)) = (declared, &module.caller) else {
+            return false;
+        };
+        if self.phase() != super::Phase::Plan {
+            return false;
+        }
+        let name = &entry.variable().name;
+        let caller_module = self.module(caller.module);
+        let call = &caller_module.template.calls[&caller.call.module_call().name];
+        let input = call.inputs.iter().find(|it| it.name == *name);
+        let mut reads = input.into_iter().flat_map(|it| &it.reads);
+        reads.all(|read| self.opens_nothing(&caller_module, caller_module.node(*read)))
     }
 
     /// Edges that lead out of the module: to providers, to the gate, and from inputs to the caller.

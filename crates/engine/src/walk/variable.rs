@@ -181,7 +181,7 @@ impl Walk<'_> {
                 "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",
                 module.address, variable.name, error.message
             );
-            let diagnostic = Diagnostic::error("invalid-module-argument", "Invalid value for module argument", detail);
+            let diagnostic = Diagnostic::error("invalid-module-argument", "Invalid value for input variable", detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             Failed
         })?;

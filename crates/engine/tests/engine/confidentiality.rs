@@ -423,7 +423,7 @@ fn errors_about_given_values_name_no_part_of_a_secret() {
         ));
         called.variables.set("v", given, engine::ValueSource::CommandLine);
         let diagnostics = called.plan().diagnostics;
-        assert_eq!(summaries(&diagnostics), "error: Invalid value for module argument\n");
+        assert_eq!(summaries(&diagnostics), "error: Invalid value for input variable\n");
         assert!(!format!("{diagnostics:?}").contains("key-canary"), "{diagnostics:?}");
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     fix::Fix,
     item::{Item, ItemKind, RefTarget},
     names::{
-        ItemKey, ItemName, block_names, called_directories, item, keys_of, lookup,
+        ItemKey, ItemName, Keys, block_names, called_directories, item, keys_of, lookup,
         required_providers,
     },
     provider_function::{self, Lookup},
@@ -407,7 +407,8 @@ fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
 
 impl InferEnv for ItemEnv<'_> {
     fn may_be_absent(&self) -> bool {
-        self.may_be_absent
+        // Nothing here knows the calls of a module.
+        self.may_be_absent || !self.is_in_root()
     }
 
     fn reference(&self, reference: &Ref, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
@@ -462,9 +463,9 @@ impl InferEnv for ItemEnv<'_> {
         Some(Abstract::any())
     }
 
-    fn module_is_repeated(&self, call: &str) -> bool {
+    fn module_keys(&self, call: &str) -> Keys {
         let key = self.find(&ItemName::Module(call.into()));
-        key.is_some_and(|key| keys_of(self.db, key).are_needed())
+        key.map_or(Keys::None, |key| keys_of(self.db, key))
     }
 
     fn provider_function(&self, name: &str) -> Lookup {
@@ -493,6 +494,10 @@ impl InferEnv for ItemEnv<'_> {
                 Lookup::Unknown { detail, close: close.map(Str::from) }
             }
         }
+    }
+
+    fn is_in_root(&self) -> bool {
+        self.workspace.root(self.db) == self.directory
     }
 
     fn deprecated_outputs(&self, call: &str) -> Vec<DeprecatedOutput> {

@@ -51,7 +51,7 @@ use super::{
 use crate::{
     eval,
     expr::{At, Expr, ExprId, Exprs, Ref, SymbolId},
-    names::ItemKey,
+    names::{ItemKey, Keys},
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
@@ -74,8 +74,13 @@ pub trait InferEnv {
         false
     }
 
-    /// Whether a module call has instances, so that an index comes before the output.
-    fn module_is_repeated(&self, call: &str) -> bool;
+    /// Whether the item is declared in the root module.
+    fn is_in_root(&self) -> bool {
+        true
+    }
+
+    /// How the instances of a module call are told apart; [`Keys::None`] if there is no such call.
+    fn module_keys(&self, call: &str) -> Keys;
 
     /// What is known of a function of a provider.
     fn provider_function(&self, name: &str) -> crate::provider_function::Lookup;

@@ -44,7 +44,7 @@ type Found = Option<(&'static str, &'static str, String)>;
 
 fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
     let key = match keys(env, base)? {
-        Keys::None => return None,
+        Keys::None | Keys::Optional => return None,
         keys => keys,
     };
     let (argument, example) = match key {

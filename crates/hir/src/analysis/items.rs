@@ -314,8 +314,11 @@ fn refuse_ephemeral_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
 }
 
 fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
-    // The references accept a sensitive count at plan; instance keys are what must not show.
-    if name == "count" || value.marks.sensitive != Tri::Yes {
+    // The references accept a sensitive count at plan; instance keys are what must not show. In a module that may have no instances,
+    // their `validate` evaluates no `enabled`, and forgets marks of what is not known.
+    let is_left_to_plan = || name == "enabled" || forgets_marks(infer, expr);
+    let is_accepted = name == "count" || (!infer.env.is_in_root() && is_left_to_plan());
+    if is_accepted || value.marks.sensitive != Tri::Yes {
         return;
     }
     let detail = match name {
@@ -331,6 +334,27 @@ fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
         format!("Invalid {name} argument"),
         detail,
     ));
+}
+
+/// Whether the reference forgets marks in an expression while nothing is known: those of a value of which no declaration gives the
+/// type, and those of the argument of `keys`.
+fn forgets_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        let it = &infer.exprs[expr];
+        let forgets = match it {
+            Expr::Ref(reference) => {
+                infer.env.reference(reference, expr, &mut Vec::new()).has_open_type()
+            }
+            Expr::Call(call) => &*call.name == "keys",
+            _ => false,
+        };
+        if forgets {
+            return true;
+        }
+        it.for_each_child(&mut |child| open.push(child));
+    }
+    false
 }
 
 fn check_repetition_type(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {

@@ -471,8 +471,8 @@ impl InferEnv for Declared {
         None
     }
 
-    fn module_is_repeated(&self, _: &str) -> bool {
-        false
+    fn module_keys(&self, _: &str) -> Keys {
+        Keys::None
     }
 
     fn provider_function(&self, _: &str) -> Lookup {

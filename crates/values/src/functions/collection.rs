@@ -145,20 +145,15 @@ fn keys(call: &Call<'_>) -> Result<Value, FunctionError> {
     }
 }
 
-/// The elements, or an error for what has none.
-fn listed<'a>(call: &Call<'a>) -> Result<&'a [Value], FunctionError> {
-    call.args[0]
-        .as_slice()
-        .ok_or_else(|| FunctionError::at(0, "argument must be list, tuple, or set"))
-}
-
 fn contains(call: &Call<'_>) -> Result<Value, FunctionError> {
     if !call.args[1].is_known() {
         // Also where the list is empty: the reference looks at the arguments first.
         return Ok(call.unknown());
     }
     let mut undecided = false;
-    for item in listed(call)? {
+    let items = call.args[0].as_slice();
+    let items = items.ok_or_else(|| FunctionError::new("argument must be list, tuple, or set"))?;
+    for item in items {
         match equality::compare(item, &call.args[1]) {
             Some(true) => return Ok(Value::bool(true)),
             Some(false) => {}

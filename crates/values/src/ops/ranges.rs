@@ -1,7 +1,5 @@
 //! What bounds of unknown numbers say about sums, products and comparisons.
 
-use std::cmp::Ordering;
-
 use crate::{Bound, Number, Refinements, Type, Value};
 
 /// The unknown result of an operation on two numbers, within the bounds that the operands' ranges give.
@@ -39,21 +37,18 @@ fn bounds(
     Some(known)
 }
 
-/// Whether `left` is below `right` whatever they turn out to be (`Some(Less)`), or above, or surely not below
-/// (`above_or_equal`), as far as bounds tell.
+/// Whether `left` is below `right`; of an unknown number, as far as its bounds tell, and `None` if they do not. As in go-cty, bounds
+/// that meet tell nothing, not even where that would be enough for the comparison.
 pub(super) fn less_than(left: &Value, right: &Value) -> Option<bool> {
+    if let (Some(left), Some(right)) = (left.as_number(), right.as_number()) {
+        return Some(left.compare(right).is_lt());
+    }
     let (left, right) = (left.range(), right.range());
-    if let (Some(upper), Some(lower)) = (left.upper(), right.lower()) {
-        match upper.value.compare(&lower.value) {
-            Ordering::Less => return Some(true),
-            Ordering::Equal if !(upper.inclusive && lower.inclusive) => return Some(true),
-            _ => {}
-        }
+    let is_apart = |below: Option<&Bound>, above: Option<&Bound>| {
+        below.zip(above).is_some_and(|(a, b)| a.value.compare(&b.value).is_lt())
+    };
+    if is_apart(left.upper(), right.lower()) {
+        return Some(true);
     }
-    if let (Some(lower), Some(upper)) = (left.lower(), right.upper())
-        && lower.value.compare(&upper.value).is_ge()
-    {
-        return Some(false);
-    }
-    None
+    is_apart(right.upper(), left.lower()).then_some(false)
 }

@@ -12,6 +12,7 @@ use crate::{
     eval::{statement, traversal_text},
     expr::{At, Expr, ExprId, Ref},
     fix::Fix,
+    names::Keys,
     suggest,
 };
 
@@ -27,8 +28,8 @@ impl Infer<'_> {
                 if output.marks.deprecated > Tri::No {
                     self.note_deprecated(id, &call, Some(name));
                 }
-                // There may be no instance with the key.
-                let loses = matches!(self.exprs[base], Expr::Index { .. });
+                // There may be no instance, or none with the key.
+                let loses = self.env.module_keys(&call) != Keys::None;
                 let failing = output.failing.clone().losing_marks(loses);
                 return Abstract { failing, ..output };
             }
@@ -49,18 +50,31 @@ impl Infer<'_> {
     /// The call's name, where an expression is a module call whose outputs come next: `module.x`, `module.x[k]`.
     fn module_of(&mut self, base: ExprId) -> Option<Str> {
         match &self.exprs[base] {
-            Expr::Ref(Ref::Module(call)) if !self.env.module_is_repeated(call) => {
-                Some(call.clone())
+            Expr::Ref(Ref::Module(call)) => {
+                (!self.env.module_keys(call).are_needed()).then(|| call.clone())
             }
-            Expr::Index { base, key } => match &self.exprs[*base] {
-                Expr::Ref(Ref::Module(call)) if self.env.module_is_repeated(call) => {
-                    let (call, key) = (call.clone(), *key);
-                    self.expr(key);
-                    Some(call)
+            Expr::Index { base: indexed, key } => {
+                let Expr::Ref(Ref::Module(call)) = &self.exprs[*indexed] else { return None };
+                let (call, key) = (call.clone(), *key);
+                let keys = self.env.module_keys(&call);
+                if !keys.are_needed() {
+                    return None;
                 }
-                _ => None,
-            },
+                let key = self.expr(key);
+                if keys == Keys::Numbers {
+                    self.check_position(base, &key);
+                }
+                Some(call)
+            }
             _ => None,
+        }
+    }
+
+    /// The instances of a call with `count` have numbers.
+    fn check_position(&mut self, index: ExprId, key: &Abstract) {
+        let Some(constant) = &key.constant else { return };
+        if let Err(error) = convert::convert(&constant.0, &Type::Number) {
+            self.invalid_index(index, format!("{NO_ELEMENT}: {}.", error.message));
         }
     }
 

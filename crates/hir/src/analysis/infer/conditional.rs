@@ -1,11 +1,11 @@
 //! `condition ? a : b`.
 
-use values::{Type, Value, convert, rules::RuleId};
+use values::{Type, Value, convert, ops::UnaryOp, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
 use crate::{
     analysis::value::{Abstract, Failing, Tri, When, join_types},
-    expr::{At, Expr, ExprId},
+    expr::{At, Expr, ExprId, Literal},
     item::ConstValue,
 };
 
@@ -26,7 +26,7 @@ impl Infer<'_> {
         };
         let a = arm(self, then, true);
         let b = arm(self, otherwise, false);
-        self.check_arms(id, &a, &b);
+        self.check_arms(id, (then, &a), (otherwise, &b));
         let mut flow = Flow::default();
         flow.add(self.given(RuleId::Conditional, &condition_value), &condition_value);
         let mut failing = Failing::NEVER.reading(&condition_value);
@@ -72,6 +72,47 @@ impl Infer<'_> {
         flow.onto(Abstract { ty: ty.result, failing, ..value })
     }
 
+    /// What an expression gives even if something inside of it fails or has an open type; `None` if that is not sure.
+    fn kind(&self, id: ExprId, value: &Abstract) -> Option<Kind> {
+        match &self.exprs[id] {
+            Expr::Conditional { then, otherwise, .. } => {
+                let arms = [then, otherwise].map(|it| self.kind_of_text(*it));
+                self.kind_of_value(value).or(arms[0].filter(|it| arms[1] == Some(*it)))
+            }
+            _ => self.kind_of_value(value).or_else(|| self.kind_of_text(id)),
+        }
+    }
+
+    fn kind_of_value(&self, value: &Abstract) -> Option<Kind> {
+        let is_sure = value.failing.keeps_type && value.ty != Type::Dynamic;
+        is_sure.then(|| Kind::of(&value.ty))
+    }
+
+    fn kind_of_text(&self, id: ExprId) -> Option<Kind> {
+        match &self.exprs[id] {
+            Expr::Literal(literal) => match literal {
+                Literal::Null => None,
+                Literal::Bool(_) => Some(Kind::Bool),
+                Literal::Number(_) => Some(Kind::Number),
+                Literal::String(_) => Some(Kind::Text),
+            },
+            Expr::Template(_) => Some(Kind::Text),
+            Expr::Unary { op: UnaryOp::Not, .. } => Some(Kind::Bool),
+            Expr::Unary { op: UnaryOp::Negate, .. } => Some(Kind::Number),
+            Expr::Binary { op, .. } => Some(Kind::of(&op.result_type())),
+            Expr::Tuple(_) => Some(Kind::Composed),
+            // A name that is not known leaves the type open.
+            Expr::Object(items) => {
+                items.iter().all(|it| self.closed.contains(it.key)).then_some(Kind::Composed)
+            }
+            Expr::Conditional { then, otherwise, .. } => {
+                let then = self.kind_of_text(*then)?;
+                (self.kind_of_text(*otherwise) == Some(then)).then_some(then)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether an expression is a constant or a name, neither of which fails.
     fn is_plain(&self, id: ExprId) -> bool {
         self.closed.contains(id) || matches!(self.exprs[id], Expr::Ref(_) | Expr::Symbol(_))
@@ -111,11 +152,22 @@ impl Infer<'_> {
         }
     }
 
-    fn check_arms(&mut self, id: ExprId, a: &Abstract, b: &Abstract) {
-        if is_open_null(a) || is_open_null(b) || a.has_open_type() || b.has_open_type() {
+    fn check_arms(
+        &mut self,
+        id: ExprId,
+        (then, a): (ExprId, &Abstract),
+        (otherwise, b): (ExprId, &Abstract),
+    ) {
+        if is_open_null(a) || is_open_null(b) {
             return;
         }
-        if a.ty == b.ty || convert::unify(&[a.ty.clone(), b.ty.clone()]).is_some() {
+        let kinds = self.kind(then, a).zip(self.kind(otherwise, b));
+        let are_apart = kinds.is_some_and(|(a, b)| a.is_apart_from(b));
+        if !are_apart && (a.has_open_type() || b.has_open_type()) {
+            return;
+        }
+        let have_common = a.ty == b.ty || convert::unify(&[a.ty.clone(), b.ty.clone()]).is_some();
+        if !are_apart && have_common {
             return;
         }
         let (then, otherwise) = (a.ty.friendly_name(), b.ty.friendly_name());
@@ -129,7 +181,7 @@ impl Infer<'_> {
             ),
         };
         // The arm that is not chosen may fail, and then has any type.
-        let keeps_types = a.failing.keeps_type && b.failing.keeps_type;
+        let keeps_types = are_apart || a.failing.keeps_type && b.failing.keeps_type;
         let certainty = if keeps_types { Certainty::Sure } else { Certainty::Hidden };
         let (name, summary) =
             ("inconsistent-conditional-result-types", "Inconsistent conditional result types");
@@ -140,6 +192,36 @@ impl Infer<'_> {
 /// What the condition comes to, if the source determines it.
 fn decision(condition: &Abstract) -> Option<bool> {
     convert::convert(&condition.constant.as_ref()?.0, &Type::Bool).ok()?.as_bool()
+}
+
+/// What of a type decides, whatever is inside of it, whether it has one in common with another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Bool,
+    Number,
+    Text,
+    /// A collection, an object or a tuple.
+    Composed,
+}
+
+impl Kind {
+    fn of(ty: &Type) -> Kind {
+        match ty {
+            Type::Bool => Kind::Bool,
+            Type::Number => Kind::Number,
+            Type::String => Kind::Text,
+            _ => Kind::Composed,
+        }
+    }
+
+    fn is_apart_from(self, other: Kind) -> bool {
+        // Whatever is no text and no composition becomes one.
+        match (self, other) {
+            (Kind::Composed, Kind::Composed) | (Kind::Text, Kind::Bool | Kind::Number) => false,
+            (Kind::Bool | Kind::Number, Kind::Text) => false,
+            (a, b) => a != b,
+        }
+    }
 }
 
 /// The type of a conditional.

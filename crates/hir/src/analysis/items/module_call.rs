@@ -181,7 +181,7 @@ fn check_inputs(
             );
             let summary = match is_null(value) {
                 true => "Required variable not set",
-                false => "Invalid value for module argument",
+                false => "Invalid value for input variable",
             };
             let (at, id) = (input.value.into(), "invalid-module-argument");
             let problem = ItemProblem::error(at, id, summary, detail);

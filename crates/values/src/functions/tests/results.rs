@@ -35,7 +35,7 @@ fn collections() {
         ),
         ("contains", r#"[["a","b"],"b"]"#, "true"),
         ("contains", r#"[[1],"1"]"#, "false"),
-        ("contains", r#"["a","a"]"#, "error at 0: argument must be list, tuple, or set"),
+        ("contains", r#"["a","a"]"#, "error: argument must be list, tuple, or set"),
         ("index", r#"[["a","b"],"b"]"#, "1"),
         ("index", r#"[["a"],"b"]"#, "error: item not found"),
         ("alltrue", r#"[[true,"true"]]"#, "true"),

@@ -1,0 +1,122 @@
+//! What an apply evaluates beside what it does.
+//!
+//! A plan evaluates the whole configuration. An apply comes back to a value only if a change needs it, as OpenTofu does: what
+//! nothing refers to is not evaluated again, and so fails nothing and delays nothing. The answer follows from the configuration
+//! and the planned changes, before there are instances:
+//!
+//! ```text
+//!   resource with a change ──► all that its block refers to ──► all that this refers to …
+//!   root output, check     ──► values, but no resources: reading one that stays as it is needs nothing
+//!   variable with validations ──► all that the call gives to it
+//! ```
+//!
+//! **Invariant:** the edges of a node are followed once.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+use values::Str;
+
+use super::{
+    Declared,
+    dependencies::{ConfigNode, direct},
+    tree::{ConfigTree, TreeIx},
+};
+
+/// The nodes of the configuration that an apply evaluates.
+pub(crate) struct Retained {
+    nodes: FxHashSet<ConfigNode>,
+}
+
+impl Retained {
+    /// Finds the nodes from the resources that have a change.
+    pub(crate) fn new(tree: &ConfigTree, changing: impl Iterator<Item = ConfigNode>) -> Retained {
+        let mut retained = Retained { nodes: FxHashSet::default() };
+        let mut open: Vec<ConfigNode> = changing.collect();
+        open.extend(reporting(tree));
+        while let Some(node) = open.pop() {
+            if retained.nodes.insert(node) {
+                open.extend(references(tree, node));
+            }
+        }
+        retained
+    }
+
+    /// Returns true if the apply evaluates the node.
+    pub(crate) fn has(&self, node: ConfigNode) -> bool {
+        self.nodes.contains(&node)
+    }
+}
+
+/// What an apply evaluates whatever changes: the outputs of the root module, and in all modules the checks, and the variables with
+/// validations.
+fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
+    let mut found = Vec::new();
+    let mut modules = vec![TreeIx::ROOT];
+    while let Some(module) = modules.pop() {
+        for (local, declared) in tree.template(module).nodes.iter().enumerate() {
+            let node = (module, local as u32);
+            match declared {
+                Declared::Output(_) if module == TreeIx::ROOT => found.push(node),
+                Declared::Check(_) => found.push(node),
+                Declared::Variable(it) if !it.variable().validations.is_empty() => found.push(node),
+                Declared::Call(entry, _) => {
+                    modules.extend(tree.child(module, &entry.module_call().name));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The nodes that are evaluated because a node is.
+fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
+    let declared = |(module, local): ConfigNode| &tree.template(module).nodes[local as usize];
+    let reports = match declared(node) {
+        Declared::Output(_) => node.0 == TreeIx::ROOT,
+        Declared::Check(_) => true,
+        _ => false,
+    };
+    let is_resource =
+        |it: ConfigNode| matches!(declared(it), Declared::Resource(_) | Declared::Expand(_));
+    match declared(node) {
+        // Who refers to a module as a whole refers to all of its outputs.
+        Declared::CallDone(call) | Declared::ModuleObject(call) => {
+            let child = tree.child(node.0, &call.module_call().name);
+            let outputs = child.into_iter().flat_map(|child| {
+                tree.template(child).outputs.values().map(move |local| (child, *local))
+            });
+            outputs.collect()
+        }
+        _ => {
+            let mut found = direct(tree, node);
+            found.retain(|it| !reports || !is_resource(*it));
+            found
+        }
+    }
+}
+
+/// The nodes of a module that the outputs of a call are made from, through the inputs of the call.
+pub(crate) fn reads_through(
+    tree: &ConfigTree,
+    module: TreeIx,
+    call: &Str,
+) -> BTreeMap<Str, Vec<u32>> {
+    let Some(child) = tree.child(module, call) else { return BTreeMap::new() };
+    let outputs = tree.template(child).outputs.iter();
+    let of_output = |local: u32| {
+        let mut reached = FxHashSet::default();
+        let mut open = vec![(child, local)];
+        while let Some(node) = open.pop() {
+            if reached.insert(node) && node.0 != module {
+                open.extend(direct(tree, node));
+            }
+        }
+        let outside = reached.into_iter().filter(|it| it.0 == module);
+        let mut outside: Vec<u32> = outside.map(|(_, local)| local).collect();
+        outside.sort_unstable();
+        outside
+    };
+    outputs.map(|(name, local)| (name.clone(), of_output(*local))).collect()
+}
