@@ -278,7 +278,7 @@ struct Outline {
 
 impl Outline {
     fn of(items: &[Arc<Item>]) -> Outline {
-        let keys: Box<[Keys]> = match items.iter().any(|item| Keys::of(item).are_needed()) {
+        let keys: Box<[Keys]> = match items.iter().any(|item| Keys::of(item) != Keys::None) {
             true => items.iter().map(|item| Keys::of(item)).collect(),
             false => Box::default(),
         };

@@ -205,7 +205,13 @@ impl Campaign {
             if !differences.is_empty() {
                 let checks =
                     [reference.checked(index, a.exit < b.exit)?, checked(&mut mayfly, step)?];
-                let around = Around { command: &step.command, reference: &a, mayfly: &b, checks };
+                let around = Around {
+                    command: &step.command,
+                    files: &files,
+                    reference: &a,
+                    mayfly: &b,
+                    checks,
+                };
                 for difference in differences {
                     match around.rules(&difference) {
                         Some(rules) => outcome.explained.extend(rules),

@@ -2,7 +2,7 @@
 //!
 //! A rule looks at the class of a difference or at the summaries of diagnostics, never at a whole aspect.
 
-use crate::{compare::Difference, observation::Observation};
+use crate::{compare::Difference, model::Files, observation::Observation};
 
 /// Why a difference is no finding.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ pub(crate) struct Checked {
 /// A step with differences: what both programs did, and what they say of its configuration.
 pub(crate) struct Around<'a> {
     pub(crate) command: &'a [String],
+    pub(crate) files: &'a Files,
     pub(crate) reference: &'a Observation,
     pub(crate) mayfly: &'a Observation,
     /// Of the reference, and of Mayfly.
@@ -53,6 +54,11 @@ impl Seen<'_> {
         self.around.checks[0].run.exit == 1
     }
 
+    /// Whether a text stands anywhere in the configuration.
+    fn is_written(&self, text: &str) -> bool {
+        self.around.files.values().any(|it| it.contains(text))
+    }
+
     fn destroys(&self) -> bool {
         self.around.command.iter().any(|it| it == "destroy" || it == "-destroy")
     }
@@ -80,7 +86,33 @@ const RULES: &[Rule] = &[
         name: "found earlier",
         applies: |seen| {
             let fails_later = seen.around.reference.exit == 1 || seen.run_fails();
-            seen.invalid() == [false, true] && fails_later && seen.around.mayfly.exit == 1
+            // The reference looks into no module that has no instances.
+            let validation = seen.around.checks[1].validation.strings("diagnostics");
+            let errors: Vec<_> = validation.iter().filter(|it| it.starts_with("error: ")).collect();
+            let is_misuse = |it: &&&str| {
+                [
+                    "error: Invalid use of an ephemeral value",
+                    "error: Output not marked as ephemeral",
+                ]
+                .contains(*it)
+            };
+            let misuses = !errors.is_empty() && errors.iter().all(is_misuse);
+            seen.invalid() == [false, true]
+                && (fails_later || misuses)
+                && seen.around.mayfly.exit == 1
+        },
+    },
+    Rule {
+        name: "an arm that may fail",
+        applies: |seen| {
+            let inconsistent = "error: Inconsistent conditional result types";
+            let [theirs, ours] = [0, 1].map(|side| {
+                let found = seen.around.checks[side].validation.strings("diagnostics");
+                let errors = found.into_iter().filter(|it| it.starts_with("error: "));
+                errors.collect::<Vec<_>>()
+            });
+            let is_all = !theirs.is_empty() && theirs.iter().all(|it| *it == inconsistent);
+            is_all && !ours.contains(&inconsistent) && seen.around.reference.exit == 1
         },
     },
     Rule {
@@ -181,12 +213,23 @@ const RULES: &[Rule] = &[
             let run_fails = seen.run_fails() || gives_values;
             let is_error =
                 seen.around.reference.exit == 1 && seen.around.mayfly.exit == 0 && run_fails;
-            let is_of_dependencies =
-                seen.difference.class.contains("prior_state") && seen.difference.class.contains("depends_on");
+            let is_of_dependencies = seen.difference.class.contains("prior_state")
+                && seen.difference.class.contains("depends_on");
             let detail = &seen.difference.detail;
             let is_of_refresh = seen.is_of("diagnostics")
-                && detail.starts_with("only reference")
-                && (detail.contains(": warning: ") || run_fails);
+                && (detail.contains(": warning: ")
+                    || detail.starts_with("only reference") && run_fails);
+            // Stored dependencies hold until an apply: what failed keeps what it depends on.
+            let is_kept = |it: &str| {
+                it.starts_with("only reference")
+                    && (it.contains("\"action\":\"delete\"")
+                        || it.contains("\"type\":\"provision_"))
+            };
+            let is_of_order = seen.both_fail()
+                && (seen.is_of("effects")
+                    && detail.lines().all(|it| it.starts_with("only reference"))
+                    || seen.is_of("events") && detail.lines().all(is_kept)
+                    || seen.is("state: resources length"));
             // "Changes to Outputs:" stands over those.
             let is_heading = seen.is_of("text") && {
                 let texts =
@@ -196,7 +239,12 @@ const RULES: &[Rule] = &[
                 theirs.eq(ours)
             };
             seen.destroys()
-                && (is_of_outputs || is_error || is_of_refresh || is_of_dependencies || is_heading)
+                && (is_of_outputs
+                    || is_error
+                    || is_of_refresh
+                    || is_of_dependencies
+                    || is_of_order
+                    || is_heading)
         },
     },
     Rule {
@@ -213,13 +261,13 @@ const RULES: &[Rule] = &[
                 "Output refers to sensitive values",
             ];
             // The reference refuses a sensitive value when it is known.
-            let is_later = seen.around.reference.exit == 0 || seen.run_fails();
-            let follows = seen
-                .around
-                .mayfly
-                .strings("diagnostics")
-                .iter()
-                .any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)));
+            let said = |it: &Observation| {
+                let said = it.strings("diagnostics");
+                said.iter().any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)))
+            };
+            let is_later =
+                seen.around.reference.exit == 0 || seen.run_fails() || said(seen.around.reference);
+            let follows = said(seen.around.mayfly);
             seen.invalid() == [false, false]
                 && is_later
                 && follows
@@ -245,6 +293,40 @@ const RULES: &[Rule] = &[
             };
             seen.is_of("events") && seen.difference.detail.lines().all(is_opening)
         },
+    },
+    Rule {
+        name: "an ephemeral resource is closed after an error",
+        applies: |seen| {
+            let is_closing = |it: &str| {
+                it.starts_with("only mayfly")
+                    && it.contains("\"type\":\"ephemeral_action_")
+                    && it.contains("Clos")
+            };
+            seen.both_fail()
+                && seen.is_of("events")
+                && seen.difference.detail.lines().all(is_closing)
+        },
+    },
+    Rule {
+        name: "sensitive attributes of planned values",
+        applies: |seen| {
+            let class = &seen.difference.class;
+            class.contains("planned_values")
+                && class.contains("sensitive_values")
+                && class.ends_with("only mayfly")
+        },
+    },
+    Rule {
+        name: "a comparison with null",
+        applies: |seen| {
+            let is_sensitive = seen.only(&["Output refers to sensitive values"], &[])
+                || seen.difference.class.contains("sensitive");
+            is_sensitive && (seen.is_written("== null") || seen.is_written("null =="))
+        },
+    },
+    Rule {
+        name: "a deprecated attribute of a resource without instances",
+        applies: |seen| seen.only(&[], &["Value derived from a deprecated source"]),
     },
     Rule {
         name: "the default of an ephemeral variable",

@@ -207,7 +207,35 @@ fn headlines(raw: &Raw, names: &Names) -> Vec<String> {
 
 /// The same without what differs from run to run.
 fn plain(json: &Json, names: &Names) -> Json {
-    names.json(&kept(json))
+    reordered(names.json(&kept(json)))
+}
+
+/// Resources and modules are in the order of their addresses; where keys are made up, that is another order in each run.
+fn reordered(json: Json) -> Json {
+    const LISTS: [&str; 3] = ["resources", "child_modules", "resource_changes"];
+    match json {
+        Json::Array(elements) => elements.into_iter().map(reordered).collect(),
+        Json::Object(members) => {
+            let members = members.into_iter().map(|(name, it)| {
+                let it = match reordered(it) {
+                    Json::Array(mut all) if LISTS.contains(&&*name) => {
+                        let is_made_up = |it: &Json| {
+                            let key = [&it["address"], &it["module"]].into_iter();
+                            key.filter_map(Json::as_str).any(|it| it.contains('<'))
+                        };
+                        if all.iter().any(is_made_up) {
+                            all.sort_by_key(|it| sorted(it).to_string());
+                        }
+                        Json::Array(all)
+                    }
+                    it => it,
+                };
+                (name, it)
+            });
+            Json::Object(members.collect())
+        }
+        other => other,
+    }
 }
 
 fn kept(json: &Json) -> Json {

@@ -50,7 +50,7 @@ impl Walk<'_> {
             None => {
                 let provider = self.provider(subject.provider_node).await?;
                 let value = self.read_data(&subject, &*provider, entry, &config).await?;
-                let object = self.data_object(&subject, &value)?;
+                let object = self.data_object(&subject, &value, &config)?;
                 (Planned { change: None, drift: None, refreshed: Some(object), value }, true)
             }
         };
@@ -89,7 +89,7 @@ impl Walk<'_> {
         let Ok(value) = self.read_nested(subject, &*provider, entry, config).await else {
             return Ok((self.defer_data(subject, config, reason), false));
         };
-        let object = self.data_object(subject, &value)?;
+        let object = self.data_object(subject, &value, config)?;
         let change = Some(self.read_change(subject, &value, reason));
         Ok((Planned { change, drift: None, refreshed: Some(object), value }, true))
     }
@@ -213,7 +213,15 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    fn data_object(&self, subject: &Subject, value: &Value) -> Result<Arc<Object>, Failed> {
+    /// The object as the state holds it: with the marks of its configuration. Those of the schema come with that.
+    fn data_object(
+        &self,
+        subject: &Subject,
+        value: &Value,
+        config: &Value,
+    ) -> Result<Arc<Object>, Failed> {
+        let marks = config.without_deep(MarkKind::Deprecated).path_marks();
+        let value = &value.without_all_marks().with_path_marks(&marks);
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let empty = Object::from_json(version, Arc::from("{}"));
         Ok(Arc::new(self.encode(subject, value, empty)?))
@@ -251,7 +259,7 @@ impl Walk<'_> {
                 return self.apply_nested(&subject, &*provider, entry, each, &config).await;
             }
             let value = self.read_data(&subject, &*provider, entry, &config).await?;
-            let object = self.data_object(&subject, &value)?;
+            let object = self.data_object(&subject, &value, &config)?;
             self.save(&subject, Some(object), None).await?;
             value
         } else {
@@ -274,7 +282,7 @@ impl Walk<'_> {
             self.set_instance(subject.node, each, Value::null(subject.ty().clone()));
             return self.save(subject, None, None).await;
         };
-        let object = self.data_object(subject, &value)?;
+        let object = self.data_object(subject, &value, config)?;
         self.save(subject, Some(object), None).await?;
         self.set_instance(subject.node, each, value.clone());
         self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await

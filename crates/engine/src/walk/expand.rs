@@ -228,7 +228,9 @@ impl Walk<'_> {
             instances.insert(each.key.clone(), child);
         }
         self.wake_gathering(&caller, &call.name);
-        self.keep_order(&caller, &call.name, gate, instances.is_empty());
+        if instances.is_empty() {
+            self.keep_order(&caller, &call.name);
+        }
         self.add_gone_instances(&caller, &call.name, &keys);
         caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
         Ok(())
@@ -258,23 +260,17 @@ impl Walk<'_> {
         }
     }
 
-    /// Lets what reads a call wait for what the call waits for, also where the outputs need nothing of it. What reads a call without
-    /// instances waits for what its outputs would be made from.
-    fn keep_order(&self, caller: &ModuleRun, call: &Str, gate: Option<NodeIx>, is_empty: bool) {
+    /// Lets what reads a call without instances wait for what its outputs would be made from.
+    fn keep_order(&self, caller: &ModuleRun, call: &Str) {
         if self.phase() != Phase::Apply {
             return;
         }
-        let nodes = &caller.template.calls[call];
-        let through = is_empty.then(|| self.reads_through(caller, call)).unwrap_or_default();
-        for (name, user) in &nodes.outputs {
+        let through = self.reads_through(caller, call);
+        for (name, user) in &caller.template.calls[call].outputs {
             let reads = through.get(name).into_iter().flatten().map(|it| caller.node(*it));
-            let reads = reads.filter(|it| self.opens_nothing(caller, *it));
-            for before in gate.into_iter().chain(reads) {
+            for before in reads.filter(|it| self.opens_nothing(caller, *it)) {
                 self.graph.borrow_mut().add_order(before, caller.node(*user));
             }
-        }
-        if let Some(gate) = gate {
-            self.graph.borrow_mut().add_order(gate, caller.node(nodes.object));
         }
     }
 

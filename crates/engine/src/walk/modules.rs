@@ -185,12 +185,16 @@ impl Walk<'_> {
                     self.graph.borrow_mut().add_edge(gate, node, EdgeKind::DependsOn);
                 }
             }
-            Declared::Call(..) => {
+            Declared::Call(entry, _) => {
                 for provider in self.visible_providers(module) {
                     self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
                 }
-                if let Some(gate) = module.gate {
-                    self.graph.borrow_mut().add_edge(gate, node, EdgeKind::Hold);
+                let own = module.template.calls[&entry.module_call().name].gate;
+                if let Some(gate) = own.map(|it| module.node(it)).or(module.gate) {
+                    // In an apply, nothing inside is evaluated before.
+                    let applies = self.phase() == super::Phase::Apply;
+                    let kind = if applies { EdgeKind::Order } else { EdgeKind::Hold };
+                    self.graph.borrow_mut().add_edge(gate, node, kind);
                 }
             }
             Declared::Provider(_) => {

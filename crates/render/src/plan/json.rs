@@ -54,7 +54,10 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
         ("resource_changes", array(changes(inputs, &plan.resource_changes))),
         ("output_changes", object(output_changes(plan))),
         ("prior_state", prior_state),
-        ("configuration", inputs.program.map(configuration::configuration)),
+        (
+            "configuration",
+            inputs.program.map(|it| configuration::configuration(it, inputs.view.schemas)),
+        ),
         ("relevant_attributes", array(relevant_attributes(plan))),
         ("checks", (!plan.checks.is_empty()).then(|| checks(&plan.checks))),
         ("timestamp", Some(plan.timestamp.as_str().into())),

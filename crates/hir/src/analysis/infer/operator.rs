@@ -88,7 +88,11 @@ impl Infer<'_> {
     }
 
     fn check_operand(&mut self, at: ExprId, value: &Abstract, want: &Type, which: &str) {
-        if convert::can_convert(&value.ty, want) {
+        let fits = match value.plain_constant() {
+            Some(constant) => convert::convert(constant, want).is_ok(),
+            None => convert::can_convert(&value.ty, want),
+        };
+        if fits {
             return;
         }
         let required = if *want == Type::Bool { "a bool" } else { "a number" };

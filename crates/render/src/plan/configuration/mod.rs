@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use values::{Str, Type, Value};
 
 use self::{expression::Expressions, providers::Place};
-use crate::json;
+use crate::{Schemas, json};
 
 /// Defaults of the root module's variables, without those of ephemeral ones.
 pub(super) fn defaults(program: &Program) -> Vec<(Str, Value)> {
@@ -32,8 +32,8 @@ fn default(entry: &Entry) -> Option<Value> {
 }
 
 /// The document.
-pub(super) fn configuration(program: &Program) -> Json {
-    let root = Place::root(program);
+pub(super) fn configuration(program: &Program, schemas: Schemas<'_>) -> Json {
+    let root = Place::root(program, schemas);
     json::object([
         ("provider_config", some(providers::configurations(&root))),
         ("root_module", Some(module(&root))),

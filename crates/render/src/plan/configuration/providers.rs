@@ -11,23 +11,25 @@ use serde_json::{Map, Value as Json};
 use values::Str;
 
 use super::expression::Expressions;
-use crate::json;
+use crate::{Schemas, json};
 
 /// A module where it is called: the way there decides where its providers come from.
 pub(super) struct Place<'a> {
     program: &'a Program,
+    /// The program of a saved configuration was made without schemas.
+    schemas: Schemas<'a>,
     id: ModuleId,
     caller: Option<(&'a Place<'a>, &'a ModuleCall)>,
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn root(program: &'a Program) -> Place<'a> {
-        Place { program, id: program.root().id, caller: None }
+    pub(super) fn root(program: &'a Program, schemas: Schemas<'a>) -> Place<'a> {
+        Place { program, schemas, id: program.root().id, caller: None }
     }
 
     /// The module that a call leads to.
     pub(super) fn inside(&'a self, call: &'a Entry, id: ModuleId) -> Place<'a> {
-        Place { program: self.program, id, caller: Some((self, call.module_call())) }
+        Place { id, caller: Some((self, call.module_call())), ..*self }
     }
 
     pub(super) fn module(&self) -> &'a Module {
@@ -37,10 +39,8 @@ impl<'a> Place<'a> {
     /// The schema of a resource.
     pub(super) fn schema(&self, resource: &Resource) -> Option<Arc<Schema>> {
         let source = self.module().provider_sources.get(&local_name(resource))?;
-        self.program
-            .schemas
-            .get(source)?
-            .of_mode(resource.resource.mode, &resource.resource.type_name)
+        let schemas = (self.schemas)(source)?;
+        schemas.of_mode(resource.resource.mode, &resource.resource.type_name)
     }
 
     /// The key of a resource's provider configuration among all of the document.
@@ -129,8 +129,8 @@ fn collect(place: &Place<'_>, found: &mut Vec<(String, Json)>) {
 
 fn declared(place: &Place<'_>, name: &Str, alias: Option<&Str>, entry: &Entry) -> Json {
     let source = place.module().provider_sources.get(name);
-    let schemas = source.and_then(|it| place.program.schemas.get(it));
-    let block = schemas.map(|it| it.provider.block());
+    let schemas = source.and_then(|it| (place.schemas)(it));
+    let block = schemas.as_ref().map(|it| it.provider.block());
     let expressions = Expressions::of(entry).body(&entry.provider_config().body, block);
     json::object([
         ("name", Some((&**name).into())),
