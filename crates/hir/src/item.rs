@@ -388,7 +388,8 @@ pub struct ProviderConfig {
 impl ProviderConfig {
     /// Returns true if the block configures nothing.
     pub fn is_empty(&self) -> bool {
-        !self.has_version && self.body.attrs.is_empty() && self.body.blocks.is_empty()
+        let has_settings = self.has_version || self.for_each.is_some();
+        !has_settings && self.body.attrs.is_empty() && self.body.blocks.is_empty()
     }
 }
 

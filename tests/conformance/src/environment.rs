@@ -9,7 +9,7 @@ use engine::{
     Question, Redactor, Verdicts,
 };
 use provider::{BoxFuture, Provider, ProviderSchemas};
-use providers::playground;
+use providers::{local, playground};
 
 use crate::playground_sources;
 
@@ -28,10 +28,19 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// The schemas of everything that fixtures may use, under every source that they may be found by.
 pub(crate) fn schemas() -> Vec<(ProviderSource, Arc<ProviderSchemas>)> {
     static PLAYGROUND: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
+    static LOCAL: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
     let ask = || block_on(async { playground::provider().schemas().await });
     let schemas = PLAYGROUND.get_or_init(|| ask().expect("the playground has schemas"));
     let playground = playground_sources().into_iter().map(|source| (source, Arc::clone(schemas)));
-    playground.chain([(engine::builtin::source(), engine::builtin::schemas())]).collect()
+    let ask = || block_on(async { local::provider().schemas().await });
+    let files = Arc::clone(LOCAL.get_or_init(|| ask().expect("the provider has schemas")));
+    let others = [(local_source(), files), (engine::builtin::source(), engine::builtin::schemas())];
+    playground.chain(others).collect()
+}
+
+/// The source of the provider of files.
+fn local_source() -> ProviderSource {
+    ProviderSource::parse(local::SOURCE).expect("the constant is a source address")
 }
 
 pub(crate) fn environment(
@@ -59,8 +68,12 @@ impl ProviderFactory for Playground {
         &self,
         source: &ProviderSource,
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>> {
-        let builtin = engine::builtin_provider(source);
-        Box::pin(async move { Ok(builtin.unwrap_or_else(|| Arc::new(playground::provider()))) })
+        let provider: Arc<dyn Provider> = match engine::builtin_provider(source) {
+            Some(builtin) => builtin,
+            None if *source == local_source() => Arc::new(local::provider()),
+            None => Arc::new(playground::provider()),
+        };
+        Box::pin(async move { Ok(provider) })
     }
 }
 

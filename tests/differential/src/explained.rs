@@ -286,12 +286,22 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "an ephemeral resource that nothing needs",
+        name: "when an ephemeral resource is opened",
         applies: |seen| {
             let is_opening = |it: &str| {
-                it.starts_with("only reference") && it.contains("\"type\":\"ephemeral_action_")
+                it.contains("\"type\":\"ephemeral_action_") && !it.contains("\"Msg\":\"Clos")
             };
-            seen.is_of("events") && seen.difference.detail.lines().all(is_opening)
+            let is_event = seen.is_of("events") && seen.difference.detail.lines().all(is_opening);
+            let is_closed_later = seen.is_of("events")
+                && seen.difference.detail.lines().all(|it| {
+                    it.starts_with("only reference") && it.contains("\"type\":\"ephemeral_action_")
+                });
+            // The reference fails while it opens what nothing needs, or evaluates its arguments.
+            let [theirs, ours] =
+                [seen.around.reference, seen.around.mayfly].map(|it| it.strings("diagnostics"));
+            let fails = theirs.iter().any(|it| it.starts_with("error: ") && !ours.contains(it));
+            let opens = seen.is_written("ephemeral \"");
+            is_event || is_closed_later || opens && fails && seen.around.reference.exit == 1
         },
     },
     Rule {
@@ -305,6 +315,15 @@ const RULES: &[Rule] = &[
             seen.both_fail()
                 && seen.is_of("events")
                 && seen.difference.detail.lines().all(is_closing)
+        },
+    },
+    Rule {
+        name: "changes outside of a run",
+        applies: |seen| {
+            let is_drift = |it: &str| {
+                it.starts_with("only reference") && it.contains("\"type\":\"resource_drift\"")
+            };
+            seen.is_of("events") && seen.difference.detail.lines().all(is_drift)
         },
     },
     Rule {
@@ -364,7 +383,8 @@ pub(crate) const ADVICE: &[&str] = &[
 impl Around<'_> {
     /// The names of the rules that explain a difference, of which each line has to have one. `None` if one has none.
     pub(crate) fn rules(&self, difference: &Difference) -> Option<Vec<&'static str>> {
-        let parts = match difference.class.contains(": diagnostics: ") {
+        let has_lines = [": diagnostics: ", ": events: "];
+        let parts = match has_lines.iter().any(|it| difference.class.contains(it)) {
             true => difference.detail.lines().collect(),
             false => vec![&*difference.detail],
         };

@@ -28,8 +28,8 @@ const MADE_UP: &[(&str, &[&str])] = &[
     ("random_string", &["id", "result"]),
     ("random_uuid", &["id", "result"]),
     ("random_password", &["result", "bcrypt_hash"]),
-    ("playground_secret", &["id", "arn", "secret_id", "version_id", "created"]),
-    ("playground_parameter", &["id", "arn", "created"]),
+    ("playground_secret", &["id", "arn", "secret_id", "version_id"]),
+    ("playground_parameter", &["id", "arn"]),
     ("playground_database", &["id", "arn"]),
     ("time_static", &["id", "rfc3339"]),
     ("time_sleep", &["id"]),
@@ -87,7 +87,12 @@ impl Names {
         let what = format!("{address}.{attribute}");
         let generation = self.generations.entry(what.clone()).or_default();
         *generation += 1;
-        self.of_value.insert(value.to_owned(), format!("<{what} {generation}>"));
+        let name = format!("{what} {generation}");
+        let upper = value.to_uppercase();
+        if upper != value && without_uuids(&upper) == upper {
+            self.of_value.insert(upper, format!("<{name} in upper case>"));
+        }
+        self.of_value.insert(value.to_owned(), format!("<{name}>"));
     }
 
     /// The text with names in place of values.

@@ -35,6 +35,8 @@ const DROPPED: &[&str] = &[
     "error_count",
     // What only the provider reads, such as a version of its schema.
     "private",
+    // The time at which the playground makes something.
+    "created",
 ];
 
 /// What a process left.

@@ -95,6 +95,7 @@ fn validate_json_is_that_of_the_reference() {
 }
 
 const SAME: &[&str] = &[
+    "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  a = \"x\"\n}\n//- /m/m.tf\nvariable \"a\" {\n  type = number\n}\n",
     "locals {\n  a = var.nope\n}\n",
     "module \"m\" {\n  source = 5\n}\n",
     "variable \"region\" {}\nlocals {\n  a = var.regoin\n}\n",
@@ -189,10 +190,6 @@ const OTHER: &[(Why, &str)] = &[
     (
         OpenTofusWords,
         "variable \"s\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value = 1\n  ephemeral = true\n}\n",
-    ),
-    (
-        OpenTofusWords,
-        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  a = \"x\"\n}\n//- /m/m.tf\nvariable \"a\" {\n  type = number\n}\n",
     ),
     (OtherErrors, "locals {\n  a = \"x\n}\n"),
     (OtherErrors, "locals {\n  a = local.b\n  b = local.a\n}\n"),

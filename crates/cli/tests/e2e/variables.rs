@@ -48,7 +48,6 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("validation of an ephemeral value", "validate warns of the message as well"),
     ("sensitive output is needed", "at the value, not at the block"),
     ("ephemeral output is refused", "the words of the RFC"),
-    ("module argument of a wrong type", "the words of the analysis"),
     ("module argument that fails a validation", "what can be planned is shown"),
 ];
 

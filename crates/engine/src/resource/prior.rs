@@ -175,8 +175,8 @@ impl Walk<'_> {
         self.emit(Event::RefreshStart { address: address.clone(), id: id.clone() });
         let result = self.read_again(subject, provider, prior).await;
         let id = match &result {
-            Ok(Some(read)) => object_id(&read.value),
-            _ => id,
+            Ok(read) => read.as_ref().and_then(|it| object_id(&it.value)),
+            Err(_) => id,
         };
         self.emit(Event::RefreshComplete { address, id });
         result

@@ -133,8 +133,11 @@ impl Walk<'_> {
                 // What is opened for an ephemeral output is opened again.
                 Declared::Output(_) => {
                     let mut reads = template.dependencies(local as u32);
-                    module.caller.is_some()
-                        && reads.all(|(it, _)| self.opens_nothing(module, module.node(it)))
+                    let opens_nothing = |it: u32| {
+                        matches!(template.nodes[it as usize], Declared::Variable(_))
+                            || self.opens_nothing(module, module.node(it))
+                    };
+                    module.caller.is_some() && reads.all(|(it, _)| opens_nothing(it))
                 }
                 Declared::Variable(_) => module.caller.is_some(),
                 _ => false,

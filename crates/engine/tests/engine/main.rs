@@ -15,6 +15,7 @@ mod modules;
 mod moves;
 mod plan;
 mod provisioners;
+mod retained;
 mod saved;
 mod standing;
 mod temp;

@@ -12,7 +12,7 @@ use hir::{
         value::{Inside, Presence},
     },
     expr::{At, NodeId},
-    names::ItemKey,
+    names::{ItemKey, Keys},
     provider_function::Lookup,
 };
 use provider::{FunctionParameter, FunctionSignature};

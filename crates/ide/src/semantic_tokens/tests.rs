@@ -157,8 +157,8 @@ locals {
             d Local declaration readonly sensitive
             test_thing Type
             a Resource
-            nested Property sensitive
-            hidden Property sensitive
+            nested Property sensitive deprecated
+            hidden Property sensitive deprecated
             e Local declaration readonly
             data Namespace
             test_data Type

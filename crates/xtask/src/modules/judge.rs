@@ -39,8 +39,6 @@ struct Answer {
     data: BTreeMap<String, Value>,
     /// Whether identifiers in the data depend on the order of creation.
     is_renamed: bool,
-    /// Whether a warning is about a deprecated output of a module.
-    has_deprecated_outputs: bool,
 }
 
 impl Answer {
@@ -58,7 +56,6 @@ impl Answer {
         }
         answer.is_renamed = ran.command != "validate";
         answer.diagnostics = diagnostics(&ran.text);
-        answer.has_deprecated_outputs = has_deprecated_outputs(&ran.text);
         answer
     }
 }
@@ -80,7 +77,7 @@ impl Differences {
         let (mut reference, mut ours) = (answers(reference), answers(ours));
         found.explained = explain_early_errors(&reference, &mut ours);
         without_what_was_cut_off(&mut reference, &mut ours);
-        found.explained.extend(explain_limits(&mut reference, &ours));
+        found.explained.extend(explain_deprecations(&mut reference, &mut ours));
         for answer in reference.iter().chain(&ours) {
             answer.data.values().for_each(|it| draws(it, &mut found.renaming));
         }
@@ -227,31 +224,29 @@ fn explain_early_errors(reference: &[Answer], ours: &mut [Answer]) -> Vec<String
     early.iter().map(|it| format!("found at validate, not at plan: {it}")).collect()
 }
 
-/// The summary of the reference's warnings about values of deprecated outputs and attributes.
+/// The summary of warnings about values of deprecated outputs and attributes.
 const DEPRECATED: &str = "warning: Value derived from a deprecated source";
 
-/// A warning of the reference that is among the limits of `docs/limits.md`.
-const EMPTY_BLOCK: &str = "warning: Redundant empty provider block";
-
-/// Warnings of the reference that are among the limits of `docs/limits.md`: about attributes that a provider deprecates, and about
-/// empty provider blocks. Deprecated outputs of modules are wanted here.
-fn explain_limits(reference: &mut [Answer], ours: &[Answer]) -> Vec<String> {
+/// The reference warns of a deprecated attribute once for each instance that has it. We do where the reference stands in the text,
+/// whether or not there are instances.
+fn explain_deprecations(reference: &mut [Answer], ours: &mut [Answer]) -> Vec<String> {
     let mut reasons = Vec::new();
     for (theirs, ours) in reference.iter_mut().zip(ours) {
-        let is_limit = |it: &String| {
-            let is_attribute = it == DEPRECATED && !theirs.has_deprecated_outputs;
-            (is_attribute || it == EMPTY_BLOCK) && !ours.diagnostics.contains(it)
+        let without = |it: &mut Answer| {
+            let before = it.diagnostics.len();
+            it.diagnostics.retain(|it| it != DEPRECATED);
+            before > it.diagnostics.len()
         };
-        let (limits, rest) = theirs.diagnostics.drain(..).partition::<Vec<_>, _>(is_limit);
-        theirs.diagnostics = rest;
-        reasons.extend(limits.iter().map(|it| format!("{}: no {it}", theirs.command)));
+        match (without(theirs), without(ours)) {
+            (true, false) => theirs.diagnostics.push(DEPRECATED.to_owned()),
+            (false, true) => reasons.push(format!(
+                "{}: deprecated attributes of resources without instances",
+                theirs.command
+            )),
+            _ => {}
+        }
     }
     reasons
-}
-
-/// Returns true if an output warns of a deprecated output of a module.
-fn has_deprecated_outputs(text: &str) -> bool {
-    text.contains("is derived from module.")
 }
 
 impl fmt::Display for Differences {
@@ -479,20 +474,20 @@ mod tests {
     }
 
     #[test]
-    fn warnings_of_deprecated_attributes_are_explained_and_those_of_outputs_are_not() {
-        let record = |source: &str| {
+    fn warnings_of_deprecated_attributes_are_wanted_once() {
+        let record = |count: usize| {
             let diagnostic = json!({ "diagnostic": {
                 "severity": "warning", "summary": "Value derived from a deprecated source",
-                "detail": format!("This value is derived from {source}, which is deprecated."),
             } });
-            vec![ran("plan", 0, &diagnostic.to_string(), Value::Null, Value::Null)]
+            let text = format!("{diagnostic}\n").repeat(count);
+            vec![ran("plan", 0, &text, Value::Null, Value::Null)]
         };
-        let none = || vec![ran("plan", 0, "", Value::Null, Value::Null)];
+        assert_eq!(differences(record(2), record(1)), "");
         assert_eq!(
-            differences(record("aws_eks_addon.this.resolve_conflicts"), none()),
-            "    explained: plan: no warning: Value derived from a deprecated source\n"
+            differences(record(0), record(1)),
+            "    explained: plan: deprecated attributes of resources without instances\n"
         );
-        let found = differences(record("module.m.old"), none());
+        let found = differences(record(1), record(0));
         assert!(found.contains("only the reference says"), "{found}");
     }
 

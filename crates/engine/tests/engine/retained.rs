@@ -1,0 +1,164 @@
+//! What an apply evaluates beside what it does, and what waits for what does not change.
+
+use std::time::Duration;
+
+use crate::world::{World, summaries, world};
+
+fn before(world: &World, first: &str, second: &str) {
+    let log = world.log();
+    let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
+    assert!(at(first) < at(second), "{log}");
+}
+
+/// What nothing refers to was evaluated by the plan, while an identifier was unknown. Now it would fail.
+#[test]
+fn a_value_that_nothing_refers_to_is_not_evaluated_again() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "terraform_data" "a" {}
+resource "terraform_data" "each" { for_each = toset(["x"]) }
+locals {
+  text = terraform_data.a.id == "" ? "" : "text: ${terraform_data.each["x"].output}"
+}
+module "m" {
+  source = "./m"
+  in     = terraform_data.a.id == "" ? "" : "text: ${terraform_data.each["x"].output}"
+}
+//- /m/main.tf
+variable "in" {}
+output "out" { value = "${var.in}!" }
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+}
+
+#[test]
+fn a_root_output_does_not_wait_for_what_stays_as_it_is() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "idle" {
+  for_each = {}
+  name     = test_thing.a.id
+}
+output "out" {
+  value      = "x"
+  depends_on = [test_thing.idle]
+}
+"#,
+    );
+    world.fault("create a");
+    assert!(summaries(&world.apply()).contains("error"));
+    assert!(world.state.outputs.contains_key("out"));
+}
+
+#[test]
+fn a_resource_waits_for_the_conditions_of_what_stays_as_it_is() {
+    let mut world = world(
+        r#"
+resource "test_thing" "a" { name = "a" }
+resource "test_thing" "idle" {
+  count = 0
+  name  = "idle"
+  lifecycle {
+    precondition {
+      condition     = test_thing.a.id != ""
+      error_message = "no"
+    }
+  }
+}
+resource "test_thing" "c" { name = "c${length(test_thing.idle)}" }
+"#,
+    );
+    world.with_shared(|it| it.slow = Some(("create a", Duration::from_secs(5))));
+    assert_eq!(summaries(&world.apply()), "");
+    before(&world, "test_thing.a: Creating complete", "test_thing.c: Creating...");
+}
+
+#[test]
+fn what_reads_a_call_without_instances_waits_for_its_inputs() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "test_thing" "a" { name = "a" }
+module "none" {
+  source = "./m"
+  count  = 0
+  in     = test_thing.a.id
+}
+resource "test_thing" "c" { name = try(module.none[0].out, "c") }
+//- /m/main.tf
+variable "in" {}
+locals { in = var.in }
+output "out" { value = local.in }
+"#,
+    );
+    world.with_shared(|it| it.slow = Some(("create a", Duration::from_secs(5))));
+    assert_eq!(summaries(&world.apply()), "");
+    before(&world, "test_thing.a: Creating complete", "test_thing.c: Creating...");
+}
+
+/// Nothing inside of a call is evaluated before what the call depends on is there.
+#[test]
+fn a_call_whose_dependency_failed_checks_nothing() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "test_thing" "a" { name = "a" }
+module "m" {
+  source     = "./m"
+  in         = 1
+  depends_on = [test_thing.a]
+}
+//- /m/main.tf
+variable "in" {
+  validation {
+    condition     = var.in > 0
+    error_message = "no"
+  }
+}
+check "c" {
+  assert {
+    condition     = var.in > 0
+    error_message = "no"
+  }
+}
+"#,
+    );
+    world.fault("create a");
+    assert!(summaries(&world.apply()).contains("error"));
+    let known = world.state.checks.iter().filter(|it| it.status != state::CheckStatus::Unknown);
+    assert_eq!(known.count(), 0);
+    world.mend();
+    assert_eq!(summaries(&world.apply()), "");
+    assert!(world.state.checks.iter().all(|it| it.status == state::CheckStatus::Pass));
+}
+
+/// A second apply changes nothing, so that nothing needs the output: whether its precondition holds is not known again.
+#[test]
+fn conditions_of_outputs_that_nothing_needs_are_unknown() {
+    let mut world = world(
+        r#"
+//- /main.tf
+module "m" { source = "./m" }
+resource "test_thing" "a" {
+  name       = "a"
+  depends_on = [module.m]
+}
+//- /m/main.tf
+resource "test_thing" "b" { name = "b" }
+output "out" {
+  value = 1
+  precondition {
+    condition     = test_thing.b.id != ""
+    error_message = "no"
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.checks[0].status, state::CheckStatus::Pass);
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.checks[0].status, state::CheckStatus::Unknown);
+}
