@@ -106,13 +106,10 @@ const RULES: &[Rule] = &[
         name: "an arm that may fail",
         applies: |seen| {
             let inconsistent = "error: Inconsistent conditional result types";
-            let [theirs, ours] = [0, 1].map(|side| {
-                let found = seen.around.checks[side].validation.strings("diagnostics");
-                let errors = found.into_iter().filter(|it| it.starts_with("error: "));
-                errors.collect::<Vec<_>>()
-            });
-            let is_all = !theirs.is_empty() && theirs.iter().all(|it| *it == inconsistent);
-            is_all && !ours.contains(&inconsistent) && seen.around.reference.exit == 1
+            let found = seen.around.checks[0].validation.strings("diagnostics");
+            let mut errors = found.iter().filter(|it| it.starts_with("error: ")).peekable();
+            let is_all = errors.peek().is_some() && errors.all(|it| *it == inconsistent);
+            is_all && seen.around.reference.exit == 1
         },
     },
     Rule {

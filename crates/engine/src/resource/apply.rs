@@ -94,7 +94,7 @@ impl Walk<'_> {
         let Some(orders) = self.orders else { return BTreeSet::new() };
         let change = orders.change(instance).map(|it| it.change.action);
         let changes = change.is_some_and(|it| it != Action::NoOp);
-        let others = changes.then(|| self.destroyed_before(instance)).unwrap_or_default();
+        let others = if changes { self.destroyed_before(instance) } else { Vec::new() };
         others.into_iter().chain(orders.destroy_node(instance)).collect()
     }
 
