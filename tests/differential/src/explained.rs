@@ -209,7 +209,7 @@ const RULES: &[Rule] = &[
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
             let run_fails = seen.run_fails() || gives_values;
             let is_error =
-                seen.around.reference.exit == 1 && seen.around.mayfly.exit == 0 && run_fails;
+                seen.around.reference.exit == 1 && seen.around.mayfly.exit != 1 && run_fails;
             let is_of_dependencies = seen.difference.class.contains("prior_state")
                 && seen.difference.class.contains("depends_on");
             let detail = &seen.difference.detail;

@@ -327,8 +327,40 @@ fn every_command_takes_values() {
         without.shows(&["No value for required variable"]);
         with("-var-file=n.json").exits(0);
     }
+    let both = &["Value for undeclared variable", "No value for required variable"];
+    bench.mayfly(".", ["plan", "-input=false", "-var=m=1"]).fails().shows(both);
     let console = bench.mayfly(".", ["console", "-var-file=n.json"]).input("var.n + 1\n").end();
     assert_eq!(console.out, "8\n");
     let console = bench.mayfly(".", ["console", "-var=n=x"]).input("var.n\n").end();
     console.exits(1).shows(&["Unsuitable value for var.n"]);
+}
+
+/// Nothing runs after an error of analysis, so that the default's validation would come to light after the error was mended.
+#[test]
+fn validations_that_a_default_fails_are_reported_beside_other_errors() {
+    let bench = Bench::with_main("module \"m\" {\n  source = \"./m\"\n}\n");
+    bench.write(
+        "m/main.tf",
+        r#"
+variable "n" {
+  default = 3
+  validation {
+    condition     = var.n < 2
+    error_message = "At most one."
+  }
+}
+output "o" {
+  value = terraform_data.missing.id
+}
+"#,
+    );
+    bench.mayfly(".", ["init"]).succeeds();
+    for command in [&["validate"][..], &["plan"], &["apply", "-auto-approve"]] {
+        let failed = bench.mayfly(".", command.iter().copied()).fails();
+        failed.shows(&["Reference to undeclared", "Invalid value for variable", "At most one."]);
+    }
+    let text = String::from_utf8(bench.read("m/main.tf")).expect("it is text");
+    bench.write("m/main.tf", &text.replace("terraform_data.missing.id", "1"));
+    let failed = bench.mayfly(".", ["validate"]).fails();
+    failed.shows(&["Invalid value for variable", "on m/main.tf line 2, in variable \"n\""]);
 }

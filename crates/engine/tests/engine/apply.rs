@@ -246,6 +246,32 @@ fn a_failed_deletion_keeps_the_object() {
 }
 
 #[test]
+fn a_failed_deletion_leaves_the_other_instances_alone() {
+    let config = |zone: &str, tag: &str| {
+        format!(
+            r#"
+resource "test_thing" "x" {{
+  for_each = {{ a = "{zone}", b = "z" }}
+  name     = each.key
+  zone     = each.value
+  tags     = {{ t = "{tag}" }}
+}}
+resource "test_thing" "after" {{ name = test_thing.x["b"].tags.t }}
+"#
+        )
+    };
+    let mut world = world(&config("z", "1"));
+    assert_eq!(summaries(&world.apply()), "");
+    world.log();
+    world.edit("main.tf", &config("other", "2"));
+    world.fault("destroy a");
+    assert_eq!(summaries(&world.apply()), "error: destroy a failed\n");
+    let log = world.log();
+    assert!(log.contains("test_thing.x[\"b\"]: Modifying complete"), "{log}");
+    assert!(!log.contains("test_thing.x[\"a\"]: Creating"), "{log}");
+}
+
+#[test]
 fn an_object_that_is_gone_is_created_again() {
     let mut world = world(r#"resource "test_thing" "a" { name = "a" }"#);
     assert_eq!(summaries(&world.apply()), "");
