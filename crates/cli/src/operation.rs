@@ -398,7 +398,7 @@ pub(crate) fn validate_with_providers(
     ))
 }
 
-/// What analysis finds, and beside its errors the conditions that fail whatever a run brings: nothing will run to find these.
+/// Adds the conditions that fail whatever a run brings to the errors of analysis, after which nothing runs to find them.
 pub(crate) fn with_known_conditions(
     session: &Session,
     loaded: &Loaded,
@@ -424,8 +424,8 @@ fn known_conditions(
     engine::known_conditions(program, &environment, &session.workspace())
 }
 
-/// The conditions that fail whatever a run brings, and that a plan did not come to: where a module has no instance, or after an
-/// error.
+/// The conditions that fail whatever a run brings, without those that the plan found itself. A plan does not come to modules without
+/// instances, nor to what depends on something that failed.
 fn unplanned_conditions(
     session: &Session,
     prepared: &Prepared,

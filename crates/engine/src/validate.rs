@@ -128,7 +128,7 @@ pub async fn validate_unplanned(
     without_repeated(program, ask_providers(program, environment, cases, verdicts).await)
 }
 
-/// A program as it is while nothing runs.
+/// The scope of evaluations while nothing runs: no state, no values of variables, no provider.
 pub(crate) fn offline<'p>(
     program: &'p Arc<Program>,
     environment: &Environment,

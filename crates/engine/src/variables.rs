@@ -47,7 +47,7 @@ impl GivenValue {
     }
 }
 
-/// That a variable of the root module has neither value nor default; `None` if it has a default.
+/// The error about a variable of the root module that has no value; `None` if it has a default.
 pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
     let variable = entry.variable();
     let name = &variable.name;

@@ -74,7 +74,8 @@ impl Infer<'_> {
     fn check_position(&mut self, index: ExprId, key: &Abstract) {
         let Some(constant) = &key.constant else { return };
         if let Err(error) = convert::convert(&constant.0, &Type::Number) {
-            self.invalid_index(index, format!("{NO_ELEMENT}: {}.", error.message));
+            let detail = format!("{NO_ELEMENT}: {}.", error.message);
+            self.fails(At::Step(index), "invalid-index", "Invalid index", detail);
         }
     }
 
