@@ -263,7 +263,7 @@ const RULES: &[Rule] = &[
                 said.iter().any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)))
             };
             let is_later =
-                seen.around.reference.exit == 0 || seen.run_fails() || said(seen.around.reference);
+                seen.around.reference.exit != 1 || seen.run_fails() || said(seen.around.reference);
             let follows = said(seen.around.mayfly);
             seen.invalid() == [false, false]
                 && is_later

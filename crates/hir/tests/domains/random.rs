@@ -24,7 +24,13 @@ const FOUND_BEFORE: [u64; 22] = [
 ];
 
 /// Disagreements that were found and shrunk, each with the seed of its values.
-const SHRUNK: [(u64, &str); 10] = [
+const SHRUNK: [(u64, &str); 13] = [
+    (7_086_943, "(element([var.any2], var.mixed.s) ? {(null) = var.x, b = 0} : var.s)"),
+    (7_090_220, "try({a = var.eo[\"k\"], b = \"a\"}.b, var.any2)"),
+    (
+        7_091_425,
+        "coalesce(1, (issensitive({a = var.x, b = var.x}) ? format(\"%v-%v\", var.eany, \"${var.pair[1]}${var.deep}\") : null))",
+    ),
     (
         7_091_425,
         "coalesce(1, (issensitive(null) ? format(\"%v-%v\", var.eany, \"${var.pair[1]}${var.deep}\") : null))",

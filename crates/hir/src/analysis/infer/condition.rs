@@ -249,12 +249,20 @@ impl Infer<'_> {
                 }
                 match (constant.0.as_number().and_then(|it| it.to_usize()), key_text(&value)) {
                     (Some(position), _) => self.position_failure(id, *base, position, nearer),
+                    // While an object is unknown, no key of it is known to be missing.
+                    (None, Some(name)) if self.may_lack(*base, &name) => self.depends(id),
                     (None, Some(name)) => self.access_failure(id, *base, &name, nearer),
                     _ => self.depends(id),
                 }
             }
             _ => self.depends(id),
         }
+    }
+
+    fn may_lack(&mut self, base: ExprId, name: &Str) -> bool {
+        let value = self.again(base);
+        let lacks = matches!(&value.ty, Type::Object(object) if object.get(name).is_none());
+        lacks && value.constant.is_none()
     }
 
     fn access_failure(&mut self, id: ExprId, base: ExprId, name: &Str, depth: usize) -> When {

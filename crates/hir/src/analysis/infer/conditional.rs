@@ -5,7 +5,7 @@ use values::{Type, Value, convert, ops::UnaryOp, rules::RuleId};
 use super::{Certainty, Flow, Infer};
 use crate::{
     analysis::value::{Abstract, Failing, Tri, When, join_types},
-    expr::{At, Expr, ExprId, Literal},
+    expr::{At, Expr, ExprId, Literal, ObjectItem},
     item::ConstValue,
 };
 
@@ -37,12 +37,13 @@ impl Infer<'_> {
             flow.hidden_in_every_run(&value.failing);
             failing = failing.reading(value);
         }
-        let ty = match decided {
-            // If the other arm fails, nothing gives the null that is chosen a type.
-            Some(true) if is_open_null(&a) && !is_settled(&b) => CommonType::OPEN,
-            Some(false) if is_open_null(&b) && !is_settled(&a) => CommonType::OPEN,
-            _ => common_type(&a, &b),
-        };
+        let ty = common_type(&a, &b);
+        // If one arm fails, nothing gives a null in the other one a type.
+        let is_typed_late =
+            is_open_null(&a) && !is_settled(&b) || is_open_null(&b) && !is_settled(&a);
+        if is_typed_late {
+            failing = failing.typed_late();
+        }
         let value = match decided {
             Some(true) => self.chosen(&a, &b, &ty, &mut flow),
             Some(false) => self.chosen(&b, &a, &ty, &mut flow),
@@ -103,7 +104,8 @@ impl Infer<'_> {
             Expr::Tuple(_) => Some(Kind::Composed),
             // A name that is not known leaves the type open.
             Expr::Object(items) => {
-                items.iter().all(|it| self.closed.contains(it.key)).then_some(Kind::Composed)
+                let is_name = |it: &ObjectItem| matches!(&self.exprs[it.key], Expr::Literal(it) if *it != Literal::Null);
+                items.iter().all(is_name).then_some(Kind::Composed)
             }
             Expr::Conditional { then, otherwise, .. } => {
                 let then = self.kind_of_text(*then)?;
@@ -232,11 +234,6 @@ struct CommonType {
     wanted: Type,
     /// Whether that is certain.
     is_sure: bool,
-}
-
-impl CommonType {
-    const OPEN: CommonType =
-        CommonType { result: Type::Dynamic, wanted: Type::Dynamic, is_sure: false };
 }
 
 /// Whether an arm gives a null in the other arm its type in every run.
