@@ -68,7 +68,8 @@ pub(crate) fn collect(
     Ok((values, diagnostics))
 }
 
-/// The same for what asks later for the variables that have no value: an error comes with those.
+/// Collects the values of variables for a command that asks for missing ones later. If anything is wrong, the missing ones are
+/// reported with it.
 pub(crate) fn collect_all(
     session: &Session,
     program: &Program,

@@ -134,7 +134,7 @@ pub(crate) struct Orders<'p> {
     destroyed: Vec<&'p ResourceChange>,
     destroy_nodes: RefCell<FxHashMap<&'p ResourceInstance, NodeIx>>,
     destruction: RefCell<Destruction>,
-    /// What is evaluated; found when it is asked for first.
+    /// The nodes that the apply evaluates, computed at the first question.
     retained: OnceCell<Retained>,
     /// [`Walk::reads_through`]
     through_calls: RefCell<FxHashMap<(ModulePath, Str), Rc<Through>>>,

@@ -297,6 +297,10 @@ const RULES: &[Rule] = &[
             let [theirs, ours] =
                 [seen.around.reference, seen.around.mayfly].map(|it| it.strings("diagnostics"));
             let fails = theirs.iter().any(|it| it.starts_with("error: ") && !ours.contains(it));
+            let begins = |it: &Observation| {
+                it.strings("events").iter().any(|it| it.contains("ephemeral_action_started"))
+            };
+            let fails = fails || begins(seen.around.reference) && !begins(seen.around.mayfly);
             let opens = seen.is_written("ephemeral \"");
             is_event || is_closed_later || opens && fails && seen.around.reference.exit == 1
         },
@@ -335,8 +339,10 @@ const RULES: &[Rule] = &[
     Rule {
         name: "a comparison with null",
         applies: |seen| {
+            let is_command = |it: &str| it.contains("\"type\":\"provision_progress\"");
             let is_sensitive = seen.only(&["Output refers to sensitive values"], &[])
-                || seen.difference.class.contains("sensitive");
+                || seen.difference.class.contains("sensitive")
+                || seen.is_of("events") && seen.difference.detail.lines().all(is_command);
             is_sensitive && (seen.is_written("== null") || seen.is_written("null =="))
         },
     },

@@ -1,4 +1,4 @@
-//! What an apply evaluates beside what it does.
+//! The values that an apply evaluates again.
 //!
 //! A plan evaluates the whole configuration. An apply comes back to a value only if a change needs it, as OpenTofu does: what
 //! nothing refers to is not evaluated again, and so fails nothing and delays nothing. The answer follows from the configuration
@@ -48,8 +48,8 @@ impl Retained {
     }
 }
 
-/// What an apply evaluates whatever changes: the outputs of the root module, and in all modules the checks, and the variables with
-/// validations.
+/// The nodes that an apply evaluates whatever changes: outputs of the root module, and the checks and the variables with validations of
+/// all modules.
 fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
     let mut found = Vec::new();
     let mut modules = vec![TreeIx::ROOT];
@@ -81,7 +81,7 @@ fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     let is_resource =
         |it: ConfigNode| matches!(declared(it), Declared::Resource(_) | Declared::Expand(_));
     match declared(node) {
-        // Who refers to a module as a whole refers to all of its outputs.
+        // A reference to a module as a whole is one to all of its outputs.
         Declared::CallDone(call) | Declared::ModuleObject(call) => {
             let child = tree.child(node.0, &call.module_call().name);
             let outputs = child.into_iter().flat_map(|child| {

@@ -72,7 +72,7 @@ impl Walk<'_> {
         let acts = acts && !keys.instances.is_empty();
         let has_conditions = has_conditions && !keys.instances.is_empty();
         let local = node.0 - module.base;
-        // What refers to a resource comes after all that the resource refers to, even if nothing becomes of it.
+        // A dependent waits for the dependencies of this resource, even if the resource itself does not change.
         let keeps_order = !acts && self.phase() == Phase::Apply && self.is_retained(module, local);
         graph.activate_some(node, |dependency, kind| {
             let counts = match kind {

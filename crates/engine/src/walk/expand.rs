@@ -260,7 +260,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Lets what reads a call without instances wait for what its outputs would be made from.
+    /// Orders the readers of a call without instances after the values that its outputs would be made from.
     fn keep_order(&self, caller: &ModuleRun, call: &Str) {
         if self.phase() != Phase::Apply {
             return;

@@ -130,7 +130,7 @@ impl Walk<'_> {
                 Declared::Local(_) | Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => {
                     true
                 }
-                // What is opened for an ephemeral output is opened again.
+                // An apply opens the ephemeral resources of an ephemeral output again.
                 Declared::Output(_) => {
                     let mut reads = template.dependencies(local as u32);
                     let opens_nothing = |it: u32| {

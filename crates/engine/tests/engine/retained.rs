@@ -1,4 +1,4 @@
-//! What an apply evaluates beside what it does, and what waits for what does not change.
+//! The values that an apply evaluates again, and order through resources and modules that do not change.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ fn before(world: &World, first: &str, second: &str) {
     assert!(at(first) < at(second), "{log}");
 }
 
-/// What nothing refers to was evaluated by the plan, while an identifier was unknown. Now it would fail.
+/// The plan evaluated these values while an identifier was unknown. In the apply they would fail.
 #[test]
 fn a_value_that_nothing_refers_to_is_not_evaluated_again() {
     let mut world = world(

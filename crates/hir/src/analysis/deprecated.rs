@@ -57,7 +57,7 @@ pub(super) struct DeprecatedReference {
     read: Read,
 }
 
-/// What a reference reads.
+/// The deprecated things that a reference may read.
 enum Read {
     /// Outputs of a module call: one for `module.m.old`, all deprecated ones for `module.m` as a whole.
     Outputs(Str, Vec<DeprecatedOutput>),

@@ -73,7 +73,7 @@ impl Infer<'_> {
         flow.onto(Abstract { ty: ty.result, failing, ..value })
     }
 
-    /// What an expression gives even if something inside of it fails or has an open type; `None` if that is not sure.
+    /// The kind of an expression's value, even if a part of it fails or has an open type; `None` if that is not sure.
     fn kind(&self, id: ExprId, value: &Abstract) -> Option<Kind> {
         match &self.exprs[id] {
             Expr::Conditional { then, otherwise, .. } => {
@@ -196,7 +196,7 @@ fn decision(condition: &Abstract) -> Option<bool> {
     convert::convert(&condition.constant.as_ref()?.0, &Type::Bool).ok()?.as_bool()
 }
 
-/// What of a type decides, whatever is inside of it, whether it has one in common with another.
+/// The outermost layer of a type. Some pairs have no common type, whatever is inside of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bool,
