@@ -122,7 +122,22 @@ impl Infer<'_> {
         };
         let summary = "Unsupported attribute";
         let problem = ItemProblem::error(At::Step(id), "unsupported-attribute", summary, detail);
-        self.report_by_certainty(problem.fixed_by(fix));
+        let problem = problem.fixed_by(fix);
+        match self.is_of_resource(id) && matches!(value.ty, Type::Object(_)) {
+            true => self.report(problem),
+            false => self.report_by_certainty(problem),
+        }
+    }
+
+    /// Whether an access names an attribute of a resource. The reference holds it against the schema wherever it stands: in the
+    /// arms of a conditional, in loops and in `try`, too.
+    fn is_of_resource(&self, id: ExprId) -> bool {
+        let Expr::GetAttr { base, .. } = &self.exprs[id] else { return false };
+        let object = match &self.exprs[*base] {
+            Expr::Index { base, .. } => *base,
+            _ => *base,
+        };
+        matches!(self.exprs[object], Expr::Ref(Ref::Resource(_)))
     }
 
     /// Tells what an access read, where the source determines it and it is no secret.
