@@ -22,7 +22,7 @@ use crate::{
     program::{Bench, Program},
 };
 
-/// What the reference is asked about a step.
+/// A question to the reference about a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Question {
     /// To run its command.
@@ -107,7 +107,7 @@ impl<'a> Reference<'a> {
             Some(bench) => bench,
             none => none.insert(Bench::new(self.program, self.folder.clone())?),
         };
-        // What was answered from the file was not done here.
+        // Steps with a kept answer were not run in this directory: run them now.
         let before = if question == Question::Run { index } else { index + 1 };
         for step in case.steps.get(self.steps..before).unwrap_or_default() {
             bench.step(&step.files(), &step.command)?;
@@ -137,7 +137,7 @@ impl<'a> Reference<'a> {
     }
 }
 
-/// What `validate` says of the configuration of a step.
+/// Runs `validate` on the configuration of a step.
 pub(crate) fn validation(bench: &mut Bench<'_>, step: &Step) -> io::Result<Observation> {
     bench.step(&step.files(), &["validate".to_owned(), "-json".to_owned()])
 }

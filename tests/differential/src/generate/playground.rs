@@ -113,7 +113,7 @@ impl Generator<'_> {
         }
     }
 
-    /// What may stand in a write-only attribute only.
+    /// An expression with an ephemeral value, for a write-only attribute; `None` if the module has none.
     fn ephemeral_reference(&mut self, root: &Module) -> Option<String> {
         let blocks = root.blocks.iter().filter(|it| it.kind() == "ephemeral");
         let mut found: Vec<String> = blocks.filter_map(ephemeral_value).collect();
