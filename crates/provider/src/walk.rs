@@ -40,12 +40,15 @@ pub fn null_write_only(value: &Value, block: &Block) -> Value {
     })
 }
 
-/// Takes all marks off write-only attributes and what is inside of them. An ephemeral value is allowed there, and because
-/// nothing of such an attribute is kept, no other mark says anything either. Marks elsewhere stay.
+/// Takes the marks off write-only attributes and what is inside of them. An ephemeral value is allowed there; that the attribute
+/// as a whole is sensitive stays, because `OpenTofu` keeps it in states and plans, where the value itself is null. Marks elsewhere
+/// stay.
 #[must_use]
 pub fn unmark_write_only(value: &Value, block: &Block) -> Value {
     rewrite(value, block, Interest::WriteOnly, &mut |_, site, value| match site {
-        Site::Attribute(attribute) if attribute.write_only => value.without_all_marks(),
+        Site::Attribute(attribute) if attribute.write_only => {
+            value.without_all_marks().with_marks(&value.marks().only(MarkKind::Sensitive))
+        }
         _ => value,
     })
 }

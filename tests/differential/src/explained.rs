@@ -216,6 +216,10 @@ const RULES: &[Rule] = &[
             let is_of_refresh = seen.is_of("diagnostics")
                 && (detail.contains(": warning: ")
                     || detail.starts_with("only reference") && run_fails);
+            // Data sources are read where something needs them.
+            let is_of_data = seen.difference.class.contains("plan: prior_state.values.")
+                && seen.difference.class.contains(".resources.[].values.")
+                && seen.is_written("data \"");
             // Stored dependencies hold until an apply: what failed keeps what it depends on.
             let is_kept = |it: &str| {
                 it.starts_with("only reference")
@@ -240,6 +244,7 @@ const RULES: &[Rule] = &[
                     || is_error
                     || is_of_refresh
                     || is_of_dependencies
+                    || is_of_data
                     || is_of_order
                     || is_heading)
         },
@@ -340,7 +345,15 @@ const RULES: &[Rule] = &[
         name: "a comparison with null",
         applies: |seen| {
             let is_command = |it: &str| it.contains("\"type\":\"provision_progress\"");
-            let is_sensitive = seen.only(&["Output refers to sensitive values"], &[])
+            let refuses = |it: &Observation| {
+                it.strings("diagnostics").contains(&"error: Output refers to sensitive values")
+            };
+            // Nothing is told of outputs beside the error, and nothing is applied.
+            let follows = !seen.is_of("diagnostics")
+                && refuses(seen.around.reference)
+                && !refuses(seen.around.mayfly);
+            let is_sensitive = follows
+                || seen.only(&["Output refers to sensitive values"], &[])
                 || seen.difference.class.contains("sensitive")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_command);
             is_sensitive && (seen.is_written("== null") || seen.is_written("null =="))

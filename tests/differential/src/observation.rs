@@ -212,31 +212,38 @@ fn plain(json: &Json, names: &Names) -> Json {
     reordered(names.json(&kept(json)))
 }
 
-/// Resources and modules are in the order of their addresses; where keys are made up, that is another order in each run.
+/// The same with the elements sorted of lists whose order says nothing.
 fn reordered(json: Json) -> Json {
-    const LISTS: [&str; 3] = ["resources", "child_modules", "resource_changes"];
     match json {
         Json::Array(elements) => elements.into_iter().map(reordered).collect(),
         Json::Object(members) => {
-            let members = members.into_iter().map(|(name, it)| {
-                let it = match reordered(it) {
-                    Json::Array(mut all) if LISTS.contains(&&*name) => {
-                        let is_made_up = |it: &Json| {
-                            let key = [&it["address"], &it["module"]].into_iter();
-                            key.filter_map(Json::as_str).any(|it| it.contains('<'))
-                        };
-                        if all.iter().any(is_made_up) {
-                            all.sort_by_key(|it| sorted(it).to_string());
-                        }
-                        Json::Array(all)
+            let members = members.into_iter().map(|(name, it)| match reordered(it) {
+                Json::Array(mut all) => {
+                    if says_nothing_by_order(&name, &all) {
+                        all.sort_by_key(|it| sorted(it).to_string());
                     }
-                    it => it,
-                };
-                (name, it)
+                    (name, Json::Array(all))
+                }
+                it => (name, it),
             });
             Json::Object(members.collect())
         }
         other => other,
+    }
+}
+
+/// Resources and modules are in the order of their addresses; where keys are made up, that is another order in each run.
+/// Results of checks are in no order.
+fn says_nothing_by_order(list: &str, elements: &[Json]) -> bool {
+    match list {
+        "resources" | "child_modules" | "resource_changes" => elements.iter().any(|it| {
+            let addresses = [&it["address"], &it["module"]].into_iter();
+            addresses.filter_map(Json::as_str).any(|it| it.contains('<'))
+        }),
+        "check_results" | "objects" | "checks" | "instances" => {
+            elements.iter().all(|it| it["status"].is_string() && it["attributes"].is_null())
+        }
+        _ => false,
     }
 }
 
@@ -247,15 +254,15 @@ fn kept(json: &Json) -> Json {
             let is_kept = |name: &str| !DROPPED.contains(&name) && name != "diagnostics";
             let members = members.iter().filter(|(name, _)| is_kept(name));
             let kept: Map<String, Json> =
-                members.map(|(name, it)| (name.clone(), ordered(name, kept(it)))).collect();
+                members.map(|(name, it)| (name.clone(), comparable(name, kept(it)))).collect();
             Json::Object(kept)
         }
         other => other.clone(),
     }
 }
 
-/// The key of a deposed object is random, and so is the order of check results.
-fn ordered(name: &str, value: Json) -> Json {
+/// Without what only one program keeps. The key of a deposed object is random.
+fn comparable(name: &str, value: Json) -> Json {
     match value {
         Json::String(_) if name == "deposed" => json!("<deposed>"),
         // The reference keeps a resource whose instances were expanded and never made.
@@ -268,15 +275,6 @@ fn ordered(name: &str, value: Json) -> Json {
         Json::Array(mut modules) if name == "child_modules" => {
             modules.retain(|it| !it["resources"].is_null() || !it["child_modules"].is_null());
             Json::Array(modules)
-        }
-        Json::Array(mut results)
-            if ["check_results", "objects", "checks", "instances"].contains(&name) =>
-        {
-            let is_check = |it: &Json| it["status"].is_string() && it["attributes"].is_null();
-            if results.iter().all(is_check) {
-                results.sort_by_key(|it| sorted(it).to_string());
-            }
-            Json::Array(results)
         }
         value => value,
     }

@@ -59,25 +59,18 @@ fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
 }
 
 fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Result<Exit, Failure> {
-    if file.state.is_empty() && !args.json {
-        session.ui.line("The state file is empty. No resources are represented.");
+    if file.state.is_empty() {
+        // No provider has to say anything, whatever the configuration needs.
+        session.ui.line(&match args.json {
+            true => state_json(file, &|_| None),
+            false => "The state file is empty. No resources are represented.".to_owned(),
+        });
         return Ok(Exit::Success);
     }
     let loaded = session.load(Some(&mut file.state))?;
     let schemas = |source: &addr::ProviderSource| loaded.executables.schemas(session, source).ok();
     match args.json {
-        true => {
-            let written_by = file
-                .written_by
-                .as_ref()
-                .map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string);
-            let state = (!file.state.is_empty()).then_some(&file.state);
-            session.ui.line(&render::state_json(&render::StateJson {
-                state,
-                written_by: &written_by,
-                schemas: &schemas,
-            }));
-        }
+        true => session.ui.line(&state_json(file, &schemas)),
         false => session.ui.print(&render::state(
             &file.state,
             &schemas,
@@ -86,6 +79,15 @@ fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Resul
         )),
     }
     Ok(Exit::Success)
+}
+
+fn state_json(file: &StateFile, schemas: render::Schemas<'_>) -> String {
+    let written_by = file
+        .written_by
+        .as_ref()
+        .map_or_else(|| state::WRITTEN_VERSION.to_owned(), ToString::to_string);
+    let state = (!file.state.is_empty()).then_some(&file.state);
+    render::state_json(&render::StateJson { state, written_by: &written_by, schemas })
 }
 
 fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {

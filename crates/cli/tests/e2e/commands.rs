@@ -410,6 +410,9 @@ fn errors_of_the_configuration_are_shown_with_their_place() {
     empty.mayfly(".", ["init"]).succeeds().shows(&["empty directory"]);
     empty.mayfly(".", ["output"]).succeeds().shows(&["No outputs found"]);
     empty.mayfly(".", ["state", "list"]).fails().shows(&["No state file was found"]);
+    empty.write("main.tf", "resource \"strange_thing\" \"a\" {}\n");
+    let shown = empty.mayfly(".", ["show", "-json"]).succeeds().json();
+    assert_eq!(shown, serde_json::json!({ "format_version": "1.0" }), "no provider is needed");
     empty.write("terraform.tfstate", "{ damaged");
     empty.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
     empty.mayfly(".", ["plan"]).fails().shows(&["Error: "]);

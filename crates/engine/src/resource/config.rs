@@ -42,7 +42,6 @@ impl Walk<'_> {
         }?;
         self.refuse_infinity(entry, &config, Some(&subject.text))?;
         subject.confided = self.confide(subject, &config);
-        // What is written only is kept nowhere, so no mark of it is kept either: the references drop them all.
         let rest = match config.is_marked_deep() {
             true => provider::unmark_write_only(&config, block),
             false => config,

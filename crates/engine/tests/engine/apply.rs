@@ -346,6 +346,37 @@ output "z" { value = data.test_lookup.after.result }
 }
 
 #[test]
+fn the_state_knows_that_a_write_only_value_was_sensitive() {
+    let mut world = world(
+        r#"
+variable "plain" { ephemeral = true }
+variable "hidden" {
+  ephemeral = true
+  sensitive = true
+}
+resource "test_thing" "a" {
+  name      = "a"
+  secret_wo = var.plain
+}
+resource "test_thing" "b" {
+  name      = "b"
+  secret_wo = var.hidden
+}
+"#,
+    );
+    world.set("plain", "plain-secret").set("hidden", "hidden-secret");
+    assert_eq!(summaries(&world.apply()), "");
+    let sensitive = world.state.instances().map(|(address, _, instance)| {
+        let object = instance.current.as_ref().expect("is there");
+        let paths: Vec<_> = object.sensitive_paths.iter().map(ToString::to_string).collect();
+        format!("{address}: {}", paths.join(" "))
+    });
+    let sensitive: Vec<_> = sensitive.collect();
+    assert_eq!(sensitive, ["test_thing.a: .password", "test_thing.b: .password .secret_wo"]);
+    assert!(!world.plan().plan.is_applyable, "nothing has changed");
+}
+
+#[test]
 fn a_write_only_value_reaches_the_provider_and_nothing_else() {
     let mut world = world(
         r#"

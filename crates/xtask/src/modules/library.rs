@@ -31,6 +31,8 @@ pub(crate) struct Library {
     tree: PathBuf,
     /// The version of the AWS provider that every module must accept.
     aws: Version,
+    /// What else the versions of a module must fit.
+    versions: BTreeMap<String, VersionConstraint>,
     laid_out: BTreeMap<(String, Version), ()>,
 }
 
@@ -39,7 +41,12 @@ impl Library {
     ///
     /// # Errors
     /// The folder cannot be read, or holds none.
-    pub(crate) fn open(checkouts: &Path, tree: &Path, aws: Version) -> Result<Library> {
+    pub(crate) fn open(
+        checkouts: &Path,
+        tree: &Path,
+        aws: Version,
+        versions: BTreeMap<String, VersionConstraint>,
+    ) -> Result<Library> {
         let mut repositories = BTreeMap::new();
         for entry in fs::read_dir(checkouts).context("--checkouts cannot be read")? {
             let path = entry?.path();
@@ -49,7 +56,8 @@ impl Library {
             }
         }
         ensure!(!repositories.is_empty(), "no module repositories in {}", checkouts.display());
-        Ok(Library { repositories, tree: tree.to_owned(), aws, laid_out: BTreeMap::new() })
+        let (tree, laid_out) = (tree.to_owned(), BTreeMap::new());
+        Ok(Library { repositories, tree, aws, versions, laid_out })
     }
 
     /// The names of the modules, in order.
@@ -64,8 +72,9 @@ impl Library {
     pub(crate) fn lay_out(&mut self, module: &str, constraint: &str) -> Result<PathBuf> {
         let git =
             self.repositories.get(module).with_context(|| format!("no repository of {module}"))?;
-        let constraint = VersionConstraint::parse(constraint)?;
-        let version = newest(git, &constraint, &self.aws)?
+        let constraints = [Some(&VersionConstraint::parse(constraint)?), self.versions.get(module)];
+        let is_allowed = |it: &Version| constraints.iter().flatten().all(|each| each.allows(it));
+        let version = newest(git, is_allowed, &self.aws)?
             .with_context(|| format!("no version of {module} fits \"{constraint}\""))?;
         let folder = self.tree.join(format!("{module}-{version}"));
         if self.laid_out.insert((module.to_owned(), version.clone()), ()).is_none() {
@@ -144,12 +153,16 @@ fn argument<'a>(line: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The newest tagged version that fits and accepts the AWS provider.
-fn newest(git: &Path, constraint: &VersionConstraint, aws: &Version) -> Result<Option<Version>> {
+fn newest(
+    git: &Path,
+    is_allowed: impl Fn(&Version) -> bool,
+    aws: &Version,
+) -> Result<Option<Version>> {
     let tags = output(Command::new("git").arg("-C").arg(git).args(["tag", "--list", "v*"]))?;
     let mut versions: Vec<Version> =
         tags.lines().filter_map(|it| Version::parse(it.trim_start_matches('v')).ok()).collect();
     versions.sort();
-    for version in versions.into_iter().rev().filter(|it| constraint.allows(it)) {
+    for version in versions.into_iter().rev().filter(is_allowed) {
         if accepts(git, &version, aws)? {
             return Ok(Some(version));
         }

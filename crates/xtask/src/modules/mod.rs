@@ -27,7 +27,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use addr::Version;
+use addr::{Version, VersionConstraint};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
@@ -48,6 +48,8 @@ with us, against a local AWS API (`moto_server` on the PATH), and says what diff
   --program PATH     our executable (target/release/mayfly)
   --config PATH      the CLI configuration with a mirror of the providers (TF_CLI_CONFIG_FILE)
   --aws VERSION      the AWS provider in that mirror (5.100.0)
+  --version NAME=CONSTRAINT
+                     of the module NAME only versions that fit, as in vpc=<6; may be given again
   --folder PATH      where to work (target/modules)
   --only TEXT        only examples whose name contains TEXT; may be given again
   --plan-only        no apply
@@ -80,6 +82,7 @@ struct Options {
     config: PathBuf,
     folder: PathBuf,
     aws: Version,
+    versions: BTreeMap<String, VersionConstraint>,
     only: Vec<String>,
     plan_only: bool,
     again: Again,
@@ -96,6 +99,7 @@ impl Options {
             given.entry(name).or_default().push(value);
         }
         let mut take = |name: &str| given.remove(name).unwrap_or_default();
+        let versions = take("--version").into_iter().map(constraint).collect::<Result<_>>()?;
         let mut one = |name: &str| take(name).last().map(|it| (*it).to_owned());
         let config = std::env::var("TF_CLI_CONFIG_FILE").ok();
         let folder = root.join("target");
@@ -111,6 +115,7 @@ impl Options {
             aws: Version::parse(one("--aws").as_deref().unwrap_or("5.100.0"))?,
             seconds: one("--seconds").map_or(Ok(240), |it| it.parse())?,
             plan_only: one("--plan-only").is_some(),
+            versions,
             again: Again::parse(one("--again").as_deref())?,
             only: take("--only").into_iter().map(str::to_owned).collect(),
         };
@@ -121,6 +126,14 @@ impl Options {
     fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|it| name.contains(it))
     }
+}
+
+/// The constraint on the versions of one module, from `NAME=CONSTRAINT`.
+fn constraint(text: &str) -> Result<(String, VersionConstraint)> {
+    let (name, constraint) = text.split_once('=').context(USAGE)?;
+    let constraint = VersionConstraint::parse(constraint)
+        .with_context(|| format!("--version {text} is no constraint"))?;
+    Ok((name.to_owned(), constraint))
 }
 
 fn absolute(path: &str) -> Result<PathBuf> {
@@ -159,7 +172,8 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
 
 /// The examples of all modules, by name, in a tree that git can clean.
 fn lay_out(options: &Options, tree: &Path) -> Result<Vec<(String, PathBuf)>> {
-    let mut library = Library::open(&options.checkouts, tree, options.aws.clone())?;
+    let (aws, versions) = (options.aws.clone(), options.versions.clone());
+    let mut library = Library::open(&options.checkouts, tree, aws, versions)?;
     let mut examples = Vec::new();
     for module in library.names() {
         let folder = match library.lay_out(&module, ">= 0.0.0") {
