@@ -23,6 +23,35 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("random_password", "bcrypt_hash", "made of what is drawn, and of a salt"),
 ];
 
+/// Attributes of which chance decides the whole text, wherever it stands then: type, path (`*` is every element), reason.
+const DRAWN: &[(&str, &str, &str)] = &[
+    ("aws_eip", "public_ip", "the local API draws addresses"),
+    ("aws_eip", "public_dns", "made of the address"),
+    ("aws_nat_gateway", "private_ip", "the local API draws addresses"),
+    ("aws_vpc_endpoint", "subnet_configuration.*.ipv4", "the local API draws addresses"),
+];
+
+/// The texts that chance decided in an instance of a state.
+pub(crate) fn drawn(instance: &Value) -> Vec<&str> {
+    let of_type = instance["type"].as_str().unwrap_or_default();
+    let mut found = Vec::new();
+    for (_, path, _) in DRAWN.iter().filter(|(it, ..)| *it == of_type) {
+        let path: Vec<&str> = path.split('.').collect();
+        texts_at(&instance["attributes"], &path, &mut found);
+    }
+    found
+}
+
+fn texts_at<'v>(value: &'v Value, path: &[&str], found: &mut Vec<&'v str>) {
+    match (path, value) {
+        ([], value) => found.extend(value.as_str()),
+        (["*", rest @ ..], Value::Array(items)) => {
+            items.iter().for_each(|it| texts_at(it, rest, found));
+        }
+        ([name, rest @ ..], value) => texts_at(&value[*name], rest, found),
+    }
+}
+
 /// The mark of an identifier of a request in the text of an error.
 const REQUEST: &str = "RequestID: ";
 
@@ -223,7 +252,17 @@ fn words(text: &str) -> Vec<&str> {
 mod tests {
     use serde_json::json;
 
-    use super::{Renaming, without_chance, without_requests};
+    use super::{Renaming, drawn, without_chance, without_requests};
+
+    #[test]
+    fn texts_are_drawn_by_type_and_path() {
+        let endpoint = json!({ "type": "aws_vpc_endpoint", "attributes": {
+            "id": "vpce-1", "subnet_configuration": [{ "ipv4": "10.1.1.1" }, { "ipv4": "10.2.2.2" }],
+        } });
+        assert_eq!(drawn(&endpoint), ["10.1.1.1", "10.2.2.2"]);
+        let none = json!({ "type": "aws_eip", "attributes": { "public_ip": null } });
+        assert_eq!(drawn(&none), [""; 0]);
+    }
 
     #[test]
     fn an_attribute_decided_by_chance_is_replaced_where_it_is_set() {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use serde_json::Value;
 
 use super::{
-    chance::{Renaming, without_chance, without_requests},
+    chance::{Renaming, drawn, without_chance, without_requests},
     record::{Ran, Record, TIMED_OUT},
 };
 
@@ -185,6 +185,7 @@ impl Differences {
 /// Notes the attributes of an instance of a state that a provider draws.
 fn draws(instance: &Value, renaming: &mut Renaming) {
     let of_type = instance["type"].as_str().unwrap_or_default();
+    drawn(instance).into_iter().for_each(|it| renaming.draws_whole(it));
     let attributes = instance["attributes"].as_object().into_iter().flatten();
     for text in attributes.filter_map(|(_, value)| value.as_str()) {
         if of_type.starts_with("random_") || of_type == "aws_route53_delegation_set" {
