@@ -50,7 +50,7 @@ fn nearer(name: &str, candidate: &str, best: Option<usize>) -> Option<usize> {
         Some(best) => best.checked_sub(1)?,
         None => MOST_EDITS,
     };
-    let distance = syntax::near::distance_within(name, candidate, most)?;
+    let distance = syntax::levenshtein::distance_within(name, candidate, most)?;
     addr::is_identifier(candidate).then_some(distance)
 }
 

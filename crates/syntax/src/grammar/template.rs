@@ -227,7 +227,7 @@ fn unknown_directive(p: &mut Parser<'_>) {
     // The first keyword that is near enough, as in HCL.
     let near = DIRECTIVES
         .iter()
-        .find(|(keyword, ..)| crate::near::distance_within(word, keyword, 2).is_some());
+        .find(|(keyword, ..)| crate::levenshtein::distance_within(word, keyword, 2).is_some());
     let hint =
         near.map(|(keyword, ..)| format!(" Did you mean \"{keyword}\"?")).unwrap_or_default();
     let detail = format!("{word:?} is not a valid template control keyword.{hint}");

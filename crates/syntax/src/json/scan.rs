@@ -221,7 +221,7 @@ fn is_number(text: &str) -> bool {
 /// The keyword that a word is nearly.
 fn meant(word: &str) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
-    let is_near = |it: &&&str| crate::near::distance_within(&lower, it, 1).is_some();
+    let is_near = |it: &&&str| crate::levenshtein::distance_within(&lower, it, 1).is_some();
     ["true", "false", "null"].iter().find(is_near).copied()
 }
 
