@@ -249,21 +249,21 @@ impl Walk<'_> {
     fn add_destruction(&self, orders: &Orders<'_>) {
         let mut gates: BTreeMap<ConfigResource, Gates> = BTreeMap::new();
         for (index, change) in orders.destroyed.iter().enumerate() {
-            let node = self.add_node(NodeKind::Destroy { index: index as u32 });
+            let node = self.nodes.add(NodeKind::Destroy { index: index as u32 });
             let gate = gates.entry(change.addr.config()).or_insert_with(|| Gates {
-                ready: self.add_node(NodeKind::DestroyReady { index: index as u32 }),
-                done: self.add_node(NodeKind::DestroyDone { index: index as u32 }),
+                ready: self.nodes.add(NodeKind::DestroyReady { index: index as u32 }),
+                done: self.nodes.add(NodeKind::DestroyDone { index: index as u32 }),
                 provider: change.provider.clone(),
             });
-            let mut graph = self.graph.borrow_mut();
-            graph.add_edge(gate.ready, node, EdgeKind::Order);
-            graph.add_edge(node, gate.done, EdgeKind::Order);
-            drop(graph);
+            self.nodes.change(|graph| {
+                graph.add_edge(gate.ready, node, EdgeKind::Order);
+                graph.add_edge(node, gate.done, EdgeKind::Order);
+            });
             if let FoundProvider::Node(provider) = self.find_provider_ref(&change.provider) {
-                self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
+                self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
             }
             self.destroy_nodes_of(orders).insert(&change.addr, node);
-            self.graph.borrow_mut().demand(node);
+            self.nodes.change(|graph| graph.demand(node));
         }
         self.order_destruction(orders, gates);
     }
@@ -280,8 +280,8 @@ impl Walk<'_> {
         let dependents = self.stored_dependents(orders, &gates, &mut needs);
         for (dependent, dependency) in without_cycles(&gates, &dependents) {
             let (dependent, dependency) = (&gates[dependent], &gates[dependency]);
-            let mut graph = self.graph.borrow_mut();
-            graph.add_edge(dependent.done, dependency.ready, EdgeKind::Order);
+            let (before, after) = (dependent.done, dependency.ready);
+            self.nodes.change(|graph| graph.add_edge(before, after, EdgeKind::Order));
         }
         orders.destruction.replace(Destruction { gates, dependents, needs });
     }

@@ -36,7 +36,7 @@ use crate::{
     progress::with_progress,
     request::CancelLevel,
     resource::find_entry,
-    walk::{Each, EngineScope, Failed, Outcome, Task, Walk, Work},
+    walk::{Each, EngineScope, Failed, Task, Walk, Work},
 };
 
 /// The least time between two renewals: a provider whose `RenewAt` lies in the past is not asked without end.
@@ -211,7 +211,7 @@ impl Walk<'_> {
         let address =
             resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
         let text = address.to_string();
-        let opened = Rc::clone(&self.with_facts(node, |it| it.opened.clone()));
+        let opened = Rc::clone(&self.nodes.facts(node, |it| it.opened.clone()));
         self.freshen(&opened).await?;
 
         self.instance_conditions(module_ix, entry, &address, each, None).await?;
@@ -280,10 +280,7 @@ impl Walk<'_> {
     /// Whether the configuration of the resource's provider is wholly known: one that is not cannot open anything.
     fn provider_is_known(&self, node: NodeIx) -> bool {
         let Some(provider) = self.provider_node(node) else { return true };
-        match self.outcomes.borrow()[provider.0 as usize] {
-            Outcome::Provider(slot) => self.pool.get(slot).is_known(),
-            _ => true,
-        }
+        self.nodes.slot(provider).is_none_or(|slot| self.pool.get(slot).is_known())
     }
 
     /// Why an instance is not opened in plan.
@@ -294,7 +291,7 @@ impl Walk<'_> {
         if !config.is_wholly_known() || !self.provider_is_known(node) {
             return Some(DeferReason::ConfigUnknown);
         }
-        self.with_facts(node, |it| it.waits).then_some(DeferReason::DependencyPending)
+        self.nodes.facts(node, |it| it.waits).then_some(DeferReason::DependencyPending)
     }
 
     async fn open(
@@ -343,7 +340,7 @@ impl Walk<'_> {
         self.ephemeral_end(address, action, begun, checked.is_ok());
         match checked {
             Ok(()) => {
-                self.with_facts(node, |it| {
+                self.nodes.facts(node, |it| {
                     it.opened = it.opened.iter().copied().chain([open]).collect()
                 });
                 Ok(result)
@@ -651,16 +648,17 @@ impl Walk<'_> {
 
     /// The node of the provider that a resource's node uses.
     pub(crate) fn provider_node(&self, node: NodeIx) -> Option<NodeIx> {
-        let graph = self.graph.borrow();
-        let provider = graph.dependencies(node).find(|(_, kind, _)| *kind == EdgeKind::Provider);
-        provider.map(|(provider, ..)| provider)
+        self.nodes.graph(|graph| {
+            let mut dependencies = graph.dependencies(node);
+            dependencies.find(|(_, kind, _)| *kind == EdgeKind::Provider).map(|(it, ..)| it)
+        })
     }
 
     /// The provider that a resource's node uses.
     pub(crate) fn source_of(&self, node: NodeIx) -> Option<addr::ProviderSource> {
         let provider = self.provider_node(node)?;
         let is_provider = matches!(
-            self.graph.borrow().kind(provider),
+            self.nodes.kind(provider),
             NodeKind::Declared { .. } | NodeKind::ImplicitProvider { .. }
         );
         is_provider.then(|| self.provider_ref(provider).source)

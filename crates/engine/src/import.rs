@@ -68,8 +68,8 @@ pub async fn import(
     };
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.add_root();
-    let node = walk.add_node(NodeKind::Import);
-    walk.graph.borrow_mut().demand(node);
+    let node = walk.nodes.add(NodeKind::Import);
+    walk.nodes.change(|graph| graph.demand(node));
     walk::run(&walk).await;
     let diagnostics = walk.diagnostics.take();
     ApplyOutcome { state: walk.state.take(), diagnostics }
@@ -79,9 +79,9 @@ impl Walk<'_> {
     /// One turn of the node: first the module instance must be there, then the provider.
     pub(crate) fn run_import(&self, node: NodeIx) -> Turn {
         let Some(order) = &self.import else { return Turn::Failed };
-        if self.with_facts(node, |it| it.prepared) {
-            let inherited = self.inherited(node);
-            self.with_facts(node, |it| *it = Facts { prepared: true, ..inherited });
+        if self.nodes.facts(node, |it| it.prepared) {
+            let inherited = self.nodes.inherited(node);
+            self.nodes.facts(node, |it| *it = Facts { prepared: true, ..inherited });
             return Turn::Tasks(vec![Work::Import]);
         }
         let Some(entry) = find_entry(self, &order.address) else {
@@ -106,7 +106,7 @@ impl Walk<'_> {
                         return Turn::Failed;
                     };
                     let call = module.node(call.call);
-                    self.graph.borrow_mut().add_active_edge(call, node, EdgeKind::Order);
+                    self.nodes.change(|graph| graph.add_active_edge(call, node, EdgeKind::Order));
                     return Turn::Again;
                 }
             }
@@ -116,8 +116,8 @@ impl Walk<'_> {
             self.report_missing_provider(&entry, &order.address.to_string());
             return Turn::Failed;
         };
-        self.with_facts(node, |it| it.prepared = true);
-        self.graph.borrow_mut().add_active_edge(provider, node, EdgeKind::Provider);
+        self.nodes.facts(node, |it| it.prepared = true);
+        self.nodes.change(|graph| graph.add_active_edge(provider, node, EdgeKind::Provider));
         Turn::Again
     }
 
@@ -152,7 +152,7 @@ impl Walk<'_> {
         let module = find_module(self, &order.address.module).ok_or(Failed)?;
         let subject =
             self.subject_at(node, order.address.clone(), provider_node, Some(entry), module)?;
-        let opened = self.with_facts(node, |it| it.opened.clone());
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let provider = self.provider(provider_node).await?;
         self.emit(Event::ImportStart { address: order.address.clone(), id: order.id.to_string() });

@@ -34,7 +34,7 @@ use crate::{
     graph::NodeIx,
     memo::{Digest, NodeKey},
     validate::requires_configuration,
-    walk::{Failed, Outcome, Walk},
+    walk::{Failed, Walk},
 };
 
 /// How long a provider may take to end.
@@ -349,11 +349,8 @@ impl Walk<'_> {
     /// # Errors
     /// If it could not be; that is reported once.
     pub(crate) async fn provider(&self, node: NodeIx) -> Result<Arc<dyn Provider>, Failed> {
-        let slot = match self.outcomes.borrow()[node.0 as usize] {
-            Outcome::Provider(slot) => self.pool.get(slot),
-            _ => return Err(Failed),
-        };
-        self.provider_of(slot).await
+        let slot = self.nodes.slot(node).ok_or(Failed)?;
+        self.provider_of(self.pool.get(slot)).await
     }
 
     /// The provider of a slot, started, and configured if it has a configuration.

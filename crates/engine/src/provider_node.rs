@@ -42,12 +42,12 @@ impl Walk<'_> {
         if !matches!(turn, Turn::Done { .. }) {
             return turn;
         }
-        match self.value_of(node) {
+        match self.nodes.value(node) {
             Some(value) => {
                 // It may come from the run before, whose secrets were forgotten.
                 self.environment.redactor.learn(&value);
                 let slot = self.place(node, source, &value, Some(entry));
-                let opened = self.inherited(node).opened;
+                let opened = self.nodes.inherited(node).opened;
                 self.pool.feed(slot, opened.iter().map(|open| self.store.get(*open)).collect());
                 self.pool.remember_block(key, slot);
             }
@@ -61,15 +61,15 @@ impl Walk<'_> {
         // Whatever the configuration was made from stays open as long as the provider is used: a process may have to be
         // started at any time until then.
         let opened = self.needed_by_provider(node);
-        self.with_facts(node, |it| it.opened = opened);
+        self.nodes.facts(node, |it| it.opened = opened);
         Turn::Done { keeps: true }
     }
 
     /// What must be open while a provider is used: what its configuration was made from in this run, and what it was made
     /// from in the run that started the process.
     fn needed_by_provider(&self, node: NodeIx) -> Rc<[OpenIx]> {
-        let here = self.inherited(node).opened;
-        let Outcome::Provider(slot) = self.outcomes.borrow()[node.0 as usize] else { return here };
+        let here = self.nodes.inherited(node).opened;
+        let Some(slot) = self.nodes.slot(node) else { return here };
         let before = self.pool.get(slot).fed_by();
         let before = before.iter().filter_map(|open| self.store.index_of(open));
         let mut all: Vec<OpenIx> = here.iter().copied().chain(before).collect();
@@ -85,7 +85,7 @@ impl Walk<'_> {
         let value = schema.block().empty_value();
         let version = self.memo.borrow().version_of_value(&value);
         self.place(node, source, &value, None);
-        self.with_facts(node, |it| *it = Facts { version, ..Facts::default() });
+        self.nodes.facts(node, |it| *it = Facts { version, ..Facts::default() });
         Turn::Done { keeps: false }
     }
 

@@ -72,7 +72,7 @@ impl Walk<'_> {
         value: &Value,
     ) -> Result<(), Failed> {
         for provisioner in entry.resource().provisioners.iter().filter(|it| !it.at_destroy) {
-            let opened = self.with_facts(subject.node, |it| it.opened.clone());
+            let opened = self.nodes.facts(subject.node, |it| it.opened.clone());
             self.freshen(&opened).await?;
             self.provision(subject, entry, each, value, provisioner).await?;
         }

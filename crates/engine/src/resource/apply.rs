@@ -61,20 +61,21 @@ impl Walk<'_> {
         }
         let nested = resource.in_check.is_some() && acts;
         let applied = nested.then(|| self.all_applied());
-        let mut graph = self.graph.borrow_mut();
-        if let Some(applied) = applied {
-            graph.add_active_edge(applied, node, EdgeKind::Order);
-        }
-        for destroy in destroyed {
-            graph.add_active_edge(destroy, node, EdgeKind::Destroyed);
-        }
+        self.nodes.change(|graph| {
+            if let Some(applied) = applied {
+                graph.add_active_edge(applied, node, EdgeKind::Order);
+            }
+            for destroy in destroyed {
+                graph.add_active_edge(destroy, node, EdgeKind::Destroyed);
+            }
+        });
         let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
         let acts = acts && !keys.instances.is_empty();
         let has_conditions = has_conditions && !keys.instances.is_empty();
         let local = node.0 - module.base;
         // A dependent waits for the dependencies of this resource, even if the resource itself does not change.
         let keeps_order = !acts && self.phase() == Phase::Apply && self.is_retained(module, local);
-        graph.activate_some(node, |dependency, kind| {
+        let counts = |dependency, kind| {
             let counts = match kind {
                 EdgeKind::Condition => acts || has_conditions,
                 EdgeKind::Provisioner => provisions,
@@ -82,8 +83,8 @@ impl Walk<'_> {
                 kind => return kind == EdgeKind::Provider && acts,
             };
             counts || (keeps_order && self.opens_nothing(module, dependency))
-        });
-        drop(graph);
+        };
+        self.nodes.change(|graph| graph.activate_some(node, counts));
         self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
         Turn::Again
     }
@@ -100,14 +101,11 @@ impl Walk<'_> {
 
     /// The second turn in apply.
     pub(crate) fn begin_apply(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
-        let inherited = self.inherited(node);
-        self.with_facts(node, |it| {
+        let inherited = self.nodes.inherited(node);
+        self.nodes.facts(node, |it| {
             *it = crate::walk::Facts { version: it.version, prepared: true, ..inherited };
         });
-        let keys = match &self.outcomes.borrow()[node.0 as usize] {
-            Outcome::Resource(resource) => Rc::clone(&resource.keys),
-            _ => return Turn::Failed,
-        };
+        let Some(keys) = self.nodes.keys(node) else { return Turn::Failed };
         let has_conditions = has_conditions(entry);
         let mut tasks = Vec::new();
         for each in &keys.instances {
@@ -154,11 +152,12 @@ impl Walk<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
-        let has_failed = |it: &NodeIx| self.graph.borrow().status(*it) == graph::Status::Failed;
+        let has_failed =
+            |it: &NodeIx| self.nodes.graph(|graph| graph.status(*it)) == graph::Status::Failed;
         if self.destructions_before(&subject.address).iter().any(has_failed) {
             return Err(Failed);
         }
-        let opened = self.with_facts(node, |it| it.opened.clone());
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));

@@ -27,7 +27,7 @@ impl Walk<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
-        let opened = self.with_facts(node, |it| it.opened.clone());
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let config = self.resource_config(&mut subject, entry, each).await?;
@@ -68,7 +68,7 @@ impl Walk<'_> {
         if !config.is_wholly_known() {
             return Some(Reason::ReadBecauseConfigUnknown);
         }
-        let (waits, pending) = self.with_facts(node, |it| (it.waits, it.pending));
+        let (waits, pending) = self.nodes.facts(node, |it| (it.waits, it.pending));
         // A temporary file that it names may be written by anything that it refers to.
         if waits || (pending && self.settings.temp.is_named_in(config)) {
             return Some(Reason::ReadBecauseDependencyPending);
@@ -237,7 +237,7 @@ impl Walk<'_> {
         let mut subject = self.subject(node, entry, &each.key)?;
         let ordered = self.orders.and_then(|it| it.change(&subject.address));
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
-            let opened = self.with_facts(node, |it| it.opened.clone());
+            let opened = self.nodes.facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;
             self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
             let config = self.resource_config(&mut subject, entry, each).await?;
@@ -293,7 +293,7 @@ impl Walk<'_> {
         if let Some(node) = self.all_applied.get() {
             return node;
         }
-        let node = self.add_node(NodeKind::AllApplied);
+        let node = self.nodes.add(NodeKind::AllApplied);
         self.all_applied.set(Some(node));
         let root = self.module(ModuleIx(0));
         for (local, declared) in root.template.nodes.iter().enumerate() {
@@ -305,7 +305,7 @@ impl Walk<'_> {
             };
             if changes {
                 let resource = root.node(local as u32);
-                self.graph.borrow_mut().add_edge(resource, node, EdgeKind::Order);
+                self.nodes.change(|graph| graph.add_edge(resource, node, EdgeKind::Order));
             }
         }
         node

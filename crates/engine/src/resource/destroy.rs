@@ -19,10 +19,9 @@ impl Walk<'_> {
         let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Turn::Failed };
         match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
             Ok(true) => {
-                let inherited = self.inherited(node);
-                self.with_facts(node, |it| {
-                    *it = crate::walk::Facts { prepared: true, ..inherited }
-                });
+                let inherited = self.nodes.inherited(node);
+                self.nodes
+                    .facts(node, |it| *it = crate::walk::Facts { prepared: true, ..inherited });
                 Turn::Tasks(vec![Work::Destroy])
             }
             Ok(false) => Turn::Again,
@@ -32,7 +31,7 @@ impl Walk<'_> {
 
     /// Destroys the object of a destroy node.
     pub(crate) async fn destroy_instance(&self, node: NodeIx) -> Result<(), Failed> {
-        let NodeKind::Destroy { index } = self.graph.borrow().kind(node) else {
+        let NodeKind::Destroy { index } = self.nodes.kind(node) else {
             return Err(Failed);
         };
         let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Err(Failed) };
@@ -40,7 +39,7 @@ impl Walk<'_> {
         let entry = find_entry(self, &ordered.addr);
         let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));
         let subject = self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
-        let opened = self.with_facts(node, |it| it.opened.clone());
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let Some(object) = self.object(&subject.address) else { return Ok(()) };
         let value = self.object_value(&subject, &object)?;

@@ -29,7 +29,7 @@ use crate::{
     event::ObjectId,
     graph::{Declared, ModuleIx, NodeIx},
     walk::{
-        Each, EngineScope, Failed, ModuleRun, Outcome, OwnObject, Phase, Walk,
+        Each, EngineScope, Failed, ModuleRun, OwnObject, Phase, Walk,
         checks::{Checked, ConditionKind},
     },
 };
@@ -219,18 +219,12 @@ impl Walk<'_> {
 
     /// Sets what references to an instance see.
     pub(crate) fn set_instance(&self, node: NodeIx, each: &Each, value: Value) {
-        if let Outcome::Resource(resource) = &mut self.outcomes.borrow_mut()[node.0 as usize] {
-            resource.instances.insert(each.key.clone(), value);
-            resource.whole.take();
-        }
+        self.nodes.change_resource(node, |it| drop(it.instances.insert(each.key.clone(), value)));
     }
 
     /// Drops the value of an instance that was closed.
     pub(crate) fn forget_instance(&self, node: NodeIx, key: &InstanceKey) {
-        if let Outcome::Resource(resource) = &mut self.outcomes.borrow_mut()[node.0 as usize] {
-            resource.instances.remove(key);
-            resource.whole.take();
-        }
+        self.nodes.change_resource(node, |it| drop(it.instances.remove(key)));
     }
 
     /// The object of an instance as the state has it now, with the marks that references see.

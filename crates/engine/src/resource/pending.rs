@@ -12,7 +12,7 @@ use hir::Entry;
 
 use super::has_conditions;
 use crate::{
-    graph::{Declared, EdgeKind, Graph, NodeIx, NodeKind},
+    graph::{Declared, EdgeKind, NodeIx, NodeKind},
     walk::{Facts, ModuleRun, Walk},
 };
 
@@ -23,24 +23,17 @@ impl Walk<'_> {
             // A change further up may be what makes a condition hold.
             return inherited.pending;
         }
-        let graph = self.graph.borrow();
-        let facts = self.facts.borrow();
         // The expansion comes directly before its resource, and has the references of `count` and `for_each`.
-        let mut dependencies = [NodeIx(node.0 - 1), node]
-            .into_iter()
-            .flat_map(|node| graph.dependencies(node).filter(|(_, _, active)| *active));
-        dependencies.any(|(dependency, kind, _)| {
-            let it = &facts[dependency.0 as usize];
-            match self.mode_of(&graph, dependency) {
-                Some(mode) => mode == ResourceMode::Managed && it.changes,
-                None => kind == EdgeKind::DependsOn && it.pending,
-            }
+        let both = [NodeIx(node.0 - 1), node];
+        self.nodes.any_dependency(&both, |dependency, edge, facts| match self.mode_of(dependency) {
+            Some(mode) => mode == ResourceMode::Managed && facts.changes,
+            None => edge == EdgeKind::DependsOn && facts.pending,
         })
     }
 
     /// The mode of the resource that a node stands for; `None` if it stands for something else.
-    fn mode_of(&self, graph: &Graph, node: NodeIx) -> Option<ResourceMode> {
-        let NodeKind::Declared { module, local } = graph.kind(node) else { return None };
+    fn mode_of(&self, node: NodeKind) -> Option<ResourceMode> {
+        let NodeKind::Declared { module, local } = node else { return None };
         let modules = self.modules.borrow();
         match &modules[module.0 as usize].template.nodes[local as usize] {
             Declared::Resource(entry) => Some(entry.resource().resource.mode),
@@ -53,6 +46,6 @@ impl Walk<'_> {
         let Some(caller) = &module.caller else { return false };
         let around = self.module(caller.module);
         let call = around.template.calls[&caller.call.module_call().name].call;
-        self.with_facts(around.node(call), |it| it.pending) || self.is_call_pending(&around)
+        self.nodes.facts(around.node(call), |it| it.pending) || self.is_call_pending(&around)
     }
 }

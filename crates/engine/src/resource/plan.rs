@@ -32,7 +32,7 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
         self.refuse_stored(&subject)?;
-        let opened = self.with_facts(node, |it| it.opened.clone());
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
         let config = self.resource_config(&mut subject, entry, each).await?;
@@ -87,10 +87,7 @@ impl Walk<'_> {
 
     /// The configuration and the provider's, hashed under the process's key.
     pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
-        let slot = match self.outcomes.borrow()[subject.provider_node.0 as usize] {
-            crate::walk::Outcome::Provider(slot) => Some(self.pool.get(slot).config),
-            _ => None,
-        };
+        let slot = self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config);
         let memo = self.memo.borrow();
         let config = memo.value_digest(config);
         match slot {
@@ -103,7 +100,7 @@ impl Walk<'_> {
         let Some(change) = &planned.change else { return };
         let action = change.change.action;
         if action != Action::NoOp {
-            self.with_facts(subject.node, |it| it.changes = true);
+            self.nodes.facts(subject.node, |it| it.changes = true);
         }
         self.emit(Event::Planned {
             address: subject.address.clone(),
@@ -170,7 +167,7 @@ impl Walk<'_> {
         reason: Option<Reason>,
     ) -> Result<(), Failed> {
         let subject = self.gone_subject(node, key)?;
-        let opened = self.with_facts(node, |it| it.opened.clone());
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         if subject.address.resource.mode == addr::ResourceMode::Data {
             self.state.borrow_mut().remove_current(&subject.address);
@@ -221,7 +218,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
-        let kind = self.graph.borrow().kind(node);
+        let kind = self.nodes.kind(node);
         let address = match kind {
             NodeKind::Declared { .. } => {
                 let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };

@@ -34,7 +34,7 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        let prepared = self.with_facts(node, |it| std::mem::replace(&mut it.prepared, true));
+        let prepared = self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true));
         if !prepared {
             if self.refuse_unsupported(entry) {
                 return Turn::Failed;
@@ -109,26 +109,20 @@ impl Walk<'_> {
     }
 
     pub(super) fn expanded(&self, node: NodeIx) -> Option<Rc<Keys>> {
-        match &self.outcomes.borrow()[node.0 as usize - 1] {
-            Outcome::Keys(keys) => Some(Rc::clone(keys)),
-            _ => None,
-        }
+        self.nodes.keys(NodeIx(node.0 - 1))
     }
 
     fn prepare_plan(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
         let Some(keys) = self.expanded(node) else { return Turn::Failed };
         let any_gone = !self.gone_keys(module, entry, &keys).is_empty();
-        let mut graph = self.graph.borrow_mut();
-        if !keys.instances.is_empty() {
-            graph.activate(node, |kind| kind != EdgeKind::Provisioner);
-        } else {
-            graph.activate_some(node, |dependency, kind| match kind {
+        self.nodes.change(|graph| match keys.instances.is_empty() {
+            false => graph.activate(node, |kind| kind != EdgeKind::Provisioner),
+            true => graph.activate_some(node, |dependency, kind| match kind {
                 EdgeKind::Provider => any_gone,
                 EdgeKind::Value | EdgeKind::DependsOn => self.opens_nothing(module, dependency),
                 _ => false,
-            });
-        }
-        drop(graph);
+            }),
+        });
         self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
         Turn::Again
     }
@@ -172,24 +166,18 @@ impl Walk<'_> {
 
     fn begin_plan(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
         let mode = entry.resource().resource.mode;
-        let keys = match &self.outcomes.borrow()[node.0 as usize] {
-            Outcome::Resource(resource) => Rc::clone(&resource.keys),
-            // The memo had it, and somebody needs the value now.
-            Outcome::Unchanged => match self.expanded(node) {
-                Some(keys) => keys,
-                None => return Turn::Failed,
-            },
-            _ => return Turn::Failed,
-        };
+        // Where the memo had the value, and a dependent needs it now, the expansion has the keys.
+        let keys = self.nodes.keys(node).or_else(|| self.expanded(node));
+        let Some(keys) = keys else { return Turn::Failed };
         if mode == ResourceMode::Ephemeral
             && let Some(turn) = self.unchanged_ephemeral(node, module, entry, &keys)
         {
             return turn;
         }
-        let mut inherited = self.inherited(node);
+        let mut inherited = self.nodes.inherited(node);
         inherited.pending |= self.is_call_pending(module);
         inherited.waits = mode != ResourceMode::Managed && self.waits(node, entry, &inherited);
-        self.with_facts(node, |it| {
+        self.nodes.facts(node, |it| {
             *it = Facts { version: it.version, prepared: true, forced: it.forced, ..inherited };
         });
         let mut tasks = Vec::new();
@@ -230,7 +218,7 @@ impl Walk<'_> {
         entry: &Entry,
         keys: &Rc<Keys>,
     ) -> Option<Turn> {
-        let forced = self.with_facts(node, |it| it.forced);
+        let forced = self.nodes.facts(node, |it| it.forced);
         if forced || has_conditions(entry) {
             self.set_outcome(
                 node,
@@ -286,7 +274,7 @@ impl Walk<'_> {
     /// What the plan of an instance is made from. A data source is planned in another way while something that it depends
     /// on has a pending change, even if all values are the same.
     fn instance_inputs(&self, node: NodeIx, each: &Each) -> Inputs {
-        let waits = self.with_facts(node, |it| it.waits);
+        let waits = self.nodes.facts(node, |it| it.waits);
         let waits = if waits { Version::PENDING } else { Version::default() };
         self.inputs(node, &[self.each_version(each), waits])
     }
@@ -324,7 +312,7 @@ impl Walk<'_> {
 
     /// The end of an instance depends on nothing but its provider, and that this is the end.
     fn end_inputs(&self, subject: &Subject) -> Inputs {
-        let provider = self.with_facts(subject.provider_node, |it| it.version);
+        let provider = self.nodes.facts(subject.provider_node, |it| it.version);
         self.memo.borrow().inputs([provider, Version::END].into_iter())
     }
 
@@ -368,7 +356,7 @@ impl Walk<'_> {
         }
         if let Some(change) = &planned.change {
             let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
-            self.with_facts(node, |it| it.changes |= counts);
+            self.nodes.facts(node, |it| it.changes |= counts);
             self.emit(crate::event::Event::Planned {
                 address: address.clone(),
                 action: change.change.action,
@@ -423,30 +411,30 @@ impl Walk<'_> {
     /// Ends a resource's node after its tasks; gives whether something of it stays open.
     pub(crate) fn conclude(&self, node: NodeIx, ok: bool) -> bool {
         let Some((_, module, local)) = self.declared(node) else {
-            self.with_facts(node, |it| it.pending |= it.changes);
+            self.nodes.facts(node, |it| it.pending |= it.changes);
             return false;
         };
         let Declared::Resource(entry) = &module.template.nodes[local as usize] else {
             return false;
         };
         let is_ephemeral = entry.resource().resource.mode == ResourceMode::Ephemeral;
-        self.with_facts(node, |it| {
+        self.nodes.facts(node, |it| {
             it.pending |= it.changes;
             if !is_ephemeral {
                 it.opened = Rc::default();
             }
         });
         if ok
-            && (is_ephemeral || self.graph.borrow().has_users(node))
-            && let Some(value) = self.value_of(node)
+            && (is_ephemeral || self.nodes.graph(|graph| graph.has_users(node)))
+            && let Some(value) = self.nodes.value(node)
         {
             let key = self.resource_key(&module, entry);
             let inputs = self.inputs(node, &[]);
             let version = self.memo.borrow_mut().remember(key, &entry.item, inputs, &value);
-            self.with_facts(node, |it| it.version = version);
+            self.nodes.facts(node, |it| it.version = version);
         }
         is_ephemeral
-            && (self.value_of(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
+            && (self.nodes.value(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
     }
 
     /// What references see of a resource whose instances are handled elsewhere, or not at all: the state's objects.
@@ -528,17 +516,17 @@ impl Walk<'_> {
         address: &str,
     ) -> Result<bool, Failed> {
         use crate::walk::FoundProvider;
-        if self.with_facts(node, |it| it.prepared) {
+        if self.nodes.facts(node, |it| it.prepared) {
             return Ok(true);
         }
         match self.find_provider_ref(provider) {
             FoundProvider::Node(found) => {
-                self.graph.borrow_mut().add_active_edge(found, node, EdgeKind::Provider);
-                self.with_facts(node, |it| it.prepared = true);
+                self.nodes.change(|graph| graph.add_active_edge(found, node, EdgeKind::Provider));
+                self.nodes.facts(node, |it| it.prepared = true);
                 Ok(false)
             }
             FoundProvider::After(call) => {
-                self.graph.borrow_mut().add_active_edge(call, node, EdgeKind::Order);
+                self.nodes.change(|graph| graph.add_active_edge(call, node, EdgeKind::Order));
                 Ok(false)
             }
             FoundProvider::Missing => {

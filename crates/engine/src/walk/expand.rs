@@ -177,10 +177,10 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let resource: &Resource = entry.resource();
         let keys = self.keys(module, entry, resource.repetition, 1)?;
-        let pending = self.inherited(node).pending;
-        self.with_facts(node, |it| it.pending = pending);
+        let pending = self.nodes.inherited(node).pending;
+        self.nodes.facts(node, |it| it.pending = pending);
         if keys.repeated == Repeated::Single {
-            self.with_facts(node, |it| it.version = Version::ONE);
+            self.nodes.facts(node, |it| it.version = Version::ONE);
             self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl Walk<'_> {
         let memo = self.memo.borrow();
         let version = memo.version_of_inputs(memo.inputs(values.chain([names])));
         drop(memo);
-        self.with_facts(node, |it| it.version = version);
+        self.nodes.facts(node, |it| it.version = version);
         self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
         Ok(())
     }
@@ -204,8 +204,8 @@ impl Walk<'_> {
     ) -> Result<(), Failed> {
         let call = entry.module_call();
         let caller = self.module(module);
-        let pending = self.inherited(caller.node(local)).pending;
-        self.with_facts(caller.node(local), |it| it.pending = pending);
+        let pending = self.nodes.inherited(caller.node(local)).pending;
+        self.nodes.facts(caller.node(local), |it| it.pending = pending);
         let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else {
             return Ok(());
         };
@@ -240,11 +240,10 @@ impl Walk<'_> {
     fn gather(&self, caller: &ModuleRun, call: &Str, child: ModuleIx) {
         let child = self.module(child);
         let nodes = &caller.template.calls[call];
-        let mut graph = self.graph.borrow_mut();
         for (name, local) in &child.template.outputs {
             if let Some(gather) = nodes.outputs.get(name) {
                 let (dependency, user) = (child.node(*local), caller.node(*gather));
-                graph.add_edge(dependency, user, EdgeKind::Value);
+                self.nodes.change(|graph| graph.add_edge(dependency, user, EdgeKind::Value));
             }
         }
         let done = caller.node(nodes.done);
@@ -255,7 +254,8 @@ impl Walk<'_> {
                 declared => matches!(declared, Declared::CallDone(_)),
             };
             if is_part && !child.template.lazy[local] {
-                graph.add_edge(child.node(local as u32), done, EdgeKind::DependsOn);
+                let part = child.node(local as u32);
+                self.nodes.change(|graph| graph.add_edge(part, done, EdgeKind::DependsOn));
             }
         }
     }
@@ -269,7 +269,7 @@ impl Walk<'_> {
         for (name, user) in &caller.template.calls[call].outputs {
             let reads = through.get(name).into_iter().flatten().map(|it| caller.node(*it));
             for before in reads.filter(|it| self.opens_nothing(caller, *it)) {
-                self.graph.borrow_mut().add_order(before, caller.node(*user));
+                self.nodes.change(|graph| graph.add_order(before, caller.node(*user)));
             }
         }
     }
@@ -277,12 +277,13 @@ impl Walk<'_> {
     /// Makes edges to the instances of a call count. The nodes that gather them were looked at before these edges existed.
     fn wake_gathering(&self, caller: &ModuleRun, call: &Str) {
         let nodes = &caller.template.calls[call];
-        let mut graph = self.graph.borrow_mut();
         for user in nodes.outputs.values().copied().chain([nodes.done]) {
             let user = caller.node(user);
-            if graph.status(user) != crate::graph::Status::Idle {
-                graph.activate(user, |_| true);
-            }
+            self.nodes.change(|graph| {
+                if graph.status(user) != crate::graph::Status::Idle {
+                    graph.activate(user, |_| true);
+                }
+            });
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod checks;
 pub(crate) mod diagnose;
 mod expand;
 mod modules;
+mod nodes;
 mod output;
 mod schedule;
 mod scope;
@@ -41,6 +42,7 @@ use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State, journal:
 pub(crate) use checks::{ConditionKind, message_text};
 pub(crate) use expand::{Each, Keys, Repeated};
 pub(crate) use modules::{FoundProvider, ModuleRun, provider_name};
+pub(crate) use nodes::{KeptNodes, Nodes};
 pub(crate) use schedule::{Task, Work, run};
 pub(crate) use scope::{EngineScope, Functions, OwnObject, time_text};
 pub(crate) use standing::{Apart, Part, Standing};
@@ -51,7 +53,7 @@ use crate::{
     event::Event,
     files::Observed,
     function_calls::FunctionAnswers,
-    graph::{ConfigTree, Dependencies, Graph, ModuleIx, NodeIx, NodeKind, Template},
+    graph::{ConfigTree, Dependencies, ModuleIx, NodeIx, NodeKind, Template},
     import::ImportOrder,
     memo::{Memo, Version},
     offline::{self, Offline},
@@ -110,8 +112,10 @@ pub(crate) struct Settings {
 }
 
 /// What a node came to.
+#[derive(Default)]
 pub(crate) enum Outcome {
     /// Nothing yet, or nothing that could be read.
+    #[default]
     None,
     /// A variable, local, output or gathered outputs.
     Value(Value),
@@ -176,10 +180,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) import: Option<ImportOrder>,
     /// The state as it was before the run.
     pub(crate) previous: Arc<State>,
-    pub(crate) graph: RefCell<Graph>,
+    pub(crate) nodes: Nodes,
     pub(crate) modules: RefCell<Vec<Rc<ModuleRun>>>,
-    pub(crate) outcomes: RefCell<Vec<Outcome>>,
-    pub(crate) facts: RefCell<Vec<Facts>>,
     pub(crate) orphans: RefCell<Vec<Rc<Orphan>>>,
     pub(crate) implicit_providers: RefCell<Vec<addr::ProviderSource>>,
     pub(crate) implicit_by_source: RefCell<FxHashMap<addr::ProviderSource, NodeIx>>,
@@ -324,10 +326,8 @@ impl<'a> Walk<'a> {
             state: RefCell::new((*previous).clone()),
             state_index,
             previous,
-            graph: RefCell::default(),
+            nodes: Nodes::default(),
             modules: RefCell::default(),
-            outcomes: RefCell::default(),
-            facts: RefCell::default(),
             orphans: RefCell::default(),
             implicit_providers: RefCell::default(),
             implicit_by_source: RefCell::default(),
@@ -406,54 +406,14 @@ impl<'a> Walk<'a> {
 
     /// The module instance and the declaration that a node stands for.
     pub(crate) fn declared(&self, node: NodeIx) -> Option<(ModuleIx, Rc<ModuleRun>, u32)> {
-        match self.graph.borrow().kind(node) {
+        match self.nodes.kind(node) {
             NodeKind::Declared { module, local } => Some((module, self.module(module), local)),
             _ => None,
         }
     }
 
     pub(crate) fn set_outcome(&self, node: NodeIx, outcome: Outcome) {
-        self.outcomes.borrow_mut()[node.0 as usize] = outcome;
-    }
-
-    pub(crate) fn with_facts<T>(&self, node: NodeIx, change: impl FnOnce(&mut Facts) -> T) -> T {
-        change(&mut self.facts.borrow_mut()[node.0 as usize])
-    }
-
-    /// Adds a node with room for what it comes to.
-    pub(crate) fn add_node(&self, kind: NodeKind) -> NodeIx {
-        let node = self.graph.borrow_mut().add_node(kind);
-        self.outcomes.borrow_mut().push(Outcome::None);
-        self.facts.borrow_mut().push(Facts::default());
-        node
-    }
-
-    /// The value of a node, if it has one.
-    pub(crate) fn value_of(&self, node: NodeIx) -> Option<Value> {
-        match &self.outcomes.borrow()[node.0 as usize] {
-            Outcome::Value(value) => Some(value.clone()),
-            Outcome::Resource(resource) => Some(resource.whole()),
-            _ => None,
-        }
-    }
-
-    /// Facts that a node takes over from what it depends on, along the edges that count.
-    pub(crate) fn inherited(&self, node: NodeIx) -> Facts {
-        let graph = self.graph.borrow();
-        let facts = self.facts.borrow();
-        let mut opened: Vec<OpenIx> = Vec::new();
-        let mut pending = false;
-        for (dependency, _, active) in graph.dependencies(node) {
-            if !active {
-                continue;
-            }
-            let it = &facts[dependency.0 as usize];
-            opened.extend(it.opened.iter().copied());
-            pending |= it.pending;
-        }
-        opened.sort_unstable();
-        opened.dedup();
-        Facts { opened: opened.into(), pending, ..Facts::default() }
+        self.nodes.change_outcome(node, |it| *it = outcome);
     }
 
     /// The dependencies that the configuration gives the objects of a resource.

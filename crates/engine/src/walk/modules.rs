@@ -83,7 +83,7 @@ impl Walk<'_> {
         passed: BTreeMap<(Str, Option<Str>), NodeIx>,
     ) -> ModuleIx {
         let template = Rc::clone(&self.templates[id.0 as usize]);
-        let base = self.graph.borrow().len() as u32;
+        let base = self.nodes.graph(|graph| graph.len()) as u32;
         let index = ModuleIx(self.modules.borrow().len() as u32);
         let path = address.path();
         let module = Rc::new(ModuleRun {
@@ -99,11 +99,11 @@ impl Walk<'_> {
         });
         self.modules.borrow_mut().push(Rc::clone(&module));
         for local in 0..template.nodes.len() as u32 {
-            self.add_node(NodeKind::Declared { module: index, local });
+            self.nodes.add(NodeKind::Declared { module: index, local });
         }
         for edge in &template.edges {
             let (dependency, user) = (module.node(edge.dependency), module.node(edge.user));
-            self.graph.borrow_mut().add_edge(dependency, user, edge.kind);
+            self.nodes.change(|graph| graph.add_edge(dependency, user, edge.kind));
         }
         for (local, declared) in template.nodes.iter().enumerate() {
             self.add_outer_edges(&module, module.node(local as u32), declared);
@@ -111,7 +111,7 @@ impl Walk<'_> {
         self.add_orphans(&module);
         self.demand_all(&module);
         for local in 0..template.nodes.len() as u32 {
-            self.graph.borrow_mut().settle(module.node(local));
+            self.nodes.change(|graph| graph.settle(module.node(local)));
         }
         index
     }
@@ -148,7 +148,7 @@ impl Walk<'_> {
             }
             let is_lazy = *lazy && !self.is_harmless_input(module, declared);
             if is_checked || (!is_lazy && !is_quiet) {
-                self.graph.borrow_mut().demand(module.node(local as u32));
+                self.nodes.change(|graph| graph.demand(module.node(local as u32)));
             }
         }
     }
@@ -177,38 +177,38 @@ impl Walk<'_> {
                 let resource = entry.resource();
                 let (name, alias) = provider_name(resource);
                 if let Some(provider) = self.find_provider(module, &name, alias.as_ref()) {
-                    self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Provider);
+                    self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Provider));
                 }
                 if let Some(gate) = module.gate {
-                    self.graph.borrow_mut().add_edge(gate, node, EdgeKind::DependsOn);
+                    self.nodes.change(|graph| graph.add_edge(gate, node, EdgeKind::DependsOn));
                 }
             }
             Declared::Gate(_) => {
                 if let Some(gate) = module.gate {
-                    self.graph.borrow_mut().add_edge(gate, node, EdgeKind::DependsOn);
+                    self.nodes.change(|graph| graph.add_edge(gate, node, EdgeKind::DependsOn));
                 }
             }
             Declared::Call(entry, _) => {
                 for provider in self.visible_providers(module) {
-                    self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
+                    self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
                 }
                 let own = module.template.calls[&entry.module_call().name].gate;
                 if let Some(gate) = own.map(|it| module.node(it)).or(module.gate) {
                     // In an apply, nothing inside is evaluated before.
                     let applies = self.phase() == super::Phase::Apply;
                     let kind = if applies { EdgeKind::Order } else { EdgeKind::Hold };
-                    self.graph.borrow_mut().add_edge(gate, node, kind);
+                    self.nodes.change(|graph| graph.add_edge(gate, node, kind));
                 }
             }
             Declared::Provider(_) => {
-                self.graph.borrow_mut().set_closes(node);
+                self.nodes.change(|graph| graph.set_closes(node));
             }
             _ => {}
         }
         if let Declared::Resource(entry) = declared
             && entry.resource().resource.mode == addr::ResourceMode::Ephemeral
         {
-            self.graph.borrow_mut().set_closes(node);
+            self.nodes.change(|graph| graph.set_closes(node));
         }
     }
 
@@ -218,7 +218,7 @@ impl Walk<'_> {
         let nodes = &parent.template.calls[&caller.call.module_call().name];
         let Some(input) = nodes.inputs.iter().find(|input| input.name == *name) else { return };
         for &read in &input.reads {
-            self.graph.borrow_mut().add_edge(parent.node(read), node, EdgeKind::Value);
+            self.nodes.change(|graph| graph.add_edge(parent.node(read), node, EdgeKind::Value));
         }
     }
 
@@ -264,8 +264,8 @@ impl Walk<'_> {
             return *node;
         }
         let index = self.implicit_providers.borrow().len() as u32;
-        let node = self.add_node(NodeKind::ImplicitProvider { index });
-        self.graph.borrow_mut().set_closes(node);
+        let node = self.nodes.add(NodeKind::ImplicitProvider { index });
+        self.nodes.change(|graph| graph.set_closes(node));
         self.implicit_providers.borrow_mut().push(source.clone());
         self.implicit_by_source.borrow_mut().insert(source.clone(), node);
         node
@@ -283,7 +283,7 @@ impl Walk<'_> {
 
     /// How a provider node is written in a state.
     pub(crate) fn provider_ref(&self, node: NodeIx) -> ProviderConfigRef {
-        let kind = self.graph.borrow().kind(node);
+        let kind = self.nodes.kind(node);
         match kind {
             NodeKind::Declared { module, local } => {
                 let module = self.module(module);
@@ -392,12 +392,12 @@ impl Walk<'_> {
         };
         let index = self.orphans.borrow().len() as u32;
         self.orphans.borrow_mut().push(Rc::new(orphan));
-        let node = self.add_node(NodeKind::Orphan { index });
+        let node = self.nodes.add(NodeKind::Orphan { index });
         self.orphan_nodes.borrow_mut().insert(address.clone(), node);
         if let FoundProvider::Node(provider) = self.find_provider_ref(&resource.provider) {
-            self.graph.borrow_mut().add_edge(provider, node, EdgeKind::Hold);
+            self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
         }
-        self.graph.borrow_mut().demand(node);
+        self.nodes.change(|graph| graph.demand(node));
         Some(node)
     }
 }

@@ -28,14 +28,14 @@ impl Walk<'_> {
         let name = NodeName::Output(output.name.clone());
         if !output.preconditions.is_empty() {
             // Results of conditions are not remembered.
-            self.with_facts(node, |it| it.forced = true);
+            self.nodes.facts(node, |it| it.forced = true);
         }
         let turn = self.remembered(node, module, name, &entry.item, &[], || {
             self.output_value(index, module, entry)
         });
         if matches!(turn, Turn::Done { .. })
             && module.caller.is_none()
-            && let Some(value) = self.value_of(node)
+            && let Some(value) = self.nodes.value(node)
         {
             self.root_output(entry, &value);
         }

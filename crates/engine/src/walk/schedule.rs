@@ -13,7 +13,7 @@ use db::Diagnostic;
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
 use rustc_hash::FxHashMap;
 
-use super::{Each, Failed, Outcome, Phase, Walk, values::Turn};
+use super::{Each, Failed, Phase, Walk, values::Turn};
 use crate::{
     ephemeral::OpenIx,
     event::Event,
@@ -147,7 +147,7 @@ pub(crate) async fn run(walk: &Walk<'_>) {
         walk.report(Diagnostic::error("run-interrupted", "execution halted", detail));
     }
     let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
-    if silent && walk.graph.borrow().any_failed() {
+    if silent && walk.nodes.graph(|graph| graph.any_failed()) {
         // Whoever fails says why; a failure that nobody explained must not look like success.
         walk.report_panic();
     }
@@ -199,29 +199,31 @@ fn turns<F: Future<Output = Ended>>(
     make: &impl Fn(Task) -> F,
 ) {
     loop {
-        let next = walk.graph.borrow_mut().next_ready();
+        let next = walk.nodes.change(|graph| graph.next_ready());
         if let Some(node) = next {
             turn(walk, running, node);
             continue;
         }
-        let next = walk.graph.borrow_mut().next_closing();
+        let next = walk.nodes.change(|graph| graph.next_closing());
         let Some(node) = next else { return };
         match walk.ending(node) {
             Some(work) => running.push(make(Task { node, work })),
-            None => walk.graph.borrow_mut().let_go(node),
+            None => walk.nodes.change(|graph| graph.let_go(node)),
         }
     }
 }
 
 fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, node: NodeIx) {
-    let status = walk.graph.borrow().status(node);
+    let status = walk.nodes.graph(|graph| graph.status(node));
     match status {
         Status::Waiting => {
             walk.activate(node);
-            walk.graph.borrow_mut().wait(node);
+            walk.nodes.change(|graph| graph.wait(node));
         }
-        Status::Ready if walk.graph.borrow().is_poisoned(node) || walk.is_stopping() => {
-            walk.graph.borrow_mut().finish(node, false, false);
+        Status::Ready
+            if walk.nodes.graph(|graph| graph.is_poisoned(node)) || walk.is_stopping() =>
+        {
+            walk.nodes.change(|graph| graph.finish(node, false, false));
         }
         Status::Ready => {
             walk.turns.set(walk.turns.get() + 1);
@@ -238,8 +240,8 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
                     running.waiting.push_back(Task { node, work: Work::Functions(wanted) });
                 }
                 Turn::Done { keeps } => finish(walk, node, true, keeps),
-                Turn::Failed => walk.graph.borrow_mut().finish(node, false, false),
-                Turn::Again => walk.graph.borrow_mut().wait_again(node),
+                Turn::Failed => walk.nodes.change(|graph| graph.finish(node, false, false)),
+                Turn::Again => walk.nodes.change(|graph| graph.wait_again(node)),
                 Turn::Tasks(tasks) => {
                     running.left.insert(node, Left { tasks: tasks.len(), failed: false });
                     running.waiting.extend(tasks.into_iter().map(|work| Task { node, work }));
@@ -256,7 +258,7 @@ fn finish(walk: &Walk<'_>, node: NodeIx, ok: bool, keeps: bool) {
     if keeps {
         walk.unkept.borrow_mut().insert(node);
     }
-    walk.graph.borrow_mut().finish(node, ok, keeps);
+    walk.nodes.change(|graph| graph.finish(node, ok, keeps));
 }
 
 /// Begins waiting tasks as far as `-parallelism` allows, and what tasks have asked to be kept alive.
@@ -305,11 +307,11 @@ fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
     match work {
         Work::StopProviders => {}
         Work::Keep(_) => running.keepers -= 1,
-        Work::Close(_) | Work::LeaveProvider(_) => walk.graph.borrow_mut().let_go(node),
+        Work::Close(_) | Work::LeaveProvider(_) => walk.nodes.change(|graph| graph.let_go(node)),
         Work::Functions(_) => {
             running.limited -= 1;
             running.left.remove(&node);
-            walk.graph.borrow_mut().wait_again(node);
+            walk.nodes.change(|graph| graph.wait_again(node));
         }
         Work::Instance(_) | Work::Gone(..) | Work::Destroy | Work::Import => {
             running.limited -= 1;
@@ -328,7 +330,7 @@ fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
 
 /// Ends nodes that wait for each other, which a checked configuration cannot have.
 fn unlock_stuck(walk: &Walk<'_>) -> bool {
-    let stuck = walk.graph.borrow().stuck();
+    let stuck = walk.nodes.graph(|graph| graph.stuck());
     if stuck.is_empty() {
         return false;
     }
@@ -339,7 +341,7 @@ fn unlock_stuck(walk: &Walk<'_>) -> bool {
         format!("Cycle: {}", names.join(", ")),
     ));
     for node in stuck {
-        walk.graph.borrow_mut().finish(node, false, false);
+        walk.nodes.change(|graph| graph.finish(node, false, false));
     }
     true
 }
@@ -347,7 +349,7 @@ fn unlock_stuck(walk: &Walk<'_>) -> bool {
 impl Walk<'_> {
     /// Makes the edges count that a demanded node waits for from the start.
     fn activate(&self, node: NodeIx) {
-        let kind = self.graph.borrow().kind(node);
+        let kind = self.nodes.kind(node);
         let Some((_, module, local)) = self.declared(node) else {
             if matches!(
                 kind,
@@ -356,7 +358,7 @@ impl Walk<'_> {
                     | NodeKind::Destroy { .. }
                     | NodeKind::AllApplied
             ) {
-                self.graph.borrow_mut().activate(node, |_| true);
+                self.nodes.change(|graph| graph.activate(node, |_| true));
             }
             return;
         };
@@ -368,20 +370,24 @@ impl Walk<'_> {
                         let resource = entry.resource().resource.clone();
                         let address = resource.in_module(module.address.clone());
                         if let Some(orphan) = self.orphan_nodes.borrow().get(&address) {
-                            self.graph.borrow_mut().add_active_edge(*orphan, node, EdgeKind::Value);
+                            self.nodes.change(|graph| {
+                                graph.add_active_edge(*orphan, node, EdgeKind::Value)
+                            });
                         }
                     }
                     Phase::ApplyDestroy
                         if entry.resource().resource.mode != ResourceMode::Ephemeral => {}
-                    _ => self.graph.borrow_mut().activate(node, |kind| kind == EdgeKind::Order),
+                    _ => self
+                        .nodes
+                        .change(|graph| graph.activate(node, |kind| kind == EdgeKind::Order)),
                 }
             }
-            _ => self.graph.borrow_mut().activate(node, |_| true),
+            _ => self.nodes.change(|graph| graph.activate(node, |_| true)),
         }
     }
 
     fn run_node(&self, node: NodeIx) -> Turn {
-        let kind = self.graph.borrow().kind(node);
+        let kind = self.nodes.kind(node);
         let (index, local) = match kind {
             NodeKind::Declared { module, local } => (module, local),
             NodeKind::ImplicitProvider { index } => return self.run_implicit_provider(node, index),
@@ -408,9 +414,9 @@ impl Walk<'_> {
             }
             Declared::ModuleObject(call) => self.run_module_object(node, &module, call),
             Declared::Gate(_) | Declared::CallDone(_) => {
-                let inherited = self.inherited(node);
+                let inherited = self.nodes.inherited(node);
                 let version = self.memo.borrow().version_of_inputs(self.inputs(node, &[]));
-                self.with_facts(node, |it| {
+                self.nodes.facts(node, |it| {
                     *it = super::Facts { version, opened: Default::default(), ..inherited }
                 });
                 Turn::Done { keeps: true }
@@ -455,8 +461,8 @@ impl Walk<'_> {
 
     /// What must be ended when a node is released.
     fn ending(&self, node: NodeIx) -> Option<Work> {
-        if let Outcome::Provider(slot) = &self.outcomes.borrow()[node.0 as usize] {
-            return Some(Work::LeaveProvider(*slot));
+        if let Some(slot) = self.nodes.slot(node) {
+            return Some(Work::LeaveProvider(slot));
         }
         let mut opened = self.store.opened_by(node);
         opened.retain(|open| !self.pool.needs(&self.store.get(*open)));

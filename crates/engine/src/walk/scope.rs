@@ -50,7 +50,7 @@ impl<'w, 'a> EngineScope<'w, 'a> {
 
     fn node_value(&self, local: Option<u32>) -> Result<Value, Interrupt> {
         let node = local.map(|it| self.module.node(it));
-        node.and_then(|it| self.walk.value_of(it)).ok_or(Interrupt::Poisoned)
+        node.and_then(|it| self.walk.nodes.value(it)).ok_or(Interrupt::Poisoned)
     }
 
     fn with_resource<T>(
@@ -59,10 +59,10 @@ impl<'w, 'a> EngineScope<'w, 'a> {
         read: impl FnOnce(&ResourceValue) -> T,
     ) -> Option<T> {
         let node = self.module.node(*self.module.template.resources.get(resource)?);
-        match &self.walk.outcomes.borrow()[node.0 as usize] {
+        self.walk.nodes.outcome(node, |outcome| match outcome {
             Outcome::Resource(value) => Some(read(value)),
             _ => None,
-        }
+        })
     }
 
     /// The resource of `self`, named by its address.
@@ -186,7 +186,7 @@ impl Scope for EngineScope<'_, '_> {
         };
         let child = self.walk.module(*child);
         let Some(local) = child.template.outputs.get(output) else { return Ok(None) };
-        self.walk.value_of(child.node(*local)).ok_or(Interrupt::Poisoned).map(Some)
+        self.walk.nodes.value(child.node(*local)).ok_or(Interrupt::Poisoned).map(Some)
     }
 
     fn module_with_output(&self, call: &str, output: &str) -> Result<Option<Value>, Interrupt> {
@@ -197,7 +197,7 @@ impl Scope for EngineScope<'_, '_> {
             let child = self.walk.module(*child);
             let mut outputs = BTreeMap::new();
             if let Some(local) = child.template.outputs.get(output) {
-                let value = self.walk.value_of(child.node(*local)).ok_or(Interrupt::Poisoned)?;
+                let value = self.walk.nodes.value(child.node(*local)).ok_or(Interrupt::Poisoned)?;
                 outputs.insert(Str::from(output), value);
             }
             instances.insert(key.clone(), Value::object(outputs));

@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use state::{OutputChange, ResourceChange, State};
 
 use super::{
-    Facts, ModuleRun, Orphan, Outcome, Walk,
+    Facts, KeptNodes, ModuleRun, Orphan, Outcome, Walk,
     checks::Checks,
     modules::{Caller, Children},
 };
@@ -42,10 +42,8 @@ pub(crate) struct Standing {
     epoch: Epoch,
     given: Digest,
     previous: Arc<State>,
-    graph: Graph,
+    nodes: KeptNodes,
     modules: Vec<Detached>,
-    outcomes: Vec<Outcome>,
-    facts: Vec<Facts>,
     orphans: Vec<Rc<Orphan>>,
     orphan_nodes: FxHashMap<AbsResource, NodeIx>,
     implicit_providers: Vec<addr::ProviderSource>,
@@ -106,7 +104,7 @@ impl Standing {
                 let place = |(local, kind): &(u32, EdgeKind)| (NodeIx(module.base + local), *kind);
                 let edges: Vec<(NodeIx, EdgeKind)> = edges.iter().map(place).collect();
                 // Those that lead out of the module are no template's.
-                self.graph.rewire(NodeIx(module.base + local), &edges, |dependency, kind| {
+                self.nodes.graph.rewire(NodeIx(module.base + local), &edges, |dependency, kind| {
                     kind == EdgeKind::Provider || Some(dependency) == module.gate
                 });
             }
@@ -124,14 +122,14 @@ impl Standing {
         let reached = self.reached(walk, touched)?;
         let providers = self.unkept.iter().filter(|it| self.is_provider(walk, **it));
         let mut demanded: BTreeSet<NodeIx> = reached.iter().chain(providers).copied().collect();
-        demanded.retain(|it| self.graph.status(*it) != Status::Idle);
+        demanded.retain(|it| self.nodes.graph.status(*it) != Status::Idle);
         let nodes = self.with_needed(reached.iter().chain(&demanded).copied().collect());
         if !nodes.iter().all(|it| self.can_run_again(walk, *it)) {
             return None;
         }
         let others = nodes.difference(&reached).copied();
-        let others = others.filter(|it| self.graph.status(*it) != Status::Idle);
-        let unmoved = others.map(|it| (it, self.facts[it.0 as usize].version)).collect();
+        let others = others.filter(|it| self.nodes.graph.status(*it) != Status::Idle);
+        let unmoved = others.map(|it| (it, self.nodes.facts[it.0 as usize].version)).collect();
         Some(Part { nodes, demanded, unmoved })
     }
 
@@ -151,7 +149,7 @@ impl Standing {
                 return None;
             }
             // Holding something is no use of it.
-            let users = self.graph.users(node).filter(|(_, kind)| *kind != EdgeKind::Hold);
+            let users = self.nodes.graph.users(node).filter(|(_, kind)| *kind != EdgeKind::Hold);
             work.extend(users.map(|(user, _)| user));
         }
         Some(reached)
@@ -161,8 +159,8 @@ impl Standing {
     fn with_needed(&self, mut nodes: BTreeSet<NodeIx>) -> BTreeSet<NodeIx> {
         let mut work: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = work.pop() {
-            for (dependency, ..) in self.graph.dependencies(node) {
-                let is_kept = self.graph.status(dependency) == Status::Done
+            for (dependency, ..) in self.nodes.graph.dependencies(node) {
+                let is_kept = self.nodes.graph.status(dependency) == Status::Done
                     && !self.unkept.contains(&dependency);
                 if !is_kept && nodes.insert(dependency) {
                     work.push(dependency);
@@ -173,20 +171,20 @@ impl Standing {
     }
 
     fn can_run_again(&self, walk: &Walk<'_>, node: NodeIx) -> bool {
-        let is_able = match self.graph.kind(node) {
+        let is_able = match self.nodes.graph.kind(node) {
             NodeKind::ImplicitProvider { .. } => true,
             _ => self.declared(walk, node).is_some_and(can_run_again),
         };
-        is_able && self.graph.is_at_rest(node)
+        is_able && self.nodes.graph.is_at_rest(node)
     }
 
     fn is_provider(&self, walk: &Walk<'_>, node: NodeIx) -> bool {
-        matches!(self.graph.kind(node), NodeKind::ImplicitProvider { .. })
+        matches!(self.nodes.graph.kind(node), NodeKind::ImplicitProvider { .. })
             || matches!(self.declared(walk, node), Some(Declared::Provider(_)))
     }
 
     fn declared<'w>(&self, walk: &'w Walk<'_>, node: NodeIx) -> Option<&'w Declared> {
-        let NodeKind::Declared { module, local } = self.graph.kind(node) else { return None };
+        let NodeKind::Declared { module, local } = self.nodes.graph.kind(node) else { return None };
         let id = self.modules[module.0 as usize].module;
         Some(&walk.templates[id.0 as usize].nodes[local as usize])
     }
@@ -232,17 +230,16 @@ impl Walk<'_> {
         self.orphan_nodes.replace(orphan_nodes);
         self.implicit_providers.replace(standing.implicit_providers);
         self.implicit_by_source.replace(standing.implicit_by_source);
-        self.graph.replace(standing.graph);
-        self.outcomes.replace(standing.outcomes);
-        self.facts.replace(standing.facts);
+        self.nodes.restore(standing.nodes);
         self.unkept.replace(unkept.difference(&part.nodes).copied().collect());
         self.instances.set(instances);
         self.take_results(results);
         self.forget_results(&part.nodes);
-        let mut graph = self.graph.borrow_mut();
-        graph.begin_again(&part.nodes);
-        part.demanded.iter().for_each(|node| graph.demand(*node));
-        part.nodes.iter().for_each(|node| graph.settle(*node));
+        self.nodes.change(|graph| {
+            graph.begin_again(&part.nodes);
+            part.demanded.iter().for_each(|node| graph.demand(*node));
+            part.nodes.iter().for_each(|node| graph.settle(*node));
+        });
     }
 
     fn take_results(&self, results: Results) {
@@ -258,9 +255,8 @@ impl Walk<'_> {
     fn forget_results(&self, nodes: &BTreeSet<NodeIx>) {
         let mut resources = FxHashSet::default();
         for &node in nodes {
-            self.with_facts(node, |it| *it = Facts::default());
-            let outcome =
-                std::mem::replace(&mut self.outcomes.borrow_mut()[node.0 as usize], Outcome::None);
+            self.nodes.facts(node, |it| *it = Facts::default());
+            let outcome = self.nodes.change_outcome(node, std::mem::take);
             if let Outcome::Keys(keys) = outcome {
                 self.instances.set(self.instances.get().saturating_sub(keys.instances.len()));
             }
@@ -295,12 +291,14 @@ impl Walk<'_> {
     /// Whether the next run can stand on this one.
     fn stands(&self, outcome: &PlanOutcome, part: Option<&Part>) -> bool {
         let unmoved = part.map(|it| it.unmoved.as_slice()).unwrap_or_default();
-        let facts = self.facts.borrow();
+        let is_unmoved = |(node, version): &(NodeIx, Version)| {
+            self.nodes.facts(*node, |it| it.version == *version)
+        };
         outcome.diagnostics.is_empty()
             && !self.is_stopping()
             && !self.has_ephemeral_instances.get()
-            && !self.graph.borrow().any_failed()
-            && unmoved.iter().all(|(node, version)| facts[node.0 as usize].version == *version)
+            && !self.nodes.graph(Graph::any_failed)
+            && unmoved.iter().all(is_unmoved)
     }
 
     /// What the next run can use, and what is of no more use.
@@ -310,7 +308,7 @@ impl Walk<'_> {
         let unkept = self.unkept.take();
         for node in &unkept {
             self.set_outcome(*node, Outcome::None);
-            self.with_facts(*node, |it| it.opened = Rc::default());
+            self.nodes.facts(*node, |it| it.opened = Rc::default());
         }
         let modules = self.modules.take().into_iter();
         let modules: Option<Vec<Detached>> =
@@ -320,10 +318,8 @@ impl Walk<'_> {
             epoch,
             given,
             previous: Arc::clone(&self.previous),
-            graph: self.graph.take(),
+            nodes: self.nodes.take(),
             modules,
-            outcomes: self.outcomes.take(),
-            facts: self.facts.take(),
             orphans: self.orphans.take(),
             orphan_nodes: self.orphan_nodes.take(),
             implicit_providers: self.implicit_providers.take(),
@@ -339,9 +335,7 @@ impl Walk<'_> {
             },
         });
         let remains: Vec<Box<dyn Any>> = vec![
-            Box::new(self.graph.take()),
-            Box::new(self.outcomes.take()),
-            Box::new(self.facts.take()),
+            Box::new(self.nodes.take()),
             Box::new(self.orphans.take()),
             Box::new(self.orphan_nodes.take()),
             Box::new(self.previous),

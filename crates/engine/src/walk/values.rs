@@ -50,7 +50,7 @@ impl Walk<'_> {
     ) -> Turn {
         let key = NodeKey { module: module.address.clone(), node: name };
         let inputs = self.inputs(node, also);
-        let forced = self.with_facts(node, |it| it.forced);
+        let forced = self.nodes.facts(node, |it| it.forced);
         let known = if forced { None } else { self.memo.borrow().unchanged(&key, item, inputs) };
         if let Some((version, value)) = known {
             let keeps = value.is_none();
@@ -71,42 +71,28 @@ impl Walk<'_> {
 
     /// The versions of what a node reads.
     pub(crate) fn inputs(&self, node: NodeIx, also: &[Version]) -> Inputs {
-        let graph = self.graph.borrow();
-        let facts = self.facts.borrow();
-        let read = graph.dependencies(node).filter(|(_, _, active)| *active);
-        self.memo.borrow().inputs(
-            read.map(|(dependency, ..)| facts[dependency.0 as usize].version)
-                .chain(also.iter().copied()),
-        )
+        let memo = self.memo.borrow();
+        self.nodes.versions_read(node, |read| memo.inputs(read.chain(also.iter().copied())))
     }
 
     /// Computes what the node reads and the memo did not keep; true if it has to wait for that.
     pub(crate) fn wait_for_values(&self, node: NodeIx) -> bool {
-        let graph = self.graph.borrow();
-        let outcomes = self.outcomes.borrow();
-        let absent: Vec<NodeIx> = graph
-            .dependencies(node)
-            .filter(|(dependency, _, active)| {
-                *active && matches!(outcomes[dependency.0 as usize], Outcome::Unchanged)
-            })
-            .map(|(dependency, ..)| dependency)
-            .collect();
-        drop((graph, outcomes));
+        let absent = self.nodes.without_values(node);
         for dependency in &absent {
-            self.with_facts(*dependency, |it| it.forced = true);
-            self.graph.borrow_mut().redo(*dependency, node);
+            self.nodes.facts(*dependency, |it| it.forced = true);
+            self.nodes.change(|graph| graph.redo(*dependency, node));
         }
         !absent.is_empty()
     }
 
     /// Sets what is known of a node beside its value.
     pub(crate) fn settle_facts(&self, node: NodeIx, version: Version, keeps: bool) {
-        if !self.graph.borrow().has_users(node) {
-            self.with_facts(node, |it| it.version = version);
+        if !self.nodes.graph(|graph| graph.has_users(node)) {
+            self.nodes.facts(node, |it| it.version = version);
             return;
         }
-        let inherited = self.inherited(node);
-        self.with_facts(node, |it| {
+        let inherited = self.nodes.inherited(node);
+        self.nodes.facts(node, |it| {
             it.opened = if keeps { inherited.opened } else { Rc::default() };
             it.pending = inherited.pending;
             it.version = version;
@@ -167,7 +153,7 @@ impl Walk<'_> {
             for (key, child) in &children.instances {
                 let child = self.module(*child);
                 let local = *child.template.outputs.get(output)?;
-                values.insert(key.clone(), self.value_of(child.node(local))?);
+                values.insert(key.clone(), self.nodes.value(child.node(local))?);
             }
             Some(children.keys.shape(&values))
         })
@@ -183,7 +169,7 @@ impl Walk<'_> {
                 let child = self.module(*child);
                 let mut object = BTreeMap::new();
                 for (name, local) in &child.template.outputs {
-                    object.insert(name.clone(), self.value_of(child.node(*local))?);
+                    object.insert(name.clone(), self.nodes.value(child.node(*local))?);
                 }
                 objects.insert(key.clone(), Value::object(object));
             }
@@ -196,12 +182,8 @@ impl Walk<'_> {
 
     /// A node that only puts together what others have computed.
     fn gathered(&self, node: NodeIx, shape: impl FnOnce() -> Option<Value>) -> Turn {
-        let forced = self.with_facts(node, |it| it.forced);
-        let graph = self.graph.borrow();
-        let absent = graph.dependencies(node).any(|(dependency, _, active)| {
-            active && matches!(self.outcomes.borrow()[dependency.0 as usize], Outcome::Unchanged)
-        });
-        drop(graph);
+        let forced = self.nodes.facts(node, |it| it.forced);
+        let absent = !self.nodes.without_values(node).is_empty();
         let inputs = self.inputs(node, &[]);
         let version = self.memo.borrow().version_of_inputs(inputs);
         if absent && !forced {

@@ -205,7 +205,7 @@ impl Walk<'_> {
         let variable = entry.variable();
         if !matches!(turn, Turn::Done { .. })
             || variable.validations.is_empty()
-            || self.value_of(node).is_none()
+            || self.nodes.value(node).is_none()
         {
             return turn;
         }
