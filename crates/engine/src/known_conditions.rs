@@ -15,7 +15,7 @@ use crate::{
     offline::{ModuleScope, Offline},
     request::Environment,
     validate::{offline, without_repeated},
-    walk::{ConditionKind, message_text},
+    walk::{ConditionKind, condition_result, message_text},
 };
 
 /// The conditions that fail whatever a run brings, each with its place. A configuration with errors may be asked, too: what
@@ -51,17 +51,20 @@ fn precondition(
     entry: &Entry,
     condition: &Condition,
 ) -> Option<Diagnostic> {
-    let value = known(scope, entry, condition.condition)?;
-    if value.without_all_marks().as_bool() != Some(false) {
-        return None;
+    let placed = |it: Diagnostic| {
+        let location = program.locate(entry.origin, condition.condition.into());
+        Diagnostic { context: program.context(entry.origin), ..it.at(location) }
+    };
+    match condition_result(&known(scope, entry, condition.condition)?) {
+        Ok(Some(false)) => {}
+        Ok(_) => return None,
+        Err(invalid) => return Some(placed(invalid.of_condition())),
     }
     let message = known(scope, entry, condition.error_message);
     let message = message.filter(|it| !it.has_deep_secret()).and_then(|it| message_text(&it));
     let message = message.unwrap_or_else(|| HIDDEN.to_owned());
     let summary = ConditionKind::OutputPrecondition.summary();
-    let found = Diagnostic::error("condition-failed", summary, message)
-        .at(program.locate(entry.origin, condition.condition.into()));
-    Some(Diagnostic { context: program.context(entry.origin), ..found })
+    Some(placed(Diagnostic::error("condition-failed", summary, message)))
 }
 
 /// The text of a condition whose message is a secret, or cannot be evaluated.
@@ -96,8 +99,7 @@ fn validations<'p>(
         };
         let at = program.locate(of.origin, at);
         let context = program.context(of.origin);
-        let placed = |it: Diagnostic| Diagnostic { context: context.clone(), ..it.at(at.clone()) };
-        called.failed_validations(entry).into_iter().map(placed).collect::<Vec<_>>()
+        called.failed_validations(entry, at, context)
     };
     validated.flat_map(of_variable).collect()
 }

@@ -11,10 +11,10 @@ use std::{
 };
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
-use db::{Diagnostic, System};
+use db::{Diagnostic, Location, System};
 use hir::{
     Entry, Interrupt, ModuleId, Program, Ref, Scope, eval,
-    item::{Repetition, Variable},
+    item::{Condition, Repetition, Variable},
 };
 use provider::{Schema, mark_by_schema};
 use rustc_hash::FxHashMap;
@@ -28,7 +28,7 @@ use crate::{
     request::Environment,
     temp::TempRoot,
     variables::{GivenValue, ValueSource, VariableValues},
-    walk::{Functions, message_text},
+    walk::{Functions, condition_result, message_text},
 };
 
 /// A configuration and a state to evaluate expressions against. Providers are asked for their functions alone; those that
@@ -75,7 +75,11 @@ impl Console {
             return unsuitable;
         }
         self.with_module_scope(|scope| {
-            root.variables.values().flat_map(|entry| scope.failed_validations(entry)).collect()
+            let failed = |entry: &Entry| {
+                let at = self.program.locate(entry.origin, entry.item.header.into());
+                scope.failed_validations(entry, at, None)
+            };
+            root.variables.values().flat_map(failed).collect()
         })
     }
 
@@ -287,26 +291,41 @@ impl<'a> ModuleScope<'a> {
         Some(self.evaluate_in(&scope, call, input.value).unwrap_or_else(|_| Value::dynamic()))
     }
 
-    /// The validations of a variable that say no to its value.
-    pub(crate) fn failed_validations(&self, entry: &Entry) -> Vec<Diagnostic> {
-        let fails = |condition: hir::ExprId| {
-            let condition = self.evaluate(entry, condition).ok();
-            condition.is_some_and(|it| it.without_all_marks().as_bool() == Some(false))
+    /// The errors of the validations of a variable. Those that its value fails are at `at`, in the block `context`; those that
+    /// give no bool are at the validation.
+    pub(crate) fn failed_validations(
+        &self,
+        entry: &Entry,
+        at: Option<Location>,
+        context: Option<String>,
+    ) -> Vec<Diagnostic> {
+        let program = self.offline.program;
+        let error = |validation: &Condition| {
+            let value = self.evaluate(entry, validation.condition).ok()?;
+            let found = match condition_result(&value) {
+                Ok(Some(false)) => self.failure(entry, validation).at(at.clone()),
+                Ok(_) => return None,
+                Err(invalid) => {
+                    let at = program.locate(entry.origin, validation.condition.into());
+                    let context = program.context(entry.origin);
+                    return Some(Diagnostic { context, ..invalid.of_validation().at(at) });
+                }
+            };
+            Some(Diagnostic { context: context.clone(), ..found })
         };
-        let failed = entry.variable().validations.iter().filter(|it| fails(it.condition));
-        let tell = |validation: &hir::item::Condition| {
-            let message = self.evaluate(entry, validation.error_message).ok();
-            let message = message.filter(|it| !it.has_deep_secret());
-            let message = message.and_then(|it| message_text(&it));
-            let message = message.unwrap_or_else(|| "Its message cannot be shown.".to_owned());
-            let program = self.offline.program;
-            let rule = program.locate(entry.origin, validation.node.into());
-            let rule = rule.map_or_else(String::new, |it| program.sources.place(&it));
-            let detail = format!("{message}\n\nThis was checked by the validation rule at {rule}.");
-            Diagnostic::error("validation-failed", "Invalid value for variable", detail)
-                .at(program.locate(entry.origin, entry.item.header.into()))
-        };
-        failed.map(tell).collect()
+        entry.variable().validations.iter().filter_map(error).collect()
+    }
+
+    fn failure(&self, entry: &Entry, validation: &Condition) -> Diagnostic {
+        let message = self.evaluate(entry, validation.error_message).ok();
+        let message = message.filter(|it| !it.has_deep_secret());
+        let message = message.and_then(|it| message_text(&it));
+        let message = message.unwrap_or_else(|| "Its message cannot be shown.".to_owned());
+        let program = self.offline.program;
+        let rule = program.locate(entry.origin, validation.node.into());
+        let rule = rule.map_or_else(String::new, |it| program.sources.place(&it));
+        let detail = format!("{message}\n\nThis was checked by the validation rule at {rule}.");
+        Diagnostic::error("validation-failed", "Invalid value for variable", detail)
     }
 
     fn resource(&self, resource: &addr::Resource) -> Value {

@@ -208,8 +208,13 @@ const RULES: &[Rule] = &[
             // Values that the command gives may be what fails.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
             let run_fails = seen.run_fails() || gives_values;
-            let is_error =
-                seen.around.reference.exit == 1 && seen.around.mayfly.exit != 1 && run_fails;
+            // Where both fail, an error of the reference that Mayfly lacks prevented the destruction.
+            let [theirs, ours] =
+                [seen.around.reference, seen.around.mayfly].map(|it| it.strings("diagnostics"));
+            let prevents = theirs.iter().any(|it| it.starts_with("error: ") && !ours.contains(it));
+            let is_error = seen.around.reference.exit == 1
+                && (seen.around.mayfly.exit != 1 || prevents)
+                && run_fails;
             let is_of_dependencies = seen.difference.class.contains("prior_state")
                 && seen.difference.class.contains("depends_on");
             let detail = &seen.difference.detail;

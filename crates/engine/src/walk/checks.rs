@@ -236,39 +236,22 @@ impl Walk<'_> {
     ) -> Result<(CheckStatus, Option<String>), Failed> {
         let address = matches!(checked.kind, CheckKind::Resource).then_some(checked.addr);
         let value = self.evaluate(scope, entry, condition.condition, address)?;
-        let value = convert::convert(&value.without_all_marks(), &Type::Bool).map_err(|error| {
-            let detail = format!("Invalid condition result value: {error}.");
-            let diagnostic =
-                Diagnostic::error("invalid-condition-result", "Invalid condition result", detail);
-            self.report_at(entry, condition.condition.into(), address, diagnostic);
+        let result = condition_result(&value).map_err(|invalid| {
+            self.report_at(entry, condition.condition.into(), address, invalid.of_condition());
             Failed
         })?;
-        match value.kind() {
-            Kind::Unknown(_) => {
-                if kind == ConditionKind::Assertion {
-                    let detail = "The condition could not be evaluated at this time, a result will be known when this plan is applied.";
-                    let diagnostic = Diagnostic::warning(
-                        "check-unknown",
-                        "Check block assertion known after apply",
-                        detail,
-                    );
-                    self.report_at(entry, condition.condition.into(), address, diagnostic);
-                }
-                return Ok((CheckStatus::Unknown, None));
-            }
-            Kind::Null => {
-                let detail = "Condition expression must return either true or false, not null.";
-                let diagnostic = Diagnostic::error(
-                    "invalid-condition-result",
-                    "Invalid condition result",
+        let Some(passed) = result else {
+            if kind == ConditionKind::Assertion {
+                let detail = "The condition could not be evaluated at this time, a result will be known when this plan is applied.";
+                let diagnostic = Diagnostic::warning(
+                    "check-unknown",
+                    "Check block assertion known after apply",
                     detail,
                 );
                 self.report_at(entry, condition.condition.into(), address, diagnostic);
-                return Err(Failed);
             }
-            _ => {}
-        }
-        let passed = value.as_bool() == Some(true);
+            return Ok((CheckStatus::Unknown, None));
+        };
         let message = self.condition_message(scope, entry, condition, address, passed)?;
         if passed {
             return Ok((CheckStatus::Pass, None));
@@ -309,6 +292,54 @@ impl Walk<'_> {
             self.report_at(entry, condition.error_message.into(), address, diagnostic);
         }
         Ok(None)
+    }
+}
+
+/// The value of a condition that is neither true nor false nor unknown.
+pub(crate) enum InvalidResult {
+    Null,
+    /// Why the value is no bool.
+    NoBool(String),
+}
+
+impl InvalidResult {
+    /// The error of a precondition, postcondition or assertion.
+    pub(crate) fn of_condition(self) -> Diagnostic {
+        let detail = match self {
+            InvalidResult::Null => {
+                "Condition expression must return either true or false, not null.".to_owned()
+            }
+            InvalidResult::NoBool(why) => format!("Invalid condition result value: {why}."),
+        };
+        Diagnostic::error("invalid-condition-result", "Invalid condition result", detail)
+    }
+
+    /// The error of a variable's validation.
+    pub(crate) fn of_validation(self) -> Diagnostic {
+        let detail = match self {
+            InvalidResult::Null => {
+                "The condition of a validation must be true or false, not null.".to_owned()
+            }
+            InvalidResult::NoBool(why) => {
+                format!("Invalid validation condition result value: {why}.")
+            }
+        };
+        let summary = "Invalid variable validation result";
+        Diagnostic::error("invalid-condition-result", summary, detail)
+    }
+}
+
+/// Returns the result of a condition; `None` if its value is unknown.
+///
+/// # Errors
+/// The value is null, or no bool.
+pub(crate) fn condition_result(value: &Value) -> Result<Option<bool>, InvalidResult> {
+    let value = convert::convert(&value.without_all_marks(), &Type::Bool)
+        .map_err(|error| InvalidResult::NoBool(error.to_string()))?;
+    match value.kind() {
+        Kind::Unknown(_) => Ok(None),
+        Kind::Null => Err(InvalidResult::Null),
+        _ => Ok(Some(value.as_bool() == Some(true))),
     }
 }
 

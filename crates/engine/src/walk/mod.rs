@@ -39,7 +39,7 @@ use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State, journal::Intent};
 
-pub(crate) use checks::{ConditionKind, message_text};
+pub(crate) use checks::{ConditionKind, condition_result, message_text};
 pub(crate) use expand::{Each, Keys, Repeated};
 pub(crate) use modules::{FoundProvider, ModuleRun, provider_name};
 pub(crate) use nodes::{KeptNodes, Nodes};

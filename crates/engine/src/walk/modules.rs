@@ -6,13 +6,18 @@ use std::{
     rc::Rc,
 };
 
-use addr::{InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource};
+use addr::{
+    InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource, ResourceMode,
+};
 use hir::{Entry, program::ModuleId};
 use rustc_hash::FxHashMap;
 use values::Str;
 
 use super::{Each, Keys, Orphan, Walk};
-use crate::graph::{Declared, EdgeKind, FoundConfig, ModuleIx, NodeIx, NodeKind, Template};
+use crate::{
+    graph::{Declared, EdgeKind, FoundConfig, ModuleIx, NodeIx, NodeKind, Template},
+    resource::has_conditions,
+};
 
 /// A module instance of a run.
 pub(crate) struct ModuleRun {
@@ -130,6 +135,11 @@ impl Walk<'_> {
                 Declared::Local(_) | Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => {
                     true
                 }
+                // Without a change, nothing becomes of the resource: only its dependents need its instances.
+                Declared::Expand(entry) | Declared::Resource(entry) => {
+                    entry.resource().resource.mode == ResourceMode::Managed
+                        && !has_conditions(entry)
+                }
                 // An apply opens the ephemeral resources of an ephemeral output again.
                 Declared::Output(_) => {
                     let mut reads = template.dependencies(local as u32);
@@ -206,7 +216,7 @@ impl Walk<'_> {
             _ => {}
         }
         if let Declared::Resource(entry) = declared
-            && entry.resource().resource.mode == addr::ResourceMode::Ephemeral
+            && entry.resource().resource.mode == ResourceMode::Ephemeral
         {
             self.nodes.change(|graph| graph.set_closes(node));
         }

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use ::values::{Mark, MarkKind, Type, Value, convert, convert::ConvertError};
+use ::values::{Mark, MarkKind, Value, convert::ConvertError};
 use db::Diagnostic;
 use hir::{Entry, ExprId, eval, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
 
 use super::{
     EngineScope, Failed, ModuleRun, Turn, Walk,
-    checks::{Checked, message_text},
+    checks::{Checked, condition_result, message_text},
     values::prefixed,
 };
 use crate::{
@@ -232,20 +232,14 @@ impl Walk<'_> {
         let Ok(value) = self.evaluate(scope, entry, validation.condition, None) else {
             return (CheckStatus::Error, None);
         };
-        match convert::convert(&value.without_all_marks(), &Type::Bool).map(|it| it.as_bool()) {
+        match condition_result(&value) {
             Ok(Some(true)) => (CheckStatus::Pass, None),
             Ok(Some(false)) => {
                 (CheckStatus::Fail, self.report_validation(module, scope, entry, validation))
             }
-            Ok(None) if !value.is_known() => (CheckStatus::Unknown, None),
-            _ => {
-                let detail = "The condition of a validation must be true or false.";
-                let diagnostic = Diagnostic::error(
-                    "invalid-condition-result",
-                    "Invalid variable validation result",
-                    detail,
-                );
-                self.report_at(entry, validation.condition.into(), None, diagnostic);
+            Ok(None) => (CheckStatus::Unknown, None),
+            Err(invalid) => {
+                self.report_at(entry, validation.condition.into(), None, invalid.of_validation());
                 (CheckStatus::Error, None)
             }
         }

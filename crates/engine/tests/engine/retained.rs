@@ -162,3 +162,29 @@ output "out" {
     assert_eq!(summaries(&world.apply()), "");
     assert_eq!(world.state.checks[0].status, state::CheckStatus::Unknown);
 }
+
+/// The resource that the output gives a count has no instances, so that no change needs the output.
+#[test]
+fn the_count_of_a_resource_without_changes_is_not_evaluated_again() {
+    let mut world = world(
+        r#"
+//- /main.tf
+module "m" { source = "./m" }
+resource "test_thing" "none" {
+  count = module.m.out
+  name  = "none"
+}
+//- /m/main.tf
+resource "test_thing" "b" { name = "b" }
+output "out" {
+  value = 0
+  precondition {
+    condition     = test_thing.b.id != ""
+    error_message = "no"
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(world.state.checks[0].status, state::CheckStatus::Unknown);
+}
