@@ -73,7 +73,7 @@ pub async fn apply(
         previous,
     };
     let walk = Walk::new(program, environment, &mut memo, input);
-    walk.checks.replace(Checks::expected(&plan.checks));
+    walk.checks.restore(Checks::expected(&plan.checks));
     walk.add_root();
     walk.add_destruction(&orders);
     walk::run(&walk).await;
@@ -93,16 +93,16 @@ pub fn check_plan_is_complete(plan: &Plan) -> Result<(), Box<Diagnostic>> {
 }
 
 fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
-    let diagnostics = walk.diagnostics.take();
+    let diagnostics = walk.report.take();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let mut state = walk.state.take();
-    state.checks = walk.checks.borrow().results(walk.program, CheckStatus::Unknown);
+    state.checks = walk.checks.results(walk.config.program, CheckStatus::Unknown);
     if destroys {
         clear(&mut state);
     } else {
-        state.outputs.retain(|name, _| walk.program.root().outputs.contains_key(name));
+        state.outputs.retain(|name, _| walk.config.program.root().outputs.contains_key(name));
     }
-    let counts = *walk.counts.borrow();
+    let counts = walk.report.counts();
     if !failed {
         walk.emit(Event::Summary { operation: Operation::Apply, counts });
     }
@@ -210,8 +210,9 @@ impl Walk<'_> {
         };
         let retained = orders.retained.get_or_init(|| {
             let changes = orders.changes.values().filter_map(|it| {
-                let node = self.tree.resource(&it.addr.config())?;
-                let is_checked = || match &self.tree.template(node.0).nodes[node.1 as usize] {
+                let node = self.config.tree.resource(&it.addr.config())?;
+                let is_checked = || match &self.config.tree.template(node.0).nodes[node.1 as usize]
+                {
                     Declared::Resource(entry) => has_conditions(entry),
                     _ => false,
                 };
@@ -222,20 +223,21 @@ impl Walk<'_> {
                 };
                 changes.then_some(node)
             });
-            Retained::new(&self.tree, changes)
+            Retained::new(&self.config.tree, changes)
         });
-        self.tree.find(&module.path).is_some_and(|it| retained.has((it, local)))
+        self.config.tree.find(&module.path).is_some_and(|it| retained.has((it, local)))
     }
 
     /// The nodes of a module that the outputs of a call are made from, through the inputs of the call.
     pub(crate) fn reads_through(&self, caller: &ModuleRun, call: &Str) -> Rc<Through> {
-        let (Some(orders), Some(module)) = (self.orders, self.tree.find(&caller.path)) else {
+        let (Some(orders), Some(module)) = (self.orders, self.config.tree.find(&caller.path))
+        else {
             return Rc::default();
         };
         let key = (caller.path.clone(), call.clone());
         let mut known = orders.through_calls.borrow_mut();
         let found = known.entry(key);
-        Rc::clone(found.or_insert_with(|| Rc::new(reads_through(&self.tree, module, call))))
+        Rc::clone(found.or_insert_with(|| Rc::new(reads_through(&self.config.tree, module, call))))
     }
 
     /// Adds a node for every object that is to be destroyed, after the destruction of everything that depends on it.
@@ -296,7 +298,7 @@ impl Walk<'_> {
         let mut dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>> =
             FxHashMap::default();
         for change in &orders.destroyed {
-            let Some(object) = self.previous.current(&change.addr) else { continue };
+            let Some(object) = self.state.previous().current(&change.addr) else { continue };
             let config = change.addr.config();
             let Some((config, gate)) = gates.get_key_value(&config) else { continue };
             for dependency in object.dependencies.iter().filter(|it| *it != config) {
@@ -317,7 +319,7 @@ impl Walk<'_> {
         let Destruction { gates, dependents, needs } = &mut *destruction;
         let config = instance.config();
         let dependents = dependents.get(&config).into_iter().flatten();
-        let object = self.previous.current(instance);
+        let object = self.state.previous().current(instance);
         let dependencies = object.iter().flat_map(|it| it.dependencies.iter());
         let dependencies = dependencies.filter(|it| {
             let gate = gates.get(it);

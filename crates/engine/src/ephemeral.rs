@@ -223,7 +223,7 @@ impl Walk<'_> {
         let config = self.answered(decode).await?;
         let config = config.without_all_marks();
         if self.phase().is_plan() {
-            self.ephemerals.borrow_mut().push(EphemeralPlan { addr: address.clone() });
+            self.decisions.add_ephemeral(EphemeralPlan { addr: address.clone() });
         }
         let value = match self.defer_reason(node, &config) {
             Some(reason) => {

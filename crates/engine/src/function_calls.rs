@@ -238,16 +238,15 @@ impl Walk<'_> {
 
     /// Does some evaluating; if it wants calls, what it reported does not count. So nobody hears of it before.
     pub(crate) fn gather_calls<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionCall>) {
-        let told = self.diagnostics.borrow().len();
-        let (result, wanted) = self.function_answers.gather(evaluate);
-        let mut diagnostics = self.diagnostics.borrow_mut();
-        match wanted.is_empty() {
-            true => {
-                diagnostics[told..].iter().for_each(|it| self.emit(Event::Diagnostic(it.clone())))
+        let reported = self.report.len();
+        let (result, wanted) = self.calls.answers.gather(evaluate);
+        let found = self.report.split_off(reported);
+        if wanted.is_empty() {
+            for diagnostic in found {
+                self.emit(Event::Diagnostic(diagnostic.clone()));
+                self.report.add(diagnostic);
             }
-            false => diagnostics.truncate(told),
         }
-        drop(diagnostics);
         (result, wanted)
     }
 
@@ -258,14 +257,14 @@ impl Walk<'_> {
     }
 
     async fn call_function(&self, call: &FunctionCall) {
-        if self.function_answers.has(call) {
+        if self.calls.answers.has(call) {
             return;
         }
         let Ok(provider) = self.unconfigured_provider(&call.source).await else {
-            return self.function_answers.give_up(call);
+            return self.calls.answers.give_up(call);
         };
         let answer = ask(&*provider, call, &self.environment.redactor).await;
-        self.function_answers.settle(call, answer);
+        self.calls.answers.settle(call, answer);
     }
 
     /// A process of a provider that has no configuration.
@@ -273,7 +272,7 @@ impl Walk<'_> {
         &self,
         source: &ProviderSource,
     ) -> Result<Arc<dyn Provider>, Failed> {
-        let config = self.memo.borrow().digest(&[b"without a configuration"]);
+        let config = self.reuse.memo(|memo| memo.digest(&[b"without a configuration"]));
         self.provider_of(self.pool.unconfigured(source.clone(), config)).await
     }
 }

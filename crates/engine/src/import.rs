@@ -71,7 +71,7 @@ pub async fn import(
     let node = walk.nodes.add(NodeKind::Import);
     walk.nodes.change(|graph| graph.demand(node));
     walk::run(&walk).await;
-    let diagnostics = walk.diagnostics.take();
+    let diagnostics = walk.report.take();
     ApplyOutcome { state: walk.state.take(), diagnostics }
 }
 

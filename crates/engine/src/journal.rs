@@ -107,10 +107,8 @@ impl Walk<'_> {
         subject: &Subject,
         answers: Option<Number>,
     ) -> Result<(), Failed> {
-        let taken = {
-            let state = self.state.borrow();
-            self.environment.journal.changed(&state, &subject.address, answers)
-        };
+        let journal = &self.environment.journal;
+        let taken = self.state.read(|state| journal.changed(state, &subject.address, answers));
         taken.map_err(|diagnostic| self.end_early(*diagnostic))?;
         // What can be had again by running again need not be waited for.
         let is_data = subject.address.resource.mode == ResourceMode::Data;
@@ -152,7 +150,7 @@ impl Walk<'_> {
 
     /// Reports why nothing can be taken down any more, once, and ends the run as soon as that can be.
     fn end_early(&self, diagnostic: Diagnostic) -> Failed {
-        if !self.stopping.replace(true) {
+        if !self.report.end_run() {
             self.report(diagnostic);
         }
         Failed

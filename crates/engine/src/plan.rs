@@ -22,7 +22,8 @@ use crate::{
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
     walk::{
-        self, Apart, Part, Phase, Settings, Standing, StateIndex, Walk, WalkInput, checks::Checks,
+        self, Apart, DecisionParts, Part, Phase, Settings, Standing, StateIndex, Walk, WalkInput,
+        checks::Checks,
     },
 };
 
@@ -131,7 +132,8 @@ pub(crate) async fn plan_with(
         templates,
         state_index: leftovers.index_of(&previous),
     };
-    let walk = Walk { observed, ..Walk::new(program, environment, memo, input) };
+    let mut walk = Walk::new(program, environment, memo, input);
+    walk.calls.observed = observed;
     let mut part = None;
     let mut has_begun = false;
     // What is known to be in vain asks no provider.
@@ -141,7 +143,7 @@ pub(crate) async fn plan_with(
         walk::run(&walk).await;
     }
     let outcome = PlanOutcome { has_begun, ..finish(&walk, plan, &options, moved) };
-    leftovers.turns = walk.turns.get();
+    leftovers.turns = walk.reuse.turns();
     if walk.pool.keeps() {
         leftovers.kept = Some(walk.pool.take_kept());
         let Apart { templates, standing, remains } = walk.take_apart(&outcome, part.as_ref());
@@ -171,8 +173,8 @@ fn begin(walk: &Walk<'_>, standing: Option<Standing>, touched: Option<Touched>) 
 /// holds no object, there is nothing to move or remove.
 fn is_supported(walk: &Walk<'_>) -> bool {
     let mut is_supported = true;
-    let nothing_stored = walk.previous.resources().len() == 0;
-    for entry in walk.program.modules.iter().flat_map(|module| &module.others) {
+    let nothing_stored = walk.state.previous().resources().len() == 0;
+    for entry in walk.config.program.modules.iter().flat_map(|module| &module.others) {
         let kind = match &entry.item.kind {
             ItemKind::Import(_) => "import",
             ItemKind::Moved(_) if !nothing_stored => "moved",
@@ -190,42 +192,42 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) 
     if mode == PlanMode::Destroy {
         walk.plan_output_removal(|_| true);
         // A destruction checks nothing; what its refresh checked decides nothing.
-        walk.checks.replace(Checks::of_destruction(walk.program.root()));
+        walk.checks.restore(Checks::of_destruction(walk.config.program.root()));
     } else {
-        walk.plan_output_removal(|name| !walk.program.root().outputs.contains_key(name));
+        walk.plan_output_removal(|name| !walk.config.program.root().outputs.contains_key(name));
     }
-    let has_failed = walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
+    let has_failed = walk.report.has_errors();
     // Nothing is expanded for a destruction, nor after an error; else what has no object has no instance.
     let is_expanded = mode != PlanMode::Destroy && !has_failed;
     let without_objects = if is_expanded { CheckStatus::Pass } else { CheckStatus::Unknown };
-    plan.checks = walk.checks.borrow().results(walk.program, without_objects);
+    plan.checks = walk.checks.results(walk.config.program, without_objects);
     let mut refreshed = walk.state.take();
     refreshed.checks = plan.checks.clone();
-    plan.resource_changes = sorted(walk.changes.take());
-    plan.resource_drift = walk.drift.take().into_values().collect();
+    let DecisionParts { changes, drift, mut ephemerals, outputs } = walk.decisions.take();
+    plan.resource_changes = sorted(changes);
+    plan.resource_drift = drift.into_values().collect();
     // The refresh before a destruction takes the moves as made.
     if mode != PlanMode::Destroy || !options.refresh {
         note_previous_addresses(&mut plan, &moved);
     }
-    let mut ephemerals = walk.ephemerals.take();
     ephemerals.sort();
     ephemerals.dedup();
     plan.ephemerals = ephemerals;
-    plan.output_changes = walk.outputs.take();
+    plan.output_changes = outputs;
     refuse_ephemeral(walk, &plan);
-    if !walk.diagnostics.borrow().iter().any(Diagnostic::is_error)
+    if !walk.report.has_errors()
         && let Some(warning) = moved.warning()
     {
         walk.report(warning);
     }
-    let diagnostics = walk.diagnostics.take();
+    let diagnostics = walk.report.take();
     plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
     if plan.has_errors {
         // Which outputs the run came to before its error is chance.
-        refreshed.outputs = walk.previous.outputs.clone();
+        refreshed.outputs = walk.state.previous().outputs.clone();
     }
-    plan.is_applyable = !plan.has_errors && has_changes(&plan, &walk.previous, &refreshed);
-    if let Some(observed) = &walk.observed {
+    plan.is_applyable = !plan.has_errors && has_changes(&plan, walk.state.previous(), &refreshed);
+    if let Some(observed) = &walk.calls.observed {
         plan.files = observed.read_again(&plan, &walk.settings.temp.path());
     }
     if !plan.has_errors {

@@ -176,7 +176,7 @@ impl Planner {
             answer
         };
         self.kept = walk.pool.take_kept();
-        (answer, walk.diagnostics.take())
+        (answer, walk.report.take())
     }
 
     /// Ends all processes and closes everything that is open. The next plan starts them again.
@@ -186,7 +186,7 @@ impl Planner {
         };
         let walk = idle_walk(&program, environment, &mut self.memo, std::mem::take(&mut self.kept));
         walk.end_kept().await;
-        let problems = walk.diagnostics.take();
+        let problems = walk.report.take();
         drop(walk);
         self.forget_secrets(environment);
         problems

@@ -80,10 +80,10 @@ impl Walk<'_> {
 
     /// One turn of a provider for which nothing is written.
     pub(crate) fn run_implicit_provider(&self, node: NodeIx, index: u32) -> Turn {
-        let source = self.implicit_providers.borrow()[index as usize].clone();
+        let source = self.implied.provider(index);
         let Ok(schema) = self.provider_schema(&source, None) else { return Turn::Failed };
         let value = schema.block().empty_value();
-        let version = self.memo.borrow().version_of_value(&value);
+        let version = self.reuse.memo(|memo| memo.version_of_value(&value));
         self.place(node, source, &value, None);
         self.nodes.facts(node, |it| *it = Facts { version, ..Facts::default() });
         Turn::Done { keeps: false }
@@ -97,10 +97,10 @@ impl Walk<'_> {
         entry: Option<&Entry>,
     ) -> SlotIx {
         let plain = config.without_all_marks();
-        let digest = self.memo.borrow().value_digest(&plain);
+        let digest = self.reuse.memo(|memo| memo.value_digest(&plain));
         let slot = self.pool.slot(source, digest, plain, entry.cloned());
         self.set_outcome(node, Outcome::Provider(slot));
-        self.unkept.borrow_mut().insert(node);
+        self.reuse.add_unkept(node);
         slot
     }
 

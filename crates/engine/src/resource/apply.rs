@@ -195,7 +195,7 @@ impl Walk<'_> {
                 let kept = self.keep_marks(subject, prior.as_ref(), &plan).await;
                 self.apply_end(subject, ApplyAction::Update, begun, kept.as_ref().ok());
                 if kept.is_ok() {
-                    self.counts.borrow_mut().change += 1;
+                    self.report.count(|counts| counts.change += 1);
                 }
                 return kept;
             }
@@ -239,11 +239,10 @@ impl Walk<'_> {
         };
         self.apply_end(subject, action, begun, result.as_ref().ok());
         if result.is_ok() {
-            let mut counts = self.counts.borrow_mut();
-            match action {
+            self.report.count(|counts| match action {
                 ApplyAction::Update => counts.change += 1,
                 _ => counts.add += 1,
-            }
+            });
         }
         result
     }
@@ -570,15 +569,7 @@ impl Walk<'_> {
         object: Option<Arc<Object>>,
         answers: Option<Number>,
     ) -> Result<(), Failed> {
-        {
-            let mut state = self.state.borrow_mut();
-            match object {
-                Some(object) => state.set_current(&subject.address, &subject.provider, object),
-                None => {
-                    state.remove_current(&subject.address);
-                }
-            }
-        }
+        self.state.set_object(&subject.address, &subject.provider, object);
         self.take_down(subject, answers).await
     }
 

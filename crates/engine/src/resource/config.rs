@@ -36,7 +36,7 @@ impl Walk<'_> {
         self.refuse_write_only_in_set(subject, entry)?;
         let (body, header) = (&resource.body, entry.item.header);
         let decode = || self.decode(&scope, entry, body, header, block, Some(&subject.text));
-        let config = match &self.observed {
+        let config = match &self.calls.observed {
             Some(observed) => observed.read_by(&subject.address, decode),
             None => decode(),
         }?;

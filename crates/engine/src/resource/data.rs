@@ -103,13 +103,13 @@ impl Walk<'_> {
         config: &Value,
     ) -> Result<Value, Failed> {
         let Some(check) = &entry.resource().in_check else { return Err(Failed) };
-        self.check_faults.borrow_mut().insert(subject.text.clone(), Vec::new());
+        self.report.begin_check(&subject.text);
         let result = self.read_data(subject, provider, entry, config).await;
-        let faults = self.check_faults.borrow_mut().remove(&subject.text).unwrap_or_default();
+        let faults = self.report.end_check(&subject.text);
         if result.is_err() {
             self.with_check(&self.module(subject.module), check, |checked| {
                 let message = Some(together(faults));
-                self.checks.borrow_mut().record(checked, CheckStatus::Fail, message);
+                self.checks.record(checked, CheckStatus::Fail, message);
             });
         }
         result
@@ -290,11 +290,11 @@ impl Walk<'_> {
 
     /// The node that waits for all managed resources, also of modules.
     pub(super) fn all_applied(&self) -> NodeIx {
-        if let Some(node) = self.all_applied.get() {
-            return node;
-        }
+        self.implied.all_applied(|| self.add_all_applied())
+    }
+
+    fn add_all_applied(&self) -> NodeIx {
         let node = self.nodes.add(NodeKind::AllApplied);
-        self.all_applied.set(Some(node));
         let root = self.module(ModuleIx(0));
         for (local, declared) in root.template.nodes.iter().enumerate() {
             let changes = match declared {

@@ -79,7 +79,7 @@ impl Walk<'_> {
         // What is gone has no identifier.
         self.apply_end(&subject, action, begun, result.is_ok().then_some(&null));
         if result.is_ok() {
-            self.counts.borrow_mut().destroy += 1;
+            self.report.count(|counts| counts.destroy += 1);
         }
         result
     }

@@ -277,10 +277,10 @@ pub(crate) fn object_id(value: &Value) -> Option<ObjectId> {
 
 /// The block that declares a resource, found by its static path.
 pub(crate) fn find_entry(walk: &Walk<'_>, address: &ResourceInstance) -> Option<Entry> {
-    let mut module = walk.program.root();
+    let mut module = walk.config.program.root();
     for step in address.module.steps() {
         let (_, callee) = module.calls.get(step.name.as_str())?;
-        module = walk.program.module(*callee);
+        module = walk.config.program.module(*callee);
     }
     module.resources.get(&address.resource).cloned()
 }

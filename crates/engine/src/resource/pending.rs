@@ -34,8 +34,7 @@ impl Walk<'_> {
     /// The mode of the resource that a node stands for; `None` if it stands for something else.
     fn mode_of(&self, node: NodeKind) -> Option<ResourceMode> {
         let NodeKind::Declared { module, local } = node else { return None };
-        let modules = self.modules.borrow();
-        match &modules[module.0 as usize].template.nodes[local as usize] {
+        match &self.modules.get(module).template.nodes[local as usize] {
             Declared::Resource(entry) => Some(entry.resource().resource.mode),
             _ => None,
         }

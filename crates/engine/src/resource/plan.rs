@@ -76,7 +76,7 @@ impl Walk<'_> {
             self.refuse_uncertain(subject, entry)?;
         }
         self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
-        let drift = self.drift.borrow().get(&subject.address).cloned();
+        let drift = self.decisions.drift(&subject.address);
         Ok(Planned {
             change: Some(self.resource_change(subject, &plan)),
             drift,
@@ -88,12 +88,13 @@ impl Walk<'_> {
     /// The configuration and the provider's, hashed under the process's key.
     pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
         let slot = self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config);
-        let memo = self.memo.borrow();
-        let config = memo.value_digest(config);
-        match slot {
-            Some(slot) => memo.combine(&[config, slot]),
-            None => config,
-        }
+        self.reuse.memo(|memo| {
+            let config = memo.value_digest(config);
+            match slot {
+                Some(slot) => memo.combine(&[config, slot]),
+                None => config,
+            }
+        })
     }
 
     fn record_change(&self, subject: &Subject, planned: &Planned) {
@@ -107,7 +108,7 @@ impl Walk<'_> {
             action,
             reason: change.reason,
         });
-        self.changes.borrow_mut().push(change.clone());
+        self.decisions.add_change(change.clone());
     }
 
     /// Writes the dependencies of an object to the refreshed state.
@@ -116,7 +117,8 @@ impl Walk<'_> {
         let dependencies = self.planned_dependencies(&subject.address, action);
         let object = prior.object.with_dependencies(&dependencies);
         if !Arc::ptr_eq(&object, &prior.object) {
-            self.state.borrow_mut().set_current(&subject.address, &subject.provider, object);
+            self.state
+                .change(|state| state.set_current(&subject.address, &subject.provider, object));
         }
     }
 
@@ -129,7 +131,7 @@ impl Walk<'_> {
         action: Action,
     ) -> Arc<[ConfigResource]> {
         let configured = self.dependencies_of(address);
-        match self.previous.current(address) {
+        match self.state.previous().current(address) {
             _ if action == Action::NoOp => configured,
             Some(stored) if self.settings.refresh => union(&stored.dependencies, configured),
             Some(stored) => Arc::clone(&stored.dependencies),
@@ -170,7 +172,7 @@ impl Walk<'_> {
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         if subject.address.resource.mode == addr::ResourceMode::Data {
-            self.state.borrow_mut().remove_current(&subject.address);
+            self.state.change(|state| state.remove_current(&subject.address));
             return Ok(());
         }
         self.refuse_stored(&subject)?;
@@ -178,7 +180,7 @@ impl Walk<'_> {
         let Some(prior) = self.read_prior(&subject, &*provider).await? else {
             let planned = Planned {
                 change: None,
-                drift: self.drift.borrow().get(&subject.address).cloned(),
+                drift: self.decisions.drift(&subject.address),
                 refreshed: None,
                 value: Value::null(subject.ty().clone()),
             };
@@ -207,7 +209,7 @@ impl Walk<'_> {
         };
         let planned = Planned {
             change: Some(self.resource_change(&subject, &plan)),
-            drift: self.drift.borrow().get(&subject.address).cloned(),
+            drift: self.decisions.drift(&subject.address),
             refreshed: self.object(&subject.address),
             value: plan.after,
         };
@@ -229,9 +231,7 @@ impl Walk<'_> {
                 };
                 return self.subject(node, entry, key);
             }
-            NodeKind::Orphan { index } => {
-                self.orphans.borrow()[index as usize].address.instance(key.clone())
-            }
+            NodeKind::Orphan { index } => self.implied.orphan(index).address.instance(key.clone()),
             _ => return Err(Failed),
         };
         let provider_node = self.provider_node(node).ok_or(Failed)?;
@@ -243,7 +243,9 @@ impl Walk<'_> {
 
     /// Objects that the state holds and this version does not know how to treat.
     fn refuse_stored(&self, subject: &Subject) -> Result<(), Failed> {
-        let Some(instance) = self.previous.instance(&subject.address) else { return Ok(()) };
+        let Some(instance) = self.state.previous().instance(&subject.address) else {
+            return Ok(());
+        };
         let what = if !instance.deposed.is_empty() {
             "an object that waits to be destroyed after its replacement"
         } else if instance.current.as_ref().is_some_and(|it| it.skip_destroy) {

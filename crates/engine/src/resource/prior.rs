@@ -1,6 +1,6 @@
 //! The object as it is before a change: brought to the present schema, then read again from the world.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
 use provider::{
     Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange,
@@ -39,7 +39,7 @@ impl Walk<'_> {
         subject: &Subject,
         provider: &dyn Provider,
     ) -> Result<Option<Prior>, Failed> {
-        let Some(stored) = self.previous.current(&subject.address).cloned() else {
+        let Some(stored) = self.state.previous().current(&subject.address).cloned() else {
             return Ok(None);
         };
         if let Some(known) = self.read_before(subject, &stored) {
@@ -60,17 +60,15 @@ impl Walk<'_> {
     /// What an earlier run of the session read for the same stored object; none in it if the object is gone. Objects are
     /// read when a session begins and when somebody asks for it, not after every edit.
     fn read_before(&self, subject: &Subject, stored: &Arc<Object>) -> Option<Option<Arc<Object>>> {
-        let memo = self.memo.borrow();
         let address = &subject.address;
-        let known = memo.instance(&address.module, &address.resource, &address.key)?;
-        if known.prior.as_ref() != Some(stored) {
-            return None;
-        }
-        let drift = known.planned.drift.clone().map(|it| (it.addr.clone(), it));
-        self.drift.borrow_mut().extend(drift);
+        let planned = self.reuse.memo(|memo| {
+            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            (known.prior.as_ref() == Some(stored)).then(|| Rc::clone(&known.planned))
+        })?;
+        planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
         // What it depends on is the configuration's to say, and that may be another now.
         let as_stored = |it: &Arc<Object>| it.with_dependencies(&stored.dependencies);
-        Some(known.planned.refreshed.as_ref().map(as_stored))
+        Some(planned.refreshed.as_ref().map(as_stored))
     }
 
     /// An object that was read before, as its provider knew it then.
@@ -86,16 +84,11 @@ impl Walk<'_> {
 
     /// Writes an object to the refreshed state, unless it is there.
     fn keep_refreshed(&self, subject: &Subject, object: Option<&Arc<Object>>) {
-        let mut state = self.state.borrow_mut();
-        match object {
-            Some(object)
-                if state.current(&subject.address).is_some_and(|it| Arc::ptr_eq(it, object)) => {}
-            Some(object) => {
-                state.set_current(&subject.address, &subject.provider, Arc::clone(object))
-            }
-            None => {
-                state.remove_current(&subject.address);
-            }
+        let is_there = object.is_some_and(|object| {
+            self.state.object(&subject.address).is_some_and(|it| Arc::ptr_eq(&it, object))
+        });
+        if !is_there {
+            self.state.set_object(&subject.address, &subject.provider, object.cloned());
         }
     }
 
@@ -361,7 +354,7 @@ impl Walk<'_> {
             required_replace: Vec::new(),
             reason: None,
         };
-        self.drift.borrow_mut().insert(subject.address.clone(), drift);
+        self.decisions.add_drift(drift);
     }
 }
 

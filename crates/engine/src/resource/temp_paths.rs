@@ -92,8 +92,7 @@ impl Walk<'_> {
     /// provider made of it.
     fn is_earlier_path_read(&self, subject: &Subject, before: &Value) -> bool {
         let module = self.walk_module(subject);
-        let mut reads = self.reads.borrow_mut();
-        let reads = reads.entry(module.id).or_insert_with(|| Reads::of(module));
+        let reads = self.modules.reads(module);
         let prefix = self.settings.temp.all_plans();
         let mut attributes = before.as_map().into_iter().flatten();
         attributes.any(|(name, value)| {
@@ -102,6 +101,6 @@ impl Walk<'_> {
     }
 
     fn walk_module(&self, subject: &Subject) -> &Module {
-        self.program.module(self.module(subject.module).id())
+        self.config.program.module(self.module(subject.module).id())
     }
 }

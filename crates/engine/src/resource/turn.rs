@@ -9,7 +9,7 @@ use hir::{
     item::{IgnoreChanges, Provisioner, Repetition},
     unsupported,
 };
-use state::{Action, Object, Reason};
+use state::{Action, Object, Reason, State};
 use values::MarkKind;
 
 use super::{InstanceValues, Subject, has_conditions};
@@ -140,8 +140,8 @@ impl Walk<'_> {
         let is_ephemeral = match declared {
             Declared::ModuleOutput { call, output } => {
                 let (_, callee) =
-                    &self.program.module(template.module).calls[&call.module_call().name];
-                self.program.module(*callee).outputs[output].output().ephemeral
+                    &self.config.program.module(template.module).calls[&call.module_call().name];
+                self.config.program.module(*callee).outputs[output].output().ephemeral
             }
             _ => false,
         };
@@ -159,7 +159,7 @@ impl Walk<'_> {
             return Vec::new();
         }
         let address = entry.resource().resource.clone().in_module(module.address.clone());
-        let Some(resource) = self.previous.resource(&address) else { return Vec::new() };
+        let Some(resource) = self.state.previous().resource(&address) else { return Vec::new() };
         let gone = resource.instances.keys().filter(|key| !keys.contains(key));
         gone.map(|key| (key.clone(), gone_reason(keys.repeated, key))).collect()
     }
@@ -228,7 +228,7 @@ impl Walk<'_> {
         }
         let key = self.resource_key(module, entry);
         let (version, _) =
-            self.memo.borrow().unchanged(&key, &entry.item, self.inputs(node, &[]))?;
+            self.reuse.memo(|memo| memo.unchanged(&key, &entry.item, self.inputs(node, &[])))?;
         self.set_outcome(node, Outcome::Unchanged);
         self.settle_facts(node, version, true);
         Some(Turn::Done { keeps: true })
@@ -256,19 +256,15 @@ impl Walk<'_> {
         let inputs = self.instance_inputs(node, each);
         let address =
             resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
-        let prior = self.previous.current(&address);
-        let planned = {
-            let memo = self.memo.borrow();
+        let prior = self.state.previous().current(&address);
+        let planned = self.reuse.memo(|memo| {
             let known = memo.instance(&module.address, &resource.resource, &each.key)?;
-            if !is_item(known.item.as_ref(), Some(&entry.item))
-                || known.inputs != inputs
-                || known.prior.as_ref() != prior
-            {
-                return None;
-            }
-            Rc::clone(&known.planned)
-        };
-        Some((address, planned))
+            let is_same = is_item(known.item.as_ref(), Some(&entry.item))
+                && known.inputs == inputs
+                && known.prior.as_ref() == prior;
+            is_same.then(|| Rc::clone(&known.planned))
+        });
+        Some((address, planned?))
     }
 
     /// What the plan of an instance is made from. A data source is planned in another way while something that it depends
@@ -291,16 +287,15 @@ impl Walk<'_> {
             return None;
         }
         let inputs = self.end_inputs(&subject);
-        let mut planned = {
-            let memo = self.memo.borrow();
+        let mut planned = self.reuse.memo(|memo| {
             let address = &subject.address;
             let known = memo.instance(&address.module, &address.resource, &address.key)?;
             let item = subject.entry.as_ref().map(|entry| &entry.item);
             let same = is_item(known.item.as_ref(), item)
                 && known.inputs == inputs
-                && known.prior.as_ref() == self.previous.current(address);
-            same.then(|| Rc::clone(&known.planned))?
-        };
+                && known.prior.as_ref() == self.state.previous().current(address);
+            same.then(|| Rc::clone(&known.planned))
+        })?;
         if let Some(change) = &planned.change
             && change.reason != reason
             && let Some(change) = &mut Rc::make_mut(&mut planned).change
@@ -313,7 +308,7 @@ impl Walk<'_> {
     /// The end of an instance depends on nothing but its provider, and that this is the end.
     fn end_inputs(&self, subject: &Subject) -> Inputs {
         let provider = self.nodes.facts(subject.provider_node, |it| it.version);
-        self.memo.borrow().inputs([provider, Version::END].into_iter())
+        self.reuse.memo(|memo| memo.inputs([provider, Version::END].into_iter()))
     }
 
     /// Remembers the plan for the end of an instance.
@@ -324,12 +319,12 @@ impl Walk<'_> {
         let memo = InstanceMemo {
             item: subject.entry.as_ref().map(|entry| Arc::clone(&entry.item)),
             inputs: self.end_inputs(subject),
-            config: self.memo.borrow().digest(&[b"end"]),
-            prior: self.previous.current(&subject.address).cloned(),
+            config: self.reuse.memo(|memo| memo.digest(&[b"end"])),
+            prior: self.state.previous().current(&subject.address).cloned(),
             planned: Rc::new(planned),
         };
         let ResourceParts { module, resource, key } = ResourceParts::of(subject);
-        self.memo.borrow_mut().remember_instance(module, resource, key, memo);
+        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
     }
 
     /// Takes a plan for an instance over into this run's results.
@@ -340,17 +335,18 @@ impl Walk<'_> {
 
     /// The same, for an instance that references do not see.
     fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
-        let current = self.state.borrow().current(address).cloned();
+        let current = self.state.object(address);
         match (&planned.refreshed, current) {
             (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
             (Some(object), _) => {
                 let provider = self.provider_node(node).map(|it| self.provider_ref(it));
                 if let Some(provider) = provider {
-                    self.state.borrow_mut().set_current(address, &provider, Arc::clone(object));
+                    self.state
+                        .change(|state| state.set_current(address, &provider, Arc::clone(object)));
                 }
             }
             (None, Some(_)) => {
-                self.state.borrow_mut().remove_current(address);
+                self.state.change(|state| state.remove_current(address));
             }
             (None, None) => {}
         }
@@ -362,10 +358,9 @@ impl Walk<'_> {
                 action: change.change.action,
                 reason: change.reason,
             });
-            self.changes.borrow_mut().push(change.clone());
+            self.decisions.add_change(change.clone());
         }
-        let drift = planned.drift.clone().map(|it| (it.addr.clone(), it));
-        self.drift.borrow_mut().extend(drift);
+        planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
     }
 
     /// Remembers the plan for an instance.
@@ -381,31 +376,29 @@ impl Walk<'_> {
             item: Some(Arc::clone(&entry.item)),
             inputs: self.instance_inputs(subject.node, each),
             config,
-            prior: self.previous.current(&subject.address).cloned(),
+            prior: self.state.previous().current(&subject.address).cloned(),
             planned: Rc::new(planned),
         };
         let ResourceParts { module, resource, key } = ResourceParts::of(subject);
-        self.memo.borrow_mut().remember_instance(module, resource, key, memo);
+        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
     }
 
     /// What is remembered of an instance whose configuration, prior state and provider are the same, even if what they
     /// were made from is not.
     pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
-        let memo = self.memo.borrow();
-        let known = memo.instance(
-            &subject.address.module,
-            &subject.address.resource,
-            &subject.address.key,
-        )?;
-        let same_item = match (&known.item, &subject.entry) {
-            (Some(item), Some(entry)) => {
-                memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
-            }
-            _ => false,
-        };
-        let prior = self.previous.current(&subject.address);
-        let same = same_item && known.config == config && known.prior.as_ref() == prior;
-        same.then(|| Planned::clone(&known.planned))
+        let address = &subject.address;
+        self.reuse.memo(|memo| {
+            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            let same_item = match (&known.item, &subject.entry) {
+                (Some(item), Some(entry)) => {
+                    memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
+                }
+                _ => false,
+            };
+            let prior = self.state.previous().current(address);
+            let same = same_item && known.config == config && known.prior.as_ref() == prior;
+            same.then(|| Planned::clone(&known.planned))
+        })
     }
 
     /// Ends a resource's node after its tasks; gives whether something of it stays open.
@@ -430,7 +423,7 @@ impl Walk<'_> {
         {
             let key = self.resource_key(&module, entry);
             let inputs = self.inputs(node, &[]);
-            let version = self.memo.borrow_mut().remember(key, &entry.item, inputs, &value);
+            let version = self.reuse.change(|memo| memo.remember(key, &entry.item, inputs, &value));
             self.nodes.facts(node, |it| it.version = version);
         }
         is_ephemeral
@@ -464,21 +457,27 @@ impl Walk<'_> {
 
     /// The objects of a resource: as they are after refresh in a plan, as they were before the run in an apply.
     fn objects_of(&self, address: &addr::AbsResource) -> Vec<(InstanceKey, Arc<Object>)> {
-        let refreshed = self.state.borrow();
-        let state = if self.phase() == Phase::PlanDestroy { &refreshed } else { &*self.previous };
-        let instances = state.resource(address).into_iter().flat_map(|it| it.instances.iter());
-        instances
-            .filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?))))
-            .collect()
+        let objects = |state: &State| {
+            let instances = state.resource(address).into_iter().flat_map(|it| it.instances.iter());
+            instances
+                .filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?))))
+                .collect()
+        };
+        match self.phase() {
+            Phase::PlanDestroy => self.state.read(objects),
+            _ => objects(self.state.previous()),
+        }
     }
 
     /// One turn of a resource that only the state has.
     pub(crate) fn run_orphan(&self, node: NodeIx, index: u32) -> Turn {
-        let orphan = Rc::clone(&self.orphans.borrow()[index as usize]);
+        let orphan = self.implied.orphan(index);
         if orphan.address.resource.mode != ResourceMode::Managed {
             if self.phase() == Phase::Plan {
                 for (key, _) in &orphan.instances {
-                    self.state.borrow_mut().remove_current(&orphan.address.instance(key.clone()));
+                    self.state.change(|state| {
+                        state.remove_current(&orphan.address.instance(key.clone()))
+                    });
                 }
             }
             return Turn::Done { keeps: false };

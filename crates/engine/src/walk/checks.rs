@@ -1,6 +1,6 @@
 //! Conditions: evaluated, told about where they fail, and kept as results.
 
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap};
 
 use ::values::{Kind, MarkKind, Type, Value, convert};
 use db::{Diagnostic, Severity};
@@ -12,8 +12,11 @@ use super::{EngineScope, Failed, Walk};
 /// Results of the conditions of a run, in the order of addresses.
 #[derive(Default)]
 pub(crate) struct Checks {
-    results: BTreeMap<(u8, String), (CheckKind, BTreeMap<String, Outcome>)>,
+    results: RefCell<Results>,
 }
+
+type Results = BTreeMap<(u8, String), (CheckKind, Objects)>;
+type Objects = BTreeMap<String, Outcome>;
 
 /// The outcome of the conditions of one object.
 #[derive(Default)]
@@ -58,36 +61,38 @@ impl ConditionKind {
 impl Checks {
     /// Expects the objects that a plan has results of. Those that an apply does not come to stay unknown.
     pub(crate) fn expected(planned: &[CheckResult]) -> Checks {
-        let mut checks = Checks::default();
+        let mut results = Results::default();
         // No objects and a status is "there are none"; without a status, nothing was expanded.
         let is_expanded =
             |it: &&CheckResult| it.status != CheckStatus::Unknown || !it.objects.is_empty();
         for result in planned.iter().filter(is_expanded) {
-            let objects = checks.objects(result.kind, &result.config_addr);
+            let objects = objects_of(&mut results, result.kind, &result.config_addr);
             objects.extend(result.objects.iter().map(|it| (it.addr.clone(), Outcome::default())));
         }
-        checks
+        Checks { results: RefCell::new(results) }
     }
 
     /// What a destruction knows of conditions: that outputs of the root module have some.
     pub(crate) fn of_destruction(root: &Module) -> Checks {
-        let mut checks = Checks::default();
+        let mut results = Results::default();
         let outputs = root.outputs.iter().filter(|(_, it)| !it.output().preconditions.is_empty());
         for (name, _) in outputs {
             let address = format!("output.{name}");
-            checks.objects(CheckKind::Output, &address).entry(address.clone()).or_default();
+            let objects = objects_of(&mut results, CheckKind::Output, &address);
+            objects.entry(address.clone()).or_default();
         }
-        checks
+        Checks { results: RefCell::new(results) }
     }
 
     /// Records the outcome of one more condition of an object: the worst of all counts.
     pub(crate) fn record(
-        &mut self,
+        &self,
         checked: Checked<'_>,
         status: CheckStatus,
         message: Option<String>,
     ) {
-        let objects = self.objects(checked.kind, checked.config_addr);
+        let mut results = self.results.borrow_mut();
+        let objects = objects_of(&mut results, checked.kind, checked.config_addr);
         let object = objects.entry(checked.addr.to_owned()).or_default();
         object.status = Some(object.status.map_or(status, |it| worst(it, status)));
         object.failure_messages.extend(message);
@@ -96,14 +101,20 @@ impl Checks {
     /// Whether something failed a check already.
     pub(crate) fn is_failing(&self, checked: Checked<'_>) -> bool {
         let key = (rank(checked.kind), checked.config_addr.to_owned());
-        let object = self.results.get(&key).and_then(|(_, objects)| objects.get(checked.addr));
+        let results = self.results.borrow();
+        let object = results.get(&key).and_then(|(_, objects)| objects.get(checked.addr));
         let status = object.and_then(|it| it.status);
         matches!(status, Some(CheckStatus::Fail | CheckStatus::Error))
     }
 
-    fn objects(&mut self, kind: CheckKind, config_addr: &str) -> &mut BTreeMap<String, Outcome> {
-        let key = (rank(kind), config_addr.to_owned());
-        &mut self.results.entry(key).or_insert_with(|| (kind, BTreeMap::new())).1
+    /// Takes the results out.
+    pub(crate) fn take(&self) -> Checks {
+        Checks { results: RefCell::new(self.results.take()) }
+    }
+
+    /// Starts from other results.
+    pub(crate) fn restore(&self, checks: Checks) {
+        self.results.replace(checks.results.into_inner());
     }
 
     /// The results as plan and state hold them. What the program declares and no object was found of gets the status
@@ -119,7 +130,7 @@ impl Checks {
             let status = without_objects;
             results.insert(key, CheckResult { kind, config_addr, status, objects: Vec::new() });
         }
-        for (key, (kind, outcomes)) in &self.results {
+        for (key, (kind, outcomes)) in &*self.results.borrow() {
             let objects = outcomes.iter().map(|(addr, outcome)| CheckObject {
                 addr: addr.clone(),
                 status: outcome.status.unwrap_or(CheckStatus::Unknown),
@@ -132,6 +143,11 @@ impl Checks {
         }
         results.into_values().collect()
     }
+}
+
+fn objects_of<'r>(results: &'r mut Results, kind: CheckKind, config_addr: &str) -> &'r mut Objects {
+    let key = (rank(kind), config_addr.to_owned());
+    &mut results.entry(key).or_insert_with(|| (kind, Objects::new())).1
 }
 
 /// Everything of the configuration that has conditions, once for each path of calls that leads to it.
@@ -215,13 +231,13 @@ impl Walk<'_> {
         checked: Checked<'_>,
         results: Vec<(CheckStatus, Option<String>)>,
     ) -> bool {
-        if self.function_answers.is_waiting() {
+        if self.calls.answers.is_waiting() {
             return true;
         }
         let mut failed = false;
         for (status, message) in results {
             failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
-            self.checks.borrow_mut().record(checked, status, message);
+            self.checks.record(checked, status, message);
         }
         failed
     }

@@ -16,22 +16,11 @@ use crate::event::Event;
 impl Walk<'_> {
     /// Takes a problem.
     pub(crate) fn report(&self, diagnostic: Diagnostic) {
-        let diagnostic = self.demoted(diagnostic);
-        if !self.function_answers.is_gathering() {
+        let diagnostic = self.report.demoted(diagnostic);
+        if !self.calls.answers.is_gathering() {
             self.emit(Event::Diagnostic(diagnostic.clone()));
         }
-        self.diagnostics.borrow_mut().push(diagnostic);
-    }
-
-    /// Notes an error of a data source that is being read for a `check` block, and makes it a warning.
-    fn demoted(&self, diagnostic: Diagnostic) -> Diagnostic {
-        let mut faults = self.check_faults.borrow_mut();
-        let of = diagnostic.address.as_ref().filter(|_| diagnostic.is_error());
-        let Some(faults) = of.and_then(|address| faults.get_mut(address)) else {
-            return diagnostic;
-        };
-        faults.push(format!("{}: {}", diagnostic.summary, diagnostic.detail));
-        Diagnostic { severity: Severity::Warning, ..diagnostic }
+        self.report.add(diagnostic);
     }
 
     /// Evaluates an expression of an item; `address` is that of the object that it is for.
@@ -54,7 +43,7 @@ impl Walk<'_> {
         expr: ExprId,
     ) -> Result<Value, Failed> {
         let evaluate = || self.evaluate(scope, entry, expr, None);
-        let (value, parts) = self.functions.parts.gather(evaluate);
+        let (value, parts) = self.calls.functions.parts.gather(evaluate);
         let value = value?;
         parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
         Ok(value)
@@ -85,7 +74,7 @@ impl Walk<'_> {
         address: Option<&str>,
     ) -> Result<(Value, Vec<Value>), Failed> {
         let decode = || eval::decode_body(&entry.item.exprs, body, header, block, scope);
-        let (evaluated, parts) = self.functions.parts.gather(decode);
+        let (evaluated, parts) = self.calls.functions.parts.gather(decode);
         let value = self.evaluated(evaluated, entry, header.into(), address)?;
         parts.iter().chain([&value]).for_each(|it| self.environment.redactor.learn(it));
         Ok((value, parts))
@@ -114,7 +103,7 @@ impl Walk<'_> {
         expr: ExprId,
         value: &Value,
     ) -> Result<(), Failed> {
-        let budget = self.functions.budget();
+        let budget = self.calls.functions.budget();
         let Some(Err(exceeded)) = budget.map(|it| it.reserve(value.unshared_size())) else {
             return Ok(());
         };
@@ -132,7 +121,7 @@ impl Walk<'_> {
     ) -> Result<Value, Failed> {
         match evaluated {
             // It was made from answers that are not there yet, and is computed again.
-            _ if self.function_answers.is_waiting() => Err(Failed),
+            _ if self.calls.answers.is_waiting() => Err(Failed),
             Ok(evaluated) => {
                 let failed = evaluated.has_errors();
                 for diagnostic in evaluated.diagnostics {
@@ -178,9 +167,9 @@ impl Walk<'_> {
         address: Option<&str>,
         diagnostic: Diagnostic,
     ) {
-        self.report(self.program.explained(Diagnostic {
+        self.report(self.config.program.explained(Diagnostic {
             address: address.map(str::to_owned).or(diagnostic.address),
-            location: self.program.locate(entry.origin, at),
+            location: self.config.program.locate(entry.origin, at),
             context: self.context(entry),
             ..diagnostic
         }));
@@ -189,9 +178,9 @@ impl Walk<'_> {
     /// Tells that a part of the language is understood, but not run. A directory that is in the program twice is one text.
     pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
         let detail = unsupported::detail(what);
-        let location = self.program.locate(entry.origin, at);
+        let location = self.config.program.locate(entry.origin, at);
         let is_told = |it: &Diagnostic| it.location == location && it.detail == detail;
-        if self.diagnostics.borrow().iter().any(is_told) {
+        if self.report.any(is_told) {
             return;
         }
         self.report_at(

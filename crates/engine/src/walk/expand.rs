@@ -129,7 +129,7 @@ impl Walk<'_> {
         let keys = keys.and_then(|keys| self.with_room(keys, weight, what));
         // A map of `for_each` may have ephemeral values, which instances then hold.
         if value.has_deep(MarkKind::Ephemeral) {
-            self.has_ephemeral_instances.set(true);
+            self.reuse.note_ephemeral_instances();
         }
         keys.map_err(|refused| self.refuse_keys(entry, expr.into(), refused))
     }
@@ -155,13 +155,13 @@ impl Walk<'_> {
         weight: usize,
         what: &'static str,
     ) -> Result<Keys, Option<Refused>> {
-        let before = self.instances.get();
+        let before = self.modules.instances();
         let total = before.saturating_add(keys.instances.len().saturating_mul(weight));
         if total <= MOST_INSTANCES {
-            self.instances.set(total);
+            self.modules.set_instances(total);
             return Ok(keys);
         }
-        self.instances.set(usize::MAX);
+        self.modules.set_instances(usize::MAX);
         match before {
             usize::MAX => Err(None),
             _ => Err(Some((too_many(what, "together with the others of this run"), what))),
@@ -185,11 +185,10 @@ impl Walk<'_> {
             return Ok(());
         }
         let names: String = keys.instances.iter().map(|it| it.key.to_string()).collect();
-        let names = self.memo.borrow().version_of_value(&Value::string(names));
+        let names = self.reuse.memo(|memo| memo.version_of_value(&Value::string(names)));
         let values = keys.instances.iter().map(|it| self.each_version(it));
-        let memo = self.memo.borrow();
-        let version = memo.version_of_inputs(memo.inputs(values.chain([names])));
-        drop(memo);
+        let version =
+            self.reuse.memo(|memo| memo.version_of_inputs(memo.inputs(values.chain([names]))));
         self.nodes.facts(node, |it| it.version = version);
         self.set_outcome(node, Outcome::Keys(Rc::new(keys)));
         Ok(())
@@ -210,7 +209,7 @@ impl Walk<'_> {
             return Ok(());
         };
         // Resources count when they are expanded themselves.
-        let declared = &self.templates[callee.0 as usize].nodes;
+        let declared = &self.config.templates[callee.0 as usize].nodes;
         let weight = declared.iter().filter(|it| !matches!(it, Declared::Resource(_))).count();
         let keys = Rc::new(self.keys(module, entry, call.repetition, weight)?);
         let nodes = &caller.template.calls[&call.name];
@@ -292,7 +291,7 @@ impl Walk<'_> {
         if self.phase() != Phase::Plan {
             return;
         }
-        for child in self.state_index.children.get(&caller.address).into_iter().flatten() {
+        for child in self.state.index().children.get(&caller.address).into_iter().flatten() {
             let Some((_, step)) = child.split_last() else { continue };
             if step.name == call && !keys.contains(&step.key) {
                 self.add_orphans_within(child, state::Reason::DeleteBecauseNoModule);
@@ -337,7 +336,7 @@ impl Walk<'_> {
             "Provider configuration not present",
             detail,
         );
-        let location = self.program.locate(entry.origin, entry.item.header.into());
+        let location = self.config.program.locate(entry.origin, entry.item.header.into());
         self.report(diagnostic.at(location).with_address(address));
     }
 }

@@ -11,38 +11,42 @@
 //! an await.
 
 pub(crate) mod checks;
+mod decisions;
 pub(crate) mod diagnose;
 mod expand;
+mod implied;
 mod modules;
 mod nodes;
 mod output;
+mod report;
+mod reuse;
+mod run_state;
 mod schedule;
 mod scope;
 mod standing;
 mod values;
 mod variable;
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::{BTreeMap, BTreeSet},
-    rc::Rc,
-    sync::Arc,
-};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use ::values::{Str, Value};
 use addr::{
     AbsResource, ConfigResource, InstanceKey, ModuleInstance, ProviderConfigRef, ResourceInstance,
 };
-use db::Diagnostic;
-use hir::{ModuleId, Program};
+use hir::Program;
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{EphemeralPlan, Object, OutputChange, ResourceChange, State, journal::Intent};
+use state::{Object, OutputChange, State, journal::Intent};
 
 pub(crate) use checks::{ConditionKind, condition_result, message_text};
+pub(crate) use decisions::{DecisionParts, Decisions};
 pub(crate) use expand::{Each, Keys, Repeated};
-pub(crate) use modules::{FoundProvider, ModuleRun, provider_name};
+pub(crate) use implied::{ImpliedNodes, ImpliedParts};
+pub(crate) use modules::{FoundProvider, ModuleRun, Modules, provider_name};
 pub(crate) use nodes::{KeptNodes, Nodes};
+pub(crate) use report::Report;
+pub(crate) use reuse::Reuse;
+pub(crate) use run_state::RunState;
 pub(crate) use schedule::{Task, Work, run};
 pub(crate) use scope::{EngineScope, Functions, OwnObject, time_text};
 pub(crate) use standing::{Apart, Part, Standing};
@@ -59,7 +63,6 @@ use crate::{
     offline::{self, Offline},
     pool::{Kept, Pool, SlotIx},
     request::{CancelLevel, Environment},
-    resource::Reads,
     temp::TempRoot,
     variables::VariableValues,
 };
@@ -164,61 +167,46 @@ pub(crate) struct Orphan {
     pub(crate) instances: Vec<(InstanceKey, Option<state::Reason>)>,
 }
 
-/// The run.
-pub(crate) struct Walk<'a> {
+/// The configuration of a run.
+pub(crate) struct Configuration<'a> {
     pub(crate) program: &'a Arc<Program>,
-    pub(crate) environment: &'a Environment,
-    pub(crate) settings: Settings,
     pub(crate) variables: VariableValues,
+    /// The graphs of the program's modules.
     pub(crate) templates: Vec<Rc<Template>>,
     /// The module calls of the program.
     pub(crate) tree: ConfigTree,
     pub(crate) dependencies: Dependencies,
-    /// What an apply was told to do.
-    pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
-    /// What an import was told to do.
-    pub(crate) import: Option<ImportOrder>,
-    /// The state as it was before the run.
-    pub(crate) previous: Arc<State>,
-    pub(crate) nodes: Nodes,
-    pub(crate) modules: RefCell<Vec<Rc<ModuleRun>>>,
-    pub(crate) orphans: RefCell<Vec<Rc<Orphan>>>,
-    pub(crate) implicit_providers: RefCell<Vec<addr::ProviderSource>>,
-    pub(crate) implicit_by_source: RefCell<FxHashMap<addr::ProviderSource, NodeIx>>,
-    pub(crate) orphan_nodes: RefCell<FxHashMap<AbsResource, NodeIx>>,
-    /// Resources of the state by module instance.
-    pub(crate) state_index: Rc<StateIndex>,
-    pub(crate) state: RefCell<State>,
-    pub(crate) memo: RefCell<&'a mut Memo>,
-    pub(crate) pool: Pool,
-    pub(crate) store: EphemeralStore,
-    pub(crate) checks: RefCell<checks::Checks>,
-    /// Errors of the data sources of `check` blocks that are being read, by address: they fail the check, and are warnings.
-    pub(crate) check_faults: RefCell<BTreeMap<String, Vec<String>>>,
-    /// The node that stands for all managed resources, once a data source of a `check` block waits for it.
-    pub(crate) all_applied: Cell<Option<NodeIx>>,
-    pub(crate) diagnostics: RefCell<Vec<Diagnostic>>,
-    pub(crate) changes: RefCell<Vec<ResourceChange>>,
-    pub(crate) drift: RefCell<BTreeMap<ResourceInstance, ResourceChange>>,
-    pub(crate) ephemerals: RefCell<Vec<EphemeralPlan>>,
-    pub(crate) outputs: RefCell<BTreeMap<Str, OutputChange>>,
-    pub(crate) counts: RefCell<crate::event::ChangeCounts>,
-    pub(crate) stopping: Cell<bool>,
-    /// How many instances there are so far.
-    pub(crate) instances: Cell<usize>,
-    /// How often a node had its turn.
-    pub(crate) turns: Cell<usize>,
-    /// Whether instances have ephemeral values, from their `for_each`: then the next run cannot stand on this one.
-    pub(crate) has_ephemeral_instances: Cell<bool>,
-    /// Nodes whose results the next run cannot have: those of what is ephemeral, and providers.
-    pub(crate) unkept: RefCell<BTreeSet<NodeIx>>,
-    /// What modules read of their resources, as far as somebody asked.
-    pub(crate) reads: RefCell<FxHashMap<ModuleId, Reads>>,
+}
+
+/// How a run evaluates functions.
+pub(crate) struct Calls {
     pub(crate) functions: Functions,
     /// The system that functions read files through, in a plan that is saved.
     pub(crate) observed: Option<Arc<Observed>>,
     /// What functions of providers gave in this run.
-    pub(crate) function_answers: FunctionAnswers,
+    pub(crate) answers: FunctionAnswers,
+}
+
+/// The run.
+pub(crate) struct Walk<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) settings: Settings,
+    pub(crate) config: Configuration<'a>,
+    /// What an apply was told to do.
+    pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
+    /// What an import was told to do.
+    pub(crate) import: Option<ImportOrder>,
+    pub(crate) nodes: Nodes,
+    pub(crate) implied: ImpliedNodes,
+    pub(crate) modules: Modules,
+    pub(crate) state: RunState,
+    pub(crate) reuse: Reuse<'a>,
+    pub(crate) pool: Pool,
+    pub(crate) store: EphemeralStore,
+    pub(crate) checks: checks::Checks,
+    pub(crate) report: Report,
+    pub(crate) decisions: Decisions,
+    pub(crate) calls: Calls,
 }
 
 /// The resources of a state by module instance, so that finding orphans does not look at the whole state for each
@@ -314,45 +302,28 @@ impl<'a> Walk<'a> {
         let store = EphemeralStore::new(environment.system.now());
         kept.iter().flat_map(Kept::opened).for_each(|open| store.adopt(open));
         let walk = Walk {
-            program,
             environment,
             settings,
-            variables,
-            tree: ConfigTree::new(program, &templates),
-            dependencies: Dependencies::new(),
-            templates,
+            config: Configuration {
+                program,
+                variables,
+                tree: ConfigTree::new(program, &templates),
+                dependencies: Dependencies::new(),
+                templates,
+            },
             orders,
             import,
-            state: RefCell::new((*previous).clone()),
-            state_index,
-            previous,
             nodes: Nodes::default(),
-            modules: RefCell::default(),
-            orphans: RefCell::default(),
-            implicit_providers: RefCell::default(),
-            implicit_by_source: RefCell::default(),
-            orphan_nodes: RefCell::default(),
-            memo: RefCell::new(memo),
+            implied: ImpliedNodes::default(),
+            modules: Modules::default(),
+            state: RunState::new(previous, state_index),
+            reuse: Reuse::new(memo),
             pool: kept.map_or_else(Pool::default, Pool::keeping),
             store,
-            checks: RefCell::default(),
-            check_faults: RefCell::default(),
-            all_applied: Cell::default(),
-            diagnostics: RefCell::default(),
-            changes: RefCell::default(),
-            drift: RefCell::default(),
-            ephemerals: RefCell::default(),
-            outputs: RefCell::default(),
-            counts: RefCell::default(),
-            stopping: Cell::new(false),
-            instances: Cell::default(),
-            turns: Cell::default(),
-            has_ephemeral_instances: Cell::default(),
-            unkept: RefCell::default(),
-            reads: RefCell::default(),
-            functions,
-            function_answers: FunctionAnswers::default(),
-            observed: None,
+            checks: checks::Checks::default(),
+            report: Report::default(),
+            decisions: Decisions::default(),
+            calls: Calls { functions, observed: None, answers: FunctionAnswers::default() },
         };
         walk.place_earlier();
         walk
@@ -361,7 +332,7 @@ impl<'a> Walk<'a> {
     /// Lets every resource of the state be handled as one that is to go.
     pub(crate) fn add_everything_as_orphan(&self) {
         let addresses: Vec<AbsResource> =
-            self.previous.resources().map(|(address, _)| address.clone()).collect();
+            self.state.previous().resources().map(|(address, _)| address.clone()).collect();
         for address in addresses {
             self.add_orphan(&address, |_| None);
         }
@@ -369,7 +340,7 @@ impl<'a> Walk<'a> {
 
     /// Plans the removal of outputs that the state has.
     pub(crate) fn plan_output_removal(&self, removed: impl Fn(&str) -> bool) {
-        let gone = self.previous.outputs.iter().filter(|(name, _)| removed(name));
+        let gone = self.state.previous().outputs.iter().filter(|(name, _)| removed(name));
         for (name, output) in gone {
             let change = OutputChange {
                 action: state::Action::Delete,
@@ -377,7 +348,7 @@ impl<'a> Walk<'a> {
                 after: Value::null(::values::Type::Dynamic),
                 sensitive: output.sensitive,
             };
-            self.outputs.borrow_mut().insert(name.clone(), change);
+            self.decisions.set_output(name.clone(), change);
         }
     }
 
@@ -387,7 +358,7 @@ impl<'a> Walk<'a> {
 
     /// The schemas of a provider.
     pub(crate) fn schemas(&self, source: &addr::ProviderSource) -> Option<Arc<ProviderSchemas>> {
-        let known = self.program.schemas.get(source).cloned();
+        let known = self.config.program.schemas.get(source).cloned();
         known.or_else(|| (*source == crate::builtin::source()).then(crate::builtin::schemas))
     }
 
@@ -397,11 +368,11 @@ impl<'a> Walk<'a> {
 
     /// Whether nothing new may be started.
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.get() || self.environment.cancel.level() >= CancelLevel::Stopping
+        self.report.ends_run() || self.environment.cancel.level() >= CancelLevel::Stopping
     }
 
     pub(crate) fn module(&self, module: ModuleIx) -> Rc<ModuleRun> {
-        Rc::clone(&self.modules.borrow()[module.0 as usize])
+        self.modules.get(module)
     }
 
     /// The module instance and the declaration that a node stands for.
@@ -418,7 +389,7 @@ impl<'a> Walk<'a> {
 
     /// The dependencies that the configuration gives the objects of a resource.
     pub(crate) fn dependencies_of(&self, address: &ResourceInstance) -> Arc<[ConfigResource]> {
-        self.dependencies.of(&self.tree, &address.config())
+        self.config.dependencies.of(&self.config.tree, &address.config())
     }
 
     /// The resources that a provider configuration is made from.
@@ -426,12 +397,12 @@ impl<'a> Walk<'a> {
         &self,
         provider: &ProviderConfigRef,
     ) -> Arc<[ConfigResource]> {
-        self.dependencies.of_provider(&self.tree, provider)
+        self.config.dependencies.of_provider(&self.config.tree, provider)
     }
 
     /// The object that state holds of an instance.
     pub(crate) fn object(&self, address: &ResourceInstance) -> Option<Arc<Object>> {
-        self.state.borrow().current(address).cloned()
+        self.state.object(address)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Module instances: their nodes in the graph, and which provider configuration a name means in them.
 
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell},
     collections::BTreeMap,
     rc::Rc,
 };
@@ -9,14 +9,14 @@ use std::{
 use addr::{
     InstanceKey, ModuleInstance, ModulePath, ProviderConfigRef, ProviderSource, ResourceMode,
 };
-use hir::{Entry, program::ModuleId};
+use hir::{Entry, Module, program::ModuleId};
 use rustc_hash::FxHashMap;
 use values::Str;
 
 use super::{Each, Keys, Orphan, Walk};
 use crate::{
     graph::{Declared, EdgeKind, FoundConfig, ModuleIx, NodeIx, NodeKind, Template},
-    resource::has_conditions,
+    resource::{Reads, has_conditions},
 };
 
 /// A module instance of a run.
@@ -36,6 +36,51 @@ pub(crate) struct ModuleRun {
     pub(crate) children: RefCell<FxHashMap<Str, Children>>,
     /// What `path.temp` is, once an expression has asked.
     pub(crate) temp: OnceCell<Str>,
+}
+
+/// The module instances of a run.
+#[derive(Default)]
+pub(crate) struct Modules {
+    list: RefCell<Vec<Rc<ModuleRun>>>,
+    /// How many instances of resources and calls there are so far.
+    instances: Cell<usize>,
+    /// What modules read of their resources, as far as a plan asked.
+    reads: RefCell<FxHashMap<ModuleId, Rc<Reads>>>,
+}
+
+impl Modules {
+    pub(crate) fn get(&self, module: ModuleIx) -> Rc<ModuleRun> {
+        Rc::clone(&self.list.borrow()[module.0 as usize])
+    }
+
+    pub(crate) fn add(&self, module: Rc<ModuleRun>) -> ModuleIx {
+        let list = &mut *self.list.borrow_mut();
+        list.push(module);
+        ModuleIx(list.len() as u32 - 1)
+    }
+
+    pub(crate) fn instances(&self) -> usize {
+        self.instances.get()
+    }
+
+    pub(crate) fn set_instances(&self, instances: usize) {
+        self.instances.set(instances);
+    }
+
+    /// What a module reads of its resources.
+    pub(crate) fn reads(&self, module: &Module) -> Rc<Reads> {
+        let mut reads = self.reads.borrow_mut();
+        Rc::clone(reads.entry(module.id).or_insert_with(|| Rc::new(Reads::of(module))))
+    }
+
+    pub(crate) fn take(&self) -> Vec<Rc<ModuleRun>> {
+        self.list.take()
+    }
+
+    pub(crate) fn restore(&self, list: Vec<Rc<ModuleRun>>, instances: usize) {
+        self.list.replace(list);
+        self.instances.set(instances);
+    }
 }
 
 /// How a module instance came to be.
@@ -87,9 +132,8 @@ impl Walk<'_> {
         gate: Option<NodeIx>,
         passed: BTreeMap<(Str, Option<Str>), NodeIx>,
     ) -> ModuleIx {
-        let template = Rc::clone(&self.templates[id.0 as usize]);
+        let template = Rc::clone(&self.config.templates[id.0 as usize]);
         let base = self.nodes.graph(|graph| graph.len()) as u32;
-        let index = ModuleIx(self.modules.borrow().len() as u32);
         let path = address.path();
         let module = Rc::new(ModuleRun {
             template: Rc::clone(&template),
@@ -102,7 +146,7 @@ impl Walk<'_> {
             children: RefCell::default(),
             temp: OnceCell::new(),
         });
-        self.modules.borrow_mut().push(Rc::clone(&module));
+        let index = self.modules.add(Rc::clone(&module));
         for local in 0..template.nodes.len() as u32 {
             self.nodes.add(NodeKind::Declared { module: index, local });
         }
@@ -126,7 +170,7 @@ impl Walk<'_> {
     /// for a destruction that refreshes nothing: there, only variables that something refers to run.
     fn demand_all(&self, module: &ModuleRun) {
         let is_quiet = self.phase().is_destroy() || self.phase() == super::Phase::Import;
-        let refreshes = self.settings.refresh && !self.previous.is_empty();
+        let refreshes = self.settings.refresh && !self.state.previous().is_empty();
         let checks_variables = module.caller.is_none() && (refreshes || !self.phase().is_destroy());
         let template = &module.template;
         for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
@@ -256,10 +300,10 @@ impl Walk<'_> {
         name: &Str,
         alias: Option<&Str>,
     ) -> Option<NodeIx> {
-        match self.tree.provider(self.tree.find(&module.path)?, name, alias)? {
+        match self.config.tree.provider(self.config.tree.find(&module.path)?, name, alias)? {
             FoundConfig::Implicit(source) => Some(self.implicit_provider(&source)),
             FoundConfig::Declared(declaring, local) => {
-                let path = self.tree.path(declaring);
+                let path = self.config.tree.path(declaring);
                 let mut module = Rc::clone(module);
                 while module.path != path {
                     module = self.module(module.caller.as_ref()?.module);
@@ -270,20 +314,16 @@ impl Walk<'_> {
     }
 
     fn implicit_provider(&self, source: &ProviderSource) -> NodeIx {
-        if let Some(node) = self.implicit_by_source.borrow().get(source) {
-            return *node;
-        }
-        let index = self.implicit_providers.borrow().len() as u32;
-        let node = self.nodes.add(NodeKind::ImplicitProvider { index });
-        self.nodes.change(|graph| graph.set_closes(node));
-        self.implicit_providers.borrow_mut().push(source.clone());
-        self.implicit_by_source.borrow_mut().insert(source.clone(), node);
-        node
+        self.implied.provider_node(source, |index| {
+            let node = self.nodes.add(NodeKind::ImplicitProvider { index });
+            self.nodes.change(|graph| graph.set_closes(node));
+            node
+        })
     }
 
     /// The provider that a local name means in a module.
     pub(crate) fn provider_source(&self, module: &ModuleRun, name: &str) -> Option<ProviderSource> {
-        let program = self.program.module(module.id());
+        let program = self.config.program.module(module.id());
         program
             .provider_sources
             .get(name)
@@ -312,7 +352,7 @@ impl Walk<'_> {
                 }
             }
             NodeKind::ImplicitProvider { index } => {
-                let source = self.implicit_providers.borrow()[index as usize].clone();
+                let source = self.implied.provider(index);
                 ProviderConfigRef::default_in(ModulePath::root(), source)
             }
             _ => unreachable!("only provider nodes are asked for their reference"),
@@ -364,12 +404,12 @@ impl Walk<'_> {
         if !matches!(self.phase(), super::Phase::Plan) {
             return;
         }
-        for address in self.state_index.resources.get(&module.address).into_iter().flatten() {
+        for address in self.state.index().resources.get(&module.address).into_iter().flatten() {
             if !module.template.resources.contains_key(&address.resource) {
                 self.add_orphan(address, |_| Some(state::Reason::DeleteBecauseNoResourceConfig));
             }
         }
-        for child in self.state_index.children.get(&module.address).into_iter().flatten() {
+        for child in self.state.index().children.get(&module.address).into_iter().flatten() {
             let Some((_, step)) = child.split_last() else { continue };
             if !module.template.calls.contains_key(step.name.as_str()) {
                 self.add_orphans_within(child, state::Reason::DeleteBecauseNoResourceConfig);
@@ -381,7 +421,7 @@ impl Walk<'_> {
     /// or because the configuration has no such call, and so no such resource.
     pub(crate) fn add_orphans_within(&self, module: &ModuleInstance, reason: state::Reason) {
         let mut gone = Vec::new();
-        self.state_index.all_within(module, &mut gone);
+        self.state.index().all_within(module, &mut gone);
         for address in gone {
             self.add_orphan(&address, |_| Some(reason));
         }
@@ -393,17 +433,15 @@ impl Walk<'_> {
         address: &addr::AbsResource,
         reason: impl Fn(&InstanceKey) -> Option<state::Reason>,
     ) -> Option<NodeIx> {
-        let resource = self.previous.resource(address)?;
+        let resource = self.state.previous().resource(address)?;
         let instances = resource.instances.iter().filter(|(_, it)| it.current.is_some());
         let orphan = Orphan {
             address: address.clone(),
             provider: resource.provider.clone(),
             instances: instances.map(|(key, _)| (key.clone(), reason(key))).collect(),
         };
-        let index = self.orphans.borrow().len() as u32;
-        self.orphans.borrow_mut().push(Rc::new(orphan));
-        let node = self.nodes.add(NodeKind::Orphan { index });
-        self.orphan_nodes.borrow_mut().insert(address.clone(), node);
+        let add = |index| self.nodes.add(NodeKind::Orphan { index });
+        let node = self.implied.add_orphan(orphan, add);
         if let FoundProvider::Node(provider) = self.find_provider_ref(&resource.provider) {
             self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
         }

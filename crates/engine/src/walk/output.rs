@@ -127,7 +127,7 @@ impl Walk<'_> {
             deprecated: deprecated.clone(),
         });
         if self.phase().is_plan() {
-            let before = self.previous.outputs.get(&name);
+            let before = self.state.previous().outputs.get(&name);
             let after = OutputValue { value: stored, sensitive: output.sensitive, deprecated };
             let mut change = output_change(before, after, plain);
             let temp = &self.settings.temp;
@@ -136,7 +136,7 @@ impl Walk<'_> {
             } else if is_known {
                 self.keep_output(&name, kept);
             }
-            self.outputs.borrow_mut().insert(name, change);
+            self.decisions.set_output(name, change);
         } else if kept.is_some() || value.is_null() {
             self.keep_output(&name, kept);
         }
@@ -144,11 +144,10 @@ impl Walk<'_> {
 
     /// Writes a root output to the state that the run ends with. `None` removes it: it is null.
     fn keep_output(&self, name: &str, output: Option<OutputValue>) {
-        let outputs = &mut self.state.borrow_mut().outputs;
-        match output {
-            Some(output) => drop(outputs.insert(name.into(), output)),
-            None => drop(outputs.remove(name)),
-        }
+        self.state.change(|state| match output {
+            Some(output) => drop(state.outputs.insert(name.into(), output)),
+            None => drop(state.outputs.remove(name)),
+        });
     }
 }
 

@@ -146,7 +146,7 @@ pub(crate) async fn run(walk: &Walk<'_>) {
         };
         walk.report(Diagnostic::error("run-interrupted", "execution halted", detail));
     }
-    let silent = !walk.diagnostics.borrow().iter().any(Diagnostic::is_error);
+    let silent = !walk.report.has_errors();
     if silent && walk.nodes.graph(|graph| graph.any_failed()) {
         // Whoever fails says why; a failure that nobody explained must not look like success.
         walk.report_panic();
@@ -226,7 +226,7 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
             walk.nodes.change(|graph| graph.finish(node, false, false));
         }
         Status::Ready => {
-            walk.turns.set(walk.turns.get() + 1);
+            walk.reuse.count_turn();
             walk.enter(node);
             let run = || std::panic::catch_unwind(AssertUnwindSafe(|| walk.run_node(node)));
             let (turn, wanted) = walk.gather_calls(run);
@@ -256,7 +256,7 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
 /// Says that a node has ended, and whether it keeps what it needs.
 fn finish(walk: &Walk<'_>, node: NodeIx, ok: bool, keeps: bool) {
     if keeps {
-        walk.unkept.borrow_mut().insert(node);
+        walk.reuse.add_unkept(node);
     }
     walk.nodes.change(|graph| graph.finish(node, ok, keeps));
 }
@@ -369,9 +369,9 @@ impl Walk<'_> {
                     Phase::PlanDestroy if managed => {
                         let resource = entry.resource().resource.clone();
                         let address = resource.in_module(module.address.clone());
-                        if let Some(orphan) = self.orphan_nodes.borrow().get(&address) {
+                        if let Some(orphan) = self.implied.orphan_node(&address) {
                             self.nodes.change(|graph| {
-                                graph.add_active_edge(*orphan, node, EdgeKind::Value)
+                                graph.add_active_edge(orphan, node, EdgeKind::Value)
                             });
                         }
                     }
@@ -415,7 +415,8 @@ impl Walk<'_> {
             Declared::ModuleObject(call) => self.run_module_object(node, &module, call),
             Declared::Gate(_) | Declared::CallDone(_) => {
                 let inherited = self.nodes.inherited(node);
-                let version = self.memo.borrow().version_of_inputs(self.inputs(node, &[]));
+                let version =
+                    self.reuse.memo(|memo| memo.version_of_inputs(self.inputs(node, &[])));
                 self.nodes.facts(node, |it| {
                     *it = super::Facts { version, opened: Default::default(), ..inherited }
                 });

@@ -126,8 +126,8 @@ impl Scope for EngineScope<'_, '_> {
                     detail: "The \"self\" object is not available in this context. It can be used only in resource provisioner, connection, and postcondition blocks.".to_owned(),
                 }),
             },
-            Ref::PathModule => Ok(Value::string(self.walk.program.module(self.module.id()).dir.clone())),
-            Ref::PathRoot => Ok(Value::string(self.walk.program.root().dir.clone())),
+            Ref::PathModule => Ok(Value::string(self.walk.config.program.module(self.module.id()).dir.clone())),
+            Ref::PathRoot => Ok(Value::string(self.walk.config.program.root().dir.clone())),
             Ref::PathCwd => {
                 let directory = self.walk.environment.system.current_directory();
                 Ok(Value::string(directory.to_string_lossy().into_owned()))
@@ -206,16 +206,22 @@ impl Scope for EngineScope<'_, '_> {
     }
 
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt> {
-        let module = self.walk.program.module(self.module.template.module);
-        functions::answer(self.walk.program, module, name, args, Some(&self.walk.function_answers))
+        let module = self.walk.config.program.module(self.module.template.module);
+        functions::answer(
+            self.walk.config.program,
+            module,
+            name,
+            args,
+            Some(&self.walk.calls.answers),
+        )
     }
 
     fn functions(&self) -> &dyn FunctionEnv {
-        &self.walk.functions
+        &self.walk.calls.functions
     }
 
     fn secret_parts(&self) -> Option<&SecretParts> {
-        Some(&self.walk.functions.parts)
+        Some(&self.walk.calls.functions.parts)
     }
 }
 

@@ -20,19 +20,19 @@ use std::{
 };
 
 use ::values::Str;
-use addr::{AbsResource, ModuleInstance, ModulePath, ResourceInstance, ResourceMode};
+use addr::{ModuleInstance, ModulePath, ResourceInstance, ResourceMode};
 use hir::program::ModuleId;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{OutputChange, ResourceChange, State};
+use state::State;
 
 use super::{
-    Facts, KeptNodes, ModuleRun, Orphan, Outcome, Walk,
+    DecisionParts, Facts, ImpliedParts, KeptNodes, ModuleRun, Outcome, Walk,
     checks::Checks,
     modules::{Caller, Children},
 };
 use crate::{
     graph::{Declared, EdgeKind, Graph, NodeIx, NodeKind, Status, Template, Touched},
-    memo::{Digest, Epoch, Version},
+    memo::{Digest, Epoch, Memo, Version},
     request::PlanOutcome,
     resource::has_conditions,
 };
@@ -44,10 +44,7 @@ pub(crate) struct Standing {
     previous: Arc<State>,
     nodes: KeptNodes,
     modules: Vec<Detached>,
-    orphans: Vec<Rc<Orphan>>,
-    orphan_nodes: FxHashMap<AbsResource, NodeIx>,
-    implicit_providers: Vec<addr::ProviderSource>,
-    implicit_by_source: FxHashMap<addr::ProviderSource, NodeIx>,
+    implied: ImpliedParts,
     /// Nodes without a result: those of what is ephemeral, and providers.
     unkept: BTreeSet<NodeIx>,
     instances: usize,
@@ -58,9 +55,7 @@ pub(crate) struct Standing {
 struct Results {
     state: State,
     checks: Checks,
-    changes: Vec<ResourceChange>,
-    drift: Vec<ResourceChange>,
-    outputs: BTreeMap<Str, OutputChange>,
+    decisions: DecisionParts,
 }
 
 /// A module instance without its template, which is one program's.
@@ -97,7 +92,7 @@ impl Standing {
     /// Gives nodes the edges that their templates have now.
     pub(crate) fn rewire(&mut self, walk: &Walk<'_>, touched: &Touched) {
         for &(id, local) in &touched.rewired {
-            let template = &walk.templates[id.0 as usize];
+            let template = &walk.config.templates[id.0 as usize];
             let edges = template.edges.iter().filter(|edge| edge.user == local);
             let edges: Vec<(u32, EdgeKind)> = edges.map(|it| (it.dependency, it.kind)).collect();
             for module in self.modules.iter().filter(|it| it.module == id) {
@@ -113,9 +108,11 @@ impl Standing {
 
     /// What runs again after an edit that touched these nodes; none if everything has to.
     pub(crate) fn part(&self, walk: &Walk<'_>, touched: &Touched) -> Option<Part> {
-        let is_same_state = self.previous.has_same_resources(&walk.previous)
-            && self.previous.outputs == walk.previous.outputs;
-        if !is_same_state || self.epoch != walk.memo.borrow().epoch() || self.given != walk.given()
+        let is_same_state = self.previous.has_same_resources(walk.state.previous())
+            && self.previous.outputs == walk.state.previous().outputs;
+        if !is_same_state
+            || self.epoch != walk.reuse.memo(Memo::epoch)
+            || self.given != walk.given()
         {
             return None;
         }
@@ -186,7 +183,7 @@ impl Standing {
     fn declared<'w>(&self, walk: &'w Walk<'_>, node: NodeIx) -> Option<&'w Declared> {
         let NodeKind::Declared { module, local } = self.nodes.graph.kind(node) else { return None };
         let id = self.modules[module.0 as usize].module;
-        Some(&walk.templates[id.0 as usize].nodes[local as usize])
+        Some(&walk.config.templates[id.0 as usize].nodes[local as usize])
     }
 }
 
@@ -223,16 +220,12 @@ fn can_run_again(declared: &Declared) -> bool {
 impl Walk<'_> {
     /// Takes over what stands, and demands the part of it that runs again.
     pub(crate) fn resume(&self, standing: Standing, part: &Part) {
-        let Standing { modules, orphans, orphan_nodes, unkept, instances, results, .. } = standing;
-        let modules = modules.into_iter().map(|it| Rc::new(it.attach(&self.templates)));
-        self.modules.replace(modules.collect());
-        self.orphans.replace(orphans);
-        self.orphan_nodes.replace(orphan_nodes);
-        self.implicit_providers.replace(standing.implicit_providers);
-        self.implicit_by_source.replace(standing.implicit_by_source);
+        let Standing { modules, unkept, instances, results, .. } = standing;
+        let modules = modules.into_iter().map(|it| Rc::new(it.attach(&self.config.templates)));
+        self.modules.restore(modules.collect(), instances);
+        self.implied.restore(standing.implied);
         self.nodes.restore(standing.nodes);
-        self.unkept.replace(unkept.difference(&part.nodes).copied().collect());
-        self.instances.set(instances);
+        self.reuse.restore_unkept(unkept.difference(&part.nodes).copied().collect());
         self.take_results(results);
         self.forget_results(&part.nodes);
         self.nodes.change(|graph| {
@@ -243,12 +236,10 @@ impl Walk<'_> {
     }
 
     fn take_results(&self, results: Results) {
-        let Results { state, checks, changes, drift, outputs } = results;
-        self.state.replace(state);
-        self.checks.replace(checks);
-        self.changes.replace(changes);
-        self.drift.replace(drift.into_iter().map(|it| (it.addr.clone(), it)).collect());
-        self.outputs.replace(outputs);
+        let Results { state, checks, decisions } = results;
+        self.state.restore(state);
+        self.checks.restore(checks);
+        self.decisions.restore(decisions);
     }
 
     /// Takes back what nodes have found out.
@@ -258,7 +249,8 @@ impl Walk<'_> {
             self.nodes.facts(node, |it| *it = Facts::default());
             let outcome = self.nodes.change_outcome(node, std::mem::take);
             if let Outcome::Keys(keys) = outcome {
-                self.instances.set(self.instances.get().saturating_sub(keys.instances.len()));
+                let rest = self.modules.instances().saturating_sub(keys.instances.len());
+                self.modules.set_instances(rest);
             }
             let Some((_, module, local)) = self.declared(node) else { continue };
             match &module.template.nodes[local as usize] {
@@ -267,25 +259,25 @@ impl Walk<'_> {
                     resources.insert(resource.in_module(module.address.clone()));
                 }
                 Declared::Output(entry) if module.caller.is_none() => {
-                    self.outputs.borrow_mut().remove(&entry.output().name);
+                    self.decisions.remove_output(&entry.output().name);
                 }
                 _ => {}
             }
         }
         let is_other = |it: &ResourceInstance| !resources.contains(&it.containing_resource());
-        self.changes.borrow_mut().retain(|it| is_other(&it.addr));
-        self.drift.borrow_mut().retain(|address, _| is_other(address));
-        let mut state = self.state.borrow_mut();
-        resources.iter().for_each(|it| state.put_back(it, &self.previous));
+        self.decisions.retain(is_other);
+        let previous = self.state.previous();
+        self.state.change(|state| resources.iter().for_each(|it| state.put_back(it, previous)));
     }
 
     /// The values that were given for variables, so that they can be compared without being kept.
     fn given(&self) -> Digest {
-        let memo = self.memo.borrow();
-        let given = self.variables.iter().flat_map(|(name, given)| {
-            [memo.digest(&[name.as_bytes()]), memo.value_digest(&given.value)]
-        });
-        memo.combine(&given.collect::<Vec<_>>())
+        self.reuse.memo(|memo| {
+            let given = self.config.variables.iter().flat_map(|(name, given)| {
+                [memo.digest(&[name.as_bytes()]), memo.value_digest(&given.value)]
+            });
+            memo.combine(&given.collect::<Vec<_>>())
+        })
     }
 
     /// Whether the next run can stand on this one.
@@ -296,7 +288,7 @@ impl Walk<'_> {
         };
         outcome.diagnostics.is_empty()
             && !self.is_stopping()
-            && !self.has_ephemeral_instances.get()
+            && !self.reuse.has_ephemeral_instances()
             && !self.nodes.graph(Graph::any_failed)
             && unmoved.iter().all(is_unmoved)
     }
@@ -304,8 +296,8 @@ impl Walk<'_> {
     /// What the next run can use, and what is of no more use.
     pub(crate) fn take_apart(self, outcome: &PlanOutcome, part: Option<&Part>) -> Apart {
         let stands = self.stands(outcome, part);
-        let (epoch, given) = (self.memo.borrow().epoch(), self.given());
-        let unkept = self.unkept.take();
+        let (epoch, given) = (self.reuse.memo(Memo::epoch), self.given());
+        let unkept = self.reuse.take_unkept();
         for node in &unkept {
             self.set_outcome(*node, Outcome::None);
             self.nodes.facts(*node, |it| it.opened = Rc::default());
@@ -317,30 +309,30 @@ impl Walk<'_> {
         let standing = modules.filter(|_| stands).map(|modules| Standing {
             epoch,
             given,
-            previous: Arc::clone(&self.previous),
+            previous: Arc::clone(self.state.previous()),
             nodes: self.nodes.take(),
             modules,
-            orphans: self.orphans.take(),
-            orphan_nodes: self.orphan_nodes.take(),
-            implicit_providers: self.implicit_providers.take(),
-            implicit_by_source: self.implicit_by_source.take(),
+            implied: self.implied.take(),
             unkept,
-            instances: self.instances.get(),
+            instances: self.modules.instances(),
             results: Results {
                 state: outcome.refreshed.clone(),
                 checks: self.checks.take(),
-                changes: plan.resource_changes.clone(),
-                drift: plan.resource_drift.clone(),
-                outputs: plan.output_changes.clone(),
+                decisions: DecisionParts {
+                    changes: plan.resource_changes.clone(),
+                    drift: plan
+                        .resource_drift
+                        .iter()
+                        .map(|it| (it.addr.clone(), it.clone()))
+                        .collect(),
+                    outputs: plan.output_changes.clone(),
+                    ephemerals: Vec::new(),
+                },
             },
         });
-        let remains: Vec<Box<dyn Any>> = vec![
-            Box::new(self.nodes.take()),
-            Box::new(self.orphans.take()),
-            Box::new(self.orphan_nodes.take()),
-            Box::new(self.previous),
-        ];
-        Apart { templates: self.templates, standing, remains }
+        let remains: Vec<Box<dyn Any>> =
+            vec![Box::new(self.nodes.take()), Box::new(self.implied.take()), Box::new(self.state)];
+        Apart { templates: self.config.templates, standing, remains }
     }
 }
 

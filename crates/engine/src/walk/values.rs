@@ -51,7 +51,8 @@ impl Walk<'_> {
         let key = NodeKey { module: module.address.clone(), node: name };
         let inputs = self.inputs(node, also);
         let forced = self.nodes.facts(node, |it| it.forced);
-        let known = if forced { None } else { self.memo.borrow().unchanged(&key, item, inputs) };
+        let known =
+            if forced { None } else { self.reuse.memo(|memo| memo.unchanged(&key, item, inputs)) };
         if let Some((version, value)) = known {
             let keeps = value.is_none();
             self.set_outcome(node, value.map_or(Outcome::Unchanged, Outcome::Value));
@@ -63,7 +64,7 @@ impl Walk<'_> {
         }
         let Ok(value) = compute() else { return Turn::Failed };
         let keeps = value.has_deep(MarkKind::Ephemeral);
-        let version = self.memo.borrow_mut().remember(key, item, inputs, &value);
+        let version = self.reuse.change(|memo| memo.remember(key, item, inputs, &value));
         self.set_outcome(node, Outcome::Value(value));
         self.settle_facts(node, version, keeps);
         Turn::Done { keeps }
@@ -71,8 +72,9 @@ impl Walk<'_> {
 
     /// The versions of what a node reads.
     pub(crate) fn inputs(&self, node: NodeIx, also: &[Version]) -> Inputs {
-        let memo = self.memo.borrow();
-        self.nodes.versions_read(node, |read| memo.inputs(read.chain(also.iter().copied())))
+        self.nodes.versions_read(node, |read| {
+            self.reuse.memo(|memo| memo.inputs(read.chain(also.iter().copied())))
+        })
     }
 
     /// Computes what the node reads and the memo did not keep; true if it has to wait for that.
@@ -110,7 +112,7 @@ impl Walk<'_> {
     ) -> Turn {
         let key = NodeKey { module: module.address.clone(), node: name };
         let inputs = self.inputs(node, &[]);
-        let version = self.memo.borrow_mut().remember(key, item, inputs, &value);
+        let version = self.reuse.change(|memo| memo.remember(key, item, inputs, &value));
         let keeps = value.has_deep(MarkKind::Ephemeral);
         self.set_outcome(node, Outcome::Value(value));
         self.settle_facts(node, version, keeps);
@@ -121,7 +123,7 @@ impl Walk<'_> {
     pub(crate) fn each_version(&self, each: &super::Each) -> Version {
         match &each.value {
             None => Version::default(),
-            Some(value) => self.memo.borrow().version_of_value(value),
+            Some(value) => self.reuse.memo(|memo| memo.version_of_value(value)),
         }
     }
 
@@ -185,7 +187,7 @@ impl Walk<'_> {
         let forced = self.nodes.facts(node, |it| it.forced);
         let absent = !self.nodes.without_values(node).is_empty();
         let inputs = self.inputs(node, &[]);
-        let version = self.memo.borrow().version_of_inputs(inputs);
+        let version = self.reuse.memo(|memo| memo.version_of_inputs(inputs));
         if absent && !forced {
             self.set_outcome(node, Outcome::Unchanged);
             self.settle_facts(node, version, true);
@@ -206,7 +208,7 @@ impl Walk<'_> {
     pub(crate) fn run_check(&self, index: ModuleIx, module: &ModuleRun, entry: &Entry) -> Turn {
         let check = entry.check();
         self.with_check(module, &check.name, |checked| {
-            if self.checks.borrow().is_failing(checked) {
+            if self.checks.is_failing(checked) {
                 return;
             }
             let scope = EngineScope::new(self, index, None);

@@ -46,7 +46,7 @@ impl Walk<'_> {
 
     fn root_variable(&self, entry: &Entry) -> Result<Value, Failed> {
         let variable = entry.variable();
-        let Some(given) = self.variables.get(&variable.name) else {
+        let Some(given) = self.config.variables.get(&variable.name) else {
             return self.default_value(entry);
         };
         // Marked before it is converted, so that no message of the conversion names a part of a secret.
@@ -91,10 +91,10 @@ impl Walk<'_> {
     /// Whether every root variable that needs a value has one. Otherwise what is missing is reported, and what is wrong
     /// with the values that are there.
     pub(crate) fn has_all_values(&self) -> bool {
-        let variables = &self.program.root().variables;
+        let variables = &self.config.program.root().variables;
         let is_missing = |entry: &Entry| {
             let variable = entry.variable();
-            variable.default.is_none() && self.variables.get(&variable.name).is_none()
+            variable.default.is_none() && self.config.variables.get(&variable.name).is_none()
         };
         if !variables.values().any(is_missing) {
             return true;
@@ -109,7 +109,7 @@ impl Walk<'_> {
     fn default_value(&self, entry: &Entry) -> Result<Value, Failed> {
         let variable = entry.variable();
         let Some(default) = variable.default else {
-            let missing = variables::missing_value(self.program, entry);
+            let missing = variables::missing_value(self.config.program, entry);
             missing.into_iter().for_each(|it| self.report(it));
             return Err(Failed);
         };
@@ -266,8 +266,8 @@ impl Walk<'_> {
                 format!("The error message included {what} value, so it will not be displayed.")
             }
         };
-        let rule = self.program.locate(entry.origin, validation.node.into());
-        let rule = rule.map(|it| self.program.sources.place(&it));
+        let rule = self.config.program.locate(entry.origin, validation.node.into());
+        let rule = rule.map(|it| self.config.program.sources.place(&it));
         let rule = rule.map(|it| format!("\n\nThis was checked by the validation rule at {it}."));
         let detail = format!("{shown}{}", rule.unwrap_or_default());
         let diagnostic =
@@ -280,7 +280,7 @@ impl Walk<'_> {
     fn report_invalid(&self, module: &ModuleRun, entry: &Entry, diagnostic: Diagnostic) {
         let name = &entry.variable().name;
         let Some(caller) = &module.caller else {
-            return self.report_at_value(entry, self.variables.get(name), diagnostic);
+            return self.report_at_value(entry, self.config.variables.get(name), diagnostic);
         };
         let inputs = &caller.call.module_call().inputs;
         match inputs.iter().find(|input| input.name == *name) {

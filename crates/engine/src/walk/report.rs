@@ -1,0 +1,89 @@
+//! The diagnostics of a run, in the order in which they were reported.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+};
+
+use db::{Diagnostic, Severity};
+
+use crate::event::ChangeCounts;
+
+/// Diagnostics, and the counts of an apply's summary.
+#[derive(Default)]
+pub(crate) struct Report {
+    diagnostics: RefCell<Vec<Diagnostic>>,
+    /// Errors of the data sources of `check` blocks that are being read, by address.
+    check_faults: RefCell<BTreeMap<String, Vec<String>>>,
+    counts: Cell<ChangeCounts>,
+    /// Set once an error must end the run: nothing new is started then.
+    ends_run: Cell<bool>,
+}
+
+impl Report {
+    pub(crate) fn add(&self, diagnostic: Diagnostic) {
+        self.diagnostics.borrow_mut().push(diagnostic);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.diagnostics.borrow().len()
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.any(Diagnostic::is_error)
+    }
+
+    pub(crate) fn any(&self, fits: impl Fn(&Diagnostic) -> bool) -> bool {
+        self.diagnostics.borrow().iter().any(fits)
+    }
+
+    /// Takes out the diagnostics that were added after the first `length`.
+    pub(crate) fn split_off(&self, length: usize) -> Vec<Diagnostic> {
+        self.diagnostics.borrow_mut().split_off(length)
+    }
+
+    pub(crate) fn take(&self) -> Vec<Diagnostic> {
+        self.diagnostics.take()
+    }
+
+    /// From now on the errors of an object are warnings, until [`end_check`](Report::end_check).
+    pub(crate) fn begin_check(&self, address: &str) {
+        self.check_faults.borrow_mut().insert(address.to_owned(), Vec::new());
+    }
+
+    /// Returns the errors that were made warnings since [`begin_check`](Report::begin_check).
+    pub(crate) fn end_check(&self, address: &str) -> Vec<String> {
+        self.check_faults.borrow_mut().remove(address).unwrap_or_default()
+    }
+
+    /// Notes an error of a data source that is being read for a `check` block, and makes it a warning.
+    pub(crate) fn demoted(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let mut faults = self.check_faults.borrow_mut();
+        let of = diagnostic.address.as_ref().filter(|_| diagnostic.is_error());
+        let Some(faults) = of.and_then(|address| faults.get_mut(address)) else {
+            return diagnostic;
+        };
+        faults.push(format!("{}: {}", diagnostic.summary, diagnostic.detail));
+        Diagnostic { severity: Severity::Warning, ..diagnostic }
+    }
+
+    /// Ends the run as soon as that is possible. Returns true if it was about to end already.
+    pub(crate) fn end_run(&self) -> bool {
+        self.ends_run.replace(true)
+    }
+
+    pub(crate) fn ends_run(&self) -> bool {
+        self.ends_run.get()
+    }
+
+    /// What the apply did so far.
+    pub(crate) fn counts(&self) -> ChangeCounts {
+        self.counts.get()
+    }
+
+    pub(crate) fn count(&self, change: impl FnOnce(&mut ChangeCounts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+}
