@@ -1,4 +1,4 @@
-//! Applying: doing what a plan says.
+//! Applying: carries out the changes of a plan.
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -29,9 +29,9 @@ use crate::{
     },
 };
 
-/// Does what a plan says. `refreshed` is the state that came with the plan.
+/// Applies a plan. `refreshed` is the state that came with the plan.
 ///
-/// A plan that was read from a file needs its variables put together first, see
+/// For a plan that was read from a file, the caller first prepares the variables with
 /// [`variables_for_saved_plan`](crate::variables_for_saved_plan).
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
@@ -83,7 +83,7 @@ pub async fn apply(
 /// Refuses a plan that ended with errors.
 ///
 /// # Errors
-/// That it is incomplete.
+/// If the plan is incomplete.
 pub fn check_plan_is_complete(plan: &Plan) -> Result<(), Box<Diagnostic>> {
     if !plan.has_errors {
         return Ok(());
@@ -109,7 +109,8 @@ fn finish(walk: &Walk<'_>, destroys: bool) -> ApplyOutcome {
     ApplyOutcome { state, diagnostics }
 }
 
-/// Removes outputs from the state after a destruction, and the data sources that no remaining object depends on.
+/// Removes all outputs from the state after a destruction, and the data sources that no remaining object depends
+/// on.
 fn clear(state: &mut State) {
     state.outputs.clear();
     let remaining = state.instances().filter(|(it, ..)| it.resource.mode == ResourceMode::Managed);
@@ -127,33 +128,33 @@ fn clear(state: &mut State) {
     }
 }
 
-/// A plan's changes, by address.
+/// The changes of a plan, by address.
 pub(crate) struct Orders<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
     outputs: &'p BTreeMap<Str, OutputChange>,
     destroyed: Vec<&'p ResourceChange>,
     destroy_nodes: RefCell<FxHashMap<&'p ResourceInstance, NodeIx>>,
     destruction: RefCell<Destruction>,
-    /// The nodes that the apply evaluates, computed at the first question.
+    /// The nodes that the apply evaluates, computed on demand.
     retained: OnceCell<Retained>,
-    /// [`Walk::reads_through`]
+    /// The cached results of [`Walk::reads_through`].
     through_calls: RefCell<FxHashMap<(ModulePath, Str), Rc<Through>>>,
 }
 
-/// For each output of a call, the nodes of the calling module that it is made from.
+/// For each output of a call, the nodes of the calling module that it is derived from.
 pub(crate) type Through = BTreeMap<Str, Vec<u32>>;
 
-/// Where destructions meet, for changes that come after some of them.
+/// The order of destructions, for changes that must wait for some of them.
 #[derive(Default)]
 struct Destruction {
-    /// The gates of each resource with objects that are destroyed.
+    /// The gates of each resource with destroyed objects.
     gates: BTreeMap<ConfigResource, Gates>,
-    /// The resources whose destroyed objects depend on a resource.
+    /// For each resource, the resources whose destroyed objects depend on it.
     dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>>,
     needs: ProviderNeeds,
 }
 
-/// The resources that provider configurations of destroyed objects are made from.
+/// For each provider configuration of destroyed objects, the resources that it depends on.
 type ProviderNeeds = FxHashMap<ProviderConfigRef, FxHashSet<ConfigResource>>;
 
 impl<'p> Orders<'p> {
@@ -173,22 +174,23 @@ impl<'p> Orders<'p> {
         }
     }
 
-    /// What is ordered for an instance.
+    /// The planned change of an instance; `None` if the plan has none.
     pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&'p ResourceChange> {
         self.changes.get(address).copied()
     }
 
-    /// The value of a root output, if the plan knew all of it. An apply keeps it, whatever providers answer meanwhile.
+    /// The value of a root output, if the plan knew it wholly. An apply keeps this value, whatever providers
+    /// return meanwhile.
     pub(crate) fn known_output(&self, name: &str) -> Option<&'p Value> {
         self.outputs.get(name).map(|it| &it.after).filter(|it| it.is_wholly_known())
     }
 
-    /// What a destroy node is about.
+    /// The planned change that a destroy node carries out.
     pub(crate) fn destroyed(&self, index: u32) -> &'p ResourceChange {
         self.destroyed[index as usize]
     }
 
-    /// The node that destroys the present object of an instance.
+    /// The node that destroys the current object of an instance; `None` if the plan does not destroy it.
     pub(crate) fn destroy_node(&self, address: &ResourceInstance) -> Option<NodeIx> {
         self.destroy_nodes.borrow().get(address).copied()
     }
@@ -198,12 +200,13 @@ impl<'p> Orders<'p> {
 struct Gates {
     ready: NodeIx,
     done: NodeIx,
-    /// The provider configuration of the objects.
+    /// The provider configuration of the destroyed objects.
     provider: ProviderConfigRef,
 }
 
 impl Walk<'_> {
-    /// Returns true if the apply evaluates a node of a module, and for every node where nothing is applied.
+    /// Returns true if the apply evaluates a node of a module. Without a plan to apply, and for the destruction of
+    /// everything, returns true for all nodes.
     pub(crate) fn is_retained(&self, module: &ModuleRun, local: u32) -> bool {
         let Some(orders) = self.orders.filter(|_| self.phase() == Phase::Apply) else {
             return true;
@@ -228,7 +231,8 @@ impl Walk<'_> {
         self.config.tree.find(&module.path).is_some_and(|it| retained.has((it, local)))
     }
 
-    /// The nodes of a module that the outputs of a call are made from, through the inputs of the call.
+    /// For each output of a call, the nodes of the calling module that it is derived from, through the arguments
+    /// of the call. Cached; empty if no plan is applied.
     pub(crate) fn reads_through(&self, caller: &ModuleRun, call: &Str) -> Rc<Through> {
         let (Some(orders), Some(module)) = (self.orders, self.config.tree.find(&caller.path))
         else {
@@ -240,14 +244,14 @@ impl Walk<'_> {
         Rc::clone(found.or_insert_with(|| Rc::new(reads_through(&self.config.tree, module, call))))
     }
 
-    /// Adds a node for every object that is to be destroyed, after the destruction of everything that depends on it.
+    /// Adds a node for every object that the plan destroys, after the destruction of all its dependents.
     ///
     /// ```text
     ///   destroy b[0] ──► done b ──► ready a ──► destroy a[0]        (b depends on a)
     ///   destroy b[1] ──┘                   └──► destroy a[1]
     /// ```
-    /// Instances meet in one node per resource, so that the edges are as many as instances and dependencies, not as
-    /// pairs of instances.
+    /// The instances of a resource meet in one node, so that the number of edges grows with instances and
+    /// dependencies, not with pairs of instances.
     fn add_destruction(&self, orders: &Orders<'_>) {
         let mut gates: BTreeMap<ConfigResource, Gates> = BTreeMap::new();
         for (index, change) in orders.destroyed.iter().enumerate() {
@@ -288,7 +292,7 @@ impl Walk<'_> {
         orders.destruction.replace(Destruction { gates, dependents, needs });
     }
 
-    /// The resources with destroyed objects that depend on a resource, as the state says.
+    /// For each resource, the resources with destroyed objects that depend on it according to the state.
     fn stored_dependents(
         &self,
         orders: &Orders<'_>,
@@ -311,8 +315,8 @@ impl Walk<'_> {
         dependents
     }
 
-    /// The nodes of destructions that come before a change of an instance: of objects that depended on it, and of objects
-    /// that it depended on, since its block no longer refers to them.
+    /// The nodes of the destructions that come before a change of an instance: of objects that depended on it, and
+    /// of objects that it depended on, since its block no longer refers to them.
     pub(crate) fn destroyed_before(&self, instance: &ResourceInstance) -> Vec<NodeIx> {
         let Some(orders) = self.orders else { return Vec::new() };
         let mut destruction = orders.destruction.borrow_mut();
@@ -329,8 +333,9 @@ impl Walk<'_> {
         before.filter_map(|it| Some(gates.get(it)?.done)).collect()
     }
 
-    /// Whether the provider of a destroyed object is configured from a resource that is itself replaced: destroying the
-    /// object then has to wait for the new one, so the old one cannot wait for the object.
+    /// Returns true if the provider of a destroyed object is configured from a resource that is itself replaced.
+    /// The destruction must then wait for the new object of that resource, so the replacement cannot wait for the
+    /// destruction.
     fn provider_needs(
         &self,
         provider: &ProviderConfigRef,
@@ -347,8 +352,8 @@ impl Walk<'_> {
     }
 }
 
-/// Pairs of a resource and one that it depends on, both with destroyed objects. Stored dependencies can contradict each
-/// other, as when a reference was turned around since the last apply: pairs that would close a cycle are left out.
+/// Pairs of a resource and its dependency, both with destroyed objects. Stored dependencies can form a cycle, for
+/// example if a reference was reversed since the last apply. Pairs that would close a cycle are left out.
 fn without_cycles<'d>(
     gates: &'d BTreeMap<ConfigResource, Gates>,
     dependents: &'d FxHashMap<ConfigResource, BTreeSet<ConfigResource>>,

@@ -1,4 +1,4 @@
-//! `terraform.io/builtin/terraform`: the provider that is part of the program, with `terraform_data` and functions.
+//! The built-in provider `terraform.io/builtin/terraform`, with the resource type `terraform_data` and functions.
 
 pub(crate) mod functions;
 
@@ -39,28 +39,28 @@ static SCHEMAS: LazyLock<Arc<ProviderSchemas>> = LazyLock::new(|| {
     Arc::new(ProviderSchemas::new(provider, types, functions::signatures(), capabilities))
 });
 
-/// The address of the provider.
+/// Returns the source address of the built-in provider.
 pub fn source() -> ProviderSource {
     ProviderSource::builtin("terraform")
 }
 
-/// The built-in provider of an address, if there is one.
+/// Returns the built-in provider with this address; `None` if there is none.
 pub fn builtin_provider(address: &ProviderSource) -> Option<Arc<dyn Provider>> {
     (*address == source()).then(|| Arc::new(Terraform::new()) as Arc<dyn Provider>)
 }
 
-/// Whether the built-in provider takes any configuration of a resource of this mode that is of its type, so that it need not be
-/// asked.
+/// Returns true if the built-in provider accepts every well-typed configuration of a resource of this mode, so
+/// that it need not be called for validation.
 pub(crate) fn objects_to_nothing(source: &ProviderSource, mode: ResourceMode) -> bool {
     mode == ResourceMode::Managed && *source == self::source()
 }
 
-/// Its schemas, for programs that use it.
+/// Returns the schemas of the built-in provider.
 pub fn schemas() -> Arc<ProviderSchemas> {
     Arc::clone(&SCHEMAS)
 }
 
-/// The provider.
+/// The built-in provider.
 pub struct Terraform {
     ty: Type,
 }
@@ -72,7 +72,7 @@ impl Default for Terraform {
 }
 
 impl Terraform {
-    /// A provider; it keeps nothing between calls.
+    /// Creates the provider, which keeps no state between calls.
     pub fn new() -> Terraform {
         let ty = SCHEMAS.managed(TYPE_NAME).map_or(Type::Dynamic, |it| it.implied_type().clone());
         Terraform { ty }
@@ -136,7 +136,7 @@ impl Terraform {
             attributes.insert(Str::from("id"), id);
         }
         if creates || replaces || !same(&part(&prior, "input"), &input) {
-            // The reference leaves an update to null unknown.
+            // OpenTofu plans an unknown output for an update to null.
             let is_null = input.is_null() && (creates || replaces);
             let output = if is_null { input } else { Value::unknown(input.ty()) };
             attributes.insert(Str::from("output"), output);
@@ -200,12 +200,12 @@ fn same(a: &Value, b: &Value) -> bool {
     a.equals(b).as_bool() == Some(true)
 }
 
-/// Answers at once.
+/// Returns a future that is ready.
 fn ready<'a, T: Send + 'a>(answer: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(answer))
 }
 
-/// What a call gets that the provider does not have.
+/// Returns the diagnostics for a call that the provider does not support.
 fn no_such_type(what: &str) -> Vec<ProviderDiagnostic> {
     vec![ProviderDiagnostic::error(
         "Unsupported operation",
@@ -232,7 +232,7 @@ impl Provider for Terraform {
         ready(Vec::new())
     }
 
-    // See `objects_to_nothing`.
+    // The engine does not make this call for managed resources, see `objects_to_nothing`.
     fn validate_resource_config(
         &self,
         _: ValidateRequest,

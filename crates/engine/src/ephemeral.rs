@@ -1,4 +1,4 @@
-//! Ephemeral resources: opened late, renewed in time, closed early and always.
+//! Ephemeral resources: opened as late as possible, renewed in time, and always closed as early as possible.
 //!
 //! ```text
 //!   configuration known ─► validate ─► open ─► check the result ─► users … ─► last user done ─► close
@@ -6,8 +6,8 @@
 //!                  └─ unknown: deferred  └─ RenewAt ─► renew, by timer and before each use ─► failed: users fail
 //! ```
 //!
-//! **Invariant:** each open has one close, and both are events; [`Walk::close_everything`] sweeps up after a run that was
-//! given up.
+//! **Invariant:** each open has exactly one close, and both are events. [`Walk::close_everything`] closes what an
+//! aborted run leaves open.
 
 use std::{
     cell::{Cell, RefCell},
@@ -39,61 +39,64 @@ use crate::{
     walk::{Each, EngineScope, Failed, Task, Walk, Work},
 };
 
-/// The least time between two renewals: a provider whose `RenewAt` lies in the past is not asked without end.
+/// The minimum time between two renewals, so that a `RenewAt` in the past does not cause an endless loop of
+/// renewals.
 const LEAST_RENEW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a renewal may take; what is not renewed by then counts as expired.
+/// The time limit of a renewal. A resource that is not renewed by then counts as expired.
 const RENEW_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a renewal that runs keeps the close waiting. The close matters more: it frees what is open.
+/// The time that a close waits for a running renewal. The close is more important, because it releases the
+/// resource.
 const RENEWAL_GRACE: Duration = Duration::from_secs(2);
 
-/// How long a close may take once the run was told to end at once.
+/// The time limit of a close after the run was told to abort.
 const ABORTED_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An ephemeral resource that was opened; an index into [`EphemeralStore`].
+/// The index of an opened ephemeral resource in [`EphemeralStore`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct OpenIx(u32);
 
-/// What is open in a run. The values themselves are outcomes of nodes, and go when the resource is closed.
+/// The ephemeral resources of a run. Their values are outcomes of nodes, and are dropped when the resource is
+/// closed.
 pub(crate) struct EphemeralStore {
     open: RefCell<Vec<Rc<Open>>>,
     by_node: RefCell<FxHashMap<NodeIx, Vec<OpenIx>>>,
     spawned: RefCell<Vec<Task>>,
     started: SystemTime,
     origin: Instant,
-    /// Whether waiting for renewals has ended, and who waits for that.
+    /// Set once no task waits for the next renewal any more. `rest_begins` notifies the waiting tasks.
     rests: Cell<bool>,
     rest_begins: Notify,
 }
 
-/// An ephemeral resource that is open.
+/// An open ephemeral resource.
 pub(crate) struct Open {
-    /// The node of this run that opened it; none where an earlier run did.
+    /// The node of this run that opened the resource; `None` if an earlier run did.
     node: Cell<Option<NodeIx>>,
-    /// Where it is declared, for what is said later.
+    /// The declaration, for later diagnostics.
     entry: RefCell<Entry>,
     address: ResourceInstance,
-    /// What the journal calls it.
+    /// The journal entry of the opening.
     opening: Number,
     provider: Arc<dyn Provider>,
     private: RefCell<Private>,
     renew_at: Cell<Option<SystemTime>>,
-    /// When it was opened or renewed.
+    /// The time of the opening or of the last renewal.
     renewed: Cell<Instant>,
-    /// Whether a renewal failed: the value must not be used any more.
+    /// True if a renewal failed: the value must not be used any more.
     expired: Cell<bool>,
     closing: Cell<bool>,
-    /// Whether the provider was asked to close it.
+    /// True if the provider was asked to close the resource.
     close_called: Cell<bool>,
-    /// Told when the close begins, so that waiting for a renewal ends.
+    /// Notified when the close begins, so that tasks stop waiting for the next renewal.
     close_begins: Notify,
-    /// One renewal at a time; closing waits for the one that runs, which then ends soon.
+    /// Allows one renewal at a time. The close waits for a running renewal, which then ends soon.
     renewing: tokio::sync::Mutex<()>,
 }
 
 impl Open {
-    /// The process that opened it.
+    /// Returns the provider process that opened the resource.
     pub(crate) fn provider(&self) -> &Arc<dyn Provider> {
         &self.provider
     }
@@ -102,12 +105,12 @@ impl Open {
         Str::from(self.address.resource.type_name.as_str())
     }
 
-    /// Whether it cannot be used any more.
+    /// Returns true if the resource can no longer be used.
     pub(crate) fn is_spent(&self) -> bool {
         self.expired.get() || self.closing.get()
     }
 
-    /// Ends when a renewal that runs must make room for the close.
+    /// Completes when a running renewal must make way for the close.
     async fn close_is_overdue(&self) {
         let begins = self.close_begins.notified();
         if !self.closing.get() {
@@ -130,13 +133,13 @@ impl EphemeralStore {
         }
     }
 
-    /// Takes over what an earlier run opened.
+    /// Adds a resource that an earlier run opened.
     pub(crate) fn adopt(&self, open: Rc<Open>) {
         open.node.set(None);
         self.push(open);
     }
 
-    /// Ends all waiting for renewals; one that runs goes on to its end.
+    /// Ends all waiting for renewals. A running renewal continues to its end.
     pub(crate) fn rest(&self) {
         self.rests.set(true);
         self.rest_begins.notify_waiters();
@@ -147,17 +150,17 @@ impl EphemeralStore {
         Some(OpenIx(index as u32))
     }
 
-    /// Everything that was opened or taken over.
+    /// Returns all resources that were opened or adopted.
     pub(crate) fn all(&self) -> Vec<OpenIx> {
         (0..self.open.borrow().len() as u32).map(OpenIx).collect()
     }
 
-    /// Tasks that keep something open alive and have not begun.
+    /// Takes the tasks that keep resources open and have not started yet.
     pub(crate) fn take_spawned(&self) -> Vec<Task> {
         self.spawned.take()
     }
 
-    /// What a node opened and nobody has begun to close.
+    /// Returns the resources that a node opened and whose close has not begun.
     pub(crate) fn opened_by(&self, node: NodeIx) -> Vec<OpenIx> {
         let (open, by_node) = (self.open.borrow(), self.by_node.borrow());
         let of_node = by_node.get(&node).into_iter().flatten().copied();
@@ -178,7 +181,7 @@ impl EphemeralStore {
         let mut all = self.open.borrow_mut();
         let index = OpenIx(all.len() as u32);
         if open.renew_at.get().is_some() {
-            // Nobody waits for the end of it, so it belongs to no node.
+            // Nothing waits for the end of this task, so it belongs to no node.
             self.spawned.borrow_mut().push(Task { node: NodeIx(0), work: Work::Keep(index) });
         }
         all.push(open);
@@ -186,20 +189,21 @@ impl EphemeralStore {
     }
 }
 
-/// What an instance's configuration came to.
+/// The evaluated configuration of an instance, with its schema.
 struct Configured {
     schema: Arc<Schema>,
     config: Value,
 }
 
 impl Walk<'_> {
-    /// The time of day. It never runs backwards in a run, and goes on where the system's stands still.
+    /// Returns the current time. It never runs backwards within a run, and advances even if the system clock
+    /// stands still.
     fn now(&self) -> SystemTime {
         let counted = self.store.started + self.store.origin.elapsed();
         counted.max(self.environment.system.now())
     }
 
-    /// Opens one instance, or defers it.
+    /// Opens an instance, or defers the opening.
     pub(crate) async fn open_instance(
         &self,
         node: NodeIx,
@@ -277,13 +281,14 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether the configuration of the resource's provider is wholly known: one that is not cannot open anything.
+    /// Returns true if the configuration of the provider is wholly known. Otherwise the provider cannot open
+    /// anything.
     fn provider_is_known(&self, node: NodeIx) -> bool {
         let Some(provider) = self.provider_node(node) else { return true };
         self.nodes.slot(provider).is_none_or(|slot| self.pool.get(slot).is_known())
     }
 
-    /// Why an instance is not opened in plan.
+    /// Returns the reason for not opening an instance in a plan; `None` if it is opened.
     fn defer_reason(&self, node: NodeIx, config: &Value) -> Option<DeferReason> {
         if !self.phase().is_plan() {
             return None;
@@ -346,7 +351,7 @@ impl Walk<'_> {
                 Ok(result)
             }
             Err(Failed) => {
-                // What is open is closed, whatever became of its result.
+                // The resource is open and must be closed, even if its result is invalid.
                 self.close(open).await;
                 Err(Failed)
             }
@@ -381,7 +386,8 @@ impl Walk<'_> {
         (self.store.add(node, opened_here), opened.result)
     }
 
-    /// The result must have the schema's type, be there and known, and repeat what the configuration gave (DESIGN 2.7).
+    /// Checks the result of an opening: it must have the type of the schema, be wholly known, not be null, and
+    /// agree with the configuration.
     fn check_opened(
         &self,
         node: NodeIx,
@@ -420,7 +426,7 @@ impl Walk<'_> {
         let block = configured.schema.block();
         let expected = expected_result(block, &configured.config);
         if let Some(violation) = objchange::object_compatible(block, &expected, result).first() {
-            // Values of an ephemeral resource are never quoted, so only the place is told.
+            // Diagnostics never contain values of an ephemeral resource, so this one names only the path.
             return refuse(
                 "Provider produced invalid ephemeral resource instance",
                 format!(
@@ -432,10 +438,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Renews whatever is due, before a value is used.
+    /// Renews all resources that are due, before their values are used.
     ///
     /// # Errors
-    /// If something can no longer be used, which is reported for this use.
+    /// Fails if a resource can no longer be used. Each use reports that.
     pub(crate) async fn freshen(&self, opened: &[OpenIx]) -> Result<(), Failed> {
         for &open in opened {
             let it = self.store.get(open);
@@ -460,7 +466,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Renews at `RenewAt`, again and again, until the close begins.
+    /// Renews a resource at each `RenewAt`, until the close begins.
     pub(crate) async fn keep_open(&self, open: OpenIx) {
         let it = self.store.get(open);
         loop {
@@ -481,15 +487,15 @@ impl Walk<'_> {
         }
     }
 
-    /// Renews everything that is open until [`EphemeralStore::rest`].
+    /// Renews all open resources until [`EphemeralStore::rest`] is called.
     pub(crate) async fn keep_all_open(&self) {
-        // The tasks would do the same in a run.
+        // The spawned tasks would do the same within a run.
         drop(self.store.take_spawned());
         let all = self.store.all();
         futures::future::join_all(all.iter().map(|open| self.keep_open(*open))).await;
     }
 
-    /// Lets what earlier runs opened stand where the program declares it.
+    /// Updates the declarations of resources that earlier runs opened, if the program still declares them.
     pub(crate) fn place_earlier(&self) {
         for open in self.store.open.borrow().iter() {
             if let Some(entry) = find_entry(self, &open.address) {
@@ -498,7 +504,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes what a provider said of something open.
+    /// Reports a provider's diagnostics about an open resource.
     fn report_open(&self, open: &Open, found: Vec<ProviderDiagnostic>) -> Result<(), Failed> {
         let entry = open.entry.borrow().clone();
         let place = Some((&entry, &entry.resource().body));
@@ -507,7 +513,7 @@ impl Walk<'_> {
 
     async fn renew(&self, open: &Open) {
         let _one_at_a_time = open.renewing.lock().await;
-        // Another use may have renewed it while this one waited.
+        // Another use may have renewed the resource while this one waited for the lock.
         let too_soon = open.renewed.get().elapsed() < LEAST_RENEW_INTERVAL;
         if open.closing.get() || open.expired.get() || too_soon || open.renew_at.get().is_none() {
             return;
@@ -548,23 +554,23 @@ impl Walk<'_> {
         self.ephemeral_end(&open.address, action, begun, said.is_ok());
     }
 
-    /// Closes the instances of one resource.
+    /// Closes the instances of a resource.
     pub(crate) async fn close_all(&self, opened: &[OpenIx]) {
         futures::future::join_all(opened.iter().map(|open| self.close(*open))).await;
     }
 
-    /// Closes one instance, once.
+    /// Closes an instance. A second call does nothing.
     async fn close(&self, open: OpenIx) {
         self.close_open(&self.store.get(open)).await;
     }
 
-    /// Closes something that is open, once.
+    /// Closes an open resource. A second call does nothing.
     pub(crate) async fn close_open(&self, it: &Open) {
         if it.closing.replace(true) {
             return;
         }
         it.close_begins.notify_waiters();
-        // A renewal that runs would change what closing needs.
+        // A running renewal could change the private data that the close needs.
         let _renewal = it.renewing.lock().await;
         self.call_close(it).await;
     }
@@ -603,8 +609,8 @@ impl Walk<'_> {
         self.ephemeral_end(&it.address, action, begun, ok);
     }
 
-    /// Closes what is still open, in reverse order of opening; nothing is, unless the run was given up. Nothing else runs
-    /// any more, so a close that was still waiting for a renewal is done here too.
+    /// Closes what is still open, in reverse order of opening. Only an aborted run leaves anything open. No other
+    /// task runs any more, so this also does a close that was waiting for a renewal.
     pub(crate) async fn close_everything(&self) {
         let count = self.store.open.borrow().len() as u32;
         for index in (0..count).rev() {
@@ -646,7 +652,7 @@ impl Walk<'_> {
         });
     }
 
-    /// The node of the provider that a resource's node uses.
+    /// Returns the provider node that a resource node depends on.
     pub(crate) fn provider_node(&self, node: NodeIx) -> Option<NodeIx> {
         self.nodes.graph(|graph| {
             let mut dependencies = graph.dependencies(node);
@@ -654,7 +660,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The provider that a resource's node uses.
+    /// Returns the source address of the provider that a resource node uses.
     pub(crate) fn source_of(&self, node: NodeIx) -> Option<addr::ProviderSource> {
         let provider = self.provider_node(node)?;
         let is_provider = matches!(
@@ -664,7 +670,7 @@ impl Walk<'_> {
         is_provider.then(|| self.provider_ref(provider).source)
     }
 
-    /// The provider's name in messages.
+    /// Returns the name of the provider for messages.
     pub(crate) fn provider_name(&self, node: NodeIx) -> String {
         self.source_of(node).map_or_else(|| "(unknown)".to_owned(), |it| format!("\"{it}\""))
     }
@@ -674,7 +680,8 @@ fn timed_out(address: &str, doing: &str, limit: Duration) -> String {
     format!("The ephemeral resource \"{address}\" timed out on {doing} after {}s", limit.as_secs())
 }
 
-/// What the result must agree with: the configuration, and anything at all for attributes that the provider computes.
+/// Returns the expected result of an opening: the configuration, with unknown values for computed attributes,
+/// which match anything.
 fn expected_result(block: &Block, config: &Value) -> Value {
     let expected = objchange::planned_unknown_object(block, config);
     expected.map_parts(|step, part| match step {

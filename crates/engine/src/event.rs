@@ -1,10 +1,10 @@
-//! What happens during an operation, as one closed enum: the human view, the JSON view and tests read the same stream.
+//! Events of an operation, as a closed enum: the human view, the JSON view and tests read the same stream.
 //!
 //! ```text
 //! engine ──Event──► EventSink ──► human lines | JSON lines | Vec<Event> in a test
 //! ```
 //!
-//! **Invariant:** no event holds a value. Texts that a provider or a provisioner said have passed the redactor.
+//! **Invariant:** no event holds a value. Texts from providers and provisioners have passed the redactor.
 
 use std::{fmt, time::Duration};
 
@@ -12,9 +12,10 @@ use addr::{ProviderSource, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use state::{Action, Change, Plan};
 
-/// Where events go.
+/// The receiver of events.
 pub trait EventSink: Send + Sync {
-    /// Takes one event. Called from the thread that coordinates the run: an implementation that blocks holds it up.
+    /// Receives an event. Called on the thread that coordinates the run, so an implementation that blocks delays
+    /// the run.
     fn event(&self, event: Event);
 }
 
@@ -24,83 +25,86 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
     }
 }
 
-/// One thing that happened.
+/// An event of an operation.
 ///
-/// Every `…Start` of an address has exactly one `…Complete` or `…Errored` with the same address and action.
+/// Every `…Start` of an address is followed by exactly one `…Complete` or `…Errored` with the same address and
+/// action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A managed object is asked for its present state.
+    /// The refresh of a managed object starts.
     RefreshStart { address: ResourceInstance, id: Option<ObjectId> },
-    /// A provider is asked for an object that exists, by an ID that a person gave.
+    /// A provider is asked for an existing object by an ID that the user gave.
     ImportStart { address: ResourceInstance, id: String },
-    /// It has found it; reading it comes next.
+    /// The provider has found the object. Reading it comes next.
     ImportComplete { address: ResourceInstance },
-    /// The answer arrived. (A failure shows as a [`Event::Diagnostic`]; this event follows all the same.)
+    /// The refresh has ended. Also sent after a failure, which is reported as an [`Event::Diagnostic`].
     RefreshComplete { address: ResourceInstance, id: Option<ObjectId> },
 
-    /// What will be done to an instance, as soon as it is known; sent in plan only.
+    /// The planned action for an instance, sent as soon as it is known. Only in a plan.
     Planned { address: ResourceInstance, action: ChangeAction, reason: Option<ChangeReason> },
 
-    /// An operation on an instance begins: a change in apply, or the read of a data source in plan or apply.
+    /// An operation on an instance starts: a change in an apply, or the read of a data source in a plan or an
+    /// apply.
     ApplyStart { address: ResourceInstance, action: ApplyAction, id: Option<ObjectId> },
-    /// It still runs; sent every ten seconds.
+    /// The operation is still running; sent every ten seconds.
     ApplyProgress {
         address: ResourceInstance,
         action: ApplyAction,
         id: Option<ObjectId>,
         elapsed: Duration,
     },
-    /// It ended well.
+    /// The operation has succeeded.
     ApplyComplete {
         address: ResourceInstance,
         action: ApplyAction,
         id: Option<ObjectId>,
         elapsed: Duration,
     },
-    /// It failed; the diagnostics tell why.
+    /// The operation has failed; the diagnostics give the reason.
     ApplyErrored { address: ResourceInstance, action: ApplyAction, elapsed: Duration },
 
-    /// A provisioner begins.
+    /// A provisioner starts.
     ProvisionStart { address: ResourceInstance, provisioner: String },
-    /// A line that it printed; redacted, or the notice that output is suppressed.
+    /// A line of output from a provisioner: redacted, or the notice that output is suppressed.
     ProvisionOutput { address: ResourceInstance, provisioner: String, line: String },
-    /// It ended well.
+    /// The provisioner has succeeded.
     ProvisionComplete { address: ResourceInstance, provisioner: String },
-    /// It failed.
+    /// The provisioner has failed.
     ProvisionErrored { address: ResourceInstance, provisioner: String },
 
-    /// An ephemeral resource is opened, renewed or closed.
+    /// The opening, renewal or closing of an ephemeral resource starts.
     EphemeralStart { address: ResourceInstance, action: EphemeralAction },
-    /// That still runs; sent every ten seconds.
+    /// The operation on the ephemeral resource is still running; sent every ten seconds.
     EphemeralProgress { address: ResourceInstance, action: EphemeralAction, elapsed: Duration },
-    /// That ended well.
+    /// The operation on the ephemeral resource has succeeded.
     EphemeralComplete { address: ResourceInstance, action: EphemeralAction, elapsed: Duration },
-    /// That failed; the diagnostics tell why.
+    /// The operation on the ephemeral resource has failed; the diagnostics give the reason.
     EphemeralErrored { address: ResourceInstance, action: EphemeralAction, elapsed: Duration },
-    /// An ephemeral resource is not opened in plan, but will be in apply.
+    /// The plan does not open an ephemeral resource; the apply will.
     Deferred { address: ResourceInstance, reason: DeferReason },
 
-    /// A provider process was started for one evaluated configuration. `serial` tells processes of one run apart.
+    /// A provider process has started for an evaluated configuration. `serial` distinguishes the processes of a
+    /// run.
     ProviderStarted { provider: ProviderSource, serial: u32 },
-    /// It was ended.
+    /// The provider process has ended.
     ProviderEnded { provider: ProviderSource, serial: u32 },
-    /// A line of a provider's log or of its standard streams, redacted.
+    /// A redacted line of a provider's log or of its standard streams.
     ProviderLog { provider: ProviderSource, level: LogLevel, message: String },
 
-    /// A problem, as soon as it is known. The outcome holds all of them again.
+    /// A diagnostic, as soon as it is known. The outcome contains all diagnostics again.
     Diagnostic(Diagnostic),
-    /// The operation was asked to stop: it finishes what runs and starts nothing new.
+    /// The operation was asked to stop: it finishes running calls and starts no new ones.
     Stopping,
-    /// The counts at the end of an operation that got that far.
+    /// The counts at the end of an operation. Not sent if the operation did not get that far.
     Summary { operation: Operation, counts: ChangeCounts },
 }
 
-/// How people tell objects of one type apart: `id=i-123`, as shown behind an address.
+/// The identifier that distinguishes an object for users, such as `id=i-123`. Shown after an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObjectId {
-    /// The attribute: `id` or `name`.
+    /// The name of the attribute: `id` or `name`.
     pub key: String,
-    /// Its text, neither sensitive nor ephemeral.
+    /// The text of the attribute, neither sensitive nor ephemeral.
     pub value: String,
 }
 
@@ -110,42 +114,42 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// What a plan decides about an instance; the same as in the plan's data.
+/// The planned action for an instance; the same type as in the plan.
 pub type ChangeAction = Action;
 
-/// Why, where that is worth saying; the same as in the plan's data.
+/// The reason for an action, if it needs one; the same type as in the plan.
 pub type ChangeReason = state::Reason;
 
-/// One operation on an instance. A replacement is two of them.
+/// An operation on an instance. A replacement consists of two.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ApplyAction {
-    /// "Creating..."
+    /// Shown as "Creating..."
     Create,
-    /// "Modifying..."
+    /// Shown as "Modifying..."
     Update,
-    /// "Destroying..."
+    /// Shown as "Destroying..."
     Delete,
-    /// "Reading...": data sources.
+    /// Shown as "Reading..."; for data sources.
     Read,
 }
 
-/// One operation on an ephemeral resource.
+/// An operation on an ephemeral resource.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum EphemeralAction {
-    /// "Opening..."
+    /// Shown as "Opening..."
     Open,
-    /// "Renewing..."
+    /// Shown as "Renewing..."
     Renew,
-    /// "Closing..."
+    /// Shown as "Closing..."
     Close,
 }
 
-/// Why an ephemeral resource is not opened in plan.
+/// The reason for not opening an ephemeral resource in a plan.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum DeferReason {
-    /// Its configuration has unknown parts.
+    /// The configuration has unknown parts.
     ConfigUnknown,
-    /// Something that it depends on has changes pending.
+    /// A dependency has pending changes.
     DependencyPending,
 }
 
@@ -159,34 +163,34 @@ pub enum LogLevel {
     Error,
 }
 
-/// What kind of operation counts belong to.
+/// The operation that counts belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Operation {
-    /// Counts of what is planned.
+    /// Counts of planned changes.
     Plan,
-    /// Counts of what was done.
+    /// Counts of applied changes.
     Apply,
-    /// Counts of what the command `destroy` did. An apply of a plan that destroys everything has those of `Apply`.
+    /// Counts of the changes of the command `destroy`. The apply of a saved destroy plan uses `Apply`.
     Destroy,
 }
 
-/// How many objects are or were affected.
+/// The numbers of objects that are, or will be, affected.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ChangeCounts {
-    /// Objects that are adopted.
+    /// Objects that are imported.
     pub import: usize,
-    /// Objects that are created; a replacement counts here too.
+    /// Objects that are created, including replacements.
     pub add: usize,
-    /// Objects that are changed in place.
+    /// Objects that are updated in place.
     pub change: usize,
-    /// Objects that are destroyed; a replacement counts here too.
+    /// Objects that are destroyed, including replacements.
     pub destroy: usize,
-    /// Objects that leave the state and stay in the world.
+    /// Objects that are removed from the state without being destroyed.
     pub forget: usize,
 }
 
 impl ChangeCounts {
-    /// What a plan is going to do to managed resources.
+    /// Counts the planned changes of managed resources.
     pub fn of_plan(plan: &Plan) -> ChangeCounts {
         let mut counts = ChangeCounts::default();
         for change in &plan.resource_changes {

@@ -1,6 +1,7 @@
-//! What functions read from files, so that a later plan, or the apply of a saved one, knows whether it would read the same.
+//! Records what functions read from files, so that a later plan, or the apply of a saved plan, can check that it
+//! would read the same.
 //!
-//! **Invariant:** of the contents a keyed hash is kept and nothing else: a file that is read may be a secret.
+//! **Invariant:** only a keyed hash of file contents is kept, because the contents may be secret.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,25 +19,25 @@ use state::{Action, Plan, PlannedFile, PlannedFiles};
 
 use crate::memo::process_key;
 
-/// A system that remembers what was asked of it about files.
+/// A [`System`] that records all file operations.
 pub(crate) struct Observed {
     system: Arc<dyn System>,
     key: [u8; 32],
     answers: Mutex<BTreeMap<(Question, PathBuf), Known>>,
-    /// The resource instance whose configuration is evaluated at this moment.
+    /// The resource instance whose configuration is being evaluated.
     reader: Mutex<Option<ResourceInstance>>,
 }
 
-/// What was answered, and to whom.
+/// A recorded result, and the readers that received it.
 struct Known {
     answer: Answer,
     is_found: bool,
-    /// Whether something else than the configuration of a resource instance asked.
+    /// True if anything but the configuration of a resource instance read it.
     is_shared: bool,
     instances: BTreeSet<ResourceInstance>,
 }
 
-/// What is asked about a path.
+/// A file operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Question {
     Content,
@@ -53,7 +54,8 @@ impl Observed {
         Observed { system, key: process_key(), answers: Mutex::default(), reader }
     }
 
-    /// Evaluates the configuration of `instance`: what is read meanwhile, is read for it.
+    /// Evaluates the configuration of `instance`, and records `instance` as the reader of all files read
+    /// meanwhile.
     pub(crate) fn read_by<T>(
         &self,
         instance: &ResourceInstance,
@@ -65,8 +67,9 @@ impl Observed {
         evaluated
     }
 
-    /// The files that an apply of `plan` reads again. The configuration of an instance without a change is not evaluated again, and
-    /// files below `temp` come with the plan.
+    /// Returns the files that an apply of `plan` reads again. Excludes files read only for instances without
+    /// changes, because their configurations are not evaluated again, and files below `temp`, because the plan
+    /// contains them.
     pub(crate) fn read_again(&self, plan: &Plan, temp: &str) -> PlannedFiles {
         let changes = plan.resource_changes.iter();
         let changed: BTreeSet<&ResourceInstance> =
@@ -83,13 +86,13 @@ impl Observed {
                 (Question::Content | Question::IsFile, false) => PlannedFile::Missing,
                 (Question::Entries | Question::IsDirectory, _) => continue,
             };
-            // Content comes first, and says more.
+            // The content sorts first and implies existence.
             read.entry(path.to_owned()).or_insert(file);
         }
         PlannedFiles { key: self.key.to_vec(), read }
     }
 
-    /// Whether every answer would be the same now.
+    /// Returns true if every recorded operation would have the same result now.
     pub(crate) fn is_as_before(&self) -> bool {
         self.answers().iter().all(|((question, path), known)| {
             let answer = match question {
@@ -102,12 +105,12 @@ impl Observed {
         })
     }
 
-    /// Forgets all answers: whoever asked asks again.
+    /// Forgets all results, so that the next evaluation records them again.
     pub(crate) fn forget(&self) {
         self.answers().clear();
     }
 
-    /// The paths that were asked about.
+    /// Returns the recorded paths.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = self.answers().keys().map(|(_, path)| path.clone()).collect();
         paths.sort();
@@ -167,10 +170,11 @@ fn digest(key: &[u8], bytes: &[u8]) -> Answer {
     mac.finalize().into_bytes().into()
 }
 
-/// What a file is now, as a plan with `files` keeps it of a file that a function read.
+/// Returns the current content of a file, hashed with the key of `files`, for comparison with a saved plan. The
+/// result is `PlannedFile::Missing` if the path is not a readable regular file.
 pub fn planned_file(files: &PlannedFiles, system: &dyn System, path: &str) -> PlannedFile {
     let path = Path::new(path);
-    // A pipe or a device may never end.
+    // Reading a pipe or a device may never end.
     let read = system.is_file(path).then(|| system.read_file(path).ok()).flatten();
     read.map_or(PlannedFile::Missing, |bytes| PlannedFile::Content(digest(&files.key, &bytes)))
 }

@@ -1,8 +1,8 @@
-//! Functions of providers: what expressions want to have called, and the answers.
+//! Provider functions: collects the calls that expressions need, and caches the results.
 //!
-//! Evaluating is synchronous and asks nobody. So an expression that calls a function whose answer is not there yet goes on
-//! with a value that is not known, and leaves the call here. Whoever had it evaluated makes the calls, all at once, and has
-//! it evaluated again:
+//! Evaluation is synchronous and cannot wait for a provider. An expression that calls a function whose result is
+//! not cached therefore continues with an unknown value, and the call is collected here. The caller of the
+//! evaluation makes all collected calls at once and evaluates again:
 //!
 //! ```text
 //!   evaluate ──► calls wanted? ── no ──► the value counts
@@ -10,10 +10,10 @@
 //!      └── answers ◄──┴─► processes of the providers, not configured
 //! ```
 //!
-//! A function gives the same for the same arguments, so each call is made once in a run.
+//! A function returns the same result for the same arguments, so each call is made once per run.
 //!
-//! **Invariant:** a process that is asked has no configuration: what a function gives cannot depend on one, and it can be
-//! asked before any configuration is known.
+//! **Invariant:** functions run in a process without a configuration. Their results cannot depend on one, and they
+//! can be called before any provider configuration is known.
 
 use std::{
     cell::{Cell, RefCell},
@@ -36,26 +36,26 @@ use crate::{
     walk::{Failed, Walk},
 };
 
-/// A call that only a provider can answer.
+/// A call of a provider function.
 #[derive(Clone)]
 pub(crate) struct FunctionCall {
-    /// The provider.
+    /// The source address of the provider.
     pub(crate) source: ProviderSource,
-    /// The function's own name.
+    /// The name of the function in the provider.
     pub(crate) function: Str,
-    /// The arguments, of the types of the parameters, without marks.
+    /// The arguments, converted to the types of the parameters, without marks.
     arguments: Vec<Value>,
-    /// Those that are secret, with their marks: the redactor learns them before the provider does.
+    /// The secret arguments, with their marks. The redactor learns them before they are sent to the provider.
     secrets: Vec<Value>,
-    /// The arguments as bytes, since values cannot be looked up by themselves.
+    /// The encoded arguments, for the cache key: values themselves cannot be hashed.
     encoded: Rc<[u8]>,
 }
 
-/// Provider, function and arguments.
+/// The cache key of a call: provider, function and encoded arguments.
 type Key = (ProviderSource, Str, Rc<[u8]>);
 
 impl FunctionCall {
-    /// None if the arguments cannot be sent.
+    /// Creates a call; `None` if the arguments cannot be encoded.
     pub(crate) fn new(
         source: ProviderSource,
         function: Str,
@@ -75,11 +75,11 @@ impl FunctionCall {
 enum Answer {
     Value(Value),
     Fault(FunctionFault),
-    /// There is none; why was reported.
+    /// No result: the provider could not be started, which has been reported.
     None,
 }
 
-/// Ends when it is dropped, by a panic, too.
+/// Restores the previous state of gathering on drop, so that a panic restores it too.
 struct Gathering<'a> {
     is: &'a Cell<bool>,
     was: bool,
@@ -91,7 +91,7 @@ impl Drop for Gathering<'_> {
     }
 }
 
-/// The answers that are there, and the calls that are wanted.
+/// The cached results, and the calls that the current evaluation needs.
 #[derive(Default)]
 pub(crate) struct FunctionAnswers {
     answers: RefCell<FxHashMap<Key, Answer>>,
@@ -100,7 +100,7 @@ pub(crate) struct FunctionAnswers {
 }
 
 impl FunctionAnswers {
-    /// The answer to a call, or a value that is not known for now.
+    /// Returns the cached result of a call, or an unknown value after collecting the call.
     pub(crate) fn answer(
         &self,
         call: FunctionCall,
@@ -116,7 +116,8 @@ impl FunctionAnswers {
             Some(Answer::None) => return Err(Interrupt::Poisoned),
             None => {}
         }
-        // What is not known beside wanted calls may be the answer of one: then this call is another the next time.
+        // While other calls are pending, an unknown argument may be the result of one of them. The next evaluation
+        // then makes a different call, so this one is not collected.
         let is_settled = !self.is_waiting() || call.arguments.iter().all(Value::is_wholly_known);
         if self.is_gathering.get() && is_settled {
             self.wanted.borrow_mut().push(call);
@@ -124,10 +125,10 @@ impl FunctionAnswers {
         Ok(Value::unknown(signature.returns.clone()))
     }
 
-    /// Does some evaluating, and gives with its result the calls that it wants. If there are any, the result means nothing,
-    /// and nothing that was said on the way counts.
+    /// Runs an evaluation and returns its result with the calls that it needs. If there are any, the caller must
+    /// discard the result and the diagnostics.
     pub(crate) fn gather<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionCall>) {
-        // What a panic left behind is nobody's.
+        // Discard calls that an evaluation left behind when it panicked.
         self.wanted.take();
         let gathering = Gathering { is: &self.is_gathering, was: self.is_gathering.replace(true) };
         let result = evaluate();
@@ -135,12 +136,12 @@ impl FunctionAnswers {
         (result, self.wanted.take())
     }
 
-    /// Whether what is being evaluated has wanted a call, so that its values are not the last word.
+    /// Returns true if the current evaluation needs a call, so that its values are not final.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.wanted.borrow().is_empty()
     }
 
-    /// Whether what is being evaluated may be evaluated again.
+    /// Returns true if the current evaluation may be repeated.
     pub(crate) fn is_gathering(&self) -> bool {
         self.is_gathering.get()
     }
@@ -149,19 +150,19 @@ impl FunctionAnswers {
         self.answers.borrow().contains_key(&call.key())
     }
 
-    /// Takes what a provider answered.
+    /// Caches the result of a call.
     pub(crate) fn settle(&self, call: &FunctionCall, answer: Result<Value, FunctionFault>) {
         let answer = answer.map_or_else(Answer::Fault, Answer::Value);
         self.answers.borrow_mut().insert(call.key(), answer);
     }
 
-    /// Says that a provider cannot be asked, which was reported.
+    /// Records that the provider of a call cannot be started. The caller has reported it.
     pub(crate) fn give_up(&self, call: &FunctionCall) {
         self.answers.borrow_mut().insert(call.key(), Answer::None);
     }
 }
 
-/// The processes that are asked where no run has any; started when they are needed.
+/// Provider processes for functions outside of a run. Each process starts with the first call.
 pub(crate) struct FunctionProviders {
     factory: Arc<dyn ProviderFactory>,
     redactor: Redactor,
@@ -180,7 +181,7 @@ impl FunctionProviders {
     /// Makes a call.
     ///
     /// # Errors
-    /// If the provider cannot be started.
+    /// Fails if the provider cannot be started.
     pub(crate) async fn ask(
         &self,
         call: &FunctionCall,
@@ -197,20 +198,20 @@ impl FunctionProviders {
         Ok(ask(&*provider, call, &self.redactor).await)
     }
 
-    /// Ends what was started.
+    /// Ends the started processes.
     pub(crate) async fn end(&self) {
         let running: Vec<_> = self.running.take().into_values().collect();
         futures::future::join_all(running.iter().map(|it| it.close())).await;
     }
 }
 
-/// Asks a provider.
+/// Sends a call to a provider.
 async fn ask(
     provider: &dyn Provider,
     call: &FunctionCall,
     redactor: &Redactor,
 ) -> Result<Value, FunctionFault> {
-    // The provider may print what it is given.
+    // The provider may log its arguments, so the redactor must know them.
     call.secrets.iter().for_each(|it| redactor.learn(it));
     let request =
         CallFunctionRequest { name: call.function.clone(), arguments: call.arguments.clone() };
@@ -219,7 +220,7 @@ async fn ask(
 }
 
 impl Walk<'_> {
-    /// Evaluates, with all answers of providers that this takes.
+    /// Evaluates repeatedly until all provider functions that it needs have results.
     pub(crate) async fn answered<T>(
         &self,
         mut evaluate: impl FnMut() -> Result<T, Failed>,
@@ -236,7 +237,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Does some evaluating; if it wants calls, what it reported does not count. So nobody hears of it before.
+    /// Runs an evaluation and returns its result with the calls that it needs. If there are any, drops the
+    /// diagnostics of the evaluation; otherwise emits them.
     pub(crate) fn gather_calls<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Vec<FunctionCall>) {
         let reported = self.report.len();
         let (result, wanted) = self.calls.answers.gather(evaluate);
@@ -250,7 +252,7 @@ impl Walk<'_> {
         (result, wanted)
     }
 
-    /// Makes calls, some at the same time.
+    /// Makes several calls concurrently.
     pub(crate) async fn call_functions(&self, calls: &[FunctionCall]) {
         let at_once = self.settings.parallelism.max(1);
         stream::iter(calls).for_each_concurrent(at_once, |call| self.call_function(call)).await;
@@ -267,7 +269,7 @@ impl Walk<'_> {
         self.calls.answers.settle(call, answer);
     }
 
-    /// A process of a provider that has no configuration.
+    /// Returns a process of the provider without a configuration.
     async fn unconfigured_provider(
         &self,
         source: &ProviderSource,

@@ -1,8 +1,8 @@
-//! Calls of functions of providers that `validate` makes: those whose arguments are known while nothing runs, so that what
-//! a function says against them is known before any plan.
+//! Checks the calls of provider functions in `validate`: calls whose arguments are known without a run are made,
+//! so that their errors are known before a plan.
 //!
-//! Start at [`check`]. Only calls that every evaluation makes are looked at: not those in a branch of a condition, in a `for`
-//! expression, or below `try` and `can`.
+//! Start reading at [`check`]. Only calls that every evaluation makes are checked: not those in a branch of a
+//! conditional, in a `for` expression, or below `try` and `can`.
 
 use db::Diagnostic;
 use hir::{Entry, Expr, ExprId, Exprs, Program, eval};
@@ -16,7 +16,7 @@ use crate::{
     walk::Functions,
 };
 
-/// What functions of providers say against the arguments that they are given.
+/// Returns the errors of the calls of provider functions with known arguments.
 pub(crate) async fn check(
     program: &Program,
     environment: &Environment,
@@ -63,7 +63,7 @@ fn calls_providers(entry: &Entry) -> bool {
     entry.item.exprs.calls_providers()
 }
 
-/// Makes the calls of all modules, as far as their answers are there; gives what is wrong with them.
+/// Makes the calls of all modules whose results are available, and returns their diagnostics.
 fn all_calls(program: &Program, offline: &Offline<'_>) -> Vec<Diagnostic> {
     let mut said = Vec::new();
     for module in &program.modules {
@@ -89,13 +89,14 @@ fn all_calls(program: &Program, offline: &Offline<'_>) -> Vec<Diagnostic> {
     said
 }
 
-/// The calls of providers' functions that are made whenever the item is evaluated, without those inside of them.
+/// Returns the outermost calls of provider functions that every evaluation of the item makes.
 fn outermost_calls(exprs: &Exprs) -> Vec<ExprId> {
     let mut is_hidden = vec![false; exprs.len()];
-    // Names that something around the expression binds, such as a `dynamic` block, mean nothing here.
+    // Skip calls that depend on names of an enclosing construct, such as a `dynamic` block: they have no value
+    // here.
     let has_symbol = with_symbols(exprs);
     let mut found = Vec::new();
-    // Children come before their parents.
+    // Children precede their parents in the list, so the reversed order visits parents first.
     let all: Vec<(ExprId, &Expr)> = exprs.iter().collect();
     for (id, expr) in all.into_iter().rev() {
         let at = id.0 as usize;
@@ -121,7 +122,7 @@ fn with_symbols(exprs: &Exprs) -> Vec<bool> {
     has_symbol
 }
 
-/// Whether what is inside is evaluated in some cases only, or its failing is no failure.
+/// Returns true if an expression does not always evaluate its children, or does not fail when they fail.
 fn hides(expr: &Expr) -> bool {
     match expr {
         Expr::Conditional { .. }

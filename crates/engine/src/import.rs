@@ -1,6 +1,7 @@
-//! Import: an object that was made elsewhere, or of which nobody knew that it was made, becomes that of an address.
+//! Import: binds an existing object, or one whose creation had an unknown result, to an address.
 //!
-//! Only what the provider's configuration is made from runs, with what the state has: nothing is planned or changed.
+//! Only the nodes that the provider configuration depends on run, with the values in the state. Nothing is planned
+//! or changed.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -25,16 +26,17 @@ use crate::{
     },
 };
 
-/// What is to be imported.
+/// The object to import.
 pub(crate) struct ImportOrder {
     address: ResourceInstance,
     id: Str,
     answers: Option<Number>,
 }
 
-/// Asks the provider of a resource for the object with an ID, and puts it into the state as that resource's.
+/// Asks the provider of a resource for the object with an ID, and adds it to the state at the address of the
+/// resource.
 ///
-/// The future is not `Send`, as that of [`apply`](crate::apply()).
+/// The future is not `Send`, like that of [`apply`](crate::apply()).
 pub async fn import(
     program: &Arc<Program>,
     prior: State,
@@ -76,7 +78,7 @@ pub async fn import(
 }
 
 impl Walk<'_> {
-    /// One turn of the node: first the module instance must be there, then the provider.
+    /// Runs a turn of the import node: it waits for the module instance, then for the provider.
     pub(crate) fn run_import(&self, node: NodeIx) -> Turn {
         let Some(order) = &self.import else { return Turn::Failed };
         if self.nodes.facts(node, |it| it.prepared) {
@@ -100,7 +102,7 @@ impl Walk<'_> {
                     self.report_no_module(&order.address);
                     return Turn::Failed;
                 }
-                // The call has not been expanded.
+                // The module call has not been expanded yet.
                 None => {
                     let Some(call) = module.template.calls.get(step.name.as_str()) else {
                         return Turn::Failed;
@@ -216,7 +218,7 @@ impl Walk<'_> {
         );
     }
 
-    /// What the provider gave, as the object that is then read.
+    /// Returns the object from the provider's import response, which is then read.
     fn imported_prior(
         &self,
         subject: &Subject,

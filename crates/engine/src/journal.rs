@@ -1,11 +1,12 @@
-//! What a run has somebody take down, so that it can be told afterwards what it did, however it ended.
+//! The journal of a run: a durable record of its changes, from which they can be reconstructed however the run
+//! ended.
 //!
 //! ```text
 //!   intent ─► durable ─► the provider is asked ─► answer ─► changed ─► durable ─► the instance is done
 //! ```
 //!
-//! **Invariant:** a provider with a world outside is asked to change it only when the intent is durable.
-//! **Invariant:** what it answered is durable before anything that depends on it begins.
+//! **Invariant:** a provider with remote objects is called to change one only after the intent is durable.
+//! **Invariant:** the response of a provider is durable before anything that depends on it starts.
 
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance, ResourceMode};
 use db::Diagnostic;
@@ -20,16 +21,18 @@ use crate::{
     walk::{Failed, Walk},
 };
 
-/// Tells what was taken down apart.
+/// The number of a journal entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Number(pub u64);
 
-/// Takes down what a run is about to do to the world, and what came of it.
+/// Records the changes that a run is about to make, and their results.
 ///
-/// Calls only take down; [`Journal::durable`] waits. Who writes may gather what several wait for. What a journal does not
-/// implement it does not take down: that of a plan has what is open, and no changes.
+/// The methods only record; [`Journal::durable`] waits for persistence, so that an implementation can combine the
+/// writes of several callers. The default methods record nothing: the journal of a plan, for example, records open
+/// ephemeral resources but no changes.
 pub trait Journal: Send + Sync {
-    /// A provider is about to be asked to change an object. `named` is how people may find it outside.
+    /// Records that a provider is about to change an object. `named` is an identifier with which a user can find
+    /// the object outside.
     fn intent(
         &self,
         _address: &ResourceInstance,
@@ -40,11 +43,12 @@ pub trait Journal: Send + Sync {
         Number(0)
     }
 
-    /// An instance is another now; `state` has it, and is otherwise as it was the last time. `answers` is the intent whose
-    /// answer that is.
+    /// Records that an instance has changed. `state` contains the new object and is otherwise equal to the last
+    /// recorded state. `answers` is the intent to which this is the response.
     ///
     /// # Errors
-    /// A diagnostic, where it cannot be kept; the run then starts nothing new, and the final state is in its outcome.
+    /// Fails if the state cannot be recorded. The run then starts nothing new, and its outcome contains the final
+    /// state.
     fn changed(
         &self,
         _state: &State,
@@ -54,34 +58,34 @@ pub trait Journal: Send + Sync {
         Ok(())
     }
 
-    /// The provider has answered, and nothing is another than it was.
+    /// Records that the provider has responded to an intent and that nothing changed.
     fn unchanged(&self, _answers: Number) {}
 
-    /// An ephemeral resource is about to be opened. Its data are never taken down.
+    /// Records that an ephemeral resource is about to be opened. Its data are never recorded.
     fn opening(&self, _address: &ResourceInstance, _provider: &ProviderSource) -> Number {
         Number(0)
     }
 
-    /// It is closed, or was not opened.
+    /// Records that an ephemeral resource has been closed, or that opening it failed.
     fn closed(&self, _opening: Number) {}
 
-    /// Ends when everything that was taken down so far outlives this process.
+    /// Completes when all entries so far are durable, that is, outlive this process.
     fn durable(&self) -> BoxFuture<'_, Result<(), Box<Diagnostic>>> {
         Box::pin(std::future::ready(Ok(())))
     }
 }
 
-/// Takes nothing down: for runs that change nothing.
+/// A journal that records nothing, for runs that change nothing.
 pub struct NoJournal;
 
 impl Journal for NoJournal {}
 
 impl Walk<'_> {
-    /// Takes down that the provider is about to change an object; none where there is no world outside that could come to
-    /// differ from the state.
+    /// Records that the provider is about to change an object. Returns `None` for the built-in provider, which has
+    /// no remote objects that could differ from the state.
     ///
     /// # Errors
-    /// If that cannot be made durable, which is reported; the provider must not be asked then.
+    /// Fails, after a report, if the intent cannot be made durable. The provider must not be called then.
     pub(crate) async fn intend(
         &self,
         subject: &Subject,
@@ -98,10 +102,10 @@ impl Walk<'_> {
         Ok(Some(number))
     }
 
-    /// Takes down what an instance is from here on, and waits until it is durable.
+    /// Records the new state of an instance and waits until it is durable.
     ///
     /// # Errors
-    /// If it cannot be kept, which is reported; the run then ends as soon as it can.
+    /// Fails, after a report, if the state cannot be recorded. The run then ends as soon as possible.
     pub(crate) async fn take_down(
         &self,
         subject: &Subject,
@@ -110,7 +114,7 @@ impl Walk<'_> {
         let journal = &self.environment.journal;
         let taken = self.state.read(|state| journal.changed(state, &subject.address, answers));
         taken.map_err(|diagnostic| self.end_early(*diagnostic))?;
-        // What can be had again by running again need not be waited for.
+        // Another run can reproduce these objects, so there is no need to wait.
         let is_data = subject.address.resource.mode == ResourceMode::Data;
         if is_data || (is_within(subject) && !subject.has_create_provisioners()) {
             return Ok(());
@@ -118,20 +122,20 @@ impl Walk<'_> {
         self.durable().await
     }
 
-    /// Takes down that an intent changed nothing.
+    /// Records that an intent changed nothing.
     pub(crate) fn nothing_came_of(&self, intent: Option<Number>) {
         if let Some(number) = intent {
             self.environment.journal.unchanged(number);
         }
     }
 
-    /// Waits until everything that was taken down is durable.
+    /// Waits until all entries are durable.
     pub(crate) async fn durable(&self) -> Result<(), Failed> {
         let durable = self.environment.journal.durable().await;
         durable.map_err(|diagnostic| self.end_early(*diagnostic))
     }
 
-    /// Nothing is created where an object may be that the state does not know.
+    /// Refuses to create an object where an interrupted run may have created one that is not in the state.
     pub(crate) fn refuse_uncertain(&self, subject: &Subject, entry: &Entry) -> Result<(), Failed> {
         let Some(intent) = self.settings.uncertain.get(&subject.address) else { return Ok(()) };
         let named = intent.named.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
@@ -148,7 +152,7 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    /// Reports why nothing can be taken down any more, once, and ends the run as soon as that can be.
+    /// Reports, once, that the journal cannot record any more, and ends the run as soon as possible.
     fn end_early(&self, diagnostic: Diagnostic) -> Failed {
         if !self.report.end_run() {
             self.report(diagnostic);
@@ -157,7 +161,7 @@ impl Walk<'_> {
     }
 }
 
-/// What people can do about a creation of which nobody knows whether it happened.
+/// Returns the options that a user has after a creation with an unknown result.
 pub fn ways_out(address: &ResourceInstance) -> String {
     let quoted = quoted(&address.to_string());
     format!(
@@ -167,7 +171,7 @@ pub fn ways_out(address: &ResourceInstance) -> String {
     )
 }
 
-/// A text as a shell takes it for one word.
+/// Quotes a text as a single shell word.
 fn quoted(text: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "._-".contains(it);
     match text.chars().all(is_plain) {
@@ -176,7 +180,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Whether an object exists in the state only.
+/// Returns true if the object exists only in the state.
 fn is_within(subject: &Subject) -> bool {
     subject.provider.source == builtin::source()
 }

@@ -1,5 +1,5 @@
-//! What `validate` evaluates beside the bodies of resources: preconditions of outputs, validations of variables of called modules,
-//! and the sizes of values, as far as these are known while nothing runs.
+//! Evaluates what `validate` checks in addition to the bodies of resources: preconditions of outputs, validations
+//! of variables of called modules, and the sizes of values, as far as they are known without a run.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::{
     walk::{ConditionKind, condition_result, message_text},
 };
 
-/// The conditions that fail whatever a run brings, each with its place. A configuration with errors may be asked, too: what
-/// depends on them is not known.
+/// Returns the conditions that fail in every run, with their locations. Also works for a configuration with
+/// errors: values that depend on them are unknown.
 pub fn known_conditions(
     program: &Arc<Program>,
     environment: &Environment,
@@ -28,8 +28,8 @@ pub fn known_conditions(
     without_repeated(program, failed(program, &offline(program, environment, workspace)))
 }
 
-/// The conditions that fail whatever a run brings. A module has conditions that hold for all of its calls, and its variables have
-/// some for each call.
+/// Returns the conditions that fail in every run. The preconditions of a module are checked once for all its
+/// calls, the validations of its variables once for each call.
 pub(crate) fn failed(program: &Program, offline: &Offline<'_>) -> Vec<Diagnostic> {
     let mut failed = Vec::new();
     for module in &program.modules {
@@ -67,7 +67,7 @@ fn precondition(
     Some(placed(Diagnostic::error("condition-failed", summary, message)))
 }
 
-/// The text of a condition whose message is a secret, or cannot be evaluated.
+/// The text for a condition whose message is a secret or cannot be evaluated.
 const HIDDEN: &str = "This check failed, but has an invalid error message as described in the other accompanying messages.";
 
 fn known(scope: &ModuleScope<'_>, entry: &Entry, expr: ExprId) -> Option<Value> {
@@ -75,7 +75,8 @@ fn known(scope: &ModuleScope<'_>, entry: &Entry, expr: ExprId) -> Option<Value> 
     (!evaluated.has_errors()).then_some(evaluated.value)
 }
 
-/// The validations that say no to what a call gives, each at the argument, or to a default that a call leaves, at the variable.
+/// Returns the failed validations of the variables of a call. The location is the argument, or the variable if the
+/// call uses the default.
 fn validations<'p>(
     program: &Program,
     scope: &ModuleScope<'p>,
@@ -104,7 +105,8 @@ fn validations<'p>(
     validated.flat_map(of_variable).collect()
 }
 
-/// The local values and outputs that would take more memory than a run may, at their places. Evaluates all of them.
+/// Returns errors for local values and outputs that exceed the memory limit of a run, with their locations.
+/// Evaluates all of them.
 pub fn too_large(
     program: &Arc<Program>,
     environment: &Environment,
@@ -126,7 +128,7 @@ pub fn too_large(
     found
 }
 
-/// What an evaluation says that ended because its values would not fit.
+/// Returns the diagnostics of an evaluation that ended because its values exceed the memory limit.
 pub(crate) fn exceeding(program: &Program, entry: &Entry, evaluated: Evaluated) -> Vec<Diagnostic> {
     if !matches!(evaluated.exceeded, Some(Exceeded::Memory { .. })) {
         return Vec::new();

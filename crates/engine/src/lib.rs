@@ -1,10 +1,10 @@
-//! Change: what has to happen so that the world agrees with a configuration, and making it happen.
+//! The engine: plans the changes that make the infrastructure match a configuration, and applies them.
 //!
-//! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and answers) and [`Event`] (what happens on
-//! the way). Inside: `src/moves.rs` (new addresses in the prior state), `src/walk` (the run), `src/graph` (nodes and edges
-//! as data), then `src/resource`, `src/ephemeral.rs`,
-//! `src/pool.rs`, `src/provisioner.rs` and `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each edit.
-//! `tests/engine` runs configurations in text against a provider in memory.
+//! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and outcomes) and [`Event`]
+//! (progress). Inside: `src/moves.rs` (new addresses in the prior state), `src/graph` (nodes and edges as data)
+//! and `src/walk` (the run), then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`, `src/provisioner.rs` and
+//! `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each edit. `tests/engine`
+//! runs text configurations against a provider in memory.
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐
@@ -13,18 +13,19 @@
 //!                     as futures beside it
 //! ```
 //!
-//! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands ([`CommandRunner`]),
-//! events ([`EventSink`]), temporary directories ([`TempDirectories`]), what takes down what is done ([`Journal`]), the [`Redactor`] that logs must pass, and a
-//! [`CancelToken`].
+//! The caller (`cli`, tests) supplies an [`Environment`]: providers ([`ProviderFactory`]), commands
+//! ([`CommandRunner`]), events ([`EventSink`]), temporary directories ([`TempDirectories`]), the record of changes
+//! ([`Journal`]), the [`Redactor`] for logs, and a [`CancelToken`].
 //!
-//! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a plan with
-//! [`PlanMode::Destroy`](state::PlanMode) and its apply.
+//! The futures are not `Send`: drive them with `Runtime::block_on` or a `LocalSet`. Destroying everything is a
+//! plan with [`PlanMode::Destroy`](state::PlanMode), followed by its apply.
 //!
-//! **Invariant:** ephemeral values live in the walk's run-local store only; no event, diagnostic, plan or state holds one.
-//! **Invariant:** every ephemeral resource that was opened is closed once, whatever happened in between, and both are
-//! events.
-//! **Invariant:** work is linear in nodes and edges of the graph; nothing looks at all pairs.
-//! **Absent on purpose:** terminals, storages, processes, protocol buffers, how a provider was obtained.
+//! **Invariant:** ephemeral values exist only in the run-local store of the walk; no event, diagnostic, plan or
+//! state holds one.
+//! **Invariant:** every opened ephemeral resource is closed exactly once, whatever happens in between, and both
+//! are events.
+//! **Invariant:** the work is linear in the nodes and edges of the graph; nothing compares all pairs.
+//! **Absent on purpose:** terminals, storage, processes, protocol buffers, provider installation.
 
 mod apply;
 pub mod builtin;

@@ -1,11 +1,13 @@
-//! What a run remembers for the next one, so that only what an edit touched runs again.
+//! Memoization between runs: only the nodes that an edit affects run again.
 //!
-//! A node is remembered with the versions of what it read. If its item and those versions are the same, it is not run;
-//! if it is run and its value comes out equal, its version stays, and whatever reads it is not run either.
+//! A node is memoized with the versions of its inputs. If its item and those versions are unchanged, the node does
+//! not run. If it runs and its value is equal to the old one, its version stays, so its dependents do not run
+//! either.
 //!
-//! **Invariant:** an ephemeral value is not kept, only a hash of it under a key that exists in this process only.
-//! **Invariant:** what decides that a result is used again is equality of values, or of at least 128 bits of a hash under
-//! that key, for which no configuration can be made to collide.
+//! **Invariant:** an ephemeral value is not stored, only a hash of it under a key that exists in this process
+//! only.
+//! **Invariant:** a result is reused only if values are equal, or at least 128 bits of a hash under that key. No
+//! configuration can be constructed to collide under it.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -17,15 +19,15 @@ use sha2::Sha256;
 use state::{Action, Object, ResourceChange};
 use values::{CodecError, MarkKind, Str, Type, Value, msgpack};
 
-/// Says whether something changed: equal versions mean equal values. Zero is no version.
+/// The version of a result. Equal versions mean equal values; zero means no version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Version(u128);
 
-/// Between two of these something may come out in another way although nothing that it was made from has another version.
+/// The epoch of the memo. In another epoch, a result may differ even if no input has another version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Epoch(u64);
 
-/// The versions of what a node read, hashed under the memo's key.
+/// A hash of the versions of a node's inputs, under the memo's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Inputs(u128);
 
@@ -33,11 +35,11 @@ pub(crate) struct Inputs(u128);
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Digest([u8; 32]);
 
-/// Set in versions that are hashes, so that none is equal to a counted one.
+/// The bit that is set in versions that are hashes, so that no hash equals a counted version.
 const HASHED: u128 = 1 << 127;
 
 impl Inputs {
-    /// Those of nothing: what has them is computed again.
+    /// Equals the inputs of no node: a result with it is computed again.
     const NONE: Inputs = Inputs(u128::MAX);
 }
 
@@ -49,36 +51,36 @@ impl Digest {
 }
 
 impl Version {
-    /// Stands in the inputs of what is to end, which are then those of nothing else.
+    /// An input of the plan for a deletion, so that its inputs equal those of no other plan.
     pub(crate) const END: Version = Version(u128::MAX);
-    /// That of exactly one instance, always.
+    /// The version of the instances of a block without repetition.
     pub(crate) const ONE: Version = Version(u128::MAX - 1);
-    /// Stands in the inputs of what waits for a pending change.
+    /// An input of the plan for an instance that waits for a pending change.
     pub(crate) const PENDING: Version = Version(u128::MAX - 2);
 }
 
-/// Everything that runs of one session remember. A run that begins with an empty memo does everything.
+/// The results that the runs of one session reuse. A run with an empty memo computes everything.
 pub(crate) struct Memo {
-    /// Has taken the key, so that each hash begins with a copy of it.
+    /// An HMAC that has processed the key; each hash begins with a copy of it.
     keyed: Hmac<Sha256>,
     last_version: u128,
     epoch: Epoch,
-    /// Whether a value with a secret in it is remembered that is not stale.
+    /// True if a value with a secret is stored that is not stale.
     has_secrets: bool,
-    /// What the whole run depends on beside the program: settings and the like.
+    /// A digest of everything besides the program that the whole run depends on, such as settings.
     surroundings: Option<Digest>,
     nodes: FxHashMap<NodeKey, NodeMemo>,
     instances: FxHashMap<(ModuleInstance, addr::Resource, InstanceKey), InstanceMemo>,
 }
 
-/// Names a node across runs.
+/// The name of a node across runs.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct NodeKey {
     pub(crate) module: ModuleInstance,
     pub(crate) node: NodeName,
 }
 
-/// Names a node in its module instance.
+/// The name of a node in its module instance.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) enum NodeName {
     Variable(Str),
@@ -88,35 +90,36 @@ pub(crate) enum NodeName {
     Provider(Str, Option<Str>),
 }
 
-/// What is remembered of a node.
+/// The memoized result of a node.
 pub(crate) struct NodeMemo {
     pub(crate) item: Arc<Item>,
-    /// The versions of what it read.
+    /// The hash of the versions of its inputs.
     pub(crate) inputs: Inputs,
     pub(crate) version: Version,
     value: Remembered,
-    /// Whether it must be computed once more because its secrets were forgotten where they are looked for.
+    /// True if the value must be computed again even if its inputs are unchanged.
     stale: bool,
 }
 
+/// The value of a node, or only its digest if the value is ephemeral.
 enum Remembered {
     Value(Value),
     Hidden(Digest),
 }
 
-/// What is remembered of a resource instance: the plan for it.
+/// The memoized plan of a resource instance.
 #[derive(Clone)]
 pub(crate) struct InstanceMemo {
-    /// The block; none for what only the state has.
+    /// The block; `None` for an instance that only the state has.
     pub(crate) item: Option<Arc<Item>>,
     pub(crate) inputs: Inputs,
-    /// The configuration as it was evaluated, and the provider's.
+    /// The digest of the evaluated configuration and of the provider's configuration.
     pub(crate) config: Digest,
     pub(crate) prior: Option<Arc<Object>>,
     pub(crate) planned: Rc<Planned>,
 }
 
-/// What planning an instance came to.
+/// The result of planning an instance.
 #[derive(Clone)]
 pub(crate) struct Planned {
     pub(crate) change: Option<ResourceChange>,
@@ -126,14 +129,14 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// What is to be done.
+    /// The planned action.
     pub(crate) fn action(&self) -> Action {
         self.change.as_ref().map_or(Action::NoOp, |it| it.change.action)
     }
 }
 
 impl Memo {
-    /// Remembers nothing.
+    /// Creates an empty memo.
     pub(crate) fn new() -> Memo {
         Memo {
             keyed: Hmac::new_from_slice(&process_key()).expect("a key of any length makes an HMAC"),
@@ -146,28 +149,28 @@ impl Memo {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all results.
     fn clear(&mut self) {
         self.epoch.0 += 1;
         self.nodes.clear();
         self.instances.clear();
     }
 
-    /// Forgets what providers said, so that they are asked again. What was computed stays.
+    /// Forgets the plans of instances, so that providers are called again. Computed values stay.
     pub(crate) fn forget_instances(&mut self) {
         self.epoch.0 += 1;
         self.instances.clear();
     }
 
-    /// Lets everything be computed again. What providers were asked, and for which configuration, stays.
+    /// Makes all nodes run again. The plans of instances stay, and are reused if their configuration is the same.
     pub(crate) fn compute_again(&mut self) {
         self.epoch.0 += 1;
         self.nodes.values_mut().for_each(|node| node.stale = true);
         self.instances.values_mut().for_each(|instance| instance.inputs = Inputs::NONE);
     }
 
-    /// Lets values with secrets in them be computed again: the redactor learns secrets, and what they were made from,
-    /// only where they are computed, and has forgotten them.
+    /// Makes nodes run again whose values contain secrets. The redactor has forgotten these secrets, and learns
+    /// them and their origins only when the value is computed.
     pub(crate) fn forget_secrets(&mut self) {
         if !std::mem::take(&mut self.has_secrets) {
             return;
@@ -179,7 +182,7 @@ impl Memo {
         });
     }
 
-    /// Begins a run: what was remembered under other surroundings is forgotten.
+    /// Begins a run. Forgets all results of a run with other surroundings.
     pub(crate) fn begin(&mut self, surroundings: &[&[u8]]) {
         let digest = self.digest(surroundings);
         if self.surroundings != Some(digest) {
@@ -188,7 +191,7 @@ impl Memo {
         }
     }
 
-    /// Now.
+    /// The current epoch.
     pub(crate) fn epoch(&self) -> Epoch {
         self.epoch
     }
@@ -198,24 +201,25 @@ impl Memo {
         Version(self.last_version)
     }
 
-    /// A version that equal values share.
+    /// The version of a value; equal values have the same.
     pub(crate) fn version_of_value(&self, value: &Value) -> Version {
         Version(self.value_digest(value).short() | HASHED)
     }
 
-    /// Hashes the versions of what something reads.
+    /// Hashes the versions of inputs.
     pub(crate) fn inputs(&self, versions: impl Iterator<Item = Version>) -> Inputs {
         let mut mac = self.mac();
         versions.for_each(|version| mac.update(&version.0.to_le_bytes()));
         Inputs(digest(mac).short())
     }
 
-    /// A version of something that changes only when what it reads does.
+    /// The version of a result that changes only if its inputs do.
     pub(crate) fn version_of_inputs(&self, inputs: Inputs) -> Version {
         Version(inputs.0 | HASHED)
     }
 
-    /// What is remembered of a node, if its item and what it read are the same.
+    /// The memoized version and value of a node; `None` if its item or inputs changed or the value is stale. The
+    /// value is `None` if it is ephemeral.
     pub(crate) fn unchanged(
         &self,
         key: &NodeKey,
@@ -233,7 +237,7 @@ impl Memo {
         Some((memo.version, value))
     }
 
-    /// Remembers a node; gives the version of its value, which is the old one if the value is the same.
+    /// Memoizes a node and returns the version of its value. If the value is unchanged, this is the old version.
     pub(crate) fn remember(
         &mut self,
         key: NodeKey,
@@ -277,17 +281,17 @@ impl Memo {
         self.instances.insert((module, resource, key), memo);
     }
 
-    /// Hashes a value with its type and the places of its marks.
+    /// Hashes a value together with its type and the paths of its marks.
     pub(crate) fn value_digest(&self, value: &Value) -> Digest {
         let (plain, marks) = value.unmark_deep();
         let marks: Vec<String> =
             marks.into_iter().map(|(path, marks)| format!("{path}{marks:?}")).collect();
-        // Every value can be encoded as one of unknown type; the type is then part of the bytes.
+        // Every value can be encoded with the dynamic type, and its own type is then part of the bytes.
         self.encoded_digest(msgpack::encode(&plain, &Type::Dynamic), &marks)
     }
 
-    /// A value that cannot be encoded has a digest that no other value has, itself another time included: what was made
-    /// from it is computed again.
+    /// The digest of an encoded value. A value that cannot be encoded has a random digest, a different one each
+    /// time, so that results derived from it are computed again.
     fn encoded_digest(&self, encoded: Result<Vec<u8>, CodecError>, marks: &[String]) -> Digest {
         let encoded = encoded.unwrap_or_else(|_| process_key().to_vec());
         let marks = marks.iter().map(String::as_bytes);
@@ -318,12 +322,12 @@ fn digest(mac: Hmac<Sha256>) -> Digest {
     Digest(mac.finalize().into_bytes().into())
 }
 
-/// Whether an item is as it was. One that was read anew is another in memory, and may be the same all the same.
+/// Returns true if two items are equal. An item that was read again may be equal at another place in memory.
 pub(crate) fn is_same(a: &Arc<Item>, b: &Arc<Item>) -> bool {
     Arc::ptr_eq(a, b) || a == b
 }
 
-/// A key that nobody can know outside of this process.
+/// A random key that is not known outside of this process.
 pub(crate) fn process_key() -> [u8; 32] {
     let mut key = [0; 32];
     for half in key.chunks_exact_mut(16) {
@@ -343,7 +347,7 @@ mod tests {
         assert_eq!(memo.inputs(versions()), memo.inputs(versions()));
         assert_ne!(memo.inputs(versions()), memo.inputs(versions().rev()));
         assert_ne!(memo.inputs(versions()), memo.inputs(versions().take(2)));
-        // Without the key, nobody can find versions that collide.
+        // Without the key, colliding versions cannot be constructed.
         assert_ne!(memo.inputs(versions()), other.inputs(versions()));
     }
 

@@ -1,4 +1,4 @@
-//! Moves: objects of the prior state get another address before anything is planned.
+//! Moves: gives objects of the prior state new addresses before anything is planned.
 //!
 //! ```text
 //!   configuration, state ──► implied ──┐
@@ -6,9 +6,11 @@
 //!   `moved` blocks (not run yet) ──────┘
 //! ```
 //!
-//! An implied move keeps the object of a block that got `count` or `enabled`, or lost it: `x` and `x[0]` mean the same object.
+//! An implied move keeps the object of a block that gains or loses `count` or `enabled`: `x` and `x[0]` are the
+//! same object.
 //!
-//! **Invariant:** a move takes no address that has an object; it is blocked then, and a warning says so.
+//! **Invariant:** a move never takes an address that has an object. Such a move is blocked, and a warning reports
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,26 +19,27 @@ use db::Diagnostic;
 use hir::{Program, item::Repetition};
 use state::State;
 
-/// The statement that objects of the state have another address now.
+/// A move of objects in the state to a new address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Move {
-    /// One instance of a resource.
+    /// A move of a resource instance.
     Instance { from: ResourceInstance, to: ResourceInstance },
-    /// One instance of a module, with everything inside.
+    /// A move of a module instance with everything inside.
     Module { from: ModuleInstance, to: ModuleInstance },
 }
 
-/// What came of moves.
+/// The result of executing moves.
 #[derive(Default)]
 pub(crate) struct Moved {
-    /// The addresses that objects had before, by those that they have now.
+    /// The former addresses of the moved objects, by their new addresses.
     pub(crate) previous: BTreeMap<ResourceInstance, ResourceInstance>,
-    /// Addresses that could not move, with those that they were to get.
+    /// The moves that were blocked: pairs of the current address and the intended address.
     blocked: BTreeSet<(String, String)>,
 }
 
-/// The moves that follow from `count` and `enabled` of resources and module calls, resources and inner modules first: the
-/// objects in a module move with it. A module without resources of its own stays, as in OpenTofu.
+/// Returns the moves that follow from `count` and `enabled` of resources and module calls. Resources and inner
+/// modules come first, because a move of a module includes the objects inside. As in OpenTofu, a module without
+/// resources of its own does not move.
 pub(crate) fn implied(program: &Program, state: &State) -> Vec<Move> {
     let mut modules: BTreeSet<&ModuleInstance> = BTreeSet::new();
     let mut moves = Vec::new();
@@ -53,7 +56,7 @@ pub(crate) fn implied(program: &Program, state: &State) -> Vec<Move> {
     moves
 }
 
-/// The move of one instance, if its block has the other one of the two forms.
+/// Returns the move of one instance, if its block now has the other form of address.
 fn implied_instance(program: &Program, address: &AbsResource, from: InstanceKey) -> Option<Move> {
     let entry = find_module(program, &address.module)?.resources.get(&address.resource)?;
     let to = key_of_first(entry.resource().repetition)?;
@@ -70,7 +73,7 @@ fn implied_module(program: &Program, module: &ModuleInstance) -> Option<Move> {
     (is_first && to != *module).then(|| Move::Module { from: module.clone(), to })
 }
 
-/// The key of the first instance; `None` where keys are text, and none of them is the first.
+/// Returns the key of the first instance of a block; `None` for `for_each`, whose instances have no order.
 fn key_of_first(repetition: Repetition) -> Option<InstanceKey> {
     match repetition {
         Repetition::Single | Repetition::Enabled(_) => Some(InstanceKey::None),
@@ -89,7 +92,7 @@ fn find_module<'p>(
     })
 }
 
-/// Gives objects their new addresses, one move after the other.
+/// Executes moves one after the other.
 pub(crate) fn execute(moves: &[Move], state: &mut State) -> Moved {
     let mut moved = Moved::default();
     let mut by_module = None;
@@ -112,7 +115,8 @@ pub(crate) fn execute(moves: &[Move], state: &mut State) -> Moved {
     moved
 }
 
-/// The instances of a state by the steps to their module, so that a module comes directly before those within.
+/// The instances of a state by the steps of their modules. In this order, a module comes directly before the
+/// modules inside it.
 type ByModule = BTreeMap<Vec<ModuleStep>, Vec<ResourceInstance>>;
 
 fn by_module_of(state: &State) -> ByModule {
@@ -124,7 +128,7 @@ fn by_module_of(state: &State) -> ByModule {
 }
 
 impl Moved {
-    /// Moves the modules within `from` one by one: one of them may be blocked where others are not.
+    /// Moves `from` and the modules inside it one by one, because each of them can be blocked independently.
     fn execute_module(
         &mut self,
         from: &ModuleInstance,
@@ -154,7 +158,7 @@ impl Moved {
         }
     }
 
-    /// Notes a move; what was moved before is still known by its first address.
+    /// Records a move. If the object has moved before, its original address is kept.
     fn record(&mut self, from: &ResourceInstance, to: &ResourceInstance) {
         let first = self.previous.remove(from).unwrap_or_else(|| from.clone());
         self.previous.insert(to.clone(), first);
@@ -164,7 +168,7 @@ impl Moved {
         self.blocked.insert((from.to_string(), to.to_string()));
     }
 
-    /// The warning of moves that were blocked.
+    /// Returns a warning that lists the blocked moves; `None` if there are none.
     pub(crate) fn warning(&self) -> Option<Diagnostic> {
         if self.blocked.is_empty() {
             return None;

@@ -1,7 +1,8 @@
-//! What expressions mean while nothing runs: for the console, and for the configurations that providers validate.
+//! Evaluation outside of a run: for the console, and for the configurations that providers validate.
 //!
-//! Variables have their given values or defaults, or are unknown; resources are what the state holds, or unknown;
-//! ephemeral resources are not opened, so they are unknown. Everything is found when it is asked for, and once.
+//! Variables have their given values or defaults, or are unknown. Resources have their values from the state, or
+//! are unknown. Ephemeral resources are not opened and are therefore unknown. Values are computed on demand, and
+//! once.
 
 use std::{
     cell::RefCell,
@@ -31,8 +32,8 @@ use crate::{
     walk::{Functions, condition_result, message_text},
 };
 
-/// A configuration and a state to evaluate expressions against. Providers are asked for their functions alone; those that
-/// were started run until [`Console::end`].
+/// A configuration and a state, as the context for expressions. Providers are called only for their functions.
+/// Started providers run until [`Console::end`].
 pub struct Console {
     program: Arc<Program>,
     state: State,
@@ -44,7 +45,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Evaluates against the root module of `program`.
+    /// Creates a console for the root module of `program`.
     pub fn new(
         program: &Arc<Program>,
         state: &State,
@@ -63,7 +64,7 @@ impl Console {
         }
     }
 
-    /// What is wrong with the values that were given to the root module's variables: their types, then their validations.
+    /// Returns the errors in the values of the root module's variables: wrong types, or else failed validations.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let root = self.program.root();
         let unsuitable = root.variables.values().filter_map(|entry| {
@@ -83,11 +84,11 @@ impl Console {
         })
     }
 
-    /// What `evaluate` gives in the root module's scope, as often as it takes to have the answers of all functions of
-    /// providers that it calls.
+    /// Runs `evaluate` in the scope of the root module, and repeats it until all provider functions that it calls
+    /// have results.
     ///
     /// # Errors
-    /// If a provider cannot be started.
+    /// Fails if a provider cannot be started.
     pub async fn evaluate<T>(
         &self,
         evaluate: impl Fn(&dyn Scope) -> T,
@@ -104,7 +105,7 @@ impl Console {
         }
     }
 
-    /// Ends the providers that were started.
+    /// Ends the started providers.
     pub async fn end(&self) {
         self.providers.end().await;
     }
@@ -123,10 +124,10 @@ impl Console {
     }
 }
 
-/// The problem of a value that is not of its variable's type.
+/// Returns the diagnostic for a value that cannot be converted to the type of its variable; `None` if it can.
 fn unsuitable(program: &Program, entry: &Entry, given: &GivenValue) -> Option<Diagnostic> {
     let variable = entry.variable();
-    // Marked before it is converted, so that no message of the conversion names a part of a secret.
+    // Mark the value before the conversion, so that no error text contains a part of a secret.
     let value = declared(given.value.clone(), variable.sensitive, variable.ephemeral);
     let error = eval::apply_type(&variable.ty, value).err()?;
     let place = match &given.source {
@@ -136,7 +137,7 @@ fn unsuitable(program: &Program, entry: &Entry, given: &GivenValue) -> Option<Di
     Some(given.unsuitable(variable, &error).at(place))
 }
 
-/// What all modules share.
+/// The context that all modules share.
 pub(crate) struct Offline<'a> {
     pub(crate) program: &'a Program,
     pub(crate) state: Option<&'a State>,
@@ -144,28 +145,28 @@ pub(crate) struct Offline<'a> {
     pub(crate) workspace: Str,
     pub(crate) functions: Functions,
     pub(crate) system: Arc<dyn System>,
-    /// What functions of providers gave, where somebody asks for it.
+    /// The results of provider functions; `None` if they are not called, and therefore unknown.
     pub(crate) answers: Option<&'a FunctionAnswers>,
 }
 
-/// One module, as far as it was looked at.
+/// The scope of a module, with the values that were computed so far.
 pub(crate) struct ModuleScope<'a> {
     offline: &'a Offline<'a>,
     id: ModuleId,
-    /// The instance, where it is known which one.
+    /// The module instance; `None` if the scope stands for several instances.
     instance: Option<ModuleInstance>,
-    /// The call that gives the variables their values, where that is to be followed.
+    /// The call that sets the variables; `None` if the variables are unknown or set from outside.
     caller: Option<Caller<'a>>,
-    /// Keeps the caller, where it does not keep this scope among its children.
+    /// Keeps the scope of the caller alive, if that scope does not own this one as a child.
     _kept: Option<Rc<ModuleScope<'a>>>,
     me: Weak<ModuleScope<'a>>,
     known: RefCell<FxHashMap<Ref, Value>>,
     children: RefCell<BTreeMap<(Str, InstanceKey), Rc<ModuleScope<'a>>>>,
-    /// How deep references are followed now; a cycle ends as unknown.
+    /// The current depth of nested references. Beyond [`MAX_DEPTH`], values are unknown.
     depth: RefCell<u32>,
 }
 
-/// The call that made an instance of a module.
+/// The call of a module instance.
 #[derive(Clone)]
 struct Caller<'a> {
     scope: Weak<ModuleScope<'a>>,
@@ -173,18 +174,19 @@ struct Caller<'a> {
     each: Each,
 }
 
-/// What `each` or `count` mean in one instance of a call.
+/// The values of `each` or `count` in an instance of a call.
 #[derive(Clone, Default)]
 struct Each {
     key: InstanceKey,
-    /// `each.value`, where there is such.
+    /// `each.value`, if the call has `for_each`.
     value: Option<Value>,
 }
 
-/// More instances of a call are not looked at one by one.
+/// The maximum number of instances of a call that are evaluated one by one.
 const MOST_INSTANCES: usize = 10_000;
 
-/// A cycle was reported before anything is evaluated; this only keeps it from overflowing the stack.
+/// The maximum depth of nested references. Cycles are reported before any evaluation; this limit only prevents a
+/// stack overflow.
 const MAX_DEPTH: u32 = 4096;
 
 impl<'a> ModuleScope<'a> {
@@ -192,7 +194,7 @@ impl<'a> ModuleScope<'a> {
         ModuleScope::new(offline, ModuleId(0), Some(ModuleInstance::root()))
     }
 
-    /// A module of which only the directory counts.
+    /// Creates the scope of a module without a specific instance or caller.
     pub(crate) fn of(offline: &'a Offline<'a>, id: ModuleId) -> Rc<ModuleScope<'a>> {
         ModuleScope::new(offline, id, None)
     }
@@ -225,7 +227,8 @@ impl<'a> ModuleScope<'a> {
         })
     }
 
-    /// What a call makes of a module, with the values that it gives; all instances of the call are one.
+    /// Creates the scope of the module that a call refers to, with variables from its arguments. The scope stands
+    /// for all instances of the call.
     pub(crate) fn called(&self, call: &'a Entry, id: ModuleId) -> Rc<ModuleScope<'a>> {
         let caller = Some(Caller { scope: Weak::clone(&self.me), call, each: Each::default() });
         ModuleScope::with_caller(self.offline, id, None, caller, self.me.upgrade())
@@ -284,15 +287,16 @@ impl<'a> ModuleScope<'a> {
         declared(value, variable.sensitive, variable.ephemeral)
     }
 
-    /// What a call gives to a variable: unknown where that cannot be found.
+    /// Returns the value of an argument of a call, unknown if it cannot be evaluated. `None` if the call has no
+    /// such argument.
     fn input(&self, call: &Entry, each: &Each, name: &Str) -> Option<Value> {
         let input = call.module_call().inputs.iter().find(|it| it.name == *name)?;
         let scope = EachScope { module: self, each };
         Some(self.evaluate_in(&scope, call, input.value).unwrap_or_else(|_| Value::dynamic()))
     }
 
-    /// The errors of the validations of a variable. Those that its value fails are at `at`, in the block `context`; those that
-    /// give no bool are at the validation.
+    /// The errors of the validations of a variable. A validation that the value fails is reported at `at`, in the
+    /// block `context`; one that gives no bool is reported where it stands.
     pub(crate) fn failed_validations(
         &self,
         entry: &Entry,
@@ -377,7 +381,7 @@ impl<'a> ModuleScope<'a> {
         Some(child)
     }
 
-    /// The instances of a call; none if nobody knows yet which there are.
+    /// Returns the instances of a call; `None` if they are not known.
     fn instances_of(&self, call: &Entry) -> Option<Vec<Each>> {
         let value = |expr| {
             let value = self.evaluate(call, expr).ok()?.without_all_marks();
@@ -471,7 +475,7 @@ impl<'a> ModuleScope<'a> {
     }
 }
 
-/// What opening an object of a schema would give: there is one, it is only not known what is in it.
+/// Returns the value of an open ephemeral resource: an object with unknown attributes.
 fn opened(schema: &Schema) -> Value {
     let Type::Object(attributes) = schema.implied_type() else {
         return Value::unknown(schema.implied_type().clone());
@@ -485,10 +489,11 @@ fn default(entry: &Entry, variable: &Variable) -> Option<Value> {
     eval::apply_type(&variable.ty, constant.value).ok()
 }
 
-/// Lets the redactor learn what is secret from the start: the ephemeral and sensitive variables of all modules, as far as
-/// their values follow from what was given, without any provider.
+/// Teaches the redactor the secrets that are known from the start: the ephemeral and sensitive variables of all
+/// modules, as far as their values follow from the given values without any provider.
 ///
-/// A run evaluates only what it needs, and a destroy hardly anything; but a provider's log quotes what it reads.
+/// A run evaluates only what it needs, and a destroy evaluates very little, but providers may log any value that
+/// they read.
 pub(crate) fn learn_given(offline: &Offline<'_>, redactor: &Redactor) {
     let mut work = vec![ModuleScope::root(offline)];
     while let Some(scope) = work.pop() {
@@ -501,7 +506,7 @@ pub(crate) fn learn_given(offline: &Offline<'_>, redactor: &Redactor) {
     }
 }
 
-/// The value with the marks that its declaration gives.
+/// Returns the value with the marks of its declaration.
 fn declared(value: Value, sensitive: bool, ephemeral: bool) -> Value {
     let mut value = value;
     if sensitive {
@@ -513,7 +518,7 @@ fn declared(value: Value, sensitive: bool, ephemeral: bool) -> Value {
     value
 }
 
-/// The instances of a resource as one value.
+/// Combines the instances of a resource or module call into one value. `None` if the only instance is missing.
 fn collected(
     mut instances: BTreeMap<InstanceKey, Value>,
     repetition: &Repetition,
@@ -536,7 +541,7 @@ impl Scope for ModuleScope<'_> {
         if let Some(known) = self.known.borrow().get(reference) {
             return Ok(known.clone());
         }
-        // Elsewhere the analysis came before.
+        // In other contexts, the analysis has checked the reference already.
         if self.is_console() {
             self.check_declared(reference)?;
         }
@@ -578,7 +583,7 @@ impl Scope for ModuleScope<'_> {
     }
 }
 
-/// A module as one instance of a call in it sees it.
+/// The scope of a module for one instance of a call in it.
 struct EachScope<'s, 'a> {
     module: &'s ModuleScope<'a>,
     each: &'s Each,
@@ -618,7 +623,7 @@ impl Scope for EachScope<'_, '_> {
 }
 
 impl ModuleScope<'_> {
-    /// The console has no analysis before it: names that do not exist are said here.
+    /// Rejects references to undeclared names. The analysis does not cover expressions in the console.
     fn check_declared(&self, reference: &Ref) -> Result<(), Interrupt> {
         let module = self.module();
         let refused = |summary, detail| Err(Interrupt::Refused { summary, detail });

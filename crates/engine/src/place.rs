@@ -1,6 +1,7 @@
-//! Where a run is, for a message that may not allocate: what is said when memory has run out.
+//! The current position of a run, for a message that must not allocate because memory has run out.
 //!
-//! The phase is the whole process's, the node the thread's: a graph is walked by one thread. Neither holds a value.
+//! The phase belongs to the process; the node belongs to the thread, because a single thread walks a graph.
+//! Neither contains a value.
 
 use std::{
     cell::Cell,
@@ -8,7 +9,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// What a command is doing.
+/// The phase of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunPhase {
     Starting,
@@ -41,14 +42,14 @@ impl RunPhase {
 static PHASE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    // Without a destructor, so that it can be read at any moment, also by an allocator.
+    // No destructor, so that an allocator can read it at any time.
     static NODE: Cell<Address> = const { Cell::new(Address { bytes: [0; LONGEST], length: 0 }) };
 }
 
-/// An address is cut here.
+/// The length at which addresses are cut.
 const LONGEST: usize = 200;
 
-/// The begin of an address.
+/// The start of an address.
 #[derive(Clone, Copy)]
 struct Address {
     bytes: [u8; LONGEST],
@@ -67,31 +68,32 @@ impl Write for Address {
     }
 }
 
-/// Says what the command does from now on.
+/// Sets the current phase.
 pub fn enter_phase(phase: RunPhase) {
     let index = RunPhase::ALL.iter().position(|it| *it == phase);
     PHASE.store(index.unwrap_or_default(), Ordering::Relaxed);
     leave_node();
 }
 
-/// Says which node this thread works on from now on.
+/// Sets the node that this thread works on.
 pub(crate) fn enter_node(address: fmt::Arguments<'_>) {
     let mut text = Address { bytes: [0; LONGEST], length: 0 };
-    // An error means that it was cut.
+    // An error means that the address was cut.
     let _cut = text.write_fmt(address);
     NODE.set(text);
 }
 
-/// Says that this thread works on no node.
+/// Clears the node of this thread.
 pub(crate) fn leave_node() {
     enter_node(format_args!(""));
 }
 
-/// Gives what the command does, and the address of the node that this thread works on, which may be empty. Allocates nothing.
+/// Passes the phase, and the address of the node that this thread works on, to a function. The address may be
+/// empty. Does not allocate.
 pub fn with_place<T>(use_place: impl FnOnce(&str, &[u8]) -> T) -> T {
     let phase = RunPhase::ALL.get(PHASE.load(Ordering::Relaxed)).copied();
     let phase = phase.unwrap_or(RunPhase::Starting);
-    // A thread that ends has no node any more.
+    // A thread that is being destroyed has no node.
     let node = NODE.try_with(Cell::get).ok();
     let node = node.as_ref().and_then(|it| it.bytes.get(..it.length)).unwrap_or_default();
     use_place(phase.text(), node)

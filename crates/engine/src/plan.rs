@@ -1,4 +1,4 @@
-//! Planning: what has to happen, as data.
+//! Planning: computes the changes that make the real objects match a configuration.
 
 use std::{any::Any, rc::Rc, sync::Arc};
 
@@ -27,10 +27,11 @@ use crate::{
     },
 };
 
-/// Plans what makes the world agree with a configuration, or, with [`PlanMode::Destroy`], what destroys everything that
-/// the state knows.
+/// Plans the changes that make the real objects match a configuration or, with [`PlanMode::Destroy`], the
+/// destruction of everything in the state.
 ///
-/// The plan's fields about where it is kept (`made_by`, `backend`, `prior_state`, `root_dir`) are the caller's to fill in before it is saved. A [`Planner`](crate::Planner) plans the same more than once.
+/// The caller fills in the plan's fields about its storage (`made_by`, `backend`, `prior_state`, `root_dir`)
+/// before saving it. A [`Planner`](crate::Planner) plans a configuration repeatedly.
 ///
 /// The future is not `Send`: all changing state has one owner, and provider calls run beside it.
 pub async fn plan(
@@ -51,18 +52,19 @@ pub async fn plan(
     plan_with(request, &mut Memo::new(), &mut Leftovers::default()).await
 }
 
-/// What a plan leaves behind, for the next one of the same session.
+/// The data that a plan leaves for the next plan of the same session.
 #[derive(Default)]
 pub(crate) struct Leftovers {
-    /// What lives on; none where nothing is to.
+    /// Provider processes and open ephemeral resources that live on; `None` if none may outlive the run.
     pub(crate) kept: Option<Kept>,
     pub(crate) templates: Vec<Rc<Template>>,
-    /// The last run, for the next to stand on.
+    /// The last run, from which the next one resumes; `None` if the next one must run everything.
     pub(crate) standing: Option<Standing>,
     pub(crate) index: Option<(Arc<State>, Rc<StateIndex>)>,
-    /// How many turns nodes had in the last run.
+    /// The number of turns that nodes had in the last run.
     pub(crate) turns: usize,
-    /// What took part in the run and is of no more use. Taking it apart takes time, and nobody should wait for that.
+    /// Data of the run that is no longer needed. Dropping it takes time, so it is dropped after the plan is
+    /// returned.
     pub(crate) remains: Vec<Box<dyn Any>>,
 }
 
@@ -79,18 +81,19 @@ impl Leftovers {
     }
 }
 
-/// What is to be planned, and with what.
+/// The inputs of a plan.
 pub(crate) struct Request<'a> {
     pub(crate) program: &'a Arc<Program>,
     pub(crate) prior: State,
     pub(crate) variables: VariableValues,
     pub(crate) environment: &'a Environment,
     pub(crate) options: PlanOptions,
-    /// The environment's system, if the plan is to know which files are read again when it is applied.
+    /// Records the files that functions read, as the environment's system; `None` if the plan does not have to
+    /// list the files that the apply reads again.
     pub(crate) observed: Option<Arc<Observed>>,
 }
 
-/// Plans with what earlier plans remember and have left.
+/// Plans with the memo and the leftovers of earlier plans.
 pub(crate) async fn plan_with(
     request: Request<'_>,
     memo: &mut Memo,
@@ -136,7 +139,7 @@ pub(crate) async fn plan_with(
     walk.calls.observed = observed;
     let mut part = None;
     let mut has_begun = false;
-    // What is known to be in vain asks no provider.
+    // A plan that is certain to fail calls no provider.
     if walk.has_all_values() & is_supported(&walk) {
         has_begun = true;
         part = begin(&walk, leftovers.standing.take(), touched);
@@ -153,7 +156,8 @@ pub(crate) async fn plan_with(
     outcome
 }
 
-/// Puts into the graph what runs: everything, or the part of what stands that an edit can have reached.
+/// Prepares the graph: everything, or only the part of the last run that an edit can affect. Returns that part,
+/// and `None` if everything runs.
 fn begin(walk: &Walk<'_>, standing: Option<Standing>, touched: Option<Touched>) -> Option<Part> {
     if let Some((mut standing, touched)) = standing.zip(touched) {
         standing.rewire(walk, &touched);
@@ -169,8 +173,9 @@ fn begin(walk: &Walk<'_>, standing: Option<Standing>, touched: Option<Touched>) 
     None
 }
 
-/// Whether there is no block that would change what the state means and that this version does not run. Where the state
-/// holds no object, there is nothing to move or remove.
+/// Returns true if the configuration has no blocks that this version does not run and that would change the
+/// meaning of the state. Such blocks are reported. If the state has no objects, there is nothing to move or
+/// remove.
 fn is_supported(walk: &Walk<'_>) -> bool {
     let mut is_supported = true;
     let nothing_stored = walk.state.previous().resources().len() == 0;
@@ -191,13 +196,14 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) 
     let mode = options.mode;
     if mode == PlanMode::Destroy {
         walk.plan_output_removal(|_| true);
-        // A destruction checks nothing; what its refresh checked decides nothing.
+        // A destroy plan checks nothing. Results of checks in its refresh are dropped.
         walk.checks.restore(Checks::of_destruction(walk.config.program.root()));
     } else {
         walk.plan_output_removal(|name| !walk.config.program.root().outputs.contains_key(name));
     }
     let has_failed = walk.report.has_errors();
-    // Nothing is expanded for a destruction, nor after an error; else what has no object has no instance.
+    // A destroy plan and a plan with errors do not expand everything. In any other plan, a declaration without
+    // objects has no instances.
     let is_expanded = mode != PlanMode::Destroy && !has_failed;
     let without_objects = if is_expanded { CheckStatus::Pass } else { CheckStatus::Unknown };
     plan.checks = walk.checks.results(walk.config.program, without_objects);
@@ -206,7 +212,7 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) 
     let DecisionParts { changes, drift, mut ephemerals, outputs } = walk.decisions.take();
     plan.resource_changes = sorted(changes);
     plan.resource_drift = drift.into_values().collect();
-    // The refresh before a destruction takes the moves as made.
+    // A destroy plan that refreshes takes the moves as already made.
     if mode != PlanMode::Destroy || !options.refresh {
         note_previous_addresses(&mut plan, &moved);
     }
@@ -223,7 +229,7 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) 
     let diagnostics = walk.report.take();
     plan.has_errors = diagnostics.iter().any(Diagnostic::is_error);
     if plan.has_errors {
-        // Which outputs the run came to before its error is chance.
+        // All outputs stay as they were, because it is arbitrary which ones were evaluated before the error.
         refreshed.outputs = walk.state.previous().outputs.clone();
     }
     plan.is_applyable = !plan.has_errors && has_changes(&plan, walk.state.previous(), &refreshed);
@@ -239,7 +245,8 @@ fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) 
     PlanOutcome { plan, refreshed, diagnostics, has_begun: true }
 }
 
-/// Says where the objects of a plan were before. A remembered change may say it of an earlier plan.
+/// Sets the previous addresses of the objects in a plan. A memoized change may have the previous address of an
+/// earlier plan.
 fn note_previous_addresses(plan: &mut Plan, moved: &Moved) {
     for change in plan.resource_changes.iter_mut().chain(&mut plan.resource_drift) {
         change.previous_addr = moved.previous.get(&change.addr).cloned();
@@ -250,7 +257,7 @@ fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
     let acts = |action: Action| action != Action::NoOp;
     plan.resource_changes.iter().any(|it| acts(it.change.action) || it.previous_addr.is_some())
         || plan.output_changes.values().any(|it| acts(it.action))
-        // A destroy plan of a state with nothing but data sources still clears that state.
+        // A destroy plan still clears a state that has nothing but data sources.
         || (plan.mode == PlanMode::Destroy && !previous.is_empty() && refreshed.resources().len() > 0)
 }
 
@@ -259,7 +266,8 @@ fn sorted(mut changes: Vec<ResourceChange>) -> Vec<ResourceChange> {
     changes
 }
 
-/// The last line of defence: a plan with an ephemeral value in it is a defect of ours, and never leaves this function.
+/// Reports an ephemeral value in the plan as an error. This is the last safeguard: such a value is a defect of
+/// Mayfly.
 fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
     let holds = |value: &Value| value.has_deep(MarkKind::Ephemeral);
     let change = |it: &ResourceChange| holds(&it.change.before) || holds(&it.change.after);
@@ -291,7 +299,7 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
     }
 }
 
-/// A memo is good for runs under the same settings only.
+/// Clears the memo if it was made under other settings.
 fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
     let replace: Vec<String> = options.replace.iter().map(ToString::to_string).collect();
     let uncertain: Vec<String> =
@@ -315,7 +323,7 @@ fn given_plain(
 ) -> std::collections::BTreeMap<values::Str, Value> {
     let declared = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
     let given = declared.filter_map(|(name, _)| {
-        // As it was given: apply converts it to the variable's type as plan does.
+        // The value as it was given: apply converts it to the variable's type, as plan does.
         Some((name.clone(), variables.get(name)?.value.without_all_marks()))
     });
     given.collect()

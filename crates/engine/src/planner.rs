@@ -1,4 +1,4 @@
-//! Planning again and again: after each edit only what it touched runs.
+//! Repeated planning of one configuration: after each edit, only the affected nodes run.
 //!
 //! ```text
 //!   plan ─► wait ─► plan ─► wait ─► … ─► close
@@ -6,8 +6,9 @@
 //!     └─ leaves processes running, and open what their configurations were made from
 //! ```
 //!
-//! **Invariant:** an ephemeral resource outlives a plan only while a process lives that was configured with it.
-//! **Invariant:** as long as a process lives that was told a secret, the redactor knows that secret.
+//! **Invariant:** an ephemeral resource outlives a plan only while a process that was configured with it is
+//! running.
+//! **Invariant:** as long as a process is running that received a secret, the redactor knows that secret.
 
 use std::{path::PathBuf, pin::pin, rc::Rc, sync::Arc, time::Duration};
 
@@ -28,10 +29,10 @@ use crate::{
     walk::{Phase, Settings, Walk, WalkInput},
 };
 
-/// Without a plan for so long, nothing is kept running or open.
+/// The time without a plan after which all processes are ended and all ephemeral resources closed.
 const IDLE: Duration = Duration::from_secs(5 * 60);
 
-/// Plans one configuration after each change of it. What did not change is neither computed nor sent to a provider
+/// Plans one configuration after each of its changes. Unchanged parts are neither computed nor sent to a provider
 /// again.
 ///
 /// Objects are read when they are first planned, and again after [`Planner::read_again`].
@@ -39,11 +40,11 @@ pub struct Planner {
     memo: Memo,
     kept: Kept,
     leftovers: Leftovers,
-    /// The program of the last plan, where problems of what is open are shown.
+    /// The program of the last plan, in which diagnostics about open ephemeral resources are located.
     program: Option<Arc<Program>>,
-    /// Through which functions read files.
+    /// Reads files for functions and records them; `None` before the first plan.
     files: Option<Arc<Observed>>,
-    /// When the last plan ended.
+    /// The time at which the last plan ended.
     planned: Instant,
 }
 
@@ -54,7 +55,7 @@ impl Default for Planner {
 }
 
 impl Planner {
-    /// Remembers nothing: the first plan is like any other.
+    /// Creates a planner with an empty memo: its first plan runs everything.
     pub fn new() -> Planner {
         Planner {
             memo: Memo::new(),
@@ -66,7 +67,8 @@ impl Planner {
         }
     }
 
-    /// Plans, as [`plan`](crate::plan()) does. Run it to its end: what is dropped in between cannot be closed.
+    /// Plans, as [`plan`](crate::plan()) does. The future must run to its end: if it is dropped, open ephemeral
+    /// resources are not closed.
     pub async fn plan(
         &mut self,
         program: &Arc<Program>,
@@ -84,7 +86,7 @@ impl Planner {
         self.kept = self.leftovers.kept.take().unwrap_or_default();
         self.program = Some(Arc::clone(program));
         self.planned = Instant::now();
-        // Secrets that nobody can look for any more must not go on being told.
+        // The redactor cannot search for further secrets, so no process may go on receiving them.
         if environment.redactor.is_full() {
             outcome.diagnostics.extend(self.close(environment).await);
         }
@@ -92,8 +94,8 @@ impl Planner {
         outcome
     }
 
-    /// The environment with the files under observation. If one that a function read is another now, everything is computed
-    /// again.
+    /// Returns the environment with its files under observation. If a file that a function read has changed, the
+    /// next plan computes everything again.
     fn observing(&mut self, environment: &Environment) -> Environment {
         let new = || Arc::new(Observed::new(Arc::clone(&environment.system)));
         let files = Arc::clone(self.files.get_or_insert_with(new));
@@ -104,32 +106,34 @@ impl Planner {
         Environment { system: files, ..environment.clone() }
     }
 
-    /// Whether a file that a function read is another now.
+    /// Returns true if a file that a function read has changed.
     pub fn files_differ(&self) -> bool {
         self.files.as_ref().is_some_and(|files| !files.is_as_before())
     }
 
-    /// The files and directories that functions have read: another text in them is another plan.
+    /// The files and directories that functions have read. If their content changes, the plan may change.
     pub fn files_read(&self) -> Vec<PathBuf> {
         self.files.as_ref().map(|files| files.paths()).unwrap_or_default()
     }
 
-    /// How many turns the nodes of the graph had in the last plan: how much of the configuration was walked.
+    /// The number of turns that nodes had in the last plan: a measure of how much of the configuration ran.
     pub fn turns(&self) -> usize {
         self.leftovers.turns
     }
 
-    /// Lets the next plan read every object and every data source again, and ask for every change.
+    /// Makes the next plan read every object and every data source again, and ask providers for every change
+    /// again.
     pub fn read_again(&mut self) {
         self.memo.forget_instances();
     }
 
-    /// Whether processes or ephemeral resources live on.
+    /// Returns true if provider processes or ephemeral resources are kept.
     pub fn is_live(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// Waits for `until`, and renews meanwhile what is open. Gives also the problems with that.
+    /// Waits for `until`, and meanwhile renews open ephemeral resources. Returns the output of `until` and the
+    /// diagnostics of the renewals.
     pub async fn wait<T>(
         &mut self,
         environment: &Environment,
@@ -150,7 +154,8 @@ impl Planner {
         }
     }
 
-    /// Renews until `until` or until it was idle for too long; a renewal that runs then is waited for.
+    /// Renews open ephemeral resources until `until` is done, or until the planner was idle for too long and the
+    /// output is `None`. Waits for a renewal that is running then.
     async fn attend<T>(
         &mut self,
         environment: &Environment,
@@ -179,7 +184,8 @@ impl Planner {
         (answer, walk.report.take())
     }
 
-    /// Ends all processes and closes everything that is open. The next plan starts them again.
+    /// Ends all processes and closes all ephemeral resources. The next plan starts them again. Returns the
+    /// diagnostics.
     pub async fn close(&mut self, environment: &Environment) -> Vec<Diagnostic> {
         let Some(program) = self.program.clone().filter(|_| self.is_live()) else {
             return Vec::new();
@@ -192,7 +198,7 @@ impl Planner {
         problems
     }
 
-    /// Where nobody lives who knows a secret, nobody looks for one.
+    /// Forgets all secrets if no process is left that knows one.
     fn forget_secrets(&mut self, environment: &Environment) {
         if self.kept.is_empty() {
             environment.redactor.forget();
@@ -201,7 +207,7 @@ impl Planner {
     }
 }
 
-/// A run in which no node runs: it only has what lives on.
+/// A run without nodes that holds only what is kept between plans.
 fn idle_walk<'a>(
     program: &'a Arc<Program>,
     environment: &'a Environment,

@@ -1,7 +1,8 @@
-//! Provider processes: one for each distinct evaluated configuration, from its first use to the end of its last user.
+//! Provider processes: one for each distinct evaluated configuration, from its first use until its last user is
+//! done.
 //!
-//! Under a [`Planner`](crate::Planner) a process lives on after its last user, and with it the ephemeral resources that
-//! its configuration was made from, until a plan does not want it any more:
+//! Under a [`Planner`](crate::Planner), a process is kept after its last user, together with the ephemeral
+//! resources from which its configuration was made, until a plan no longer needs it:
 //!
 //! ```text
 //!   run 1: wanted ─► started ─► used ─► kept ┐
@@ -9,8 +10,9 @@
 //!   run 3:                                              not wanted ─► ended, then what fed it is closed
 //! ```
 //!
-//! **Invariant:** two configurations share a process only if provider and configuration are equal, to the byte.
-//! **Invariant:** the values of a configuration are dropped when its process has them.
+//! **Invariant:** two configurations share a process only if the provider is the same and the configurations are
+//! equal byte by byte.
+//! **Invariant:** the values of a configuration are dropped once its process has received them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -37,30 +39,31 @@ use crate::{
     walk::{Failed, Walk},
 };
 
-/// How long a provider may take to end.
+/// The time that a provider has for ending.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A configuration of a provider; an index into the pool.
+/// The index of a provider configuration in the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct SlotIx(u32);
 
-/// The configurations of a run.
+/// The provider configurations of a run.
 #[derive(Default)]
 pub(crate) struct Pool {
     slots: RefCell<Vec<Rc<Slot>>>,
     by_config: RefCell<FxHashMap<(ProviderSource, Digest), SlotIx>>,
     started: Cell<u32>,
-    /// Whether processes live on after the run.
+    /// True if processes are kept after the run.
     keeps: bool,
-    /// Processes of earlier runs that nobody of this run has asked for so far.
+    /// Processes of earlier runs that this run has not used yet.
     earlier: RefCell<Vec<Rc<Slot>>>,
-    /// Which configuration a block came to, where its values may not be kept.
+    /// The configuration of each provider block, for blocks whose values must not be memoized.
     of_block: RefCell<FxHashMap<NodeKey, (ProviderSource, Digest)>>,
-    /// Whether a provider failed: then none is kept, since a process that broke down fails all later calls.
+    /// True if a provider failed. Then no process is kept, because a process that broke down fails all later
+    /// calls.
     failed: Cell<bool>,
 }
 
-/// What lives on from one run to the next.
+/// The processes that are kept from one run to the next.
 #[derive(Default)]
 pub(crate) struct Kept {
     slots: Vec<Rc<Slot>>,
@@ -69,12 +72,12 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Whether no process runs and nothing is open.
+    /// Returns true if no process runs and no ephemeral resource is open.
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// The ephemeral resources that are open.
+    /// Returns the open ephemeral resources.
     pub(crate) fn opened(&self) -> Vec<Rc<Open>> {
         let mut opened: Vec<Rc<Open>> = Vec::new();
         for open in self.slots.iter().flat_map(|slot| slot.fed_by.borrow().clone()) {
@@ -86,21 +89,22 @@ impl Kept {
     }
 }
 
-/// One configuration and its process, if that was needed.
+/// A provider configuration, and its process if one was needed.
 pub(crate) struct Slot {
     pub(crate) source: ProviderSource,
     pub(crate) config: Digest,
-    /// Unmarked; unknown in parts while planning. It goes when the process has it.
+    /// The configuration without marks, in a plan possibly with unknown parts. Taken when the process receives it.
     value: RefCell<Option<Value>>,
     is_known: bool,
-    /// Whether the process is never configured: it is there for functions.
+    /// True if the process is never configured, because it only serves functions.
     is_unconfigured: bool,
-    /// The block, where there is one.
+    /// The provider block, if there is one.
     entry: Option<Entry>,
     users: Cell<u32>,
     provider: OnceCell<Result<Running, Failed>>,
     ended: Cell<bool>,
-    /// What was open while the configuration was made, and must be as long as the process is to work with it.
+    /// The ephemeral resources from which the configuration was made. They must stay open as long as the process
+    /// runs.
     fed_by: RefCell<Vec<Rc<Open>>>,
 }
 
@@ -126,17 +130,17 @@ impl Slot {
         }
     }
 
-    /// Whether the whole configuration is known.
+    /// Returns true if the configuration is wholly known.
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// The process, if it runs.
+    /// Returns the process; `None` if it does not run.
     fn running(&self) -> Option<&Running> {
         self.provider.get()?.as_ref().ok().filter(|_| !self.ended.get())
     }
 
-    /// What was open while the configuration was made.
+    /// Returns the ephemeral resources from which the configuration was made.
     pub(crate) fn fed_by(&self) -> Vec<Rc<Open>> {
         self.fed_by.borrow().clone()
     }
@@ -145,19 +149,19 @@ impl Slot {
         self.fed_by.borrow().iter().any(|it| Rc::ptr_eq(it, open))
     }
 
-    /// Whether this is the process that keeps something open.
+    /// Returns true if this process keeps the ephemeral resource open.
     fn serves(&self, open: &Open) -> bool {
         self.running().is_some_and(|it| Arc::ptr_eq(&it.provider, open.provider()))
     }
 
-    /// Whether everything that the configuration was made from can still be used.
+    /// Returns true if all ephemeral resources from which the configuration was made are still usable.
     fn is_fresh(&self) -> bool {
         !self.fed_by.borrow().iter().any(|open| open.is_spent())
     }
 }
 
 impl Pool {
-    /// A pool whose processes live on, with those that were kept before.
+    /// Creates a pool that keeps its processes, with the processes kept from the last run.
     pub(crate) fn keeping(kept: Kept) -> Pool {
         let Kept { slots, of_block, started } = kept;
         Pool {
@@ -169,7 +173,7 @@ impl Pool {
         }
     }
 
-    /// What lives on, after a run.
+    /// Returns the processes to keep after a run.
     pub(crate) fn take_kept(&self) -> Kept {
         let slots = self.by_age();
         let mut of_block = self.of_block.take();
@@ -179,17 +183,17 @@ impl Pool {
         Kept { slots, of_block, started: self.started.get() }
     }
 
-    /// Whether processes live on after the run.
+    /// Returns true if processes are kept after the run.
     pub(crate) fn keeps(&self) -> bool {
         self.keeps
     }
 
-    /// Says that a provider failed.
+    /// Records that a provider failed.
     pub(crate) fn note_failure(&self) {
         self.failed.set(true);
     }
 
-    /// Remembers which configuration a block came to.
+    /// Remembers the configuration of a provider block.
     pub(crate) fn remember_block(&self, block: NodeKey, slot: SlotIx) {
         if self.keeps {
             let slot = self.get(slot);
@@ -198,7 +202,8 @@ impl Pool {
         }
     }
 
-    /// The place of a block that has not changed since a process was started for it, if that still runs.
+    /// Returns the slot of a block that has not changed since a process was started for it. `None` if that process
+    /// no longer runs.
     pub(crate) fn kept_slot(&self, block: &NodeKey) -> Option<SlotIx> {
         let (source, config) = self.of_block.borrow().get(block).cloned()?;
         if !self.by_config.borrow().contains_key(&(source.clone(), config)) {
@@ -227,7 +232,7 @@ impl Pool {
         index
     }
 
-    /// Adds what a configuration was made from, unless its process has it already.
+    /// Adds ephemeral resources from which a configuration was made, unless its process has been started already.
     pub(crate) fn feed(&self, slot: SlotIx, opened: Vec<Rc<Open>>) {
         let slot = self.get(slot);
         if slot.provider.initialized() {
@@ -241,7 +246,7 @@ impl Pool {
         }
     }
 
-    /// Whether a process that lives on needs something open.
+    /// Returns true if a kept process needs this ephemeral resource.
     pub(crate) fn needs(&self, open: &Rc<Open>) -> bool {
         self.keeps
             && self
@@ -251,7 +256,7 @@ impl Pool {
                 .any(|slot| slot.running().is_some() && slot.is_fed_by(open))
     }
 
-    /// Every process that runs, in the order of their starts.
+    /// Returns the running processes in the order in which they started.
     fn by_age(&self) -> Vec<Rc<Slot>> {
         let (slots, earlier) = (self.slots.borrow(), self.earlier.borrow());
         let running = slots.iter().chain(earlier.iter()).filter(|it| it.running().is_some());
@@ -260,8 +265,8 @@ impl Pool {
         running
     }
 
-    /// The processes that live on: those that this run asked for, as far as what their configurations were made from is
-    /// kept by others of them.
+    /// Returns the processes to keep: those that this run used, if other kept processes serve all ephemeral
+    /// resources from which their configurations were made.
     fn wanted(&self) -> Vec<Rc<Slot>> {
         if self.failed.get() {
             return Vec::new();
@@ -282,8 +287,8 @@ impl Pool {
         wanted
     }
 
-    /// The place for a process without a configuration, which lives to the end of the run. `config` stands for that there is
-    /// none.
+    /// Returns the slot of a process without a configuration, which runs until the end of the run. `config` is the
+    /// digest that stands for the missing configuration.
     pub(crate) fn unconfigured(&self, source: ProviderSource, config: Digest) -> Rc<Slot> {
         let known = self.by_config.borrow().get(&(source.clone(), config)).copied();
         let index = known.unwrap_or_else(|| {
@@ -295,7 +300,8 @@ impl Pool {
         self.get(index)
     }
 
-    /// The place for a configuration; a new one or that of an equal one.
+    /// Returns the slot of a configuration: an existing one if an equal configuration has one, otherwise a new
+    /// one. Adds a user.
     pub(crate) fn slot(
         &self,
         source: ProviderSource,
@@ -325,18 +331,18 @@ impl Pool {
         Rc::clone(&self.slots.borrow()[slot.0 as usize])
     }
 
-    /// All processes that run.
+    /// Returns the running processes of this run.
     fn running(&self) -> Vec<Arc<dyn Provider>> {
         let slots = self.slots.borrow();
         let running = slots.iter().filter_map(|slot| slot.running().cloned());
         running.map(|it| it.provider).collect()
     }
 
-    /// Asks all processes to end running calls early.
+    /// Sends all processes a request to end their calls early.
     pub(crate) async fn stop_all(&self) {
         let running = self.running();
         let asked = running.iter().map(|provider| async {
-            // A provider that cannot stop just goes on.
+            // A provider that cannot stop continues its call.
             let _ = tokio::time::timeout(END_TIMEOUT, provider.stop()).await;
         });
         futures::future::join_all(asked).await;
@@ -344,19 +350,19 @@ impl Pool {
 }
 
 impl Walk<'_> {
-    /// The provider of a node that is done, started and configured.
+    /// Returns the provider of a completed node, started and configured.
     ///
     /// # Errors
-    /// If it could not be; that is reported once.
+    /// Fails, after a single report, if the provider cannot be started or configured.
     pub(crate) async fn provider(&self, node: NodeIx) -> Result<Arc<dyn Provider>, Failed> {
         let slot = self.nodes.slot(node).ok_or(Failed)?;
         self.provider_of(self.pool.get(slot)).await
     }
 
-    /// The provider of a slot, started, and configured if it has a configuration.
+    /// Returns the provider of a slot, started, and configured if the slot has a configuration.
     ///
     /// # Errors
-    /// If it could not be; that is reported once.
+    /// Fails, after a single report, if the provider cannot be started or configured.
     pub(crate) async fn provider_of(&self, slot: Rc<Slot>) -> Result<Arc<dyn Provider>, Failed> {
         let running = slot.provider.get_or_init(|| self.start(&slot)).await;
         running.as_ref().map(|it| Arc::clone(&it.provider)).map_err(|it| *it)
@@ -392,7 +398,8 @@ impl Walk<'_> {
         let place = slot.entry.as_ref().map(|entry| (entry, &entry.provider_config().body));
         let schemas = self.schemas(&slot.source);
         if !schemas.is_some_and(|it| it.capabilities.get_provider_schema_optional) {
-            // Some providers build what they need for every other call while answering this one.
+            // Some providers initialize themselves in the response to this call, and need it before any other
+            // call.
             if let Err(diagnostics) = provider.schemas().await {
                 self.report_provider(diagnostics, place, None)?;
             }
@@ -407,7 +414,7 @@ impl Walk<'_> {
         self.report_provider(provider.configure(request).await, place, None)
     }
 
-    /// Takes one user away from a configuration; ends the process after the last, unless it lives on.
+    /// Removes one user of a slot. Ends the process after its last user, unless the pool keeps processes.
     pub(crate) async fn leave_provider(&self, slot: SlotIx) {
         let slot = self.pool.get(slot);
         slot.users.set(slot.users.get() - 1);
@@ -419,7 +426,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Ends every process that still runs.
+    /// Ends all running processes.
     pub(crate) async fn end_providers(&self) {
         for slot in self.pool.by_age() {
             if let Some(running) = slot.running() {
@@ -428,13 +435,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Ends the processes that do not live on, the newest first, and closes what only they needed.
+    /// Ends the processes that are not kept, the newest first, and closes the ephemeral resources that only they
+    /// needed.
     pub(crate) async fn end_unwanted(&self) {
         let wanted = self.pool.wanted();
         self.end_all_but(&wanted).await;
     }
 
-    /// Ends all processes, the newest first, and closes what they needed.
+    /// Ends all processes, the newest first, and closes the ephemeral resources that they needed.
     pub(crate) async fn end_kept(&self) {
         self.end_all_but(&[]).await;
     }

@@ -1,20 +1,20 @@
-//! Signs of life while a call takes long.
+//! Progress events for calls that take long.
 
 use std::{pin::pin, time::Duration};
 
 use tokio::time::Instant;
 
-/// How often.
+/// The time between progress events.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Waits for a call; `tick` gets the time since `begun` every ten seconds.
+/// Waits for a call, and calls `tick` every ten seconds with the time since `begun`.
 pub(crate) async fn with_progress<T>(
     call: impl Future<Output = T>,
     begun: Instant,
     tick: impl Fn(Duration),
 ) -> T {
     let mut call = pin!(call);
-    // Calls into the same process end at once: no timer is made for them.
+    // Calls within this process complete immediately and need no timer.
     if let Some(answer) = futures::FutureExt::now_or_never(&mut call) {
         return answer;
     }

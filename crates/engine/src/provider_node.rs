@@ -1,4 +1,4 @@
-//! Provider configurations: evaluated when somebody needs them, and not before.
+//! Provider configurations, evaluated only when a node needs them.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Walk<'_> {
-    /// One turn of a provider block.
+    /// Runs a turn of a provider block.
     pub(crate) fn run_provider(
         &self,
         node: NodeIx,
@@ -44,29 +44,29 @@ impl Walk<'_> {
         }
         match self.nodes.value(node) {
             Some(value) => {
-                // It may come from the run before, whose secrets were forgotten.
+                // The value may be memoized from an earlier run, after which the redactor forgot its secrets.
                 self.environment.redactor.learn(&value);
                 let slot = self.place(node, source, &value, Some(entry));
                 let opened = self.nodes.inherited(node).opened;
                 self.pool.feed(slot, opened.iter().map(|open| self.store.get(*open)).collect());
                 self.pool.remember_block(key, slot);
             }
-            // Its value is not kept, but a process that has it may be.
+            // The value is not memoized, but a process with this configuration may have been kept.
             None => {
                 if let Some(slot) = self.pool.kept_slot(&key) {
                     self.set_outcome(node, Outcome::Provider(slot));
                 }
             }
         }
-        // Whatever the configuration was made from stays open as long as the provider is used: a process may have to be
-        // started at any time until then.
+        // The resources from which the configuration was made stay open as long as the provider is used, because a
+        // process may have to be started at any time until then.
         let opened = self.needed_by_provider(node);
         self.nodes.facts(node, |it| it.opened = opened);
         Turn::Done { keeps: true }
     }
 
-    /// What must be open while a provider is used: what its configuration was made from in this run, and what it was made
-    /// from in the run that started the process.
+    /// Returns the ephemeral resources that must be open while a provider is used: those from which its
+    /// configuration was made, in this run and in the run that started the process.
     fn needed_by_provider(&self, node: NodeIx) -> Rc<[OpenIx]> {
         let here = self.nodes.inherited(node).opened;
         let Some(slot) = self.nodes.slot(node) else { return here };
@@ -78,7 +78,7 @@ impl Walk<'_> {
         all.into()
     }
 
-    /// One turn of a provider for which nothing is written.
+    /// Runs a turn of a provider without a `provider` block.
     pub(crate) fn run_implicit_provider(&self, node: NodeIx, index: u32) -> Turn {
         let source = self.implied.provider(index);
         let Ok(schema) = self.provider_schema(&source, None) else { return Turn::Failed };

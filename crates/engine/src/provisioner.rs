@@ -1,7 +1,7 @@
-//! `local-exec`: commands around the life of an object.
+//! `local-exec` provisioners: commands that run after the creation or before the destruction of an object.
 //!
-//! **Invariant:** where a secret is in the configuration, nothing that the command prints is shown; of a failure, only
-//! its status and what is left of the output without the secrets (DESIGN 2.11).
+//! **Invariant:** if the configuration contains a secret, no output of the command is shown. The diagnostic of a
+//! failure contains only the exit status and the output without the secrets.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,10 +21,10 @@ use crate::{
     walk::{Each, EngineScope, Failed, OwnObject, Walk},
 };
 
-/// The longest output that is kept for an error, in bytes.
+/// The maximum size of the output that is kept for a diagnostic, in bytes.
 const KEPT_OUTPUT: usize = 64 * 1024;
 
-/// Which secrets are in a configuration, and so what may be shown.
+/// The kind of secrets in a configuration, which decides what may be shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Secrecy {
     None,
@@ -43,7 +43,7 @@ impl Secrecy {
         }
     }
 
-    /// What is shown instead of every line.
+    /// Returns the text that replaces every line of output; `None` if the output may be shown.
     fn notice(self) -> Option<&'static str> {
         match self {
             Secrecy::None => None,
@@ -54,7 +54,7 @@ impl Secrecy {
 }
 
 impl Subject {
-    /// Whether a new object is not complete before commands have run.
+    /// Returns true if commands must run before a new object is complete.
     pub(crate) fn has_create_provisioners(&self) -> bool {
         let provisioners = self.entry.iter().flat_map(|it| &it.resource().provisioners);
         provisioners.into_iter().any(|it| !it.at_destroy)
@@ -62,8 +62,8 @@ impl Subject {
 }
 
 impl Walk<'_> {
-    /// Runs the provisioners of a new object, which the state has as tainted. That is taken back when all succeeded, so
-    /// it stays where one fails or the run is given up.
+    /// Runs the creation provisioners of a new object, which is tainted in the state. Removes the taint once all
+    /// of them have succeeded, so that it stays if one fails or the run is aborted.
     pub(crate) async fn provision_created(
         &self,
         subject: &Subject,
@@ -79,7 +79,7 @@ impl Walk<'_> {
         if subject.has_create_provisioners() { self.untaint(subject).await } else { Ok(()) }
     }
 
-    /// Runs the provisioners of an object that is about to be destroyed. Where one fails, it is not.
+    /// Runs the destruction provisioners of an object. If one fails, the object must not be destroyed.
     pub(crate) async fn provision_destroyed(
         &self,
         subject: &Subject,
@@ -133,8 +133,9 @@ impl Walk<'_> {
         if provisioner.continue_on_failure { Ok(()) } else { Err(Failed) }
     }
 
-    /// Learns the secrets of everything that the command's arguments refer to, which it may print beside those that the
-    /// arguments were made from on the way. Gives whether one of them is too short to be found again.
+    /// Teaches the redactor the secrets of everything that the provisioner refers to: the command may print them
+    /// in addition to the secrets in its arguments. Returns true if one of them is too short to be found in a
+    /// text.
     fn learn_references(&self, scope: &dyn Scope, entry: &Entry) -> bool {
         let redactor = &self.environment.redactor;
         let mut some_short = false;
@@ -151,7 +152,7 @@ impl Walk<'_> {
         some_short
     }
 
-    /// Runs the command; the error is the detail of a diagnostic.
+    /// Runs the command. An error is the detail of a diagnostic.
     async fn local_exec(
         &self,
         address: &ResourceInstance,
@@ -230,10 +231,10 @@ impl Walk<'_> {
     }
 }
 
-/// The longest chain of attributes and indexes that an expression begins.
+/// Returns the longest chain of attributes and literal indexes that starts with an expression.
 fn whole_traversal(exprs: &Exprs, start: ExprId) -> ExprId {
     let mut whole = start;
-    // Children come before their parents, so one pass sees the chain in order.
+    // Children precede their parents, so one pass sees the chain in order.
     for (id, expr) in exprs.iter() {
         match expr {
             Expr::GetAttr { base, .. } if *base == whole => whole = id,
@@ -256,10 +257,10 @@ struct Output {
     printed: Arc<Mutex<String>>,
 }
 
-/// The arguments of `local-exec`, without marks. No `Debug`: secrets are among them.
+/// The arguments of `local-exec`, without marks. No `Debug`, because they may contain secrets.
 struct Arguments {
     command: Command,
-    /// The command as written.
+    /// The `command` argument.
     text: String,
     quiet: bool,
 }
@@ -308,7 +309,7 @@ fn default_interpreter() -> Vec<String> {
     shell.map(str::to_owned).to_vec()
 }
 
-/// A list as the reference prints it: `["/bin/sh" "-c" "echo"]`.
+/// Formats a list as OpenTofu does: `["/bin/sh" "-c" "echo"]`.
 fn go_list(arguments: &[String]) -> String {
     let quoted: Vec<String> = arguments.iter().map(|it| format!("{it:?}")).collect();
     format!("[{}]", quoted.join(" "))

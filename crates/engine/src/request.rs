@@ -1,4 +1,4 @@
-//! What the engine is asked, what it is given to act with, and what it answers.
+//! Requests to the engine, the environment in which it acts, and its outcomes.
 
 use std::sync::{
     Arc,
@@ -19,22 +19,22 @@ use crate::{
     temp::{TempDirectories, TempRoot},
 };
 
-/// The surroundings of every operation.
+/// The environment of every operation.
 #[derive(Clone)]
 pub struct Environment {
-    /// Starts providers.
+    /// Starts provider processes.
     pub providers: Arc<dyn ProviderFactory>,
-    /// Files, environment and clock for functions and `path.*`.
+    /// Files, environment variables and the clock, for functions and `path.*`.
     pub system: Arc<dyn System>,
-    /// Makes the directories of `path.temp`.
+    /// Creates the directories of `path.temp`.
     pub temp: Arc<dyn TempDirectories>,
-    /// Runs commands of provisioners.
+    /// Runs the commands of provisioners.
     pub commands: Arc<dyn CommandRunner>,
-    /// Where events go.
+    /// Receives the events.
     pub events: Arc<dyn EventSink>,
-    /// Takes down what is done to the world.
+    /// Records the changes that a run makes.
     pub journal: Arc<dyn Journal>,
-    /// Learns every ephemeral value of the run. The caller passes the same one to what relays providers' logs.
+    /// Learns every ephemeral value of the run. The caller shares it with the component that relays provider logs.
     pub redactor: Redactor,
     /// Asks the operation to stop.
     pub cancel: CancelToken,
@@ -43,109 +43,110 @@ pub struct Environment {
 /// Options of [`plan`](crate::plan).
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// What is planned. [`PlanMode::RefreshOnly`] is not supported so far and gives a diagnostic.
+    /// The kind of plan. [`PlanMode::RefreshOnly`] is not supported yet and gives a diagnostic.
     pub mode: PlanMode,
-    /// Whether managed objects are read first (`-refresh`).
+    /// True if managed objects are refreshed first (`-refresh`).
     pub refresh: bool,
-    /// Limits concurrent provider-bound work (`-parallelism`).
+    /// The maximum number of concurrent provider operations (`-parallelism`).
     pub parallelism: usize,
-    /// Whether the *command* is an apply: the value of `tofu.applying` (DESIGN 2.2).
+    /// True if the *command* is an apply. This is the value of `tofu.applying`.
     pub applying: bool,
-    /// The selected workspace, for `terraform.workspace`.
+    /// The name of the selected workspace, for `terraform.workspace`.
     pub workspace: Str,
-    /// `-replace`: instances to be replaced though nothing forces it.
+    /// The instances to replace even if no change requires it (`-replace`).
     pub replace: Vec<ResourceInstance>,
-    /// Creations of which nobody knows whether they happened: nothing is created there.
+    /// Creations with an unknown result, from the journals of interrupted runs. Nothing is created at their
+    /// addresses.
     pub uncertain: Vec<Intent>,
-    /// `plantimestamp()` and the plan's own timestamp, RFC 3339 in UTC.
+    /// The time of the plan and of `plantimestamp()`, in RFC 3339 and UTC.
     pub timestamp: Str,
-    /// The plan's ID, and where its temporary directories are.
+    /// The plan ID and the root of the temporary directories.
     pub temp: TempRoot,
-    /// Whether the plan is saved to a file: then it knows which files functions read again when it is applied. A
-    /// [`Planner`](crate::Planner)'s plans are not.
+    /// True if the plan will be saved to a file. The plan then records the files that functions read again during
+    /// the apply. False for the plans of a [`Planner`](crate::Planner).
     pub is_saved: bool,
 }
 
 /// Options of [`apply`](crate::apply).
 #[derive(Clone, Debug)]
 pub struct ApplyOptions {
-    /// Limits concurrent provider-bound work (`-parallelism`).
+    /// The maximum number of concurrent provider operations (`-parallelism`).
     pub parallelism: usize,
-    /// The selected workspace, for `terraform.workspace`.
+    /// The name of the selected workspace, for `terraform.workspace`.
     pub workspace: Str,
 }
 
 /// Options of [`import`](crate::import()).
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// What the object becomes. The state has nothing there.
+    /// The address for the object. The state has no object there.
     pub address: ResourceInstance,
-    /// By which the provider knows the object.
+    /// The ID of the object in the provider.
     pub id: Str,
-    /// The creation of which nobody knew whether it happened, where this is its object.
+    /// The creation with an unknown result that this import resolves, if there is one.
     pub answers: Option<Number>,
-    /// Limits concurrent provider-bound work (`-parallelism`).
+    /// The maximum number of concurrent provider operations (`-parallelism`).
     pub parallelism: usize,
-    /// The selected workspace, for `terraform.workspace`.
+    /// The name of the selected workspace, for `terraform.workspace`.
     pub workspace: Str,
-    /// Where temporary directories are.
+    /// The root of the temporary directories.
     pub temp: TempRoot,
 }
 
-/// What a plan came to.
+/// The outcome of a plan.
 pub struct PlanOutcome {
-    /// The plan. Also there after errors ([`Plan::has_errors`] then), so that what was planned can be shown.
+    /// The plan. After errors it is incomplete, and [`Plan::has_errors`] is set; it can still be shown.
     pub plan: Plan,
-    /// The state after refresh: what an apply of the plan starts from, and the `tfstate` of a plan file.
+    /// The refreshed state, from which an apply of the plan starts. It is the `tfstate` of a plan file.
     pub refreshed: State,
-    /// All problems, in the order in which they were found.
+    /// All diagnostics, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether anything was evaluated. Without the values of all variables, nothing is.
+    /// True if evaluation has started. It does not start if a variable has no value.
     pub has_begun: bool,
 }
 
-/// What an apply came to.
+/// The outcome of an apply.
 pub struct ApplyOutcome {
-    /// The state as the operation left it, also after errors. Root outputs are in it.
+    /// The state after the operation, even after errors, including root outputs.
     pub state: State,
-    /// All problems, in the order in which they were found.
+    /// All diagnostics, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl PlanOutcome {
-    /// Whether there was an error.
+    /// Returns true if there is an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
 impl ApplyOutcome {
-    /// Whether there was an error.
+    /// Returns true if there is an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Starts providers. The engine decides when, and for which configuration; how a process is found and launched is not
-/// its business.
+/// Starts providers. The engine decides when to start one and for which configuration. Finding and launching the
+/// process is up to the implementation.
 pub trait ProviderFactory: Send + Sync {
-    /// Starts a provider that has no configuration yet.
+    /// Starts a provider without configuring it.
     ///
     /// # Errors
-    /// A diagnostic that tells why it cannot be started.
+    /// Fails with the diagnostic to show if the provider cannot be started.
     fn start(
         &self,
         source: &ProviderSource,
     ) -> BoxFuture<'_, Result<Arc<dyn Provider>, Box<Diagnostic>>>;
 }
 
-/// Runs commands for `local-exec`.
+/// Runs the commands of `local-exec`.
 pub trait CommandRunner: Send + Sync {
-    /// Runs a command to its end. `output` gets each line that it prints as it comes, without its end. When `cancel`
-    /// is asked to abort, the command and its children are killed.
+    /// Runs a command to its end. `output` receives each line of output immediately, without the line end. If
+    /// `cancel` is asked to abort, the command and its children are killed.
     ///
     /// # Errors
-    /// Why it could not be started, in words that quote nothing of the command.
+    /// Fails with the reason if the command cannot be started. The text contains nothing of the command.
     fn run<'a>(
         &'a self,
         command: Command,
@@ -154,26 +155,27 @@ pub trait CommandRunner: Send + Sync {
     ) -> BoxFuture<'a, Result<CommandStatus, String>>;
 }
 
-/// A command of a provisioner. It may hold secrets: no `Debug`.
+/// The command of a provisioner. No `Debug`, because it may contain secrets.
 pub struct Command {
     /// The program and its arguments.
     pub arguments: Vec<String>,
-    /// The directory that it runs in; the root module's where absent.
+    /// The working directory; the directory of the root module if `None`.
     pub directory: Option<String>,
-    /// Variables added to the environment.
+    /// The variables to add to the environment.
     pub environment: Vec<(String, String)>,
 }
 
-/// How a command ended.
+/// The exit status of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandStatus {
-    /// Whether that is a success.
+    /// True if the command succeeded.
     pub success: bool,
-    /// In words: `exit status 3`, `signal: killed`.
+    /// The status as text: `exit status 3` or `signal: killed`.
     pub text: String,
 }
 
-/// Asks an operation to stop: once to finish what runs, twice to abort. Clones are one token.
+/// A cancellation token. The first request asks the operation to finish running calls, the second one to abort.
+/// Clones share the state.
 #[derive(Clone, Default)]
 pub struct CancelToken {
     shared: Arc<CancelShared>,
@@ -182,29 +184,29 @@ pub struct CancelToken {
 #[derive(Default)]
 struct CancelShared {
     requests: AtomicU8,
-    /// Whether the operation has seen that it is to end at once.
+    /// True if the operation has seen the request to abort.
     is_heard: AtomicBool,
     notify: Notify,
 }
 
-/// How far a [`CancelToken`] was driven.
+/// The state of a [`CancelToken`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CancelLevel {
-    /// Go on.
+    /// The operation continues.
     Running,
-    /// Finish what runs, start nothing new.
+    /// The operation finishes running calls and starts no new ones.
     Stopping,
-    /// End at once.
+    /// The operation ends immediately.
     Aborting,
 }
 
 impl CancelToken {
-    /// A token that was not used yet.
+    /// Creates a token without requests.
     pub fn new() -> CancelToken {
         CancelToken::default()
     }
 
-    /// Asks once more.
+    /// Adds a request.
     pub fn cancel(&self) {
         let _ = self
             .shared
@@ -213,7 +215,7 @@ impl CancelToken {
         self.shared.notify.notify_waiters();
     }
 
-    /// How far it was driven.
+    /// Returns the state of the token.
     pub fn level(&self) -> CancelLevel {
         match self.shared.requests.load(Ordering::SeqCst) {
             0 => CancelLevel::Running,
@@ -225,13 +227,13 @@ impl CancelToken {
         }
     }
 
-    /// Whether the operation has looked at the token since it was asked to abort. If it has not, it does something that
-    /// cannot be ended from within.
+    /// Returns true if the operation has checked the token since it was asked to abort. If it has not, it is in a
+    /// call that cannot be interrupted from within.
     pub fn is_heard(&self) -> bool {
         self.shared.is_heard.load(Ordering::SeqCst)
     }
 
-    /// Waits until the token was driven to at least `level`.
+    /// Waits until the token reaches at least `level`.
     pub async fn reached(&self, level: CancelLevel) {
         loop {
             let notified = self.shared.notify.notified();

@@ -1,4 +1,4 @@
-//! Plans that were read from a file: whether they are still for the state that there is, and their variables.
+//! Saved plans: checks that a plan file still matches the state and the files, and restores the variables.
 
 use db::{Diagnostic, System};
 use hir::{Entry, Program, eval};
@@ -10,10 +10,10 @@ use crate::{
     variables::{GivenValue, ValueSource, VariableValues},
 };
 
-/// Refuses a plan that was made for another state, or for an earlier version of this one.
+/// Rejects a plan that was made for another state, or for another version of this state.
 ///
 /// # Errors
-/// The diagnostic to show.
+/// Fails with the diagnostic to show.
 pub fn check_plan_is_current(
     plan: &StateIdentity,
     current: Option<&StateFile>,
@@ -45,10 +45,10 @@ pub fn check_plan_is_current(
     Ok(())
 }
 
-/// Refuses a plan if a file that a function reads again while it is applied is not what it was when the plan was made.
+/// Rejects a plan if a file that the apply reads again has changed since the plan.
 ///
 /// # Errors
-/// The diagnostic to show, with all such files.
+/// Fails with a diagnostic that lists all changed files.
 pub fn check_planned_files(plan: &Plan, system: &dyn System) -> Result<(), Box<Diagnostic>> {
     let changed = plan.files.read.iter().filter_map(|(path, planned)| {
         let how = match (planned, planned_file(&plan.files, system, path)) {
@@ -73,11 +73,11 @@ pub fn check_planned_files(plan: &Plan, system: &dyn System) -> Result<(), Box<D
     Err(Box::new(Diagnostic::error("planned-file-changed", summary, detail)))
 }
 
-/// Puts together the variables for a plan that was read from a file (reference: ephemeral 5, DESIGN 2.3): values of the
-/// plan stand and may only be given again unchanged; an ephemeral variable that was set then must be set now.
+/// Returns the variables for the apply of a saved plan. As in OpenTofu, the values in the plan apply: they may be
+/// set again only to the same value. An ephemeral variable that was set for the plan must be set again.
 ///
 /// # Errors
-/// One diagnostic for each variable that does not keep these rules.
+/// Fails with a diagnostic for each variable that violates these rules.
 pub fn variables_for_saved_plan(
     program: &Program,
     plan: &Plan,
@@ -111,7 +111,7 @@ fn missing_ephemeral(program: &Program, entry: &Entry) -> Diagnostic {
         .at(location)
 }
 
-/// A variable whose value is part of the plan was given again: it must be the same.
+/// Returns an error if a variable whose value is in the plan was set to another value.
 fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnostic> {
     let variable = entry.variable();
     let typed = |value: &Value| {

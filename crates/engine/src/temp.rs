@@ -1,12 +1,13 @@
-//! `path.temp`: a directory for each module instance of a plan (path-temp RFC, "Temporary Path Layout").
+//! `path.temp`: a directory for each module instance of a plan, with the layout of the `path.temp` RFC.
 //!
 //! ```text
 //!   DATA_DIR/tmp/PLAN-ID/HASH-OF-THE-MODULE-INSTANCE
 //! ```
 //!
-//! **Invariant:** the text of a directory follows from the data directory, the plan's ID and the module instance alone, so
-//! plan and apply see the same, on whatever machine.
-//! **Invariant:** whoever sees the text can write there: the directory is made when an expression first gives it.
+//! **Invariant:** the path of a directory depends only on the data directory, the plan ID and the module instance,
+//! so that plan and apply use the same path on any machine.
+//! **Invariant:** a directory exists before an expression can use its path: the first evaluation of `path.temp`
+//! creates it.
 
 use std::{fmt::Write as _, io};
 
@@ -18,13 +19,14 @@ use values::{Kind, Path, Str, Value};
 
 use crate::walk::{ModuleRun, Walk};
 
-/// How many bytes of a hash tell module instances apart. Two of a million share them in one of 10^12 configurations.
+/// The number of hash bytes that distinguish module instances. With a million instances, the probability of a
+/// collision is about 10^-12.
 const HASH_BYTES: usize = 10;
 
-/// What stands for the plan's ID where nothing is planned.
+/// The plan ID for evaluations outside of a plan.
 const NO_PLAN: &str = "00000000-0000-0000-0000-000000000000";
 
-/// The temporary directory of a plan, in which each module instance has its own.
+/// The temporary directory of a plan, which contains a directory for each module instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TempRoot {
     data_dir: Str,
@@ -32,37 +34,39 @@ pub struct TempRoot {
 }
 
 impl TempRoot {
-    /// That of a plan, in the data directory (`.terraform`, or what `TF_DATA_DIR` says).
+    /// Creates the directory of a plan in the data directory (`.terraform` or the value of `TF_DATA_DIR`).
     pub fn new(data_dir: impl Into<Str>, plan_id: impl Into<Str>) -> TempRoot {
         TempRoot { data_dir: data_dir.into(), plan_id: plan_id.into() }
     }
 
-    /// A place for what is evaluated without a plan. Nothing is ever made there.
+    /// Returns a path for evaluations outside of a plan. Nothing is ever created there.
     pub fn without_plan() -> TempRoot {
         TempRoot::new(".terraform", NO_PLAN)
     }
 
-    /// The data directory, as it was given.
+    /// The data directory, as the caller passed it.
     pub fn data_dir(&self) -> &str {
         &self.data_dir
     }
 
-    /// The plan's ID.
+    /// The plan ID.
     pub fn plan_id(&self) -> &str {
         &self.plan_id
     }
 
-    /// The directory of the plan: relative if the data directory is, with slashes, without one at the end.
+    /// Returns the directory of the plan, with forward slashes and without a trailing one. It is relative if the
+    /// data directory is.
     pub fn path(&self) -> String {
         format!("{}{}", self.all_plans(), self.plan_id)
     }
 
-    /// What the directories of all plans begin with.
+    /// Returns the common prefix of the directories of all plans.
     pub fn all_plans(&self) -> String {
         format!("{}/tmp/", self.data_dir.trim_end_matches('/'))
     }
 
-    /// A value with the paths of an earlier plan where it differs from `before` in the plan alone, and where that is.
+    /// Replaces strings of `after` that differ from `before` only in the plan ID of a temporary path by their
+    /// earlier text. Returns the new value and the paths of the replaced strings.
     pub(crate) fn with_earlier_paths(&self, before: &Value, after: &Value) -> (Value, Vec<Path>) {
         let prefix = self.all_plans();
         let mut found = Vec::new();
@@ -85,12 +89,12 @@ impl TempRoot {
         (with_earlier, found)
     }
 
-    /// Whether a path in the directory of the plan stands anywhere in a value.
+    /// Returns true if a string in the value contains a path in the directory of this plan.
     pub(crate) fn is_named_in(&self, value: &Value) -> bool {
         value.has_text(&self.path())
     }
 
-    /// What `path.temp` is in a module instance.
+    /// Returns the value of `path.temp` for a module instance.
     pub fn of(&self, module: &ModuleInstance) -> String {
         let hash = Sha256::digest(module.to_string());
         let mut path = self.path();
@@ -102,16 +106,16 @@ impl TempRoot {
     }
 }
 
-/// Makes the directories that `path.temp` gives.
+/// Creates the directories of `path.temp`.
 pub trait TempDirectories: Send + Sync {
-    /// Makes one, with all above it. That it is there already is no error.
+    /// Creates a directory and its parents. Succeeds if it exists already.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the operating system.
     fn make(&self, path: &str) -> io::Result<()>;
 }
 
-/// Makes nothing: for runs in which nobody writes a file.
+/// Creates no directories, for runs in which no file is written.
 pub struct NoTempDirectories;
 
 impl TempDirectories for NoTempDirectories {
@@ -121,10 +125,10 @@ impl TempDirectories for NoTempDirectories {
 }
 
 impl Walk<'_> {
-    /// What `path.temp` is in a module instance: a directory that is there.
+    /// Returns the value of `path.temp` in a module instance, and creates the directory.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// Fails if the directory cannot be created.
     pub(crate) fn temp_directory(&self, module: &ModuleRun) -> Result<Value, Interrupt> {
         if let Some(made) = module.temp.get() {
             return Ok(Value::string(made.clone()));

@@ -1,4 +1,4 @@
-//! Template files (`templatefile`): text whose free names are the variables given with it.
+//! Template files (`templatefile`): templates whose free names are the variables that the call passes.
 
 use hir::{Interrupt, Ref, Scope, SecretParts, eval, lower::lower_template};
 use values::{
@@ -11,7 +11,7 @@ use crate::walk::Functions;
 /// Renders a template.
 ///
 /// # Errors
-/// What is wrong with it, in words for the user.
+/// Fails with a message for the user if the template cannot be parsed or evaluated.
 pub(crate) fn render(
     functions: &Functions,
     name: &str,
@@ -31,7 +31,7 @@ pub(crate) fn render(
         };
         marked.push((symbol, value.with_marks(variables.marks())));
     }
-    // Templates see no marks, as the references have it.
+    // Templates see values without marks, as in OpenTofu.
     let plain: Vec<_> = marked.iter().map(|(it, value)| (*it, value.without_all_marks())).collect();
     let scope = TemplateScope { functions, gathers: false };
     let evaluated =
@@ -43,7 +43,7 @@ pub(crate) fn render(
         return Err(RenderError::Exceeded(exceeded));
     }
     if functions.parts.is_wanted() && variables.has_deep_secret() {
-        // What comes of it with marks is of no interest, but for the secrets on the way.
+        // The marked evaluation only serves to gather the secrets on the way; its result is dropped.
         let _ =
             eval::evaluate_with(&exprs, root, &marked, &TemplateScope { functions, gathers: true });
     }
@@ -59,10 +59,10 @@ pub(crate) fn render(
     }
 }
 
-/// Templates see their variables, which are bound already, and functions.
+/// The scope of a template: functions only, because its variables are already bound.
 struct TemplateScope<'f> {
     functions: &'f Functions,
-    /// Whether secrets are gathered.
+    /// True if the evaluation gathers secrets.
     gathers: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What providers say of configurations before anything is planned (`validate`).
+//! Validation of configurations by providers before anything is planned (`validate`).
 //!
-//! Values that only a run would give are unknown. A provider is started only if one of its configurations was not
-//! found good before, see [`Verdicts`]; it is not configured.
+//! Values that only a run could give are unknown. A provider is started only for a configuration that has not
+//! passed before, see [`Verdicts`]; it is not configured.
 //!
-//! A plan has providers validate every instance. [`validate_unplanned`] does it for the blocks that have none.
+//! A plan lets providers validate every instance. [`validate_unplanned`] validates the blocks without instances.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -29,30 +29,30 @@ use crate::{
     walk::Functions,
 };
 
-/// Remembers which configurations a provider has found good. What is kept says nothing of the configuration.
+/// A cache of the configurations that a provider has accepted. Implementations must not reveal the configurations.
 pub trait Verdicts: Send + Sync {
-    /// Whether this very configuration passed this call of this provider before.
+    /// Returns true if the provider has accepted this configuration in this call before.
     fn has_passed(&self, provider: &ProviderSource, question: &Question<'_>) -> bool;
-    /// It passed, without a word.
+    /// Records that the provider accepted the configuration without diagnostics.
     fn passed(&self, provider: &ProviderSource, question: &Question<'_>);
 }
 
-/// What a provider is asked.
+/// A validation call of a provider.
 pub struct Question<'a> {
-    /// Which call: the block's mode.
+    /// The mode of the resource block, which determines the call.
     pub mode: ResourceMode,
-    /// The type of resource.
+    /// The resource type.
     pub type_name: &'a str,
-    /// The configuration as it is sent.
+    /// The encoded configuration.
     pub config: &'a [u8],
-    /// The same as a value.
+    /// The configuration as a value.
     pub value: &'a Value,
 }
 
-/// One configuration to be checked.
+/// A configuration to validate.
 struct Case<'a> {
     entry: &'a Entry,
-    /// None for a provider that is used without any configuration.
+    /// The body; `None` for a provider that is used without a configuration.
     body: Option<&'a Body>,
     mode: Option<ResourceMode>,
     type_name: Str,
@@ -61,7 +61,8 @@ struct Case<'a> {
     encoded: Vec<u8>,
 }
 
-/// Steps that the evaluation of all bodies may take. What takes longer is left to the plan: an editor asks, too.
+/// The number of steps that the evaluation of all bodies may take. Longer evaluations are left to the plan,
+/// because editors validate too.
 pub(crate) const MOST_STEPS: u64 = 50_000_000;
 
 impl Case<'_> {
@@ -71,10 +72,10 @@ impl Case<'_> {
     }
 }
 
-/// How many questions a provider is asked at once.
+/// The maximum number of concurrent calls of a provider.
 const PARALLEL: usize = 10;
 
-/// Asks the providers about every configuration of the program, and gives what they say.
+/// Validates every configuration of the program and returns the diagnostics of the providers.
 pub async fn validate(
     program: &Arc<Program>,
     environment: &Environment,
@@ -103,7 +104,7 @@ pub async fn validate(
     without_repeated(program, diagnostics)
 }
 
-/// Asks the providers about the resource blocks that have no instance in a plan, which the plan did not ask about.
+/// Validates the resource blocks that have no instance in a plan, because the plan has not validated them.
 pub async fn validate_unplanned(
     program: &Arc<Program>,
     environment: &Environment,
@@ -118,7 +119,7 @@ pub async fn validate_unplanned(
         let unplanned =
             module.resources.iter().filter(|(it, _)| !planned.contains(&(module.id, it)));
         let entries = unplanned.map(|(_, entry)| entry).collect();
-        // What cannot be evaluated is an error of an instance, and there is none.
+        // Drop the evaluation errors: they are errors of instances, and these blocks have none.
         for (found, _) in of_resources(program, &offline, module, entries) {
             found.into_iter().for_each(|(source, case)| {
                 cases.entry(source).or_default().push(case);
@@ -128,7 +129,7 @@ pub async fn validate_unplanned(
     without_repeated(program, ask_providers(program, environment, cases, verdicts).await)
 }
 
-/// The scope of evaluations while nothing runs: no state, no values of variables, no provider.
+/// Returns the context for evaluations outside of a run: no state, no values of variables, no providers.
 pub(crate) fn offline<'p>(
     program: &'p Arc<Program>,
     environment: &Environment,
@@ -146,7 +147,7 @@ pub(crate) fn offline<'p>(
     }
 }
 
-/// The resource blocks with an instance in the plan, each with the directory of its module.
+/// Returns the resource blocks with an instance in the plan, each with the id of its module.
 fn planned_blocks<'p>(
     program: &Program,
     outcome: &'p PlanOutcome,
@@ -168,7 +169,7 @@ fn planned_blocks<'p>(
         .collect()
 }
 
-/// The directory of a module instance; `None` if the configuration does not call the module.
+/// Returns the id of the module of an instance; `None` if the configuration does not call it.
 fn directory_of(program: &Program, module: &ModuleInstance) -> Option<ModuleId> {
     module.steps().iter().try_fold(program.root().id, |id, step| {
         Some(program.module(id).calls.get(step.name.as_str())?.1)
@@ -201,8 +202,8 @@ async fn ask_providers(
     diagnostics
 }
 
-/// What is wrong with a module is told once, even if its calls lead to other modules each time, so that it is there more than
-/// once.
+/// Removes duplicate diagnostics. A directory whose calls lead to different modules occurs several times in the
+/// program, and each occurrence has the same diagnostics.
 pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let directories: BTreeSet<&Str> = program.modules.iter().map(|it| &it.dir).collect();
     if directories.len() == program.modules.len() {
@@ -217,22 +218,23 @@ pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) 
     told
 }
 
-/// A provider block depends on the environment, so its verdict is never remembered.
+/// Returns true if the provider has accepted the configuration before. Provider configurations depend on the
+/// environment, so their results are not cached.
 fn is_known_good(source: &ProviderSource, case: &Case<'_>, verdicts: &dyn Verdicts) -> bool {
     let Some(mode) = case.mode else { return false };
     verdicts.has_passed(source, &case.question(mode))
 }
 
-/// Configurations to be checked, by provider, and what is wrong with others.
+/// The configurations to validate, by provider, and the diagnostics of other configurations.
 type Found<'a> = (Vec<(ProviderSource, Case<'a>)>, Vec<Diagnostic>);
 
-/// Fewer resources than this are not worth a thread.
+/// The minimum number of resources per thread.
 const WORTHWHILE: usize = 256;
 
-/// Evaluation follows references by recursion.
+/// Evaluation recurses along references.
 const STACK: usize = 1 << 30;
 
-/// The configurations of some of a module's resources, evaluated on all processors.
+/// Evaluates the configurations of these resources of a module, on all processors.
 fn of_resources<'p>(
     program: &'p Program,
     offline: &(impl Fn() -> Offline<'p> + Sync),
@@ -261,7 +263,7 @@ fn of_resources<'p>(
         let here = here.map(of_part);
         let there = there.into_iter().map(|(part, thread)| match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // A machine that has no thread to give.
+            // No thread could be started; this thread does the work.
             Err(_) => of_part(part),
         });
         here.into_iter().chain(there).collect()
@@ -299,7 +301,8 @@ fn of_resource<'p>(
     Some((source.clone(), case))
 }
 
-/// The provider configurations of a module that say anything.
+/// Evaluates the provider configurations of a module. Skips empty ones, unless the provider has required
+/// arguments.
 fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Module) -> Found<'p> {
     let scope = ModuleScope::of(offline, module.id);
     let (mut cases, mut diagnostics) = (Vec::new(), Vec::new());
@@ -330,7 +333,8 @@ fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Mod
     (cases, diagnostics)
 }
 
-/// The providers that have no configuration at all, and say that they want one. Each is told of at the first resource.
+/// Returns an empty configuration for each provider that has required arguments but no configuration. Its
+/// diagnostics refer to the first resource that uses the provider.
 fn of_unconfigured(program: &Program) -> Vec<(ProviderSource, Case<'_>)> {
     let configured = program.modules.iter().flat_map(|module| {
         let names = module.providers.keys();
@@ -344,7 +348,7 @@ fn of_unconfigured(program: &Program) -> Vec<(ProviderSource, Case<'_>)> {
             let schemas = program.schemas.get(source).filter(|it| it.wants_configuration());
             wanting.extend(schemas.map(|it| (&**local_name, (source, &**it))));
         }
-        // Thousands of resources share a handful of providers, most of which want nothing.
+        // Stop early: thousands of resources share a few providers, most of which have no required arguments.
         let entries = module.resources.values().take_while(|_| !wanting.is_empty());
         for entry in entries {
             let Some(&(source, schemas)) = wanting.get(provider_local_name(entry.resource()))
@@ -378,7 +382,8 @@ fn unconfigured<'p>(
     Some((source.clone(), case))
 }
 
-/// The configuration as the provider sees it. What cannot be evaluated was reported by the analysis, or is reported here.
+/// Returns the configuration as the provider receives it, with its encoding. `None` if it cannot be evaluated; the
+/// analysis or this evaluation reports that.
 fn decode(
     program: &Program,
     scope: &ModuleScope<'_>,
@@ -447,7 +452,7 @@ async fn ask_all(
     diagnostics
 }
 
-/// Of a provider that refuses to do without any configuration.
+/// Returns the error for a provider that rejects an empty configuration.
 pub(crate) fn requires_configuration(source: &ProviderSource) -> Diagnostic {
     Diagnostic::error(
         "unconfigured-provider",

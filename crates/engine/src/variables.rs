@@ -1,6 +1,6 @@
-//! Values of root input variables, and where each came from.
+//! Values of the root module's input variables, and their sources.
 //!
-//! **Invariant:** nothing here has `Debug` with a value in it; ephemeral values are among them.
+//! **Invariant:** no type here prints values with `Debug`, because ephemeral values are among them.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,26 @@ use db::{Diagnostic, Location};
 use hir::{At, Entry, Program, item::Variable};
 use values::{Str, Value, convert::ConvertError};
 
-/// Raw values for the root module's variables, as they were found; conversion, defaults and validation happen in the
-/// engine, which knows the declarations.
+/// Raw values for the variables of the root module. The engine, which knows the declarations, converts them,
+/// applies defaults and validates.
 #[derive(Clone, Default)]
 pub struct VariableValues {
     values: BTreeMap<Str, GivenValue>,
 }
 
-/// One value with its source.
+/// A value with its source.
 #[derive(Clone)]
 pub struct GivenValue {
-    /// The value, without conversion: a string for what was text on a command line and could not be read as an
-    /// expression of the declared type, see [`GivenValue::is_text`].
+    /// The value before conversion. A text from the command line that is not an expression of the declared type
+    /// stays a string.
     pub value: Value,
-    /// Where it came from, for messages.
+    /// The source, for diagnostics.
     pub source: ValueSource,
 }
 
 impl GivenValue {
-    /// That the value is not of the variable's type, with the source that it came from.
+    /// Returns the diagnostic for a value that cannot be converted to the type of the variable. Names the source
+    /// of the value.
     pub(crate) fn unsuitable(&self, variable: &Variable, error: &ConvertError) -> Diagnostic {
         let name = &variable.name;
         let what = match &self.source {
@@ -47,7 +48,7 @@ impl GivenValue {
     }
 }
 
-/// The error about a variable of the root module that has no value; `None` if it has a default.
+/// Returns the error for a root module variable without a value; `None` if the variable has a default.
 pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
     let variable = entry.variable();
     let name = &variable.name;
@@ -61,43 +62,43 @@ pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
     variable.default.is_none().then_some(Diagnostic { location, context, ..diagnostic })
 }
 
-/// Where the value of a variable came from.
+/// The source of the value of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueSource {
     /// `-var NAME=…` on the command line.
     CommandLine,
-    /// `TF_VAR_NAME`.
+    /// The environment variable `TF_VAR_NAME`.
     Environment,
-    /// A variables file named on the command line or loaded by itself.
+    /// A variables file, named on the command line or loaded automatically.
     File(Option<Location>),
-    /// Asked of the user.
+    /// An interactive prompt.
     Prompt,
-    /// Kept by a saved plan.
+    /// A saved plan.
     Plan,
 }
 
 impl VariableValues {
-    /// No values.
+    /// Creates an empty set of values.
     pub fn new() -> VariableValues {
         VariableValues::default()
     }
 
-    /// Sets a value; a later source replaces an earlier one.
+    /// Sets a value and replaces one from an earlier source.
     pub fn set(&mut self, name: impl Into<Str>, value: Value, source: ValueSource) {
         self.values.insert(name.into(), GivenValue { value, source });
     }
 
-    /// The value of a variable, if one was given.
+    /// Returns the value of a variable; `None` if it has none.
     pub fn get(&self, name: &str) -> Option<&GivenValue> {
         self.values.get(name)
     }
 
-    /// Names and values, by name.
+    /// The names and values, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&Str, &GivenValue)> {
         self.values.iter()
     }
 
-    /// Whether a value was given.
+    /// Returns true if the variable has a value.
     pub fn contains(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }

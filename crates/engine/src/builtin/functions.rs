@@ -1,5 +1,5 @@
-//! The functions of the built-in provider: variables files and expressions from values and back. They are pure, so a call
-//! is answered where it stands.
+//! The functions of the built-in provider, which convert variables files and expressions to values and back. They
+//! are pure, so calls are evaluated immediately.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use values::{Str, Type, Value};
 
 use crate::function_calls::{FunctionAnswers, FunctionCall};
 
-/// What the functions take and give.
+/// Returns the signatures of the functions.
 pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
     let signature = |parameter: &str, ty, returns, summary: &str| FunctionSignature {
         parameters: vec![FunctionParameter {
@@ -41,7 +41,8 @@ pub(super) fn signatures() -> BTreeMap<Str, FunctionSignature> {
     ])
 }
 
-/// The answer to a call of a function of any provider; where a provider must be asked for it, `answers` has it or wants it.
+/// Returns the result of a call of a provider function. If the provider must be called, the result comes from
+/// `answers`, which collects the call if it is missing.
 pub(crate) fn answer(
     program: &Program,
     module: &Module,
@@ -54,7 +55,7 @@ pub(crate) fn answer(
     let Some(parts) = parts else { return Err(unknown(provider_function::not_a_name())) };
     let no_provider = || unknown(provider_function::no_provider(name, parts.provider));
     let source = module.provider_sources.get(parts.provider).ok_or_else(no_provider)?;
-    // It has no configurations, so there are no aliases of one.
+    // The built-in provider has no configurations, hence no aliases.
     if *source == super::source() && parts.alias.is_some() {
         return Err(no_provider());
     }

@@ -1,7 +1,7 @@
 //! The dependencies of a resource: every resource that its block reaches in the configuration.
 //!
-//! The state stores them with each object, so that objects are destroyed in the right order after the blocks are gone. They
-//! follow from the configuration alone, however many instances there are:
+//! The state stores them with each object, so that objects are destroyed in the right order after their blocks are
+//! gone. They follow from the configuration alone, whatever the number of instances:
 //!
 //! ```text
 //!   resource ──► count, for_each, enabled ──► references
@@ -25,7 +25,7 @@ use super::{
 /// A node of a template, in a module of the tree.
 pub(super) type ConfigNode = (TreeIx, u32);
 
-/// Resources by number, in the order of their addresses as text.
+/// Numbers of resources, in the order of their addresses as text.
 type List = Rc<[u32]>;
 
 /// The dependencies of all resources of a configuration, computed on demand.
@@ -39,11 +39,11 @@ struct Known {
     /// The addresses as text.
     names: Vec<String>,
     numbers: FxHashMap<ConfigNode, u32>,
-    /// What each node depends on; `None` while that is being computed.
+    /// The dependencies of each node; `None` while they are being computed.
     lists: FxHashMap<ConfigNode, Option<List>>,
-    /// Lists as the state holds them, by the place of the list in memory: `lists` keeps each alive.
+    /// The lists as the state holds them, by the memory address of the list. `lists` keeps each list alive.
     finished: FxHashMap<*const u32, Arc<[ConfigResource]>>,
-    /// In which union a resource was added last.
+    /// For each resource, the number of the last union that it was added to.
     added_in: Vec<u32>,
     unions: u32,
 }
@@ -60,13 +60,13 @@ impl Dependencies {
         Dependencies { known: RefCell::default() }
     }
 
-    /// The dependencies of a resource, in the order of their addresses as text; none if the configuration does not
-    /// declare it.
+    /// The dependencies of a resource, in the order of their addresses as text; empty if the configuration does
+    /// not declare it.
     pub(crate) fn of(&self, tree: &ConfigTree, resource: &ConfigResource) -> Arc<[ConfigResource]> {
         self.of_node(tree, tree.resource(resource))
     }
 
-    /// The resources that a provider configuration is made from; none if the configuration does not declare it.
+    /// The resources that a provider configuration depends on; empty if the configuration does not declare it.
     pub(crate) fn of_provider(
         &self,
         tree: &ConfigTree,
@@ -84,8 +84,8 @@ impl Dependencies {
 }
 
 impl Known {
-    /// Computes the dependencies of a node and of all that it leads to, without recursion: chains are as long as
-    /// configurations.
+    /// Computes the dependencies of a node and of all nodes that it leads to. It does not recurse, because chains
+    /// of dependencies can be as long as the configuration.
     fn compute(&mut self, tree: &ConfigTree, node: ConfigNode) {
         let mut path = Vec::new();
         self.begin(tree, node, &mut path);
@@ -104,8 +104,8 @@ impl Known {
         }
     }
 
-    /// Begins with a node, unless it is known. A node that is being computed is part of a cycle, which is reported where it
-    /// is evaluated.
+    /// Starts with a node, unless its dependencies are known or being computed. A node that is being computed is
+    /// part of a cycle, which is reported where it is evaluated.
     fn begin(&mut self, tree: &ConfigTree, node: ConfigNode, path: &mut Vec<Visit>) {
         if let Entry::Vacant(list) = self.lists.entry(node) {
             list.insert(None);
@@ -113,7 +113,7 @@ impl Known {
         }
     }
 
-    /// The resources among these nodes, and their dependencies.
+    /// The resources among these nodes, together with their dependencies.
     fn union(&mut self, tree: &ConfigTree, nodes: &[ConfigNode]) -> List {
         let lists = nodes.iter().filter_map(|node| self.lists.get(node)?.clone());
         let lists: Vec<List> = lists.collect();
@@ -136,7 +136,7 @@ impl Known {
         self.merge(&largest, &more).into()
     }
 
-    /// Adds resources that the present union does not have yet.
+    /// Appends the resources to `to` that the current union does not have yet.
     fn add(&mut self, list: &[u32], to: &mut Vec<u32>) {
         for &resource in list {
             let added_in = &mut self.added_in[resource as usize];
@@ -186,7 +186,7 @@ impl Known {
     }
 }
 
-/// The nodes that a node depends on directly.
+/// The direct dependencies of a node.
 pub(super) fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<ConfigNode> {
     let template = tree.template(module);
     let edges = template.dependencies(local).filter(|(_, kind)| *kind != EdgeKind::Hold);
@@ -219,7 +219,7 @@ pub(super) fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<Conf
             let output = |child| Some((child, *tree.template(child).outputs.get(output)?));
             found.extend(child.and_then(output));
         }
-        // Who refers to a call as a whole comes after everything inside.
+        // A reference to a call as a whole depends on everything inside of the module.
         Declared::ModuleObject(call) => {
             found.push((module, template.calls[&call.module_call().name].done));
         }
@@ -232,7 +232,8 @@ pub(super) fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<Conf
     found
 }
 
-/// The nodes of a module that its call is done with. What checks it may itself come after the call.
+/// The nodes of a module that must be done before its call is done. Checks and their data sources are left out,
+/// because they may depend on the call.
 fn everything_in(tree: &ConfigTree, module: TreeIx) -> impl Iterator<Item = ConfigNode> {
     let counts = |declared: &Declared| match declared {
         Declared::Check(_) | Declared::Provider(_) => false,

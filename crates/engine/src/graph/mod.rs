@@ -1,16 +1,17 @@
-//! The graph of a run as data: nodes, typed edges, and which node may run next.
+//! The graph of a run: nodes, typed edges, and the queues of nodes that may run or must be ended.
 //!
-//! A node runs when everything that it waits for is done, which is counted, not searched. Three things can be said of a
-//! node, each of which spreads along edges once:
+//! A node runs when all dependencies that it waits for are done, which is counted rather than searched. In
+//! identifiers, a dependent of a node is its `user`. Three properties of a node spread along the edges, each of
+//! them once:
 //!
 //! ```text
-//!   demand   user ──► dependencies   someone needs it; what nobody demands never runs
+//!   demand   user ──► dependencies   a node that is not demanded never runs
 //!   done     dependency ──► users    its users may run, or are poisoned if it failed
-//!   released user ──► dependencies   nobody will read it any more: an ephemeral resource is closed, a provider ended
+//!   released user ──► dependencies   no reader is left: an ephemeral resource is closed, a provider ended
 //! ```
 //!
-//! **Invariant:** each edge is looked at a constant number of times, so a run is linear in nodes and edges.
-//! **Invariant:** a node is released only when each of its users either let it go or will never run.
+//! **Invariant:** each edge is visited a constant number of times, so a run is linear in nodes and edges.
+//! **Invariant:** a node is released only when each of its dependents either has let it go or will never run.
 
 mod dependencies;
 mod retained;
@@ -28,71 +29,73 @@ use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-/// A node; an index into [`Graph`].
+/// The index of a node in the [`Graph`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct NodeIx(pub(crate) u32);
 
-/// A module instance of the run; an index into the walk's list.
+/// The index of a module instance in the walk's list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct ModuleIx(pub(crate) u32);
 
-/// What a node stands for.
+/// The thing that a node stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NodeKind {
-    /// Something that a module declares: an index into its [`Template`].
+    /// A declaration of a module: an index into its [`Template`].
     Declared { module: ModuleIx, local: u32 },
     /// The empty configuration of a provider for which the root module has no block.
     ImplicitProvider { index: u32 },
-    /// A resource that state knows and the configuration does not, with all its instances; in a destroy plan, every
-    /// resource of the state.
+    /// A resource that the state has and the configuration does not, with all its instances. In a destroy plan,
+    /// every resource of the state.
     Orphan { index: u32 },
-    /// Importing one object.
+    /// The import of one object.
     Import,
-    /// Destroying one instance.
+    /// The destruction of one instance.
     Destroy { index: u32 },
-    /// Everything that must be destroyed before instances of a resource is.
+    /// Completes when everything is destroyed that must be destroyed before the instances of a resource.
     DestroyReady { index: u32 },
-    /// All instances of a resource that are to be destroyed are.
+    /// Completes when all instances of a resource that the plan destroys are destroyed.
     DestroyDone { index: u32 },
-    /// All managed resources are applied: data sources of `check` blocks look at what came of it.
+    /// Completes when all managed resources are applied. Data sources of `check` blocks run after it, so that they
+    /// see the result.
     AllApplied,
 }
 
-/// Why one node needs another.
+/// The reason why one node depends on another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum EdgeKind {
-    /// Reads its value.
+    /// Reads the value of the dependency.
     Value,
-    /// Reads its value to know how many instances there are.
+    /// Reads the value to determine the number of instances.
     Repetition,
-    /// Reads its value in a condition.
+    /// Reads the value in a condition.
     Condition,
-    /// Named in `depends_on`, here or at a module call around.
+    /// Names the dependency in `depends_on`, of its own block or of a module call around it.
     DependsOn,
-    /// A provisioner reads its value: counts only where the provisioner will run.
+    /// Reads the value in a provisioner. Active only where the provisioner will run.
     Provisioner,
-    /// Uses the provider.
+    /// Uses the provider configuration.
     Provider,
-    /// Comes after it for a reason of the engine's own.
+    /// Runs after the dependency, for an order that the engine requires.
     Order,
-    /// Comes after a destruction that concerns some of its instances. If that fails, these fail, not the node.
+    /// Runs after a destruction that concerns some of its instances. If the destruction fails, those instances
+    /// fail, not the node.
     Destroyed,
-    /// Does not wait, but may come to need it: keeps it from being released.
+    /// Does not wait for the dependency, but may need it later, and so keeps it from being released.
     Hold,
 }
 
-/// How far a node is.
+/// The progress of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
-    /// Nobody demands it.
+    /// Not demanded.
     Idle,
-    /// Waits for others.
+    /// Waits for its dependencies.
     Waiting,
-    /// May run, or runs.
+    /// May run, or is running.
     Ready,
-    /// Ended well.
+    /// Ended successfully.
     Done,
-    /// Failed, or was skipped because something it needs failed.
+    /// Failed, or was skipped because a dependency failed.
     Failed,
 }
 
@@ -101,23 +104,24 @@ const NO_EDGE: u32 = u32::MAX;
 struct Node {
     kind: NodeKind,
     status: Status,
-    /// Whether something that it needs failed.
+    /// True if a dependency failed.
     poisoned: bool,
-    /// Whether nobody will read it any more.
+    /// True if no dependent will read the node any more.
     released: bool,
-    /// Whether it has let go of what it needs.
+    /// True if the node has let go of its dependencies.
     let_go: bool,
-    /// Whether something must be ended when it is released: the walk does that, then calls [`Graph::let_go`].
+    /// True if something must be ended when the node is released. The walk ends it and then calls
+    /// [`Graph::let_go`].
     closes: bool,
-    /// Whether that was begun.
+    /// True if that has begun.
     ended: bool,
-    /// Whether it runs once more, for the sake of users that need its value.
+    /// True if the node runs once more, because dependents need its value.
     redo: bool,
-    /// Active edges to nodes that are not done.
+    /// The number of active edges to dependencies that are not done.
     pending: u32,
-    /// Edges from users that may still read it.
+    /// The number of edges from dependents that may still read the node.
     holds: u32,
-    /// Heads of the lists of edges.
+    /// The heads of the linked lists of edges.
     first_dependency: u32,
     first_user: u32,
 }
@@ -127,27 +131,27 @@ struct Edge {
     dependency: NodeIx,
     user: NodeIx,
     kind: EdgeKind,
-    /// Whether the user waits for it.
+    /// True if the user waits for the dependency.
     active: bool,
     next_dependency: u32,
     next_user: u32,
 }
 
-/// Nodes and edges, with the queues of what to do next.
+/// Nodes and edges, with the queues of nodes to handle next.
 #[derive(Default)]
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// Places of edges that are no more.
+    /// The indices of unused entries in `edges`.
     unused: Vec<u32>,
     ready: VecDeque<NodeIx>,
     closing: VecDeque<NodeIx>,
-    /// Who waits for a node that runs once more.
+    /// The dependents that wait for a node that runs once more.
     redo_users: FxHashMap<NodeIx, Vec<NodeIx>>,
 }
 
 impl Graph {
-    /// Adds a node that nobody demands so far.
+    /// Adds a node that is not demanded yet.
     pub(crate) fn add_node(&mut self, kind: NodeKind) -> NodeIx {
         let node = NodeIx(self.nodes.len() as u32);
         self.nodes.push(Node {
@@ -167,7 +171,7 @@ impl Graph {
         node
     }
 
-    /// Number of nodes; ids run from 0 to this.
+    /// The number of nodes. Their indices run from 0 up to this number, exclusive.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -180,17 +184,18 @@ impl Graph {
         self.node(node).status
     }
 
-    /// Whether something that the node needs failed.
+    /// Returns true if a dependency of the node failed.
     pub(crate) fn is_poisoned(&self, node: NodeIx) -> bool {
         self.node(node).poisoned
     }
 
-    /// Says that something must be ended when the node is released.
+    /// Declares that something must be ended when the node is released.
     pub(crate) fn set_closes(&mut self, node: NodeIx) {
         self.node_mut(node).closes = true;
     }
 
-    /// Adds an edge. If the user is demanded already, an edge that it waits for becomes active at once.
+    /// Adds an inactive edge. Does nothing if both ends are the same node, or if the user has let go of its
+    /// dependencies already.
     pub(crate) fn add_edge(&mut self, dependency: NodeIx, user: NodeIx, kind: EdgeKind) {
         if dependency == user || self.node(user).let_go {
             return;
@@ -200,7 +205,7 @@ impl Graph {
         self.node_mut(dependency).holds += 1;
     }
 
-    /// Takes back the release of nodes that never ran, because somebody came who may need them.
+    /// Undoes the release of nodes that never ran, because a new dependent may need them.
     fn revive(&mut self, node: NodeIx) {
         let mut work = vec![node];
         while let Some(node) = work.pop() {
@@ -222,12 +227,12 @@ impl Graph {
         }
     }
 
-    /// Makes the edges of the given kinds count: their targets are demanded, and the user waits for them.
+    /// Activates the edges of the given kinds: their dependencies are demanded, and the user waits for them.
     pub(crate) fn activate(&mut self, user: NodeIx, kinds: impl Fn(EdgeKind) -> bool) {
         self.activate_some(user, |_, kind| kinds(kind));
     }
 
-    /// The same for edges that are chosen by what they lead to as well.
+    /// Like [`activate`](Graph::activate), for edges that are chosen by their dependency and their kind.
     pub(crate) fn activate_some(
         &mut self,
         user: NodeIx,
@@ -256,30 +261,30 @@ impl Graph {
                 Status::Waiting | Status::Ready => self.node_mut(user).pending += 1,
             }
         }
-        // The list runs from the newest edge to the oldest; work is done in the order of the source.
+        // The list runs from the newest edge to the oldest, but nodes run in source order.
         demanded.reverse();
         for dependency in demanded {
             self.mark_demanded(dependency);
         }
     }
 
-    /// Takes a node out of [`Status::Idle`] without making any of its edges count: the walk does that, since it knows
-    /// which ones do.
+    /// Moves a node out of [`Status::Idle`] without activating any edge. The walk activates the edges, because it
+    /// knows which ones count.
     fn mark_demanded(&mut self, node: NodeIx) {
         let it = self.node_mut(node);
         if it.status == Status::Idle {
             it.status = Status::Waiting;
-            // It waits for the walk to look at it, which happens through the queue like everything else.
+            // The walk takes the node from the queue and activates its edges.
             self.ready.push_back(node);
         }
     }
 
-    /// Demands a node.
+    /// Demands a node, so that it runs.
     pub(crate) fn demand(&mut self, node: NodeIx) {
         self.mark_demanded(node);
     }
 
-    /// Says that a node waits for nothing more than its active edges. It becomes ready when they are done.
+    /// Makes a waiting node ready if none of its active edges leads to an unfinished dependency.
     pub(crate) fn wait(&mut self, node: NodeIx) {
         let it = self.node_mut(node);
         if it.status == Status::Waiting && it.pending == 0 {
@@ -288,16 +293,16 @@ impl Graph {
         }
     }
 
-    /// The next node to look at: [`Status::Waiting`] if it was just demanded, [`Status::Ready`] if it may run.
+    /// The next node to handle: [`Status::Waiting`] if it was just demanded, [`Status::Ready`] if it may run.
     pub(crate) fn next_ready(&mut self) -> Option<NodeIx> {
         self.ready.pop_front()
     }
 
-    /// The next node whose end is due.
+    /// The next released node that must be ended.
     pub(crate) fn next_closing(&mut self) -> Option<NodeIx> {
         while let Some(node) = self.closing.pop_front() {
             let it = self.node_mut(node);
-            // It may have been taken back, and released once more, since it was queued.
+            // The node may have been revived, and released once more, since it was queued.
             if it.released && !it.let_go && !std::mem::replace(&mut it.ended, true) {
                 return Some(node);
             }
@@ -305,14 +310,14 @@ impl Graph {
         None
     }
 
-    /// Puts a ready node back to waiting, after edges were added that it must wait for.
+    /// Moves a ready node back to waiting, after edges were added that it must wait for.
     pub(crate) fn wait_again(&mut self, node: NodeIx) {
         self.node_mut(node).status = Status::Waiting;
         self.wait(node);
     }
 
-    /// Says that a node has ended. If it `keeps` what it needs (its value is ephemeral, or something stays open), it lets
-    /// go only when it is released.
+    /// Marks a node as ended, and wakes its dependents. If `keeps` is true, the node holds its dependencies until
+    /// it is released, because its value is ephemeral or something stays open.
     pub(crate) fn finish(&mut self, node: NodeIx, ok: bool, keeps: bool) {
         self.node_mut(node).status = if ok { Status::Done } else { Status::Failed };
         if std::mem::take(&mut self.node_mut(node).redo) {
@@ -349,7 +354,7 @@ impl Graph {
         user.pending -= 1;
     }
 
-    /// Runs a node that is done once more, and lets `user` wait for it.
+    /// Runs a finished node once more, and makes `user` wait for it.
     pub(crate) fn redo(&mut self, node: NodeIx, user: NodeIx) {
         let waiting = self.node_mut(user);
         waiting.status = Status::Waiting;
@@ -362,7 +367,7 @@ impl Graph {
         }
     }
 
-    /// Adds an edge that counts at once.
+    /// Adds an active edge.
     pub(crate) fn add_active_edge(&mut self, dependency: NodeIx, user: NodeIx, kind: EdgeKind) {
         let before = self.node(user).first_dependency;
         self.add_edge(dependency, user, kind);
@@ -382,7 +387,7 @@ impl Graph {
         }
     }
 
-    /// Lets a node come after another one, whether it is demanded already or will be.
+    /// Makes a node run after another one, whether it is demanded already or will be.
     pub(crate) fn add_order(&mut self, before: NodeIx, after: NodeIx) {
         match self.node(after).status {
             Status::Idle => self.add_edge(before, after, EdgeKind::Order),
@@ -390,7 +395,8 @@ impl Graph {
         }
     }
 
-    /// Releases a node if nobody will read it any more; to be called once for nodes that have no users at all.
+    /// Releases a node if no dependent will read it any more. The caller must call it once for nodes that have no
+    /// dependents at all.
     pub(crate) fn settle(&mut self, node: NodeIx) {
         let mut work = vec![node];
         while let Some(node) = work.pop() {
@@ -408,7 +414,7 @@ impl Graph {
         }
     }
 
-    /// Lets go of everything that the node needs.
+    /// Lets go of all dependencies of the node.
     pub(crate) fn let_go(&mut self, node: NodeIx) {
         let mut work = Vec::new();
         self.drop_holds(node, &mut work);
@@ -431,7 +437,7 @@ impl Graph {
         }
     }
 
-    /// What a node needs, with the reason and whether it counts, oldest edge last.
+    /// The dependencies of a node, with the kind of the edge and whether it is active; newest edge first.
     pub(crate) fn dependencies(
         &self,
         node: NodeIx,
@@ -444,7 +450,8 @@ impl Graph {
         })
     }
 
-    /// Gives a node of a graph that has come to its end other edges to what it needs, before those that `stay`.
+    /// Replaces the dependencies of a node in a finished graph with `edges`, followed by the old edges that `stay`
+    /// accepts.
     pub(crate) fn rewire(
         &mut self,
         user: NodeIx,
@@ -468,7 +475,7 @@ impl Graph {
         }
     }
 
-    /// Takes an edge out of the users of what it leads to.
+    /// Removes an edge from the list of dependents of its dependency.
     fn unlink_user(&mut self, edge: u32) {
         let Edge { dependency, next_user, .. } = self.edges[edge as usize];
         let mut next = self.node(dependency).first_user;
@@ -486,7 +493,7 @@ impl Graph {
         }
     }
 
-    /// Puts an edge into both lists that it belongs to.
+    /// Adds an edge to both lists that it belongs to.
     fn link(&mut self, dependency: NodeIx, user: NodeIx, kind: EdgeKind) {
         let edge = Edge {
             dependency,
@@ -510,7 +517,7 @@ impl Graph {
         self.node_mut(dependency).first_user = place;
     }
 
-    /// Who may come to need a node, with the reason, newest edge first.
+    /// The dependents of a node, with the kind of the edge; newest edge first.
     pub(crate) fn users(&self, node: NodeIx) -> impl Iterator<Item = (NodeIx, EdgeKind)> + '_ {
         let mut next = self.node(node).first_user;
         std::iter::from_fn(move || {
@@ -520,14 +527,15 @@ impl Graph {
         })
     }
 
-    /// Whether a node has come to its end, and lets nothing wait for it.
+    /// Returns true if a node has ended or never ran, has let go of its dependencies, and is not held by a
+    /// dependent.
     pub(crate) fn is_at_rest(&self, node: NodeIx) -> bool {
         let it = self.node(node);
         it.let_go && it.holds == 0 && matches!(it.status, Status::Idle | Status::Done)
     }
 
-    /// Takes nodes of a graph that has come to its end back to before it began, as if nobody had demanded them so far. The
-    /// others stay as they are: nothing waits for the nodes but some of themselves.
+    /// Resets nodes of a finished graph to the state before the run, as if they were not demanded yet. All other
+    /// nodes stay as they are: only nodes of this set may wait for nodes of this set.
     pub(crate) fn begin_again(&mut self, nodes: &BTreeSet<NodeIx>) {
         for node in nodes {
             let it = self.node_mut(*node);
@@ -552,17 +560,18 @@ impl Graph {
         }
     }
 
-    /// Whether anything may come to need the node.
+    /// Returns true if the node has dependents.
     pub(crate) fn has_users(&self, node: NodeIx) -> bool {
         self.node(node).first_user != NO_EDGE
     }
 
-    /// Whether a node failed or was skipped.
+    /// Returns true if any node failed or was skipped.
     pub(crate) fn any_failed(&self) -> bool {
         self.nodes.iter().any(|it| it.status == Status::Failed)
     }
 
-    /// Nodes that were demanded and never ended; after a run, the members of a cycle and what waits for them.
+    /// The nodes that were demanded and never ended. After a run, these are the members of a cycle and their
+    /// dependents.
     pub(crate) fn stuck(&self) -> Vec<NodeIx> {
         let ids = (0..self.nodes.len() as u32).map(NodeIx);
         ids.filter(|it| matches!(self.node(*it).status, Status::Waiting | Status::Ready)).collect()
@@ -583,8 +592,8 @@ mod tests {
 
     const KIND: NodeKind = NodeKind::DestroyDone { index: 0 };
 
-    /// Runs a graph of `edges` (user, dependency) from `demanded`; nodes in `failing` fail, those in `closing` must be
-    /// ended. Gives what happened, in order.
+    /// Runs a graph of `edges` (user, dependency) from `demanded`, and compares what happened, in order, with
+    /// `expected`. Nodes in `failing` fail; nodes in `closing` must be ended.
     #[track_caller]
     fn check(
         nodes: u32,
@@ -653,7 +662,7 @@ mod tests {
 
     #[test]
     fn an_open_node_is_closed_after_its_last_user_and_in_reverse_order() {
-        // 0 uses 1, which is opened with 2; 3 uses 2 too.
+        // 0 depends on 1, which is opened with 2; 3 depends on 2 too.
         check(
             4,
             &[(0, 1), (1, 2), (3, 2)],
@@ -689,7 +698,7 @@ mod tests {
 
     #[test]
     fn a_part_runs_again_and_is_closed_again() {
-        // 0 and 3 use 1, which is made from 2 and must be ended; only 0 runs again, and 1 for it.
+        // 0 and 3 depend on 1, which depends on 2 and must be ended. Only 0 runs again, and 1 for it.
         let mut graph = Graph::default();
         let nodes = [(); 4].map(|()| graph.add_node(KIND));
         for (user, dependency) in [(0, 1), (3, 1), (1, 2)] {
@@ -705,7 +714,7 @@ mod tests {
         }
     }
 
-    /// Runs what is demanded to its end; gives what happened, in order.
+    /// Runs the demanded nodes to their end. Returns what happened, in order.
     fn run(graph: &mut Graph, demanded: &[NodeIx]) -> String {
         demanded.iter().for_each(|node| graph.demand(*node));
         let mut log = Vec::new();

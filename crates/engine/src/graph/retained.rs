@@ -1,8 +1,8 @@
 //! The values that an apply evaluates again.
 //!
-//! A plan evaluates the whole configuration. An apply comes back to a value only if a change needs it, as OpenTofu does: what
-//! nothing refers to is not evaluated again, and so fails nothing and delays nothing. The answer follows from the configuration
-//! and the planned changes, before there are instances:
+//! A plan evaluates the whole configuration. An apply evaluates a value again only if a change needs it, as
+//! OpenTofu does: a value that nothing refers to is not evaluated again, so it cannot cause an error or a delay.
+//! The set of these values follows from the configuration and the planned changes, before there are instances:
 //!
 //! ```text
 //!   resource with a change ──► all that its block refers to ──► all that this refers to …
@@ -29,7 +29,7 @@ pub(crate) struct Retained {
 }
 
 impl Retained {
-    /// Finds the nodes from the resources that have a change.
+    /// Finds the nodes that `changing`, the resources with a change, lead to.
     pub(crate) fn new(tree: &ConfigTree, changing: impl Iterator<Item = ConfigNode>) -> Retained {
         let mut retained = Retained { nodes: FxHashSet::default() };
         let mut open: Vec<ConfigNode> = changing.collect();
@@ -48,8 +48,8 @@ impl Retained {
     }
 }
 
-/// The nodes that an apply evaluates whatever changes: outputs of the root module, and the checks and the variables with validations of
-/// all modules.
+/// The nodes that an apply always evaluates: outputs of the root module, and the checks and the variables with
+/// validations of all modules.
 fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
     let mut found = Vec::new();
     let mut modules = vec![TreeIx::ROOT];
@@ -70,7 +70,7 @@ fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
     found
 }
 
-/// The nodes that are evaluated because a node is.
+/// The nodes that are evaluated because `node` is evaluated.
 fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     let declared = |(module, local): ConfigNode| &tree.template(module).nodes[local as usize];
     let reports = match declared(node) {
@@ -81,7 +81,7 @@ fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     let is_resource =
         |it: ConfigNode| matches!(declared(it), Declared::Resource(_) | Declared::Expand(_));
     match declared(node) {
-        // A reference to a module as a whole is one to all of its outputs.
+        // A reference to a module as a whole refers to all of its outputs.
         Declared::CallDone(call) | Declared::ModuleObject(call) => {
             let child = tree.child(node.0, &call.module_call().name);
             let outputs = child.into_iter().flat_map(|child| {
@@ -97,7 +97,8 @@ fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     }
 }
 
-/// The nodes of a module that the outputs of a call are made from, through the inputs of the call.
+/// For each output of a call, the nodes of the calling module that it is derived from, through the arguments of
+/// the call.
 pub(crate) fn reads_through(
     tree: &ConfigTree,
     module: TreeIx,

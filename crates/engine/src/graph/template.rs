@@ -1,7 +1,7 @@
-//! The static graph of one module directory, made once however often the module is called.
+//! The static graph of one module directory, built once even if the module is called many times.
 //!
-//! An instance of the module is its template at an offset: node `local` of the template becomes node `base + local` of
-//! the run.
+//! An instance of the module is its template at an offset: node `local` of the template becomes node `base +
+//! local` of the run.
 
 use std::{cell::OnceCell, collections::BTreeMap, rc::Rc};
 
@@ -17,7 +17,7 @@ use values::Str;
 use super::EdgeKind;
 use crate::memo::is_same;
 
-/// What a node of a template stands for.
+/// The declaration that a node of a template stands for.
 #[derive(Clone)]
 pub(crate) enum Declared {
     /// An input variable.
@@ -26,15 +26,15 @@ pub(crate) enum Declared {
     Local(Entry),
     /// An output value.
     Output(Entry),
-    /// How many instances a resource has.
+    /// The number of instances of a resource.
     Expand(Entry),
-    /// All instances of a resource; its value is what references see.
+    /// All instances of a resource. Its value is what references to the resource see.
     Resource(Entry),
-    /// How many instances a module call has, and making them.
+    /// The instances of a module call: their number, and adding them to the graph.
     Call(Entry, ModuleId),
-    /// What a call's `depends_on` names: done before any resource inside begins.
+    /// The dependencies in the `depends_on` of a call. It completes before any resource inside of the call begins.
     Gate(Entry),
-    /// Everything inside of a call is done.
+    /// Completes when everything inside of a call is done.
     CallDone(Entry),
     /// One output of all instances of a call.
     ModuleOutput { call: Entry, output: Str },
@@ -56,7 +56,7 @@ pub(crate) struct TemplateEdge {
 
 /// Indices of edges, sorted by user.
 struct ByUser {
-    /// Where the edges of each node begin in `edges`, and the end of the last ones.
+    /// The start of each node's edges in `edges`, followed by the end of the last node's edges.
     begins: Vec<u32>,
     edges: Vec<u32>,
 }
@@ -84,11 +84,11 @@ impl ByUser {
     }
 }
 
-/// What one input of a call refers to in the calling module.
+/// An argument of a call, with what it refers to in the calling module.
 pub(crate) struct ChildInput {
     pub(crate) name: Str,
     pub(crate) value: ExprId,
-    /// Nodes of the calling module's template.
+    /// The nodes of the calling module's template that the argument refers to.
     pub(crate) reads: Vec<u32>,
 }
 
@@ -97,14 +97,14 @@ pub(crate) struct Template {
     pub(crate) module: ModuleId,
     pub(crate) nodes: Vec<Declared>,
     pub(crate) edges: Vec<TemplateEdge>,
-    /// The edges by user, made on demand.
+    /// The edges by user, computed on demand.
     by_user: OnceCell<ByUser>,
-    /// Nodes that run only if somebody demands them: see [`is_lazy`].
+    /// True for each node that runs only if a dependent demands it: see [`is_lazy`].
     pub(crate) lazy: Vec<bool>,
     pub(crate) variables: FxHashMap<Str, u32>,
     pub(crate) locals: FxHashMap<Str, u32>,
     pub(crate) outputs: BTreeMap<Str, u32>,
-    /// The node of the instances; the expansion is the node before.
+    /// The nodes of the resources. The expansion of a resource is the node before.
     pub(crate) resources: FxHashMap<addr::Resource, u32>,
     pub(crate) calls: FxHashMap<Str, CallNodes>,
     pub(crate) providers: BTreeMap<(Str, Option<Str>), u32>,
@@ -115,7 +115,7 @@ pub(crate) struct Template {
 /// The nodes of one call.
 pub(crate) struct CallNodes {
     pub(crate) call: u32,
-    /// Present if the call has `depends_on`.
+    /// The node of `depends_on`; `None` if the call has none.
     pub(crate) gate: Option<u32>,
     pub(crate) done: u32,
     pub(crate) object: u32,
@@ -130,8 +130,8 @@ impl Template {
         modules.map(|module| Rc::new(Template::new(program, module))).collect()
     }
 
-    /// The same, from the templates of an earlier program as far as they fit: an edit inside of expressions leaves nodes and
-    /// edges as they are.
+    /// Like [`all`](Template::all), but reuses the templates of an earlier program as far as they fit: an edit
+    /// inside of expressions keeps nodes and edges as they are.
     pub(crate) fn all_from(program: &Program, earlier: Vec<Rc<Template>>) -> Renewed {
         let mut touched = (earlier.len() == program.modules.len()).then(Touched::default);
         let mut earlier = earlier.into_iter();
@@ -154,7 +154,7 @@ impl Template {
         Renewed { templates, touched }
     }
 
-    /// Takes over the items of `module`, if they make the same nodes.
+    /// Takes over the items of `module`; `None` if they do not make the same nodes.
     fn renew(&mut self, program: &Program, module: &Module) -> Option<Renewal> {
         if self.module != module.id {
             return None;
@@ -166,9 +166,9 @@ impl Template {
         Some(renewal)
     }
 
-    /// Makes the edges of nodes anew whose items refer to other things now.
+    /// Rebuilds the edges of the nodes whose items have other references now. `None` if other nodes are lazy then.
     fn rewire(&mut self, renewal: &mut Renewal) -> Option<()> {
-        // A resource has two nodes, and they share its references.
+        // A resource has two nodes, which share its references.
         let of_resources =
             renewal.rewired.iter().filter_map(|node| match self.nodes[*node as usize] {
                 Declared::Expand(_) => Some(node + 1),
@@ -188,6 +188,7 @@ impl Template {
         (self.lazy == lazy).then_some(())
     }
 
+    /// Replaces the items of all nodes with those of `module`. `None` if they do not make the same nodes.
     fn with_items(&mut self, program: &Program, module: &Module) -> Option<Renewal> {
         let mut nodes =
             Renewing { nodes: self.nodes.iter_mut(), next: 0, renewal: Renewal::default() };
@@ -250,7 +251,7 @@ impl Template {
         nodes.next().is_none().then_some(nodes.renewal)
     }
 
-    /// The template of a module.
+    /// Builds the template of a module.
     pub(crate) fn new(program: &Program, module: &Module) -> Template {
         let mut template = Template {
             module: module.id,
@@ -272,7 +273,7 @@ impl Template {
         template
     }
 
-    /// What a node needs within the module, with the reason.
+    /// The dependencies of a node within the module, with the kind of the edge.
     pub(crate) fn dependencies(&self, node: u32) -> impl Iterator<Item = (u32, EdgeKind)> + '_ {
         let by_user = self.by_user.get_or_init(|| ByUser::new(self.nodes.len(), &self.edges));
         let edges = by_user.edges_of(node).iter().map(|edge| &self.edges[*edge as usize]);
@@ -350,22 +351,24 @@ impl Template {
         }
     }
 
-    /// Adds the edges from a node to what it needs, as far as its own item says them.
+    /// Adds the edges from a node to its dependencies, as far as they follow from its own item.
     fn edges_of(&mut self, node: u32) {
         match self.nodes[node as usize].clone() {
             Declared::CallDone(_) => {}
-            // What its validations refer to. The inputs of a call are wired where the call is.
+            // The references of a variable are those of its validations. The arguments of a call are handled with
+            // the call.
             Declared::Variable(entry)
             | Declared::Local(entry)
             | Declared::Output(entry)
             | Declared::Provider(entry) => self.item_edges(node, &entry.item.refs),
             Declared::Check(entry) => {
                 self.item_edges(node, &entry.item.refs);
-                // A check whose data source failed is not evaluated, whatever its conditions refer to.
+                // A check whose data source failed is not evaluated, even if its conditions do not refer to that
+                // data source.
                 let nested = self.nested.get(&entry.check().name).cloned().unwrap_or_default();
                 nested.into_iter().for_each(|it| self.edge(it, node, EdgeKind::Value));
             }
-            // The expansion comes directly before its resource and takes over what decides the instances.
+            // The expansion directly precedes its resource, and gets the references that determine the instances.
             Declared::Expand(entry) => self.resource_edges(node, &entry.item.refs),
             Declared::Resource(_) => self.edge(node - 1, node, EdgeKind::Order),
             Declared::Gate(entry) => {
@@ -393,7 +396,8 @@ impl Template {
         }
     }
 
-    /// Edges of a resource: what decides the instances goes to the expansion, the rest to the instances.
+    /// Adds the edges of a resource. References that determine the instances go to the expansion, all others to
+    /// the instances.
     fn resource_edges(&mut self, expand: u32, refs: &[StaticRef]) {
         for item in refs {
             let user = if item.place == RefPlace::Repetition { expand } else { expand + 1 };
@@ -416,7 +420,7 @@ impl Template {
                 RefPlace::DependsOn => {}
                 _ => {
                     let Some(target) = self.target(item) else { continue };
-                    // The inputs are read by the variables of the called module, which do not exist yet.
+                    // The variables of the called module read the arguments, but do not exist yet.
                     self.edge(target, call, EdgeKind::Hold);
                     if let Some(input) = roots.input_of(item.expr) {
                         inputs[input].reads.push(target);
@@ -445,8 +449,8 @@ impl Template {
         }
     }
 
-    /// The node that a reference means; none for `each.key` and the like, and for what is not declared, which analysis
-    /// has reported.
+    /// The node that a reference leads to. `None` for `each.key` and the like, and for undeclared names, which
+    /// analysis reports.
     fn target(&self, item: &StaticRef) -> Option<u32> {
         match &item.target {
             RefTarget::Variable(name) => self.variables.get(name).copied(),
@@ -465,8 +469,9 @@ impl Template {
         }
     }
 
-    /// Which nodes wait until somebody demands them: providers, ephemeral resources without conditions, and locals that
-    /// would demand one. Everything else runs in any case, so that its errors are found.
+    /// The nodes that run only if a dependent demands them: providers, ephemeral resources without conditions,
+    /// ephemeral variables without validations, and locals that depend on one of these. All other nodes run in any
+    /// case, so that their errors are found.
     fn find_lazy(&self) -> Vec<bool> {
         let mut lazy: Vec<bool> = self.nodes.iter().map(is_lazy).collect();
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
@@ -486,12 +491,13 @@ impl Template {
     }
 }
 
+/// Returns true if a node is lazy by its own declaration: it runs only if a dependent demands it.
 fn is_lazy(node: &Declared) -> bool {
     match node {
         Declared::Provider(_) => true,
         Declared::Expand(entry) | Declared::Resource(entry) => is_lazy_resource(entry.resource()),
-        // An ephemeral value enters a module by a variable that is declared so. Those of the root module run all the
-        // same; what reads them need not.
+        // An ephemeral value enters a module through an ephemeral variable. Such variables of the root module run
+        // in any case, but their dependents need not.
         Declared::Variable(entry) => is_lazy_variable(entry.variable()),
         _ => false,
     }
@@ -508,19 +514,19 @@ fn is_lazy_variable(variable: &Variable) -> bool {
     variable.ephemeral && variable.validations.is_empty()
 }
 
-/// Templates of a program that were made from those of an earlier one.
+/// The templates of a program that were made from those of an earlier one.
 pub(crate) struct Renewed {
     pub(crate) templates: Vec<Rc<Template>>,
-    /// What is another now; none where the nodes are others, or what nodes need of other modules.
+    /// The nodes that changed. `None` if the nodes are others, or their dependencies in other modules.
     pub(crate) touched: Option<Touched>,
 }
 
-/// Nodes of templates, by the modules that these are of.
+/// Changed nodes of templates, each with its module.
 #[derive(Default)]
 pub(crate) struct Touched {
-    /// Those whose items are others now.
+    /// Nodes whose items changed.
     pub(crate) nodes: Vec<(ModuleId, u32)>,
-    /// Those that have other edges to what they need.
+    /// Nodes whose edges to dependencies changed.
     pub(crate) rewired: Vec<(ModuleId, u32)>,
 }
 
@@ -532,16 +538,16 @@ impl Touched {
     }
 }
 
-/// What became of a template that was given the items of another program.
+/// The changes of a template that took over the items of another program.
 #[derive(Default)]
 struct Renewal {
     touched: Vec<u32>,
     rewired: Vec<u32>,
-    /// Whether a resource is to be had from another provider configuration.
+    /// True if a resource uses another provider configuration now.
     has_other_providers: bool,
 }
 
-/// The nodes of a template, one after the other, while they are given other items.
+/// The nodes of a template, one after the other, while their items are replaced.
 struct Renewing<'t> {
     nodes: std::slice::IterMut<'t, Declared>,
     next: u32,
@@ -554,7 +560,8 @@ impl<'t> Renewing<'t> {
         self.nodes.next()
     }
 
-    /// Puts an item into the latest node, if it `is_it`.
+    /// Puts an item into the latest node. `None` if the item differs and `is_it` does not accept the old one as
+    /// its predecessor.
     fn replace(
         &mut self,
         old: &mut Entry,
@@ -589,16 +596,16 @@ impl<'t> Renewing<'t> {
     }
 }
 
-/// A call has a say in more than its own edges.
+/// Updates the origin of a call's item; `None` if the item changed. A call determines more than its own edges.
 fn unchanged(old: &mut Entry, new: &Entry) -> Option<()> {
     old.origin = new.origin;
     is_same(&old.item, &new.item).then_some(())
 }
 
-/// Finds the input of a call that an expression belongs to.
+/// Finds the argument of a call that an expression belongs to.
 ///
-/// Expressions are numbered children first and one attribute after the other, so those of one attribute end at its
-/// own number.
+/// Expressions are numbered children first and one attribute after the other, so the expressions of an attribute
+/// end at the attribute's own number.
 struct InputRoots {
     roots: Vec<(ExprId, Option<usize>)>,
 }

@@ -1,7 +1,6 @@
 //! The tree of module calls of a configuration, without instances.
 //!
-//! Modules are added to the tree when a question leads to them: calls that double at every level make more paths than any
-//! run visits.
+//! Modules are added to the tree on demand: calls that double at every level make more paths than any run visits.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -15,7 +14,7 @@ use values::Str;
 
 use super::{Template, template::CallNodes};
 
-/// A module of the tree.
+/// The index of a module in the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TreeIx(u32);
 
@@ -24,7 +23,7 @@ impl TreeIx {
     pub(crate) const ROOT: TreeIx = TreeIx(0);
 }
 
-/// The provider configuration that a name means.
+/// The provider configuration that a name refers to.
 pub(crate) enum FoundConfig {
     /// A `provider` block: its module, and its node in the template of that module.
     Declared(TreeIx, u32),
@@ -77,7 +76,7 @@ impl ConfigTree {
         Some((module, *local))
     }
 
-    /// The module that a call leads to; `None` if there is no such call, or the module calls itself.
+    /// The module that a call leads to; `None` if there is no such call, or if a module would contain itself.
     pub(crate) fn child(&self, module: TreeIx, call: &Str) -> Option<TreeIx> {
         if let Some(child) = self.modules.borrow()[module.0 as usize].children.get(call) {
             return Some(*child);
@@ -96,6 +95,7 @@ impl ConfigTree {
         Some(child)
     }
 
+    /// Returns true if `module` or one of its ancestors is the module `id` of the program.
     fn is_within(&self, module: TreeIx, id: ModuleId) -> bool {
         let modules = self.modules.borrow();
         let mut around = Some(module);
@@ -140,8 +140,9 @@ impl ConfigTree {
         self.program.module(id)
     }
 
-    /// The configuration that a provider's name means in a module: its own, one that was passed, or the caller's default
-    /// for the same provider. The root module has an empty one where nothing is written.
+    /// The configuration that a provider's local name refers to in a module: its own, one that the caller passes,
+    /// or the caller's default configuration for the same provider. Without any, the implicit empty configuration
+    /// of the root module. `None` if there is no configuration with this alias.
     pub(crate) fn provider(
         &self,
         module: TreeIx,
@@ -168,7 +169,7 @@ impl ConfigTree {
         }
     }
 
-    /// The configuration that a call passes under a name in the called module.
+    /// The configuration that a call passes under a name that `is_wanted` accepts.
     fn passed(
         &self,
         caller: TreeIx,
@@ -180,7 +181,7 @@ impl ConfigTree {
         self.provider(caller, &it.parent.local_name, it.parent.alias.as_ref())
     }
 
-    /// The default configuration for a provider in a module or around it.
+    /// The default configuration for a provider in a module or in a module around it.
     fn default_provider(&self, mut module: TreeIx, source: ProviderSource) -> FoundConfig {
         loop {
             let is_default = |(name, alias): (&Str, Option<&Str>)| {
@@ -201,7 +202,7 @@ impl ConfigTree {
         }
     }
 
-    /// The node of the configuration that a state or a plan names, in its module or in one around it.
+    /// The node of the configuration that a state or a plan names, in its module or in a module around it.
     pub(crate) fn find_provider(&self, wanted: &ProviderConfigRef) -> Option<(TreeIx, u32)> {
         let mut wanted = wanted.clone();
         loop {
@@ -219,7 +220,7 @@ impl ConfigTree {
         }
     }
 
-    /// The provider that a local name means in a module.
+    /// The source of the provider that a local name refers to in a module.
     fn source(&self, module: TreeIx, name: &Str) -> ProviderSource {
         let declared = self.declaration(module).provider_sources.get(name).cloned();
         declared.unwrap_or_else(|| ProviderSource::implied_for(name))

@@ -1,31 +1,32 @@
-//! Whether a text repeats a secret, for those who must not keep it: unlike for a replacement, a word that happens to be
-//! there too does harm when it is taken for the secret.
+//! Checks whether a text contains a secret, for code that must not store it. In contrast to redaction, a false
+//! positive does harm here: a common word must not be taken for a secret.
 
 use std::ops::Range;
 
 use super::{Layers, Leaf, MAX_INSIDE, Patterns, leaves, spelling};
 
-/// The shortest secret that is looked for inside of larger texts, in bytes.
+/// The minimum length of a secret that is searched within larger texts, in bytes.
 const LEAST_PART: usize = 16;
 
-/// The longest secret that is looked for in all its spellings, which takes a hundred times its length of memory.
+/// The maximum length of a secret that is searched in all its spellings, in bytes. The spellings take a hundred
+/// times that memory.
 const LONGEST_SPELLED: usize = 1 << 20;
 
-/// Looks for a few secrets as wholes: a line or a member that a secret shares with another text is no trace of it.
+/// Finds secrets as a whole. A text that shares only a line or a member with a secret does not match.
 #[derive(Default)]
 pub(crate) struct Finder {
     pub(super) patterns: Patterns,
-    /// Those that mean nothing else wherever they stand.
+    /// The secrets that are unlikely to occur by chance.
     unmistakable: Patterns,
-    /// Those that are too long for that, and looked for as they are.
+    /// The secrets that are too long for spellings. They are searched verbatim.
     long: Vec<Box<str>>,
 }
 
-/// How much of a text is a secret.
+/// The extent to which a text consists of a secret.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Trace {
     None,
-    /// The secret stands in it, between borders.
+    /// The text contains the secret, delimited by other characters than letters and digits.
     Part,
     /// The text is the secret, in one of its spellings.
     Whole,
@@ -50,12 +51,12 @@ impl Finder {
         self.long.iter().any(|it| text.len() >= it.len() && text.contains(&**it))
     }
 
-    /// Whether one of the secrets is anywhere in the text, in any of its spellings.
+    /// Returns true if the text contains one of the secrets, in any of its spellings.
     pub(crate) fn finds(&self, text: &str) -> bool {
         self.finds_long(text) || !self.patterns.find(text).is_empty()
     }
 
-    /// How much of the text is one of the secrets, in any of its spellings.
+    /// Returns the extent to which the text consists of one of the secrets, in any of its spellings.
     pub(crate) fn trace(&self, text: &str) -> Trace {
         if self.is_empty() {
             return Trace::None;
@@ -68,8 +69,8 @@ impl Finder {
         if self.stands_apart(text) { Trace::Part } else { Trace::None }
     }
 
-    /// Whether the bytes repeat one of the secrets; of JSON, which may hold base64 of more JSON, every text counts for
-    /// itself. Bytes that are no text hold the spellings, which are text, all the same.
+    /// Returns true if the bytes contain one of the secrets. In JSON, which may contain base64 of more JSON, every
+    /// string is checked separately. Bytes that are not UTF-8 can still contain the spellings, which are.
     pub(crate) fn is_in_bytes(&self, bytes: &[u8]) -> bool {
         !self.is_empty()
             && (self.trace(&String::from_utf8_lossy(bytes)) > Trace::None
@@ -92,7 +93,7 @@ impl Finder {
             || spelling::from_base64(text).is_some_and(|it| self.is_in_json(&it, depth))
     }
 
-    /// Whether a secret that means nothing else stands between borders, in the text or in a reading of it.
+    /// Returns true if the text, or a reading of it, contains one of the unmistakable secrets between delimiters.
     fn stands_apart(&self, text: &str) -> bool {
         let known = &self.unmistakable;
         !known.spellings.is_empty()
@@ -102,7 +103,7 @@ impl Finder {
     }
 }
 
-/// Whether a secret consists of characters of one sort only, as words and numbers do.
+/// Returns true if a secret consists of one class of characters only, as words and numbers do.
 fn is_word(secret: &str) -> bool {
     let sorts: [fn(char) -> bool; 4] = [
         char::is_lowercase,
@@ -113,13 +114,13 @@ fn is_word(secret: &str) -> bool {
     sorts.iter().filter(|sort| secret.contains(**sort)).count() < 2
 }
 
-/// Whether nothing but quotes, brackets, spaces and the padding of base64 is around a part.
+/// Returns true if only quotes, brackets, spaces and base64 padding surround a part.
 fn is_alone(text: &str, part: Range<usize>) -> bool {
     let is_around = |it: char| it.is_whitespace() || "\"'`()[]{}<>=\\".contains(it);
     text[..part.start].chars().chain(text[part.end..].chars()).all(is_around)
 }
 
-/// Whether neither neighbour of a part is a letter or a digit.
+/// Returns true if neither neighbor of a part is a letter or a digit.
 fn is_bordered(text: &[u8], part: &Range<usize>) -> bool {
     let before = part.start.checked_sub(1).and_then(|it| text.get(it));
     let after = text.get(part.end);

@@ -1,13 +1,13 @@
-//! Looks for many texts at once.
+//! Finds many texts at once.
 
 use std::{ops::Range, sync::OnceLock};
 
 use aho_corasick::AhoCorasick;
 
-/// Looks for texts, each time in one pass or a few.
+/// Finds texts in a small number of passes.
 ///
-/// New texts make a set of their own, and sets of like size become one, so that there are few of them and each text is
-/// taken over a few times only: neither learning nor finding grows with the product of both.
+/// New texts form a set of their own, and sets of similar size are merged. There are thus few sets, and each text
+/// is moved only a few times: neither adding nor finding takes time proportional to the product of both.
 #[derive(Default)]
 pub(super) struct Matcher {
     sets: Vec<Set>,
@@ -16,7 +16,7 @@ pub(super) struct Matcher {
 #[derive(Default)]
 struct Set {
     texts: Vec<Box<[u8]>>,
-    /// Made when it is first needed; none where the texts are too many for one.
+    /// Built on first use; `None` if the texts are too many for an automaton.
     automaton: OnceLock<Option<AhoCorasick>>,
 }
 
@@ -36,13 +36,13 @@ impl Matcher {
         self.sets.is_empty()
     }
 
-    /// The length of all texts.
+    /// Returns the total length of all texts.
     #[cfg(test)]
     pub(super) fn length(&self) -> usize {
         self.sets.iter().flat_map(|set| &set.texts).map(|text| text.len()).sum()
     }
 
-    /// Where the texts are. Those that one set finds are in order, and what overlaps is one.
+    /// Returns the ranges of the texts. The ranges of each set are sorted, and overlapping ranges are merged.
     pub(super) fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for set in &self.sets {
@@ -71,7 +71,7 @@ impl Set {
         }
     }
 
-    /// The same without an automaton, in order of the ends.
+    /// Finds the texts without an automaton, sorted by the end of the range.
     fn places<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         (0..=text.len()).flat_map(move |end| {
             let ending = self.texts.iter().filter(move |it| text[..end].ends_with(it));

@@ -1,11 +1,11 @@
-//! Takes secrets out of what providers and commands say.
+//! Redaction: removes secrets from the texts of providers and commands.
 //!
-//! A secret is looked for under every composition of two of the encodings in which programs quote things: escaped with
-//! backslashes any number of times, percent-encoded, as a form, with the entities of HTML, as a list of bytes, in base64
-//! at its three alignments, and in hexadecimal; a number also with an exponent. Programs also quote parts: the lines of a
-//! secret, what is inside of one that is JSON, and the password in a URL are secrets of their own. So are keys of secret
-//! maps and of secret JSON, but for names: in JSON, keys of letters, `_` and `-` only name fields, and are words of many
-//! messages.
+//! The redactor finds a secret under every composition of two encodings that programs use for quoting: backslash
+//! escapes at any level, percent-encoding, form encoding, HTML entities, lists of bytes, base64 at each alignment,
+//! and hexadecimal. It also finds numbers in scientific notation. Programs quote parts of secrets too. The lines
+//! of a secret, the values in a secret that is JSON, and the password in a URL are therefore secrets of their own.
+//! So are the keys of secret maps and of secret JSON, except keys of JSON that consist only of letters, `_` and
+//! `-`: these are field names, which occur in many messages.
 //!
 //! ```text
 //!   text ─┬─────────────────────────────────────────────────────┬─► where secrets are
@@ -13,13 +13,14 @@
 //!         └─► Reading without one ─► Reading without another ───┘
 //! ```
 //!
-//! The encodings are taken off the text and not put on the secret: what is known of a secret does not grow with the number
-//! of compositions, and looking through a text takes a fixed number of passes, however many secrets there are.
+//! The encodings are removed from the text instead of applied to the secret. The data for a secret thus does not
+//! grow with the number of compositions, and a text is searched in a fixed number of passes, however many secrets
+//! there are.
 //!
-//! Looking for a secret takes many times its length of memory. Where there are more than [`MAX_SECRETS`] bytes of them,
-//! none is looked for, and nothing is said instead of every text: [`WITHHELD`].
+//! The search takes many times the size of the secrets in memory. If there are more than [`MAX_SECRETS`] bytes of
+//! secrets, the redactor does not search and replaces every text with [`WITHHELD`].
 //!
-//! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not looked for: they would be found everywhere.
+//! **Invariant:** secrets shorter than [`MIN_SECRET`] bytes are not searched: they would match everywhere.
 
 mod finder;
 mod matcher;
@@ -41,22 +42,22 @@ use self::{
     reading::{Layers, Reading},
 };
 
-/// The shortest secret that is replaced, in bytes.
+/// The minimum length of a secret that is redacted, in bytes.
 pub const MIN_SECRET: usize = 6;
 
-/// The shortest key of a sensitive map or of secret JSON that is replaced, in bytes.
+/// The minimum length of a key of a sensitive map or of secret JSON that is redacted, in bytes.
 const MIN_KEY: usize = 8;
 
-/// How many bytes of secrets are looked for, of ephemeral and of sensitive ones each.
+/// The maximum total size of ephemeral secrets, and that of sensitive secrets, in bytes.
 const MAX_SECRETS: usize = 256 * 1024;
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 const REPLACEMENT: &str = "(redacted)";
 
-/// What stands in the place of a text in which secrets cannot be looked for.
+/// The text that replaces a text in which secrets cannot be searched.
 const WITHHELD: &str = "(withheld: the run has more secrets than can be looked for in this text)";
 
-/// Knows the secrets of a run. Clones share what they know.
+/// The secrets of a run, and their redaction. Clones share the secrets.
 #[derive(Clone, Default)]
 pub struct Redactor {
     shared: Arc<RwLock<Known>>,
@@ -72,21 +73,21 @@ struct Known {
 #[derive(Default)]
 struct Patterns {
     secrets: BTreeSet<Box<str>>,
-    /// The length of all secrets.
+    /// The total length of the secrets.
     length: usize,
-    /// Whether there are more secrets than are looked for; then none is here.
+    /// True if the secrets exceed [`MAX_SECRETS`]. None of them is stored then.
     is_full: bool,
-    /// What is looked for in the text and in every reading of it.
+    /// The texts to search for in a text and in all its readings.
     spellings: Matcher,
-    /// What is left of secrets with backslashes where backslashes were taken off.
+    /// Secrets that contain backslashes, in the form that they have after backslash escapes are removed.
     unescaped: Matcher,
 }
 
-/// How often JSON is looked for in texts of JSON.
+/// The maximum depth of JSON within strings of JSON.
 const MAX_INSIDE: usize = 3;
 
-/// Whether a text or number inside of `value` is secret and too short to be looked for, so that a text without it
-/// cannot be promised.
+/// Returns true if `value` contains a secret text or number that is too short to be searched, so that redaction
+/// cannot be complete.
 pub(crate) fn has_short_secret(value: &Value) -> bool {
     short_secret(value, false)
 }
@@ -108,12 +109,12 @@ fn short_secret(value: &Value, is_secret: bool) -> bool {
 }
 
 impl Redactor {
-    /// Knows nothing.
+    /// Creates a redactor without secrets.
     pub fn new() -> Redactor {
         Redactor::default()
     }
 
-    /// Learns every text and number inside of `value` that is ephemeral or sensitive.
+    /// Learns every ephemeral or sensitive text and number in `value`.
     pub fn learn(&self, value: &Value) {
         if !value.has_deep_secret() {
             return;
@@ -121,22 +122,23 @@ impl Redactor {
         collect(value, false, false, &mut self.known());
     }
 
-    /// Learns every text and number inside of `value` as ephemeral, whatever its marks.
+    /// Learns every text and number in `value` as ephemeral, whatever its marks are.
     pub fn learn_whole(&self, value: &Value) {
         collect(value, true, false, &mut self.known());
     }
 
-    /// Learns a text that somebody typed for something ephemeral: as it is, and as a value of it would be.
+    /// Learns a text that the user entered for an ephemeral value: verbatim, and in its normalized form as a
+    /// value.
     pub fn learn_text(&self, text: &str) {
         self.known().ephemeral.add(text);
         self.learn_whole(&Value::string(text));
     }
 
-    /// Learns what a provider keeps about something ephemeral: the bytes, and the texts in them if they are JSON, in which
-    /// many providers keep base64 of more JSON.
+    /// Learns the private data of an ephemeral resource: the bytes, and the texts in them if they are JSON, in
+    /// which many providers store base64 of more JSON.
     pub fn learn_private(&self, bytes: &[u8]) {
         let known = &mut self.known().ephemeral;
-        // What is too long to be looked for is not searched for parts either.
+        // Data that exceed the limit are not parsed for their parts either.
         if bytes.len() > MAX_SECRETS {
             return known.fill();
         }
@@ -146,18 +148,18 @@ impl Redactor {
         known.add_inside(bytes, MAX_INSIDE);
     }
 
-    /// Whether there are more secrets than can be looked for.
+    /// Returns true if the secrets exceed the limit.
     pub(crate) fn is_full(&self) -> bool {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
         known.ephemeral.is_full || known.sensitive.is_full
     }
 
-    /// Forgets everything, at the end of a run.
+    /// Forgets all secrets, at the end of a run.
     pub fn forget(&self) {
         *self.known() = Known::default();
     }
 
-    /// `text` without any ephemeral value.
+    /// Returns `text` without any ephemeral value.
     pub fn redact(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
         if known.ephemeral.is_full && !text.is_empty() {
@@ -166,7 +168,8 @@ impl Redactor {
         replaced(text, known.ephemeral.find(text))
     }
 
-    /// Whether an ephemeral value is somewhere in these bytes, or may be because there are too many to look for.
+    /// Returns true if the bytes contain an ephemeral value, or if the ephemeral values exceed the limit for a
+    /// search.
     pub fn finds_ephemeral(&self, bytes: &[u8]) -> bool {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
         if known.ephemeral.is_full {
@@ -176,13 +179,14 @@ impl Redactor {
             && !known.ephemeral.find(&String::from_utf8_lossy(bytes)).is_empty()
     }
 
-    /// `text` without any ephemeral or sensitive value.
+    /// Returns `text` without any ephemeral or sensitive value.
     pub fn redact_all(&self, text: &str) -> String {
         let known = self.shared.read().unwrap_or_else(PoisonError::into_inner);
         if (known.ephemeral.is_full || known.sensitive.is_full) && !text.is_empty() {
             return WITHHELD.to_owned();
         }
-        // Both are found in the same text: replaced one after the other, one would tear those of the other.
+        // Search for both kinds in the original text: replacing one kind first could split secrets of the other
+        // kind.
         let mut found = known.ephemeral.find(text);
         found.extend(known.sensitive.find(text));
         replaced(text, merged(found))
@@ -212,7 +216,7 @@ fn collect(value: &Value, ephemeral: bool, sensitive: bool, known: &mut Known) {
         }
     }
     for (key, part) in value.elements() {
-        // Keys of a map that is secret as a whole are as secret as its values; those of an object are names.
+        // The keys of a map that is secret as a whole are secret too. The keys of an object are attribute names.
         if let (Kind::Map(_), Some(key)) = (value.kind(), key.as_str()) {
             if ephemeral {
                 known.ephemeral.learn(key);
@@ -230,12 +234,12 @@ impl Patterns {
         self.learn_within(secret, MAX_INSIDE);
     }
 
-    /// The same for a text that lies in others already, and in `depth` more at most.
+    /// Adds a secret and its parts, with JSON nested at most `depth` levels deeper.
     fn learn_within(&mut self, secret: &str, depth: usize) {
         if !self.add(secret) {
             return;
         }
-        // What arrives line by line never holds a text of several lines as a whole.
+        // Output that arrives line by line never contains a text of several lines as a whole.
         let lines = secret.lines().map(str::trim);
         let lines = lines.filter(|line| line.len() >= MIN_SECRET && *line != secret);
         self.spellings.add(lines.map(str::to_owned).collect());
@@ -248,9 +252,9 @@ impl Patterns {
         }
     }
 
-    /// Adds a secret as a whole, if there is room for it; gives whether it is looked for only from here on.
+    /// Adds a secret as a whole, within the limit. Returns true if it is new and is searched.
     fn add(&mut self, secret: &str) -> bool {
-        // Looked at before it is learned: that alone takes a hundred times its length.
+        // Check the length before learning the secret, which takes a hundred times its length in memory.
         if secret.len() > MAX_SECRETS {
             self.fill();
         }
@@ -261,12 +265,12 @@ impl Patterns {
         is_new && !self.is_full
     }
 
-    /// Gives up looking for secrets, because there are too many.
+    /// Gives up the search because the secrets exceed the limit.
     fn fill(&mut self) {
         *self = Patterns { is_full: true, ..Patterns::default() };
     }
 
-    /// The same, whether there is room or not.
+    /// Adds a secret as a whole, regardless of the limit. Returns true if it is new and long enough.
     fn insert(&mut self, secret: &str) -> bool {
         if secret.len() < MIN_SECRET || !self.secrets.insert(secret.into()) {
             return false;
@@ -274,7 +278,7 @@ impl Patterns {
         self.length += secret.len();
         self.spellings.add(spelling::spellings(secret));
         if secret.contains('\\') {
-            // A backslash at the end may escape what follows in the text, and is gone there.
+            // A backslash at the end may form an escape with the next character of the text, and is then removed.
             let unescaped = Reading::unescaped(secret.trim_end_matches('\\').as_bytes()).text;
             if unescaped.len() >= MIN_SECRET {
                 self.unescaped.add(vec![unescaped]);
@@ -283,7 +287,7 @@ impl Patterns {
         true
     }
 
-    /// Learns the texts, numbers and keys of JSON, and those of JSON inside of its texts.
+    /// Learns the strings, numbers and keys of JSON, and those of JSON within its strings.
     fn add_inside(&mut self, bytes: &[u8], depth: usize) {
         for leaf in leaves(bytes) {
             match leaf {
@@ -307,7 +311,7 @@ impl Patterns {
         }
     }
 
-    /// Where secrets are, in order and without overlaps.
+    /// Returns the ranges of secrets in the text, sorted and without overlaps.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         if self.spellings.is_empty() {
             return Vec::new();
@@ -319,7 +323,7 @@ impl Patterns {
             false
         });
         for range in &mut found {
-            // A secret that holds an escape of its own may end inside of a character.
+            // A secret that contains an escape may end within a character.
             while !text.is_char_boundary(range.start) {
                 range.start -= 1;
             }
@@ -330,7 +334,7 @@ impl Patterns {
         merged(found)
     }
 
-    /// Where secrets are in a reading.
+    /// Returns the ranges of secrets in a reading.
     fn places(&self, layers: &Layers<'_>) -> Vec<Range<usize>> {
         let mut places = self.spellings.find(layers.text);
         if layers.is_unescaped {
@@ -340,14 +344,14 @@ impl Patterns {
     }
 }
 
-/// What JSON says at its ends.
+/// A leaf of a JSON document.
 enum Leaf {
     Key(String),
     Text(String),
     Number(String),
 }
 
-/// The ends of what the bytes are as JSON; none if they are none.
+/// Returns the leaves of a JSON document; empty if the bytes are not JSON.
 fn leaves(bytes: &[u8]) -> Vec<Leaf> {
     let (mut open, mut leaves) = (Vec::new(), Vec::new());
     open.extend(serde_json::from_slice(bytes));
@@ -368,12 +372,12 @@ fn leaves(bytes: &[u8]) -> Vec<Leaf> {
     leaves
 }
 
-/// Whether a key of JSON is but the name of a field.
+/// Returns true if a key of JSON can only be a field name.
 fn is_name(key: &str) -> bool {
     key.bytes().all(|it| it.is_ascii_alphabetic() || matches!(it, b'_' | b'-'))
 }
 
-/// The places in order; those that overlap become one, so that no secret is torn.
+/// Sorts the ranges and merges overlapping ones, so that no secret is split.
 fn merged(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.sort_by_key(|it| it.start);
     found.dedup_by(|next, last| {
@@ -386,7 +390,7 @@ fn merged(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found
 }
 
-/// The text with each of the places replaced, which are in order.
+/// Returns the text with each of the sorted ranges replaced.
 fn replaced(text: &str, places: Vec<Range<usize>>) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;

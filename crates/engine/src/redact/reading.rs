@@ -1,34 +1,34 @@
-//! Texts without the encodings that they passed, so that a secret and its encoded form come out the same: encoders differ
-//! in what they encode, and a text may have passed several.
+//! Readings of a text: the text without the encodings that it went through. A secret and its encoded form have the
+//! same reading, although encoders differ in what they encode.
 
 use std::ops::Range;
 
 use super::MIN_SECRET;
 
-/// How many encodings are taken off a text, one after the other.
+/// The maximum number of encodings that are removed from a text, one after the other.
 const MAX_LAYERS: usize = 2;
 
-/// An encoding that can be taken off a text.
+/// An encoding that can be removed from a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Encoding {
-    /// Escapes of JSON and its kin, however often the text was quoted.
+    /// Escapes of JSON and similar syntaxes, at any level of quoting.
     Backslashes,
-    /// `%3C`
+    /// Percent-encoding: `%3C`.
     Percent,
-    /// `%3C`, and `+` for a space.
+    /// Form encoding: `%3C`, and `+` for a space.
     Form,
-    /// `&lt;`
+    /// HTML entities: `&lt;`.
     Entities,
-    /// `[104 117]`
+    /// A list of bytes: `[104 117]`.
     Bytes(Notation),
-    /// `6875`, from the digit at this offset of each run.
+    /// Hexadecimal digits, such as `6875`, from the digit at this offset of each run.
     Hex(usize),
     /// Base64 in either alphabet, from the character at this offset of each run.
     Base64(usize),
 }
 
 impl Encoding {
-    /// The table of single encodings; [`Layers::visit`] composes it with itself.
+    /// All single encodings; [`Layers::visit`] composes them.
     const ALL: [Encoding; 12] = [
         Encoding::Backslashes,
         Encoding::Percent,
@@ -44,7 +44,8 @@ impl Encoding {
         Encoding::Base64(3),
     ];
 
-    /// The text without the encoding; `None` if it holds no such encoding that is long enough for a secret.
+    /// Returns the text without the encoding; `None` if it contains no such encoding that is long enough for a
+    /// secret.
     fn read(self, text: &[u8]) -> Option<Reading> {
         let reading = match self {
             Encoding::Backslashes if text.contains(&b'\\') => Reading::unescaped(text),
@@ -60,7 +61,7 @@ impl Encoding {
     }
 }
 
-/// A text with some encodings taken off, and the layers that were taken off.
+/// A text after the removal of some encodings, with the layers that were removed.
 ///
 /// ```text
 ///   text ──Form──► reading ──Backslashes──► reading
@@ -69,15 +70,15 @@ impl Encoding {
 /// ```
 pub(super) struct Layers<'a> {
     pub(super) text: &'a [u8],
-    /// Whether one of the layers was backslashes, so that backslashes of the secret itself are gone too.
+    /// True if one of the layers was backslash escapes, so that backslashes of the secret itself are removed too.
     pub(super) is_unescaped: bool,
-    /// The last layer, and the text that it was taken off.
+    /// The last layer, and the text from which it was removed.
     last: Option<(Encoding, &'a Reading, &'a Layers<'a>)>,
 }
 
 impl Layers<'_> {
-    /// Visits the text, and what it reads as without every composition of at most [`MAX_LAYERS`] encodings, until `visit`
-    /// returns true. Returns whether it did. Only the readings of one composition are in memory at a time.
+    /// Visits the text and its readings under every composition of at most [`MAX_LAYERS`] encodings, until `visit`
+    /// returns true. Returns true if it did. Only the readings of one composition are in memory at a time.
     pub(super) fn visit(text: &[u8], visit: &mut dyn FnMut(&Layers<'_>) -> bool) -> bool {
         Layers { text, is_unescaped: false, last: None }.visit_within(MAX_LAYERS, visit)
     }
@@ -90,7 +91,7 @@ impl Layers<'_> {
         let of_last = self.last.as_ref().map(|(encoding, ..)| *encoding);
         Encoding::ALL.into_iter().any(|encoding| {
             let is_backslashes = encoding == Encoding::Backslashes;
-            // All levels of backslashes are taken off at once.
+            // A single layer removes all levels of backslashes.
             if is_backslashes && of_last == Some(encoding) {
                 return false;
             }
@@ -104,7 +105,7 @@ impl Layers<'_> {
         })
     }
 
-    /// Where a part of the reading is written in the text that was visited.
+    /// Maps a range of the reading to the range in the visited text.
     pub(super) fn written(&self, part: Range<usize>) -> Range<usize> {
         match &self.last {
             Some((_, reading, outer)) => outer.written(reading.written(part)),
@@ -113,26 +114,26 @@ impl Layers<'_> {
     }
 }
 
-/// A text read without an encoding.
+/// A text after the removal of an encoding.
 pub(super) struct Reading {
     pub(super) text: Vec<u8>,
-    /// Where each byte of `text` was written, and the end.
+    /// The position in the encoded text of each byte of `text`, and the end.
     starts: Vec<usize>,
-    /// Whether two characters together hold a byte, so that the second one belongs to it although the next byte begins
-    /// there.
+    /// True if a byte is encoded in parts of two characters. The second character then belongs to the byte,
+    /// although the next byte starts in it.
     shares: bool,
 }
 
-/// Stands between parts that do not belong together; no text in UTF-8 holds it.
+/// A separator between unrelated parts. UTF-8 never contains this byte.
 const GAP: u8 = 0xff;
 
 impl Reading {
-    /// Without percent-encoding, whichever bytes were encoded.
+    /// Removes percent-encoding, whichever bytes are encoded.
     pub(super) fn percent_decoded(text: &[u8]) -> Reading {
         Reading::url_decoded(text, b'+')
     }
 
-    /// The same with `+` read as a space, as only forms write it.
+    /// Removes percent-encoding, and reads `+` as a space, as in form data.
     fn form_decoded(text: &[u8]) -> Reading {
         Reading::url_decoded(text, b' ')
     }
@@ -149,8 +150,7 @@ impl Reading {
         it.ending(at)
     }
 
-    /// The bytes of what may be hexadecimal digits without anything between them, from the digit at `offset` of each run
-    /// on.
+    /// Decodes runs of hexadecimal digits, from the digit at `offset` of each run.
     fn hex_decoded(text: &[u8], offset: usize) -> Reading {
         let mut it = Reading::empty();
         for run in runs(text, 2 * MIN_SECRET, |byte| byte.is_ascii_hexdigit()) {
@@ -164,8 +164,8 @@ impl Reading {
         it.ending(text.len())
     }
 
-    /// Without the escapes of JSON and its kin, however often it was quoted. Encoders differ in what they escape (`<` in
-    /// Go, `é` in Python, `/` in PHP), and a body of JSON that holds JSON mixes their choices.
+    /// Removes escapes of JSON and similar syntaxes, at any level of quoting. Encoders differ in what they escape
+    /// (`<` in Go, `é` in Python, `/` in PHP), and JSON within JSON mixes their choices.
     pub(super) fn unescaped(text: &[u8]) -> Reading {
         let mut it = Reading::for_text(text);
         let mut at = 0;
@@ -185,7 +185,7 @@ impl Reading {
         it.ending(at)
     }
 
-    /// Without the entities of HTML and XML.
+    /// Removes the entities of HTML and XML.
     fn without_entities(text: &[u8]) -> Reading {
         let mut it = Reading::for_text(text);
         let mut at = 0;
@@ -204,7 +204,7 @@ impl Reading {
         it.ending(at)
     }
 
-    /// The bytes of lists of numbers, such as Go prints of bytes: `[104 117]`, `0x68, 0x75`, `68:75`.
+    /// Decodes lists of bytes, such as those that Go prints: `[104 117]`, `0x68, 0x75`, `68:75`.
     fn byte_lists(text: &[u8], notation: Notation) -> Reading {
         let mut it = Reading::empty();
         let mut listed = 0;
@@ -229,10 +229,10 @@ impl Reading {
         it.ending(at)
     }
 
-    /// The bytes of what may be base64, from the character at `offset` of each run on.
+    /// Decodes runs of base64 characters, from the character at `offset` of each run.
     fn base64_decoded(text: &[u8], offset: usize) -> Reading {
         let mut it = Reading { shares: true, ..Reading::empty() };
-        // Six bytes are eight characters.
+        // Six bytes take eight characters.
         let least = MIN_SECRET.div_ceil(3) * 4;
         for run in runs(text, least, |byte| sextet(byte).is_some()) {
             let mut bits = 0_u32;
@@ -267,7 +267,7 @@ impl Reading {
         }
     }
 
-    /// Forgets a list that is too short to hold a secret, else ends it.
+    /// Ends a list, and drops it if it is too short to contain a secret.
     fn end_list(&mut self, listed: usize, end: usize) {
         if listed < MIN_SECRET {
             self.text.truncate(self.text.len() - listed);
@@ -282,7 +282,7 @@ impl Reading {
         self
     }
 
-    /// Where the part was written.
+    /// Maps a range of the reading to the range in the encoded text.
     pub(super) fn written(&self, part: Range<usize>) -> Range<usize> {
         let start = self.starts[part.start];
         match part.end.checked_sub(1) {
@@ -292,15 +292,15 @@ impl Reading {
     }
 }
 
-/// At most so many characters stand between two numbers of a list.
+/// The maximum number of characters between two numbers of a list.
 const MAX_BETWEEN: usize = 4;
 
-/// How the numbers of a list are written.
+/// The notation of the numbers in a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Notation {
-    /// `104`, `0x68`
+    /// Decimal or prefixed hexadecimal: `104`, `0x68`.
     Number,
-    /// `68`
+    /// Two hexadecimal digits: `68`.
     Hex,
 }
 
@@ -317,7 +317,7 @@ impl Notation {
     }
 }
 
-/// The runs of at least `least` bytes that are all of one sort.
+/// Returns the runs of at least `least` bytes that satisfy a predicate.
 fn runs(
     text: &[u8],
     least: usize,
@@ -349,13 +349,13 @@ fn sextet(byte: u8) -> Option<u8> {
     })
 }
 
-/// What an escape stands for.
+/// The byte or character that an escape stands for.
 enum Escaped {
     Byte(u8),
     Char(char),
 }
 
-/// What backslashes at `at` stand for together with what follows, and where that ends.
+/// Decodes the escape at `at`, and returns its end. Any number of backslashes is one escape.
 fn escape(text: &[u8], at: usize) -> (Escaped, usize) {
     let slashes = text[at..].iter().take_while(|it| **it == b'\\').count();
     let next = at + slashes;
@@ -376,7 +376,7 @@ fn escape(text: &[u8], at: usize) -> (Escaped, usize) {
     (Escaped::Byte(plain), next + 1)
 }
 
-/// What `uXXXX`, `u{X}`, `UXXXXXXXX`, `xXX` or three octal digits stand for.
+/// Decodes `uXXXX`, `u{X}`, `UXXXXXXXX`, `xXX` or three octal digits.
 fn numbered(text: &[u8], at: usize) -> Option<(Escaped, usize)> {
     let character = |code, end| Some((Escaped::Char(char_of(code)), end));
     match text[at] {
@@ -398,7 +398,7 @@ fn numbered(text: &[u8], at: usize) -> Option<(Escaped, usize)> {
     }
 }
 
-/// The code of an escaped unit of UTF-16, together with a second one that may follow it.
+/// Returns the code point of an escaped UTF-16 unit, combined with a low surrogate that may follow it.
 fn wide(text: &[u8], unit: u32, end: usize) -> (u32, usize) {
     let slashes = text[end..].iter().take_while(|it| **it == b'\\').count();
     let low = (text.get(end + slashes) == Some(&b'u'))
@@ -413,7 +413,7 @@ fn wide(text: &[u8], unit: u32, end: usize) -> (u32, usize) {
     }
 }
 
-/// The character that `&amp;`, `&#38;` or `&#x26;` at `at` stands for, and where it ends.
+/// Decodes the entity at `at`, such as `&amp;`, `&#38;` or `&#x26;`, and returns its end.
 fn entity(text: &[u8], at: usize) -> Option<(char, usize)> {
     const LONGEST: usize = 10;
     let length = text[at + 1..].iter().take(LONGEST).position(|it| *it == b';')?;
@@ -436,7 +436,7 @@ fn entity(text: &[u8], at: usize) -> Option<(char, usize)> {
     Some((character, at + length + 2))
 }
 
-/// The number of `length` hexadecimal digits at `at`.
+/// Parses the `length` hexadecimal digits at `at`.
 fn hex(text: &[u8], at: usize, length: usize) -> Option<u32> {
     let digits = text.get(at..at + length)?;
     let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;

@@ -1,4 +1,4 @@
-//! What is looked for of a secret: the forms that no [`super::Reading`] takes back, and the parts that programs quote.
+//! The spellings of a secret: the forms that no [`super::Reading`] decodes, and the parts that programs quote.
 
 use base64::{
     Engine,
@@ -7,7 +7,7 @@ use base64::{
 
 use super::{MIN_SECRET, Reading};
 
-/// The forms of a secret that are looked for in every reading of a text.
+/// Returns the forms of a secret to search for in every reading of a text.
 pub(super) fn spellings(secret: &str) -> Vec<String> {
     let mut found = vec![secret.to_owned()];
     found.extend(exponent_forms(secret));
@@ -15,7 +15,8 @@ pub(super) fn spellings(secret: &str) -> Vec<String> {
     found
 }
 
-/// Who logs in with what at the URLs in a text: password, and user and password together, as written and decoded.
+/// Returns the credentials of the URLs in a text: the password, and user and password together, both verbatim and
+/// decoded.
 pub(super) fn userinfo(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, mark) in text.match_indices("://") {
@@ -31,14 +32,14 @@ pub(super) fn userinfo(text: &str) -> Vec<String> {
     found
 }
 
-/// The bytes of a text that is base64, in either alphabet.
+/// Decodes a base64 text in either alphabet; `None` if it is none.
 pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD]
         .into_iter()
         .find_map(|engine| engine.decode(text).ok())
 }
 
-/// A number as programs write large and small ones: `1.23456e+11`. Nothing where the text is no number.
+/// Returns the forms of a number in scientific notation, such as `1.23456e+11`. Empty if the text is not a number.
 fn exponent_forms(secret: &str) -> Vec<String> {
     let unsigned = secret.strip_prefix('-').unwrap_or(secret);
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));

@@ -121,7 +121,7 @@ fn json_in_base64_is_read() {
     for prefix in ["", "x/", "a_b", "key=", "Basic "] {
         let shown = knowing(secret).redact(&format!("{prefix}{json} end"));
         assert!(shown.contains(REPLACEMENT) && shown.ends_with("ifQ== end"), "{shown}");
-        // What is left is the prefix and the JSON around the secret.
+        // The prefix and the JSON around the secret remain.
         assert!(shown.len() < prefix.len() + REPLACEMENT.len() + 20, "{shown}");
     }
     let twice = BASE64_STANDARD.encode(BASE64_STANDARD.encode("correct horse battery"));
@@ -313,10 +313,10 @@ fn every_text_of_json_in_bytes_counts_for_itself() {
     assert!(finder.is_in_bytes(format!(r#"{{"k":"{inner}"}}"#).as_bytes()));
 }
 
-/// The name of an encoding, and what writes it.
+/// The name of an encoding, and the encoder.
 type Encoder = (&'static str, fn(&str) -> String);
 
-/// Encodings as programs write them, each by itself.
+/// Single encodings, as programs write them.
 const ENCODINGS: [Encoder; 17] = [
     ("raw", str::to_owned),
     ("json", json),
@@ -383,7 +383,7 @@ fn random_secret(random: &mut fastrand::Rng) -> String {
         secret.insert(at, others[random.usize(0..others.len())]);
     }
     if random.bool() {
-        // A second one may follow it: how many there are is lost where a text is quoted several times.
+        // At most one backslash: repeated quoting loses the number of consecutive backslashes.
         secret.insert(random.usize(1..secret.len()), '\\');
     }
     secret.into_iter().collect()
@@ -402,7 +402,7 @@ fn every_secret_is_found_behind_every_two_encodings() {
                 let text = format!("[{}]", outer(&format!("<{}>", inner(&format!(".{secret}.")))));
                 let shown = redactor.redact(&text);
                 let left = shown.replace(REPLACEMENT, "");
-                // What is left are the borders, in the encodings.
+                // Only the encoded borders remain.
                 assert!(
                     shown.contains(REPLACEMENT) && left.len() <= 96,
                     "{first}, then {second}: {secret:?} in {text}: {shown}"

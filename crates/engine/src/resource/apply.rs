@@ -1,4 +1,4 @@
-//! Making the planned change of an instance happen.
+//! Applying the planned change of an instance.
 
 use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
@@ -27,21 +27,22 @@ use crate::{
     walk::{Each, Failed, ModuleRun, Outcome, Phase, ResourceValue, Turn, Walk, Work},
 };
 
-/// What an apply call left behind.
+/// The result of an apply call.
 pub(crate) struct Applied {
-    /// The object; none if it is gone.
+    /// The object; `None` if it does not exist.
     pub(crate) value: Option<Value>,
     pub(crate) private: Private,
     pub(crate) identity: Option<Value>,
-    /// Whether an error was reported.
+    /// True if an error was reported.
     pub(crate) failed: bool,
-    /// Whether nobody can say if there is an object: the answer never came although the provider may have been asked, or it
-    /// was none.
+    /// True if it is unknown whether an object exists: the provider may have received the call, but its answer is
+    /// missing or invalid.
     pub(crate) is_unknown: bool,
 }
 
 impl Walk<'_> {
-    /// The first turn in apply: waits for what the orders for this resource need, and for nothing else.
+    /// Runs the first turn in an apply: waits for the dependencies that the planned changes of this resource need,
+    /// and for no others.
     pub(crate) fn prepare_apply(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
         let Some(keys) = self.expanded(node) else { return Turn::Failed };
         let resource = entry.resource();
@@ -73,7 +74,7 @@ impl Walk<'_> {
         let acts = acts && !keys.instances.is_empty();
         let has_conditions = has_conditions && !keys.instances.is_empty();
         let local = node.0 - module.base;
-        // A dependent waits for the dependencies of this resource, even if the resource itself does not change.
+        // Dependents wait for the dependencies of this resource, even if the resource itself does not change.
         let keeps_order = !acts && self.phase() == Phase::Apply && self.is_retained(module, local);
         let counts = |dependency, kind| {
             let counts = match kind {
@@ -89,8 +90,8 @@ impl Walk<'_> {
         Turn::Again
     }
 
-    /// The nodes of the destructions that come before anything is done for an instance: of its own object, and of others that
-    /// a change of it has to wait for.
+    /// The nodes of the destructions that come before any work on an instance: of its own object, and of other
+    /// objects that a change of the instance must wait for.
     fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
         let Some(orders) = self.orders else { return BTreeSet::new() };
         let change = orders.change(instance).map(|it| it.change.action);
@@ -99,7 +100,7 @@ impl Walk<'_> {
         others.into_iter().chain(orders.destroy_node(instance)).collect()
     }
 
-    /// The second turn in apply.
+    /// Runs the second turn in an apply: starts the tasks of instances.
     pub(crate) fn begin_apply(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
         let inherited = self.nodes.inherited(node);
         self.nodes.facts(node, |it| {
@@ -134,7 +135,7 @@ impl Walk<'_> {
         change.is_some_and(|it| it.change.action != Action::NoOp)
     }
 
-    /// An instance for which nothing is ordered: references see what state has.
+    /// Handles an instance without a planned action: references see the object in the state.
     fn keep_as_is(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
         let subject = self.subject(node, entry, &each.key)?;
         if let Some(object) = self.object(&subject.address) {
@@ -144,7 +145,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Does what was planned for an instance.
+    /// Applies the planned change of an instance.
     pub(crate) async fn apply_instance(
         &self,
         node: NodeIx,
@@ -189,7 +190,7 @@ impl Walk<'_> {
         match plan.action {
             Action::NoOp => return Ok(plan.after),
             Action::Update if prior.as_ref().is_some_and(|it| same(&it.value, &plan.after)) => {
-                // Only what is secret about the object changed; the provider has nothing to do.
+                // Only sensitive marks of the object changed; the provider has nothing to do.
                 let id = prior.as_ref().and_then(|it| object_id(&it.value));
                 let begun = self.apply_start(subject, ApplyAction::Update, id);
                 let kept = self.keep_marks(subject, prior.as_ref(), &plan).await;
@@ -227,7 +228,7 @@ impl Walk<'_> {
             Ok(value) if action == ApplyAction::Create => {
                 let provisioned = self.provision_created(subject, entry, each, &value).await;
                 if provisioned.is_err() && !self.is_stopping() {
-                    // The object is there, and what holds of it is a result of the run too.
+                    // The object exists, so its conditions are a result of the run too.
                     let (address, value) = (&subject.address, Some(value.clone()));
                     let checked =
                         self.instance_conditions(subject.module, entry, address, each, value);
@@ -247,7 +248,7 @@ impl Walk<'_> {
         result
     }
 
-    /// The object as the state has it at this moment.
+    /// The current object in the state.
     fn present(&self, subject: &Subject) -> Result<Option<Prior>, Failed> {
         let Some(object) = self.object(&subject.address) else { return Ok(None) };
         let value = self.object_value(subject, &object)?;
@@ -260,7 +261,7 @@ impl Walk<'_> {
         }))
     }
 
-    /// The plan made with everything known must be a completion of the one that was approved.
+    /// Checks that the plan with everything known is a completion of the approved plan.
     fn check_final_plan(
         &self,
         subject: &Subject,
@@ -284,7 +285,7 @@ impl Walk<'_> {
         let approved = ordered.change.action;
         let same_action = match (approved, plan.action) {
             (a, b) if a == b => true,
-            // The first half of a replacement is done; an update may turn out to be needless.
+            // The first half of a replacement is done. An update may turn out to be unnecessary.
             (Action::DeleteThenCreate, Action::Create) | (Action::Update, Action::NoOp) => true,
             _ => false,
         };
@@ -354,7 +355,7 @@ impl Walk<'_> {
         .await
     }
 
-    /// Checks the answer of an apply call. `plan` is none for a deletion.
+    /// Checks the answer of an apply call. `plan` is `None` for a deletion.
     pub(crate) fn check_applied(
         &self,
         subject: &Subject,
@@ -370,7 +371,7 @@ impl Walk<'_> {
             is_unknown: false,
         };
         let Some(returned) = response.new_state else {
-            // Nobody can say what became of the object: the state keeps what it had.
+            // It is unknown what became of the object, so the state keeps the old one.
             if !applied.failed {
                 self.blame(
                     subject,
@@ -409,8 +410,9 @@ impl Walk<'_> {
         applied
     }
 
-    /// The returned object without what it repeats of the write-only values, and without private data that do or an
-    /// identity that is one: in their place stays what was planned.
+    /// Removes repeated write-only values from a returned object, from its private data and from its identity. The
+    /// planned private data replaces private data that repeats one; the planned identity replaces an identity that
+    /// is one.
     fn without_repeated(
         &self,
         subject: &Subject,
@@ -433,8 +435,8 @@ impl Walk<'_> {
         returned
     }
 
-    /// A returned object must be there or not, as was wanted unless the call failed, wholly known, and without write-only
-    /// values.
+    /// Checks that a returned object is wholly known, has no write-only values and, unless `wanted` is `None`
+    /// because the call failed, exists exactly if `wanted` is true.
     fn check_returned(
         &self,
         subject: &Subject,
@@ -475,14 +477,14 @@ impl Walk<'_> {
         if ok { Ok(()) } else { Err(Failed) }
     }
 
-    /// A returned object must be a completion of the planned one.
+    /// Checks that a returned object is a completion of the planned one.
     fn check_kept_promise(
         &self,
         subject: &Subject,
         plan: &ChangePlan,
         returned: &Value,
     ) -> Result<(), Failed> {
-        // With the marks of the plan, so that no violation quotes what is secret.
+        // The planned value keeps its marks, so that no violation quotes a secret.
         let violations =
             objchange::object_compatible(subject.schema.block(), &plan.after, returned);
         for violation in &violations {
@@ -519,7 +521,7 @@ impl Walk<'_> {
         );
     }
 
-    /// Writes what an apply call left behind to the state; gives the new value if all went well.
+    /// Writes the result of an apply call to the state. Returns the new value if all went well.
     async fn keep_applied(
         &self,
         subject: &Subject,
@@ -529,7 +531,7 @@ impl Walk<'_> {
     ) -> Result<Value, Failed> {
         let About { plan, config, prior } = about;
         let Some(value) = &applied.value else {
-            // A failed creation leaves nothing; after a failed change the object is still what it was.
+            // A failed creation leaves no object. After a failed update, the object in the state stays.
             if !applied.is_unknown {
                 self.nothing_came_of(intent);
             }
@@ -541,7 +543,7 @@ impl Walk<'_> {
         let status = match (applied.failed, creates) {
             (true, true) => Status::Tainted,
             (true, false) => prior.map_or(Status::Ready, |it| it.object.status),
-            // Until its provisioners have succeeded: the run may end at any moment before.
+            // Tainted until its provisioners have succeeded, because the run may end at any moment before.
             (false, true) if subject.has_create_provisioners() => Status::Tainted,
             (false, _) => Status::Ready,
         };
@@ -558,11 +560,11 @@ impl Walk<'_> {
         if applied.failed { Err(Failed) } else { Ok(value) }
     }
 
-    /// Puts an object into the state, or takes it out, and waits until that is durable. `answers` is the intent whose
-    /// answer it is.
+    /// Puts an object into the state, or removes it if `None`, and waits until that is durable. `answers` is the
+    /// intent that this result answers.
     ///
     /// # Errors
-    /// If it could not be kept; the run then ends as soon as it can.
+    /// If the object could not be made durable. The run then ends as soon as it can.
     pub(crate) async fn save(
         &self,
         subject: &Subject,
@@ -573,14 +575,14 @@ impl Walk<'_> {
         self.take_down(subject, answers).await
     }
 
-    /// Says that the object of an instance need not be replaced.
+    /// Removes the taint from the object of an instance.
     pub(crate) async fn untaint(&self, subject: &Subject) -> Result<(), Failed> {
         let Some(object) = self.object(&subject.address) else { return Ok(()) };
         self.save(subject, Some(Arc::new(object.with_status(Status::Ready))), None).await
     }
 }
 
-/// What an object was made from.
+/// The inputs of an applied object.
 struct About<'a> {
     plan: &'a ChangePlan,
     config: &'a Value,
@@ -598,7 +600,7 @@ fn same(a: &Value, b: &Value) -> bool {
     b.is_wholly_known() && a.without_all_marks().raw_equals(&b.without_all_marks())
 }
 
-/// Nulls in the place of everything unknown, as far as that can be kept in a state.
+/// Replaces unknown values with null, so that the state can hold the object.
 fn without_unknown(value: &Value) -> Value {
     if value.is_wholly_known() {
         return value.clone();

@@ -1,4 +1,5 @@
-//! What a provider would do to an object to make it agree with a configuration: protocol.md 2.5, step by step.
+//! The change that a provider plans to make an object match a configuration, step by step as the plugin protocol
+//! defines it.
 
 use hir::item;
 use provider::{
@@ -19,9 +20,9 @@ use crate::walk::{Failed, Walk};
 #[derive(Clone)]
 pub(crate) struct ChangePlan {
     pub(crate) action: Action,
-    /// The object as it is; null if there is none. Marked.
+    /// The object before the change, with marks; null if there is none.
     pub(crate) before: Value,
-    /// The object as it will be; unknown in parts. Marked.
+    /// The object after the change, with marks; it may be unknown in parts.
     pub(crate) after: Value,
     pub(crate) private: Private,
     pub(crate) identity: Option<Value>,
@@ -29,16 +30,16 @@ pub(crate) struct ChangePlan {
     pub(crate) reason: Option<Reason>,
 }
 
-/// What planning a change starts from.
+/// The inputs of planning a change.
 pub(crate) struct ChangeRequest<'t> {
     pub(crate) prior: Option<&'t Prior>,
-    /// The evaluated configuration, marked, without ephemeral marks.
+    /// The evaluated configuration, with marks except ephemeral ones.
     pub(crate) config: &'t Value,
-    /// Whether the object is to be replaced though nothing forces it.
+    /// True if the object is replaced even if nothing forces it.
     pub(crate) replace: bool,
 }
 
-/// One answer of the provider, checked.
+/// A checked answer of the provider.
 struct Answer {
     planned: Value,
     requires_replace: Vec<Path>,
@@ -48,7 +49,7 @@ struct Answer {
 }
 
 impl Walk<'_> {
-    /// Plans the creation or change of an object.
+    /// Plans the creation, update or replacement of an object.
     pub(crate) async fn plan_change(
         &self,
         subject: &Subject,
@@ -62,8 +63,8 @@ impl Walk<'_> {
         let found = provider.validate_resource_config(validate).await;
         self.report_provider(found, subject.place(), Some(&subject.text))?;
 
-        // A tainted object is planned as if it were not there. Values keep their marks, so that no message quotes a
-        // secret; requests and results go without.
+        // A tainted object is planned as if it did not exist. Values keep their marks, so that no message quotes a
+        // secret; requests and results have none.
         let prior = request.prior.filter(|it| !it.tainted);
         let prior_value =
             prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
@@ -82,7 +83,7 @@ impl Walk<'_> {
         let first = self.check_plan(subject, &prior_value, &followed, first)?;
         let prior_value = prior_value.without_all_marks();
         let planned = match &ignored {
-            // The old SDK may plan changes where none are configured.
+            // Providers with the legacy type system may plan changes where none are configured.
             Some(ignored) if first.legacy => {
                 objchange::ignore_changes(&prior_value, &first.planned, None, ignored)
             }
@@ -138,7 +139,7 @@ impl Walk<'_> {
         if replace.nonexistent.is_empty() { Ok(()) } else { Err(Failed) }
     }
 
-    /// Chooses the action, asks again where the object is replaced, and puts the marks back.
+    /// Chooses the action, asks the provider again if the object is replaced, and restores the marks.
     async fn decide(
         &self,
         provider: &dyn Provider,
@@ -170,7 +171,8 @@ impl Walk<'_> {
             request.prior.map_or_else(|| Value::null(subject.ty().clone()), |it| it.value.clone());
         let after = self.planned_marks(subject, request.config, &answer.planned);
         let action = match action {
-            // Only what is secret about the object changes: the state must learn it, the provider need not.
+            // Only the sensitive marks of the object change: the state must record them, but the provider has
+            // nothing to do.
             Action::NoOp if sensitive_paths(&before) != sensitive_paths(&after) => Action::Update,
             action => action,
         };
@@ -286,7 +288,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A planned value with the marks of the configuration that it came from, and of the schema.
+    /// Adds the marks of the configuration and of the schema to a planned value.
     fn planned_marks(&self, subject: &Subject, config: &Value, planned: &Value) -> Value {
         let marked = self.marked(subject, planned);
         if !config.is_marked_deep() {
@@ -300,14 +302,15 @@ impl Walk<'_> {
     }
 }
 
-/// A first answer on its way to a decision.
+/// A first answer, with the facts that decide about the action.
 struct Change<'t> {
     subject: &'t Subject,
     request: &'t ChangeRequest<'t>,
-    /// Whether the object would stay as it is.
+    /// True if the object would stay as it is.
     unchanged: bool,
-    /// Paths that need a new object.
+    /// Paths whose change requires a replacement.
     paths: Vec<Path>,
+    /// True if a write-only attribute requires a replacement although the values of the object are equal.
     forced_by_write_only: bool,
     answer: Answer,
 }

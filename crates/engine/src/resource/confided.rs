@@ -1,26 +1,28 @@
-//! What a provider is told in confidence, the write-only values, and that it repeats none of them where it would be kept.
+//! The write-only values that a provider receives, and the check that its answers repeat none of them where it
+//! would be stored.
 //!
-//! Looked at is everything of an answer that goes into plan or state: texts and keys of the object, the identity, and
-//! the provider's own bytes. Looked for are the texts of write-only attributes in all their spellings, each as a whole:
-//! a text repeats it that
+//! The check covers all parts of an answer that go into the plan or the state: texts and keys of the object, the
+//! identity, and the private data of the provider. It searches for the texts of write-only attributes in all their
+//! spellings, each as a whole. A text repeats such a secret if it
 //!
-//! - is nothing else, but for quotes and brackets; or
-//! - has it between borders, that is not next to letters or digits, if it has at least 16 bytes and characters of two
-//!   sorts (lower case, upper case, digits, others): `playground` in `arn:playground:1` is a word.
+//! - consists of nothing else, except for quotes and brackets; or
+//! - contains it between borders, that is, not next to letters or digits, and the secret has at least 16 bytes and
+//!   characters of two kinds (lower case, upper case, digits, others): `playground` in `arn:playground:1` is a
+//!   word.
 //!
-//! It is not looked for if
+//! A text is not searched for if
 //!
 //! - it is shorter than [`LEAST_CONFIDED`] bytes: short texts occur anywhere;
-//! - the rest of the configuration or the object in the state has the text, too: then it is no secret there, and the
-//!   provider may repeat or build upon it;
-//! - it is a part of a write-only object or list, and neither that nor the part has a mark: names of regions and machines
-//!   stand there beside passwords.
+//! - the rest of the configuration or the object in the state contains the text, too: then it is no secret there,
+//!   and the provider may repeat it or derive values from it;
+//! - it is a part of a write-only object or list, and neither the whole nor the part has a mark: names of regions
+//!   and machines occur there next to passwords.
 //!
-//! What repeats it is not kept. But without what identifies it (the attributes of its identity and [`IDENTIFYING`]) a
-//! new object would be lost, which is worse: there the error is given, and the text goes only if it is nothing but the
-//! secret.
+//! A part of an answer that repeats a secret is not stored. But a new object would be lost without its identifying
+//! attributes (those of its identity and [`IDENTIFYING`]), which is worse: there the check reports the error, and
+//! removes the text only if it consists of nothing but the secret.
 //!
-//! **Invariant:** no message quotes what was found.
+//! **Invariant:** no message quotes a text that was found.
 
 use provider::{Attribute, Block, NestedBlock, Nesting, Private};
 use state::Attributes;
@@ -32,7 +34,8 @@ use crate::{
     walk::{Failed, Walk},
 };
 
-/// The shortest text that is looked for, in bytes: what is shorter is no password by any rule, but often a word.
+/// The shortest text that is searched for, in bytes. A shorter text satisfies no rule for passwords, but is often
+/// a word.
 const LEAST_CONFIDED: usize = 8;
 
 /// The attributes by which providers find an object again, whatever its type.
@@ -43,7 +46,7 @@ const IDENTIFYING: [&str; 4] = ["id", "arn", "name", "self_link"];
 pub(crate) struct Confided(Finder);
 
 impl Confided {
-    /// What is secret about a configuration that has its marks, and not in `stored`.
+    /// Collects the secret texts of a configuration that has its marks, without those that `stored` contains.
     pub(super) fn of(config: &Value, block: &Block, stored: Option<&Attributes>) -> Confided {
         let mut texts = Vec::new();
         for value in provider::write_only_values(config, block) {
@@ -64,17 +67,20 @@ impl Confided {
         Confided(confided)
     }
 
+    /// Returns true if the private data of a provider repeat a secret.
     pub(super) fn is_in_bytes(&self, private: &Private) -> bool {
         self.0.is_in_bytes(private.as_bytes())
     }
 
-    /// Whether an identity repeats something, and whether a text of it is nothing else. Its names are the schema's.
+    /// Returns how far an identity repeats a secret: not at all, in a part of a text, or in a whole text.
+    /// Attribute names come from the schema and are not searched.
     pub(super) fn trace_in_identity(&self, identity: &Value) -> Trace {
         let traces = identity.parts().map(|(_, part)| trace(&self.0, part));
         traces.max().unwrap_or(Trace::None)
     }
 
-    /// The object with null for every attribute that repeats something and need not be kept, and what repeats something.
+    /// Returns the object with null for every attribute that repeats a secret and need not be kept, and all
+    /// attributes that repeat a secret.
     pub(super) fn taken_out(
         &self,
         object: &Value,
@@ -94,7 +100,8 @@ impl Confided {
     }
 }
 
-/// The texts of a write-only value that are looked for.
+/// Collects the texts of a write-only value that are searched for. `is_own` is true if the value is secret by
+/// itself and not only next to a secret.
 fn own_texts(value: &Value, is_own: bool, texts: &mut Vec<String>) {
     match value.kind() {
         Kind::String(text) if is_own => {
@@ -104,7 +111,7 @@ fn own_texts(value: &Value, is_own: bool, texts: &mut Vec<String>) {
             }
         }
         _ => value.parts().for_each(|(_, part)| {
-            // What marks a whole marks its parts.
+            // A mark of a value applies to its parts.
             let is_own = has_own_mark(value) || part.has_deep_secret();
             own_texts(&part.with_marks(value.marks()), is_own, texts);
         }),
@@ -115,7 +122,7 @@ fn has_own_mark(value: &Value) -> bool {
     value.marks().has(MarkKind::Ephemeral) || value.marks().has(MarkKind::Sensitive)
 }
 
-/// Whether a text or key of the value holds what is looked for.
+/// Returns true if a text or key of the value contains a text of the finder.
 fn is_in(finder: &Finder, value: &Value) -> bool {
     match value.kind() {
         Kind::String(text) => finder.finds(text),
@@ -126,12 +133,12 @@ fn is_in(finder: &Finder, value: &Value) -> bool {
     }
 }
 
-/// How much of a text or key of the value is what is looked for; the most of all.
+/// Returns the largest share that a text of the finder has in any text or key of the value.
 fn trace(finder: &Finder, value: &Value) -> Trace {
     trace_typed(finder, value, &Type::Dynamic)
 }
 
-/// Like [`trace`], for a value of which the schema says the type: the names that it gives are nobody's secret.
+/// Like [`trace`], for a value whose type comes from the schema. The names in that type are not secret.
 fn trace_typed(finder: &Finder, value: &Value, ty: &Type) -> Trace {
     let own = value.as_str().map_or(Trace::None, |text| finder.trace(text));
     let parts = value.elements().map(|(key, part)| {
@@ -157,7 +164,7 @@ fn is_stored(finder: &Finder, stored: &Attributes) -> bool {
     }
 }
 
-/// Puts null where something is repeated.
+/// Replaces attributes that repeat a secret with null.
 struct Repeats<'c> {
     finder: &'c Finder,
     identity: Option<&'c Block>,
@@ -165,10 +172,10 @@ struct Repeats<'c> {
     found: Vec<Repeated>,
 }
 
-/// An attribute that repeats something.
+/// An attribute that repeats a secret.
 pub(super) struct Repeated {
     path: Path,
-    /// Whether it is kept all the same, because the object would be lost without.
+    /// True if the attribute is kept nevertheless, because the object would be lost without it.
     is_kept: bool,
 }
 
@@ -201,7 +208,7 @@ impl Repeats<'_> {
         if is_kept { value.clone() } else { Value::null(ty) }
     }
 
-    /// Whether the attribute that the path leads to says which object it is.
+    /// Returns true if the attribute at the current path identifies the object.
     fn identifies(&self, name: &str) -> bool {
         let is_of_object = self.path.steps().len() == 1;
         let is_in_identity = self.identity.is_some_and(|it| it.attributes().contains_key(name));
@@ -213,7 +220,7 @@ impl Repeats<'_> {
             return self.block(value, &nested.block);
         }
         value.map_parts(|step, part| {
-            // Keys and elements of sets are values, which the path would quote.
+            // Keys of maps and elements of sets are values. The path must not quote them.
             let is_plain = matches!(step, Step::Index(key) if key.as_number().is_some());
             if is_plain {
                 self.path.push(step.clone());
@@ -228,19 +235,19 @@ impl Repeats<'_> {
 }
 
 impl Subject {
-    /// The object without what it repeats, and what that is.
+    /// The object without the attributes that repeat a secret, and the list of those attributes.
     pub(super) fn repeated(&self, object: &Value) -> (Value, Vec<Repeated>) {
         let identity = self.identity.as_ref().map(|it| it.block());
         self.confided.taken_out(object, self.schema.block(), identity)
     }
 }
 
-/// When a provider answered.
+/// The operation that a provider answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Refresh,
     Plan,
-    /// The object is there already, and must not be lost.
+    /// Unlike in the other operations, the object exists already and must not be lost.
     Apply,
 }
 
@@ -254,14 +261,15 @@ impl When {
     }
 }
 
-/// What of an answer is kept beside the object.
+/// The parts of an answer that are stored besides the object.
 pub(super) struct Beside<'a> {
     pub(super) private: &'a Private,
     pub(super) identity: Option<&'a Value>,
 }
 
 impl Walk<'_> {
-    /// Learns what the configuration tells the provider in confidence, whatever its marks: nobody else is to read it.
+    /// Collects the write-only values of a configuration. The redactor learns them whatever their marks are,
+    /// because only the provider may read them.
     pub(super) fn confide(&self, subject: &Subject, config: &Value) -> Confided {
         let block = subject.schema.block();
         if !block.has_write_only() {
@@ -274,7 +282,7 @@ impl Walk<'_> {
         Confided::of(config, block, stored.as_ref().map(|it| &it.attributes))
     }
 
-    /// Refuses an answer that repeats what the provider was told in confidence.
+    /// Refuses an answer that repeats a write-only value.
     pub(super) fn refuse_repeated(
         &self,
         subject: &Subject,
@@ -283,14 +291,14 @@ impl Walk<'_> {
         when: When,
     ) -> Result<(), Failed> {
         let (_, found) = subject.repeated(object);
-        // All of the answer is refused.
+        // The whole answer is refused, so no attribute is kept.
         let found: Vec<Repeated> =
             found.into_iter().map(|it| Repeated { is_kept: false, ..it }).collect();
         let found = self.report_repeated(subject, &found, beside, when);
         if found { Err(Failed) } else { Ok(()) }
     }
 
-    /// Tells where an answer repeats something; gives whether it does.
+    /// Reports the places where an answer repeats a write-only value. Returns true if there are any.
     pub(super) fn report_repeated(
         &self,
         subject: &Subject,
@@ -344,8 +352,8 @@ mod tests {
 
     use super::*;
 
-    /// Attributes of many types, among them `password`, whose name may be somebody's password; each nested block has
-    /// `name` and `secret_wo`.
+    /// Attributes of many types, among them `password`, a name that could also be a password. Each nested block
+    /// has `name` and `secret_wo`.
     fn schema() -> Block {
         let write_only = |ty| Attribute { write_only: true, ..Attribute::optional(ty) };
         let attributes = |list: Vec<(&str, Attribute)>| -> BTreeMap<Str, Attribute> {
@@ -373,7 +381,8 @@ mod tests {
         Block::new(own, blocks.into_iter().map(|(name, it)| (Str::from(name), it)).collect())
     }
 
-    /// An object of the schema; attributes that are not named are null, blocks not there.
+    /// An object of the schema. Attributes that the text does not name are null; blocks that it does not name are
+    /// empty.
     fn object(text: &str) -> Value {
         let schema = schema();
         let given: serde_json::Map<_, _> = serde_json::from_str(text).expect("an object");
@@ -395,7 +404,8 @@ mod tests {
         Value::object(parts.collect())
     }
 
-    /// Where an answer repeats what the configuration says in confidence.
+    /// Checks that the attributes at the `expected` paths of an answer repeat write-only values of the
+    /// configuration.
     #[track_caller]
     fn check(config: &Value, answer: &str, expected: &[&str]) {
         let (schema, answer) = (schema(), object(answer));

@@ -1,4 +1,4 @@
-//! The configuration of an instance, evaluated and checked for values that must not be kept.
+//! The configuration of an instance: its evaluation, and the check that no ephemeral value in it would be stored.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use super::Subject;
 use crate::walk::{Each, EngineScope, Failed, Walk};
 
 impl Walk<'_> {
-    /// The configuration of a managed or data instance. Ephemeral marks are gone from it: they are allowed on write-only
-    /// attributes only, and anywhere else that is an error. The subject knows then what the provider is told in
-    /// confidence.
+    /// The configuration of a managed or data instance, without ephemeral marks: they are allowed only on
+    /// write-only attributes, and anywhere else an ephemeral value is an error. Also sets the write-only values of
+    /// the subject.
     pub(crate) async fn resource_config(
         &self,
         subject: &mut Subject,
@@ -61,7 +61,7 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    /// The RFC's words for an ephemeral value where it would be kept.
+    /// Reports an ephemeral value that would be stored, with the message of the ephemeral resources RFC.
     fn report_kept(&self, subject: &Subject, entry: &Entry, path: &Path) {
         let shown = path.to_string();
         let shown = shown.trim_start_matches('.');
@@ -75,7 +75,8 @@ impl Walk<'_> {
         self.report_at(entry, at, Some(&subject.text), diagnostic);
     }
 
-    /// A write-only attribute inside of a set cannot be told from its neighbours once it is null (DESIGN 2.8).
+    /// Refuses a write-only attribute inside of a set. Once it is null, the elements of the set can no longer be
+    /// distinguished.
     fn refuse_write_only_in_set(&self, subject: &Subject, entry: &Entry) -> Result<(), Failed> {
         let Some(path) = subject.schema.write_only_in_set() else { return Ok(()) };
         let detail = format!(
@@ -90,7 +91,7 @@ impl Walk<'_> {
     }
 }
 
-/// The path as far as the schema names its parts: what is inside of a value of any type belongs to its attribute.
+/// The path as far as the schema names its steps. Parts of an attribute's value belong to the attribute.
 fn kept_part(block: &Block, path: &Path) -> Path {
     let mut part = Path::root();
     for step in path.steps() {

@@ -1,4 +1,4 @@
-//! Data sources: read in plan if that is possible, else in apply.
+//! Data sources: read in plan if possible, else in apply.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Walk<'_> {
-    /// Reads a data source, or plans to.
+    /// Reads a data source, or plans to read it in apply.
     pub(crate) async fn plan_data(
         &self,
         node: NodeIx,
@@ -63,20 +63,21 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Why a data source is read in apply; `None` if plan alone reads it.
+    /// The reason why a data source is read in apply; `None` if only the plan reads it.
     fn read_reason(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<Reason> {
         if !config.is_wholly_known() {
             return Some(Reason::ReadBecauseConfigUnknown);
         }
         let (waits, pending) = self.nodes.facts(node, |it| (it.waits, it.pending));
-        // A temporary file that it names may be written by anything that it refers to.
+        // Any dependency may write a temporary file that the configuration names, so a pending change of one
+        // defers the read.
         if waits || (pending && self.settings.temp.is_named_in(config)) {
             return Some(Reason::ReadBecauseDependencyPending);
         }
         entry.resource().in_check.as_ref().map(|_| Reason::ReadBecauseCheckNested)
     }
 
-    /// Reads the data source of a `check` block, which apply reads again; gives whether that went well. If it did not, its
+    /// Reads the data source of a `check` block, which apply reads again. Returns false if that failed: then its
     /// result is unknown, and the check has failed.
     async fn plan_nested(
         &self,
@@ -94,7 +95,7 @@ impl Walk<'_> {
         Ok((Planned { change, drift: None, refreshed: Some(object), value }, true))
     }
 
-    /// Reads the data source of a `check` block. Its errors are warnings, and fail the check.
+    /// Reads the data source of a `check` block. Its errors become warnings and fail the check.
     async fn read_nested(
         &self,
         subject: &Subject,
@@ -213,7 +214,8 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    /// The object as the state holds it: with the marks of its configuration. Those of the schema come with that.
+    /// The object as the state stores it, with the marks of its configuration. Marks of the schema are left out,
+    /// because they are added whenever the object is decoded.
     fn data_object(
         &self,
         subject: &Subject,
@@ -227,7 +229,7 @@ impl Walk<'_> {
         Ok(Arc::new(self.encode(subject, value, empty)?))
     }
 
-    /// Reads a data source that could not be read in plan; others keep what plan read.
+    /// Reads a data source that the plan deferred; any other keeps the value that the plan read.
     pub(crate) async fn apply_data(
         &self,
         node: NodeIx,
@@ -269,7 +271,7 @@ impl Walk<'_> {
         self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
     }
 
-    /// Reads the data source of a `check` block again. Nothing but its check sees whether that went well.
+    /// Reads the data source of a `check` block again. Only its check depends on whether that succeeds.
     async fn apply_nested(
         &self,
         subject: &Subject,
@@ -288,7 +290,7 @@ impl Walk<'_> {
         self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
     }
 
-    /// The node that waits for all managed resources, also of modules.
+    /// The node that waits for all managed resources, including those of modules. Added by the first call.
     pub(super) fn all_applied(&self) -> NodeIx {
         self.implied.all_applied(|| self.add_all_applied())
     }
@@ -312,7 +314,7 @@ impl Walk<'_> {
     }
 }
 
-/// Errors as the message of a check.
+/// Combines errors into the message of a check.
 fn together(mut faults: Vec<String>) -> String {
     match faults.len() {
         0 | 1 => faults.pop().unwrap_or_default(),

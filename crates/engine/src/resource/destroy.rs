@@ -1,4 +1,4 @@
-//! Destroying one instance.
+//! Destruction of one instance.
 
 use provider::{ApplyResourceChangeRequest, Private};
 use state::{Action, Status, journal::IntentAction};
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Walk<'_> {
-    /// One turn of a destroy node: waits for the provider, then begins.
+    /// Runs one turn of a destroy node: waits for the provider, then starts the task.
     pub(crate) fn run_destroy(&self, node: NodeIx, index: u32) -> Turn {
         let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Turn::Failed };
         match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
@@ -55,7 +55,7 @@ impl Walk<'_> {
             return Err(Failed);
         }
         let null = Value::null(subject.ty().clone());
-        // The plan's private bytes belong to the deletion, unless they belong to the object that replaces it.
+        // The private data of the plan belongs to the deletion or, in a replacement, to the new object.
         let planned_private = match ordered.change.action {
             Action::Delete => Arc::clone(&ordered.private),
             _ => Arc::clone(&object.private),
@@ -76,7 +76,7 @@ impl Walk<'_> {
         let response = self.apply_call(&subject, &*provider, request, action, id, begun).await;
         let applied = self.check_applied(&subject, response, None);
         let result = self.keep_destroyed(&subject, &object, applied, intent).await;
-        // What is gone has no identifier.
+        // A destroyed object has no identifier.
         self.apply_end(&subject, action, begun, result.is_ok().then_some(&null));
         if result.is_ok() {
             self.report.count(|counts| counts.destroy += 1);
@@ -95,7 +95,7 @@ impl Walk<'_> {
             (None, false) => self.save(subject, None, intent).await,
             (None, true) => Err(Failed),
             (Some(left), _) => {
-                // Something is left of it: the state must know what.
+                // A part of the object is left, and the state must record it.
                 let left = self.marked(subject, &left);
                 let kept =
                     state::Object { private: applied.private.as_bytes().into(), ..object.clone() };

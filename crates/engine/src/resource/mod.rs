@@ -1,8 +1,8 @@
-//! Resources: how a node of the graph becomes instances, and what all kinds of them have in common.
+//! Resources: how a node of the graph becomes instances, and the functions that all resource modes share.
 //!
-//! A resource's node has two turns. In the first, its instances are known, and with them what has to be waited for: a
-//! resource without instances needs neither its dependencies nor a provider. In the second, one task per instance
-//! begins, apart from those that the memo has.
+//! A resource's node has two turns. In the first, the instances are known, and the node activates the dependencies
+//! that they need: a resource without instances needs neither its dependencies nor a provider. The second starts
+//! one task per instance, except for instances with a memoized plan.
 
 mod apply;
 mod change;
@@ -40,27 +40,27 @@ pub(crate) use change::ChangePlan;
 pub(crate) use prior::Prior;
 pub(crate) use temp_paths::Reads;
 
-/// One instance with everything that its work needs to know.
+/// One instance, with the data that work on it needs.
 pub(crate) struct Subject {
     pub(crate) node: NodeIx,
     pub(crate) address: ResourceInstance,
     /// The address as text, for messages.
     pub(crate) text: String,
     pub(crate) schema: Arc<Schema>,
-    /// What the type's identity looks like, where it has one.
+    /// The schema of the type's identity; `None` if it has none.
     pub(crate) identity: Option<Arc<Schema>>,
-    /// Whether the provider plans deletions.
+    /// True if the provider plans deletions.
     pub(crate) plans_destroy: bool,
-    /// What is sent as `provider_meta`.
+    /// The value that is sent as `provider_meta`; `None` if the provider has no schema for it.
     pub(crate) provider_meta: Option<Value>,
     /// The node of the provider.
     pub(crate) provider_node: NodeIx,
     pub(crate) provider: ProviderConfigRef,
-    /// The block, if the configuration has it.
+    /// The block; `None` if the configuration has none.
     pub(crate) entry: Option<Entry>,
     /// The module instance of the block.
     pub(crate) module: ModuleIx,
-    /// What the configuration tells the provider in confidence, as soon as it is evaluated.
+    /// The write-only values of the configuration, as soon as it is evaluated.
     pub(crate) confided: Confided,
 }
 
@@ -69,7 +69,7 @@ impl Subject {
         values::Str::from(self.address.resource.type_name.as_str())
     }
 
-    /// The block's declaration and entry.
+    /// The entry and the body of the block, for locating diagnostics; `None` without a block.
     pub(crate) fn place(&self) -> Option<(&Entry, &hir::item::Body)> {
         self.entry.as_ref().map(|entry| (entry, &entry.resource().body))
     }
@@ -97,7 +97,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the work of a declared instance needs to know.
+    /// The subject of a declared instance.
     pub(crate) fn subject(
         &self,
         node: NodeIx,
@@ -118,7 +118,7 @@ impl Walk<'_> {
         self.subject_at(node, address, provider_node, Some(entry.clone()), index)
     }
 
-    /// What the work of any instance needs to know.
+    /// The subject of any instance.
     pub(crate) fn subject_at(
         &self,
         node: NodeIx,
@@ -188,8 +188,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks the conditions of an instance: those before it if there is no `value` so far, else those after it, which see
-    /// the value as `self`.
+    /// Checks the conditions of an instance: the preconditions if `value` is `None`, else the postconditions,
+    /// which see `value` as `self`.
     pub(crate) async fn instance_conditions(
         &self,
         module: ModuleIx,
@@ -217,23 +217,24 @@ impl Walk<'_> {
         self.answered(|| self.check_conditions(&scope, entry, conditions, kind, checked)).await
     }
 
-    /// Sets what references to an instance see.
+    /// Sets the value of an instance that references see.
     pub(crate) fn set_instance(&self, node: NodeIx, each: &Each, value: Value) {
         self.nodes.change_resource(node, |it| drop(it.instances.insert(each.key.clone(), value)));
     }
 
-    /// Drops the value of an instance that was closed.
+    /// Removes the value of an instance that was closed.
     pub(crate) fn forget_instance(&self, node: NodeIx, key: &InstanceKey) {
         self.nodes.change_resource(node, |it| drop(it.instances.remove(key)));
     }
 
-    /// The object of an instance as the state has it now, with the marks that references see.
+    /// The current object of an instance in the state, with the marks that references see. `None` if there is
+    /// none, or if it cannot be decoded, which is reported.
     pub(crate) fn state_value(&self, subject: &Subject) -> Option<Value> {
         let object = self.object(&subject.address)?;
         self.object_value(subject, &object).ok()
     }
 
-    /// The value of a stored object.
+    /// Decodes a stored object, with the marks of the schema.
     pub(crate) fn object_value(&self, subject: &Subject, object: &Object) -> Result<Value, Failed> {
         let value = object.decode(subject.ty()).map_err(|error| {
             let detail = format!(
@@ -246,7 +247,7 @@ impl Walk<'_> {
         Ok(self.marked(subject, &value))
     }
 
-    /// A value with the marks that the schema gives it.
+    /// Adds the marks of the schema to a value.
     pub(crate) fn marked(&self, subject: &Subject, value: &Value) -> Value {
         let block = subject.schema.block();
         let mut value = provider::mark_by_schema(value, block);
@@ -257,7 +258,8 @@ impl Walk<'_> {
     }
 }
 
-/// How people tell an object from others of its type: its `id` or `name`, unless that is secret.
+/// The attribute by which people identify an object among others of its type: its `id`, else its `name`. `None` if
+/// neither is a known text, or if it is secret.
 pub(crate) fn object_id(value: &Value) -> Option<ObjectId> {
     if value.marks().has(MarkKind::Sensitive) || value.marks().has(MarkKind::Ephemeral) {
         return None;
@@ -275,7 +277,7 @@ pub(crate) fn object_id(value: &Value) -> Option<ObjectId> {
     id.or_else(name)
 }
 
-/// The block that declares a resource, found by its static path.
+/// The block that declares a resource; `None` if the configuration has none. Instance keys are ignored.
 pub(crate) fn find_entry(walk: &Walk<'_>, address: &ResourceInstance) -> Option<Entry> {
     let mut module = walk.config.program.root();
     for step in address.module.steps() {
@@ -285,7 +287,7 @@ pub(crate) fn find_entry(walk: &Walk<'_>, address: &ResourceInstance) -> Option<
     module.resources.get(&address.resource).cloned()
 }
 
-/// The module instance of an address, if the run has it.
+/// The module instance of an address; `None` if the run does not have it.
 pub(crate) fn find_module(walk: &Walk<'_>, address: &addr::ModuleInstance) -> Option<ModuleIx> {
     let mut index = ModuleIx(0);
     for step in address.steps() {
@@ -296,11 +298,11 @@ pub(crate) fn find_module(walk: &Walk<'_>, address: &addr::ModuleInstance) -> Op
     Some(index)
 }
 
-/// Whether a resource has conditions: then it is looked at in every run.
+/// Returns true if a resource has conditions. Such a resource is evaluated in every run.
 pub(crate) fn has_conditions(entry: &Entry) -> bool {
     let lifecycle = &entry.resource().lifecycle;
     !lifecycle.preconditions.is_empty() || !lifecycle.postconditions.is_empty()
 }
 
-/// Values by key, for a resource that is not run.
+/// Values by instance key, for a resource whose instances do not run.
 pub(crate) type InstanceValues = BTreeMap<InstanceKey, Value>;

@@ -1,5 +1,5 @@
-//! Whether a data source is read, or an ephemeral resource opened, only in apply because something that it depends on has a
-//! pending change.
+//! Decides whether a data source is read, or an ephemeral resource opened, only in apply because a dependency has
+//! a pending change.
 //!
 //! ```text
 //!   argument, count, for_each, depends_on ──► managed resource         its own change counts
@@ -17,13 +17,14 @@ use crate::{
 };
 
 impl Walk<'_> {
-    /// Whether the instances of a data source or an ephemeral resource wait for apply although their configuration is known.
+    /// Returns true if the instances of a data source or an ephemeral resource wait for apply although their
+    /// configuration is known.
     pub(super) fn waits(&self, node: NodeIx, entry: &Entry, inherited: &Facts) -> bool {
         if has_conditions(entry) {
-            // A change further up may be what makes a condition hold.
+            // A change further up may make a condition true.
             return inherited.pending;
         }
-        // The expansion comes directly before its resource, and has the references of `count` and `for_each`.
+        // The expansion directly precedes its resource, and has the references of `count` and `for_each`.
         let both = [NodeIx(node.0 - 1), node];
         self.nodes.any_dependency(&both, |dependency, edge, facts| match self.mode_of(dependency) {
             Some(mode) => mode == ResourceMode::Managed && facts.changes,
@@ -40,7 +41,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a change is pending in something that decides about the instances of a module or of one around it.
+    /// Returns true if a change is pending in a dependency of the call that makes the instances of a module, or of
+    /// a call around it.
     pub(super) fn is_call_pending(&self, module: &ModuleRun) -> bool {
         let Some(caller) = &module.caller else { return false };
         let around = self.module(caller.module);

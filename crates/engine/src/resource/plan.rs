@@ -1,4 +1,4 @@
-//! Planning one instance of a managed resource, and the end of one.
+//! Planning of one instance of a managed resource, and of the deletion of one.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -60,7 +60,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reads the object, and plans what becomes of it.
+    /// Reads the object and plans its change.
     async fn plan_object(
         &self,
         subject: &Subject,
@@ -85,7 +85,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The configuration and the provider's, hashed under the process's key.
+    /// A digest of the configuration of an instance and of its provider, under the key of this process.
     pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
         let slot = self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config);
         self.reuse.memo(|memo| {
@@ -122,9 +122,9 @@ impl Walk<'_> {
         }
     }
 
-    /// The dependencies of an object until its planned change is made. The present object has those that the state
-    /// stores, even if the block no longer refers to them: it must still be destroyed before they are. Those that are new become
-    /// known when the object is read.
+    /// The dependencies of an object until its planned change is applied. The current object keeps the
+    /// dependencies that the state stores, even if the block no longer refers to them: it must still be destroyed
+    /// before they are. New dependencies are added only if objects are refreshed.
     fn planned_dependencies(
         &self,
         address: &ResourceInstance,
@@ -139,7 +139,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A planned change as the plan holds it.
+    /// A planned change in the form that the plan stores.
     fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> ResourceChange {
         ResourceChange {
             addr: subject.address.clone(),
@@ -161,7 +161,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Plans the end of an instance.
+    /// Plans the deletion of an instance.
     pub(crate) async fn plan_gone(
         &self,
         node: NodeIx,
@@ -187,7 +187,7 @@ impl Walk<'_> {
             self.remember_ended(&subject, planned);
             return Ok(());
         };
-        // What destroys a whole configuration never looks at the block otherwise.
+        // The destruction of a whole configuration checks the block nowhere else.
         if let Some(entry) = &subject.entry
             && self.refuse_provisioners(entry, |it| it.at_destroy)
         {
@@ -195,7 +195,7 @@ impl Walk<'_> {
         }
         let private = self.plan_destroy(&subject, &*provider, &prior).await?;
         if self.phase() == Phase::PlanDestroy {
-            // A reference that was added since the last apply decides the order of destruction too.
+            // A reference that was added since the last apply also determines the order of destruction.
             self.rewrite_dependencies(&subject, Some(&prior), Action::Delete);
         }
         let plan = ChangePlan {
@@ -235,13 +235,14 @@ impl Walk<'_> {
             _ => return Err(Failed),
         };
         let provider_node = self.provider_node(node).ok_or(Failed)?;
-        // The block is there where only the module instance is not, and in a destroy plan, which handles all resources in this way.
+        // The block still exists if only the module instance is gone, and in a destroy plan, which handles all
+        // resources in this way.
         let entry = find_entry(self, &address);
         let module = find_module(self, &address.module).unwrap_or(ModuleIx(0));
         self.subject_at(node, address, provider_node, entry, module)
     }
 
-    /// Objects that the state holds and this version does not know how to treat.
+    /// Refuses stored objects that this version does not support.
     fn refuse_stored(&self, subject: &Subject) -> Result<(), Failed> {
         let Some(instance) = self.state.previous().instance(&subject.address) else {
             return Ok(());
@@ -261,7 +262,8 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    /// Asks for the plan of a deletion, from providers that want to be asked.
+    /// Asks the provider for the plan of a deletion, if it plans deletions. Returns the private data for the
+    /// deletion.
     async fn plan_destroy(
         &self,
         subject: &Subject,
@@ -300,7 +302,8 @@ impl Walk<'_> {
         Ok(response.planned_private)
     }
 
-    /// The value of `prevent_destroy`, which cannot be ephemeral whether or not it matters now.
+    /// The value of `prevent_destroy`; `None` if it is not set. It must not be ephemeral, even if nothing is
+    /// destroyed.
     fn prevent_destroy(
         &self,
         subject: &Subject,
@@ -309,7 +312,7 @@ impl Walk<'_> {
         let Some(entry) = &subject.entry else { return Ok(None) };
         let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(None) };
         if find_module(self, &subject.address.module).is_none() {
-            // The values of a module instance that is no more are not known.
+            // The values of a module instance that no longer exists are not known.
             let constant = hir::eval::constant(&entry.item.exprs, expr);
             return Ok(Some(if constant.has_errors() { Value::dynamic() } else { constant.value }));
         }
@@ -331,7 +334,7 @@ impl Walk<'_> {
         Ok(Some(value.without_all_marks()))
     }
 
-    /// Refuses to destroy what `prevent_destroy` protects.
+    /// Refuses the destruction of an object that `prevent_destroy` protects.
     fn check_prevent_destroy(&self, subject: &Subject, each: Option<&Each>) -> Result<(), Failed> {
         let (Some(value), Some(entry)) = (self.prevent_destroy(subject, each)?, &subject.entry)
         else {
@@ -371,7 +374,7 @@ impl Walk<'_> {
     }
 }
 
-/// Both lists as one, in the order of addresses as text.
+/// The union of both lists, in the order of addresses as text.
 fn union(
     stored: &Arc<[ConfigResource]>,
     configured: Arc<[ConfigResource]>,

@@ -1,4 +1,4 @@
-//! The object as it is before a change: brought to the present schema, then read again from the world.
+//! The object before a change: upgraded to the current schema, then refreshed by the provider.
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
@@ -22,7 +22,7 @@ use crate::{
 /// An object that a provider knows.
 #[derive(Clone)]
 pub(crate) struct Prior {
-    /// With the marks of state and schema.
+    /// The value, with the marks of the state and the schema.
     pub(crate) value: Value,
     pub(crate) private: Private,
     pub(crate) identity: Option<Value>,
@@ -32,8 +32,8 @@ pub(crate) struct Prior {
 }
 
 impl Walk<'_> {
-    /// The object of an instance, upgraded, refreshed and written to the refreshed state; none if there is none, also
-    /// when it is gone. What changed outside is recorded as drift.
+    /// Returns the object of an instance, upgraded, refreshed and written to the refreshed state. `None` if the
+    /// state has none, or if it no longer exists. Changes from outside are recorded as drift.
     pub(crate) async fn read_prior(
         &self,
         subject: &Subject,
@@ -57,8 +57,8 @@ impl Walk<'_> {
         Ok(refreshed)
     }
 
-    /// What an earlier run of the session read for the same stored object; none in it if the object is gone. Objects are
-    /// read when a session begins and when somebody asks for it, not after every edit.
+    /// The object that an earlier run of the session read for the same stored object; `Some(None)` if the object
+    /// no longer existed then. Objects are read at the start of a session and on request, not after every edit.
     fn read_before(&self, subject: &Subject, stored: &Arc<Object>) -> Option<Option<Arc<Object>>> {
         let address = &subject.address;
         let planned = self.reuse.memo(|memo| {
@@ -66,12 +66,12 @@ impl Walk<'_> {
             (known.prior.as_ref() == Some(stored)).then(|| Rc::clone(&known.planned))
         })?;
         planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
-        // What it depends on is the configuration's to say, and that may be another now.
+        // The dependencies follow from the configuration, which may have changed.
         let as_stored = |it: &Arc<Object>| it.with_dependencies(&stored.dependencies);
         Some(planned.refreshed.as_ref().map(as_stored))
     }
 
-    /// An object that was read before, as its provider knew it then.
+    /// Rebuilds the prior of an object that was read before.
     fn prior_of(&self, subject: &Subject, object: Arc<Object>) -> Result<Prior, Failed> {
         Ok(Prior {
             value: remark(&self.object_value(subject, &object)?, &object),
@@ -82,7 +82,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Writes an object to the refreshed state, unless it is there.
+    /// Writes an object to the refreshed state, unless it is there already. `None` removes it.
     fn keep_refreshed(&self, subject: &Subject, object: Option<&Arc<Object>>) {
         let is_there = object.is_some_and(|object| {
             self.state.object(&subject.address).is_some_and(|it| Arc::ptr_eq(&it, object))
@@ -120,7 +120,8 @@ impl Walk<'_> {
             Attributes::Json(text) => RawState::Json(text.as_bytes().into()),
             Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
         };
-        // No provider has such a version, and it says so. It must not take the object for one of version 0.
+        // No provider has such a version, so the provider reports an error instead of reading the object as
+        // version 0.
         let version = i64::try_from(stored.schema_version).unwrap_or(i64::MAX);
         let request =
             UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
@@ -156,7 +157,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Reads an object again; none if it is gone.
+    /// Reads an object again; `None` if it no longer exists.
     pub(crate) async fn refresh(
         &self,
         subject: &Subject,
@@ -237,8 +238,8 @@ impl Walk<'_> {
         }))
     }
 
-    /// Checks an object that a provider returned: there, of the schema's type, without write-only values. None if it is
-    /// null.
+    /// Checks an object that a provider returned: it must be present, conform to the schema's type and have no
+    /// write-only values. `None` if it is null.
     pub(crate) fn checked_object(
         &self,
         subject: &Subject,
@@ -281,7 +282,7 @@ impl Walk<'_> {
         Ok(Some(value))
     }
 
-    /// An object of the state with these attributes; everything else from `kept`.
+    /// Encodes a value as an object of the state. Everything besides the attributes comes from `kept`.
     pub(crate) fn encode(
         &self,
         subject: &Subject,
@@ -358,12 +359,12 @@ impl Walk<'_> {
     }
 }
 
-/// A value as plans hold it: only the mark for sensitive is known there.
+/// A value as plans store it: without the marks for deprecation.
 pub(crate) fn storable(value: &Value) -> Value {
     value.without_deep(values::MarkKind::Deprecated)
 }
 
-/// Marks sensitive what the state says is, beside what the schema says.
+/// Adds the sensitive marks of a stored object to a value.
 fn remark(value: &Value, stored: &Object) -> Value {
     if stored.sensitive_paths.is_empty() {
         return value.clone();
@@ -382,7 +383,7 @@ fn same_identity(a: Option<&Value>, b: Option<&Value>) -> bool {
     }
 }
 
-/// The stored attributes without those that the schema of the same version does not have.
+/// The stored attributes without those that the schema, although of the same version, does not have.
 fn known_attributes(text: &Arc<str>, ty: &Type) -> Arc<str> {
     if json::decode(text.as_bytes(), ty).is_ok() {
         return Arc::clone(text);

@@ -1,9 +1,10 @@
-//! Objects that would change in nothing but the plan whose temporary directory they name.
+//! Objects that change only because the temporary directory of the plan has another path.
 //!
-//! A path below `path.temp` is another one in each plan, though it means the same file. Where a provider, shown the path of the
-//! earlier plan, would leave the object as it is, and nobody reads that path, the object stays as it is, with the old path in
-//! the state: so plans come to be empty (DESIGN 2.12). Where somebody reads it, it has to be the path of a file that is there; and
-//! where a provisioner may have written the file, it has to write it again.
+//! A path below `path.temp` is different in each plan, though it refers to the same file. If the provider, given
+//! the path of the earlier plan, would leave the object unchanged, and no expression reads that path, then the
+//! object stays unchanged, with the old path in the state. Otherwise, every plan would change such an object. A
+//! path that an expression reads must be that of an existing file, so it is updated. A file that a provisioner may
+//! have written must be written again.
 
 use hir::{Expr, ExprId, Item, Module, Ref};
 use provider::{PlanResourceChangeRequest, PlanResourceChangeResponse, Provider, objchange};
@@ -13,12 +14,12 @@ use values::{Str, Value};
 use super::{Subject, prior::Prior};
 use crate::walk::Walk;
 
-/// Which attributes of resources the expressions of a module read.
+/// The attributes of resources that the expressions of a module read.
 #[derive(Default)]
 pub(crate) struct Reads(FxHashSet<(addr::Resource, Option<Str>)>);
 
 impl Reads {
-    /// What a module reads of its own resources.
+    /// Collects the attributes that a module reads of its own resources.
     pub(crate) fn of(module: &Module) -> Reads {
         let mut reads = Reads::default();
         module.entries().for_each(|entry| reads.add(&entry.item));
@@ -26,7 +27,8 @@ impl Reads {
     }
 
     fn add(&mut self, item: &Item) {
-        // Resources and instances of them of which nobody is known to read only a part. Children come before parents.
+        // Resources and instances that are read as a whole, unless a later expression selects a part. Children
+        // come before parents.
         let mut whole: FxHashMap<ExprId, &addr::Resource> = FxHashMap::default();
         for (id, expr) in item.exprs.iter() {
             match expr {
@@ -47,7 +49,7 @@ impl Reads {
         self.0.extend(whole.into_values().map(|resource| (resource.clone(), None)));
     }
 
-    /// Whether somebody may read this attribute.
+    /// Returns true if an expression may read this attribute.
     fn reach(&self, resource: &addr::Resource, attribute: &Str) -> bool {
         self.0.contains(&(resource.clone(), None))
             || self.0.contains(&(resource.clone(), Some(attribute.clone())))
@@ -55,7 +57,8 @@ impl Reads {
 }
 
 impl Walk<'_> {
-    /// What the provider plans where the paths of earlier plans are left in a configuration, if that changes nothing.
+    /// The provider's plan for a configuration with the paths of earlier plans, if that plan changes nothing.
+    /// `None` if the object must be planned with the new paths.
     pub(super) async fn unchanged_but_for_the_plan(
         &self,
         subject: &Subject,
@@ -81,15 +84,15 @@ impl Walk<'_> {
             provider_meta: subject.provider_meta.clone(),
             prior_identity: prior.identity.clone(),
         };
-        // One that cannot do without the file of the earlier plan has something against it: then it is told the new path.
+        // A provider that needs the file of the earlier plan reports an error, and then receives the new path.
         let response = provider.plan_resource_change(request).await;
         let has_errors = response.diagnostics.iter().any(provider::ProviderDiagnostic::is_error);
         let is_same = |planned: &Value| planned.equals(&before).as_bool() == Some(true);
         (!has_errors && response.planned_state.as_ref().is_some_and(is_same)).then_some(response)
     }
 
-    /// Whether somebody reads an attribute of the object that has a path of an earlier plan: the configured one, or one that the
-    /// provider made of it.
+    /// Returns true if an expression reads an attribute of the object that contains a path of an earlier plan: the
+    /// configured attribute, or one that the provider derived from it.
     fn is_earlier_path_read(&self, subject: &Subject, before: &Value) -> bool {
         let module = self.walk_module(subject);
         let reads = self.modules.reads(module);

@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl Walk<'_> {
-    /// One turn of a declared resource.
+    /// Runs one turn of a declared resource.
     pub(crate) fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
         let resource = entry.resource();
         let managed = resource.resource.mode == ResourceMode::Managed;
@@ -60,7 +60,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Parts of the language that would change what is done, and that this version does not run.
+    /// Reports parts of the block that would change the result and that this version does not run. Returns true if
+    /// there are any.
     fn refuse_unsupported(&self, entry: &Entry) -> bool {
         let resource = entry.resource();
         let lifecycle = &resource.lifecycle;
@@ -82,8 +83,9 @@ impl Walk<'_> {
         refused | self.refuse_provisioners(entry, |_| true)
     }
 
-    /// Provisioners of other kinds than the one that this version has, among those that count here, and references
-    /// without a value. The analysis refuses both, if it is asked.
+    /// Reports provisioners that this version does not have, among those that `counts` accepts, and references
+    /// that have no value when a resource is destroyed. Returns true if there are any. Analysis reports both too,
+    /// but it may not have run.
     pub(crate) fn refuse_provisioners(
         &self,
         entry: &Entry,
@@ -127,8 +129,9 @@ impl Walk<'_> {
         Turn::Again
     }
 
-    /// Whether nothing is opened for a node that something in its module waits for. What refers to a resource comes after all
-    /// that the resource refers to, even if nothing becomes of the resource itself.
+    /// Returns true if a run of `dependency` opens no ephemeral resource and starts no provider. A dependent of a
+    /// resource waits for all dependencies of that resource, even if the resource itself is not run; that order
+    /// alone must open nothing.
     pub(crate) fn opens_nothing(&self, module: &ModuleRun, dependency: NodeIx) -> bool {
         let template = &module.template;
         let local = dependency.0.checked_sub(module.base).map(|it| it as usize);
@@ -148,7 +151,7 @@ impl Walk<'_> {
         !template.lazy[local] && !is_ephemeral
     }
 
-    /// Instances that state has and the configuration does not, with the reason.
+    /// The instances that the state has and the configuration does not, with the reason of their deletion.
     fn gone_keys(
         &self,
         module: &ModuleRun,
@@ -166,7 +169,7 @@ impl Walk<'_> {
 
     fn begin_plan(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
         let mode = entry.resource().resource.mode;
-        // Where the memo had the value, and a dependent needs it now, the expansion has the keys.
+        // A dependent needs a value that the memo did not keep: only the expansion has the keys.
         let keys = self.nodes.keys(node).or_else(|| self.expanded(node));
         let Some(keys) = keys else { return Turn::Failed };
         if mode == ResourceMode::Ephemeral
@@ -210,7 +213,8 @@ impl Walk<'_> {
         Turn::Tasks(tasks)
     }
 
-    /// An ephemeral resource that would come out as in the run before is not opened unless somebody needs its value.
+    /// Skips an ephemeral resource whose inputs are the same as in the last run, unless a dependent needs its
+    /// value. `None` if the resource must be opened.
     fn unchanged_ephemeral(
         &self,
         node: NodeIx,
@@ -241,7 +245,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the run before planned for an instance, if nothing that it was made from changed.
+    /// The plan of an instance from the last run, if none of its inputs changed.
     fn planned_before(
         &self,
         node: NodeIx,
@@ -267,15 +271,15 @@ impl Walk<'_> {
         Some((address, planned?))
     }
 
-    /// What the plan of an instance is made from. A data source is planned in another way while something that it depends
-    /// on has a pending change, even if all values are the same.
+    /// The inputs of the plan of an instance. They include whether it waits for a pending change: a data source
+    /// that waits is planned differently, even if all values are the same.
     fn instance_inputs(&self, node: NodeIx, each: &Each) -> Inputs {
         let waits = self.nodes.facts(node, |it| it.waits);
         let waits = if waits { Version::PENDING } else { Version::default() };
         self.inputs(node, &[self.each_version(each), waits])
     }
 
-    /// What the run before planned for an instance that is to go, if nothing that it was made from changed.
+    /// The plan for the deletion of an instance from the last run, if none of its inputs changed.
     fn ended_before(
         &self,
         node: NodeIx,
@@ -305,13 +309,14 @@ impl Walk<'_> {
         Some((subject, planned))
     }
 
-    /// The end of an instance depends on nothing but its provider, and that this is the end.
+    /// The inputs of the plan for a deletion: only the provider, and a constant that distinguishes it from other
+    /// plans.
     fn end_inputs(&self, subject: &Subject) -> Inputs {
         let provider = self.nodes.facts(subject.provider_node, |it| it.version);
         self.reuse.memo(|memo| memo.inputs([provider, Version::END].into_iter()))
     }
 
-    /// Remembers the plan for the end of an instance.
+    /// Memoizes the plan for the deletion of an instance.
     pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
         if self.phase() != Phase::Plan || is_guarded(subject) {
             return;
@@ -327,13 +332,13 @@ impl Walk<'_> {
         self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
     }
 
-    /// Takes a plan for an instance over into this run's results.
+    /// Adds the plan of an instance to the results of the run, and sets the value that references see.
     pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
         self.take_change(subject.node, &subject.address, planned);
         self.set_instance(subject.node, each, planned.value.clone());
     }
 
-    /// The same, for an instance that references do not see.
+    /// Adds the plan of an instance to the results of the run, without a value for references.
     fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
         let current = self.state.object(address);
         match (&planned.refreshed, current) {
@@ -363,7 +368,7 @@ impl Walk<'_> {
         planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
     }
 
-    /// Remembers the plan for an instance.
+    /// Memoizes the plan of an instance.
     pub(crate) fn remember_planned(
         &self,
         subject: &Subject,
@@ -383,8 +388,8 @@ impl Walk<'_> {
         self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
     }
 
-    /// What is remembered of an instance whose configuration, prior state and provider are the same, even if what they
-    /// were made from is not.
+    /// The memoized plan of an instance whose configuration, prior state and provider configuration are the same,
+    /// even if their inputs changed.
     pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
         let address = &subject.address;
         self.reuse.memo(|memo| {
@@ -401,7 +406,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Ends a resource's node after its tasks; gives whether something of it stays open.
+    /// Ends a resource's node after its tasks. Returns true if ephemeral resources of it stay open.
     pub(crate) fn conclude(&self, node: NodeIx, ok: bool) -> bool {
         let Some((_, module, local)) = self.declared(node) else {
             self.nodes.facts(node, |it| it.pending |= it.changes);
@@ -430,7 +435,8 @@ impl Walk<'_> {
             && (self.nodes.value(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
     }
 
-    /// What references see of a resource whose instances are handled elsewhere, or not at all: the state's objects.
+    /// Sets the value of a resource from the objects in the state, if its instances are handled by other nodes or
+    /// not at all.
     fn value_from_state(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
         let resource = entry.resource();
         let address = resource.resource.clone().in_module(module.address.clone());
@@ -455,7 +461,7 @@ impl Walk<'_> {
         Turn::Done { keeps: false }
     }
 
-    /// The objects of a resource: as they are after refresh in a plan, as they were before the run in an apply.
+    /// The objects of a resource: as refreshed in a plan, and as before the run in an apply.
     fn objects_of(&self, address: &addr::AbsResource) -> Vec<(InstanceKey, Arc<Object>)> {
         let objects = |state: &State| {
             let instances = state.resource(address).into_iter().flat_map(|it| it.instances.iter());
@@ -469,7 +475,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One turn of a resource that only the state has.
+    /// Runs one turn of a resource that only the state has.
     pub(crate) fn run_orphan(&self, node: NodeIx, index: u32) -> Turn {
         let orphan = self.implied.orphan(index);
         if orphan.address.resource.mode != ResourceMode::Managed {
@@ -507,7 +513,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Makes a node wait for the provider that a state or plan names; true once it need not wait any more.
+    /// Makes a node wait for the provider configuration that a state or a plan names. Returns true once it need
+    /// not wait any more.
     pub(crate) fn wait_for_provider(
         &self,
         node: NodeIx,
@@ -561,7 +568,7 @@ impl ResourceParts {
     }
 }
 
-/// Whether the block has a say in the end of an instance, beyond being there.
+/// Returns true if the block affects the deletion of an instance, by `prevent_destroy` or by provisioners.
 fn is_guarded(subject: &Subject) -> bool {
     subject.entry.as_ref().is_some_and(|entry| {
         let resource = entry.resource();
@@ -569,7 +576,7 @@ fn is_guarded(subject: &Subject) -> bool {
     })
 }
 
-/// Whether a block is the one that was remembered; none where only the state had the resource.
+/// Returns true if two blocks are equal, or if both are missing because only the state has the resource.
 fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> bool {
     match (known, item) {
         (Some(known), Some(item)) => memo::is_same(known, item),
@@ -578,7 +585,7 @@ fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> boo
     }
 }
 
-/// Whether two versions of a block differ in their arguments only, which are compared by value.
+/// Returns true if no setting of either block affects the plan beyond the arguments, which are compared by value.
 fn same_lifecycle(a: &hir::Item, b: &hir::Item) -> bool {
     let (Some(a), Some(b)) = (a.kind.as_resource(), b.kind.as_resource()) else { return false };
     let plain = |it: &hir::item::Resource| {

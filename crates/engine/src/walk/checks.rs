@@ -1,4 +1,4 @@
-//! Conditions: evaluated, told about where they fail, and kept as results.
+//! Conditions of resources, outputs, variables and `check` blocks: evaluation, diagnostics and results.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -9,7 +9,7 @@ use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
 
 use super::{EngineScope, Failed, Walk};
 
-/// Results of the conditions of a run, in the order of addresses.
+/// The results of all conditions of a run, ordered by kind and address.
 #[derive(Default)]
 pub(crate) struct Checks {
     results: RefCell<Results>,
@@ -21,20 +21,22 @@ type Objects = BTreeMap<String, Outcome>;
 /// The outcome of the conditions of one object.
 #[derive(Default)]
 struct Outcome {
-    /// `None` until a condition was evaluated.
+    /// `None` until a condition is evaluated.
     status: Option<CheckStatus>,
     failure_messages: Vec<String>,
 }
 
-/// What carries conditions.
+/// The object that carries conditions.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<'t> {
     pub(crate) kind: CheckKind,
+    /// The address in the configuration, without instance keys.
     pub(crate) config_addr: &'t str,
     pub(crate) addr: &'t str,
 }
 
-/// Which conditions of a thing these are; they differ in words, and in whether a failure ends the thing.
+/// The kind of a condition. It determines the wording of a failure, and whether the failure is an error or a
+/// warning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConditionKind {
     Precondition,
@@ -59,10 +61,11 @@ impl ConditionKind {
 }
 
 impl Checks {
-    /// Expects the objects that a plan has results of. Those that an apply does not come to stay unknown.
+    /// Starts with the objects of a plan's results. Those that the apply does not reach keep the status unknown.
     pub(crate) fn expected(planned: &[CheckResult]) -> Checks {
         let mut results = Results::default();
-        // No objects and a status is "there are none"; without a status, nothing was expanded.
+        // A result with the status unknown and without objects was not expanded by the plan. With any other
+        // status, an empty list means that there are no objects.
         let is_expanded =
             |it: &&CheckResult| it.status != CheckStatus::Unknown || !it.objects.is_empty();
         for result in planned.iter().filter(is_expanded) {
@@ -72,7 +75,8 @@ impl Checks {
         Checks { results: RefCell::new(results) }
     }
 
-    /// What a destruction knows of conditions: that outputs of the root module have some.
+    /// The results of a destroy plan: the outputs of the root module that have preconditions, with the status
+    /// unknown.
     pub(crate) fn of_destruction(root: &Module) -> Checks {
         let mut results = Results::default();
         let outputs = root.outputs.iter().filter(|(_, it)| !it.output().preconditions.is_empty());
@@ -84,7 +88,7 @@ impl Checks {
         Checks { results: RefCell::new(results) }
     }
 
-    /// Records the outcome of one more condition of an object: the worst of all counts.
+    /// Records the outcome of one more condition of an object. The worst status counts.
     pub(crate) fn record(
         &self,
         checked: Checked<'_>,
@@ -98,7 +102,7 @@ impl Checks {
         object.failure_messages.extend(message);
     }
 
-    /// Whether something failed a check already.
+    /// Returns true if a condition of the object failed or could not be evaluated.
     pub(crate) fn is_failing(&self, checked: Checked<'_>) -> bool {
         let key = (rank(checked.kind), checked.config_addr.to_owned());
         let results = self.results.borrow();
@@ -117,7 +121,7 @@ impl Checks {
         self.results.replace(checks.results.into_inner());
     }
 
-    /// The results as plan and state hold them. What the program declares and no object was found of gets the status
+    /// The results as the plan and the state hold them. A declaration without objects gets the status
     /// `without_objects`.
     pub(crate) fn results(
         &self,
@@ -150,7 +154,8 @@ fn objects_of<'r>(results: &'r mut Results, kind: CheckKind, config_addr: &str) 
     &mut results.entry(key).or_insert_with(|| (kind, Objects::new())).1
 }
 
-/// Everything of the configuration that has conditions, once for each path of calls that leads to it.
+/// The declarations of the configuration that have conditions, once for each path of module calls that leads to
+/// them.
 fn declared(program: &Program) -> Vec<(CheckKind, String)> {
     let mut found = Vec::new();
     let has_checks: Vec<bool> =
@@ -168,10 +173,11 @@ fn declared(program: &Program) -> Vec<(CheckKind, String)> {
     found
 }
 
-/// Paths of calls can be many more than modules are. A configuration with more has results of its objects only.
+/// The most paths of module calls that are searched for declarations, because paths can be many more than modules.
+/// On further paths, only objects have results.
 const MOST_PATHS: usize = 10_000;
 
-/// What a module declares with conditions.
+/// The declarations of a module that have conditions.
 fn checkables(module: &Module) -> impl Iterator<Item = (CheckKind, String)> {
     let resources = module.resources.iter().filter(|(_, it)| {
         let lifecycle = &it.resource().lifecycle;
@@ -206,10 +212,10 @@ fn worst(a: CheckStatus, b: CheckStatus) -> CheckStatus {
 }
 
 impl Walk<'_> {
-    /// Evaluates conditions of one object.
+    /// Evaluates the conditions of one object and records the results.
     ///
     /// # Errors
-    /// If one failed or could not be evaluated, except for assertions of `check` blocks, which only warn.
+    /// If a condition failed or could not be evaluated. Assertions of `check` blocks only warn.
     pub(crate) fn check_conditions(
         &self,
         scope: &EngineScope<'_, '_>,
@@ -225,7 +231,8 @@ impl Walk<'_> {
         if failed && kind != ConditionKind::Assertion { Err(Failed) } else { Ok(()) }
     }
 
-    /// Records results of conditions, unless they wait for answers of functions; gives whether one failed.
+    /// Records the results of conditions and returns true if one failed. While answers of provider functions are
+    /// missing, it records nothing and returns true.
     pub(super) fn record_checks(
         &self,
         checked: Checked<'_>,
@@ -284,7 +291,8 @@ impl Walk<'_> {
         Ok((CheckStatus::Fail, message))
     }
 
-    /// The error message of a condition; none where it may not be shown, with a warning that tells so.
+    /// The error message of a condition. `None` if the message is sensitive or ephemeral and so must not be shown,
+    /// which a warning reports, or if the condition passed and its message cannot be evaluated.
     fn condition_message(
         &self,
         scope: &EngineScope<'_, '_>,

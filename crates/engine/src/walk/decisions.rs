@@ -6,7 +6,7 @@ use ::values::Str;
 use addr::ResourceInstance;
 use state::{EphemeralPlan, OutputChange, ResourceChange};
 
-/// What a plan will hold.
+/// The decisions of a plan that is being made.
 #[derive(Default)]
 pub(crate) struct Decisions {
     parts: RefCell<DecisionParts>,

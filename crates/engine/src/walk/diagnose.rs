@@ -1,4 +1,4 @@
-//! Problems: collected, sent as events, and put at their place in the text.
+//! Diagnostics of a run: collected, sent as events, and located in the source text.
 
 use ::values::{Value, functions::FunctionEnv};
 use db::{Diagnostic, Severity};
@@ -14,7 +14,8 @@ use super::{Failed, Walk};
 use crate::event::Event;
 
 impl Walk<'_> {
-    /// Takes a problem.
+    /// Adds a diagnostic and sends it as an event. While the calls of provider functions are gathered, no event is
+    /// sent, because the evaluation may be repeated.
     pub(crate) fn report(&self, diagnostic: Diagnostic) {
         let diagnostic = self.report.demoted(diagnostic);
         if !self.calls.answers.is_gathering() {
@@ -23,7 +24,7 @@ impl Walk<'_> {
         self.report.add(diagnostic);
     }
 
-    /// Evaluates an expression of an item; `address` is that of the object that it is for.
+    /// Evaluates an expression of an item. `address` is the address of the object that the value is for.
     pub(crate) fn evaluate(
         &self,
         scope: &dyn Scope,
@@ -34,8 +35,8 @@ impl Walk<'_> {
         self.evaluated(eval::evaluate(&entry.item.exprs, expr, scope), entry, expr.into(), address)
     }
 
-    /// Like [`evaluate`](Walk::evaluate), for a value that others will be made from: what is secret about it, and
-    /// what it was made from, the redactor learns here, once.
+    /// Like [`evaluate`](Walk::evaluate), for a value that other values are derived from. The redactor learns the
+    /// secrets of the value, and the secrets that it was derived from, here and only once.
     pub(crate) fn evaluate_source(
         &self,
         scope: &dyn Scope,
@@ -49,8 +50,8 @@ impl Walk<'_> {
         Ok(value)
     }
 
-    /// Evaluates a body into an object of the schema's type, for a program that will be given it. The redactor learns
-    /// its secrets and what they were made from.
+    /// Evaluates a body into an object of the schema's type, which is then passed to another process. The redactor
+    /// learns its secrets, and the secrets that they were derived from.
     pub(crate) fn decode(
         &self,
         scope: &dyn Scope,
@@ -63,7 +64,8 @@ impl Walk<'_> {
         self.decode_with_parts(scope, entry, body, header, block, address).map(|(value, _)| value)
     }
 
-    /// Like [`decode`](Walk::decode); gives also the secrets that the value was made from, but for those of references.
+    /// Like [`decode`](Walk::decode), but also returns the secrets that the value was derived from, except those
+    /// of references.
     pub(crate) fn decode_with_parts(
         &self,
         scope: &dyn Scope,
@@ -80,7 +82,8 @@ impl Walk<'_> {
         Ok((value, parts))
     }
 
-    /// Neither state nor plan can hold an infinite number; found later, it would cost the whole state.
+    /// Refuses an infinite number. Neither the state nor the plan can hold one; if it were found only when saving,
+    /// the whole state would be lost.
     pub(crate) fn refuse_infinity(
         &self,
         entry: &Entry,
@@ -96,7 +99,8 @@ impl Walk<'_> {
         Err(Failed)
     }
 
-    /// A value that is saved, or searched for secrets, is walked through in full: sharing saves nothing there.
+    /// Refuses a value whose size exceeds the budget. A value that is saved or searched for secrets is traversed
+    /// in full, so shared parts count every time.
     pub(crate) fn refuse_too_large(
         &self,
         entry: &Entry,
@@ -120,7 +124,7 @@ impl Walk<'_> {
         address: Option<&str>,
     ) -> Result<Value, Failed> {
         match evaluated {
-            // It was made from answers that are not there yet, and is computed again.
+            // Some answers of provider functions are still missing; the value is computed again.
             _ if self.calls.answers.is_waiting() => Err(Failed),
             Ok(evaluated) => {
                 let failed = evaluated.has_errors();
@@ -129,9 +133,9 @@ impl Walk<'_> {
                 }
                 if failed { Err(Failed) } else { Ok(evaluated.value) }
             }
-            // What failed was reported where it failed.
+            // The failure was reported where it occurred.
             Err(Interrupt::Poisoned) => Err(Failed),
-            // Whoever drives the walk says that it was interrupted.
+            // The caller that drives the walk reports the interruption.
             Err(Interrupt::Stopped | Interrupt::Exceeded { .. }) => Err(Failed),
             Err(Interrupt::Misfit(misfit)) => {
                 let diagnostic = Diagnostic::error(misfit.id(), misfit.summary, misfit.detail);
@@ -159,7 +163,7 @@ impl Walk<'_> {
         self.report_at(entry, found.at, address, diagnostic);
     }
 
-    /// Takes a problem of an item.
+    /// Reports a diagnostic at a place in an item.
     pub(crate) fn report_at(
         &self,
         entry: &Entry,
@@ -175,7 +179,8 @@ impl Walk<'_> {
         }));
     }
 
-    /// Tells that a part of the language is understood, but not run. A directory that is in the program twice is one text.
+    /// Reports a part of the language that Mayfly understands but does not run. A directory can occur twice in the
+    /// program; the same place is reported only once.
     pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
         let detail = unsupported::detail(what);
         let location = self.config.program.locate(entry.origin, at);
@@ -191,7 +196,7 @@ impl Walk<'_> {
         );
     }
 
-    /// Takes what a provider says about a configuration; gives whether an error was among it.
+    /// Reports the diagnostics of a provider about a configuration. Returns an error if one of them is an error.
     pub(crate) fn report_provider(
         &self,
         found: Vec<ProviderDiagnostic>,
@@ -231,7 +236,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// An error about an object that no text caused.
+    /// Reports an error about an object that has no place in the source text.
     pub(crate) fn report_about(
         &self,
         address: &str,
@@ -242,8 +247,8 @@ impl Walk<'_> {
         self.report(Diagnostic::error(id, summary, detail).with_address(address));
     }
 
-    /// An error that only a defect of the provider explains. `what` tells what it did, without a full stop; it may quote
-    /// what the provider answered.
+    /// Reports an error that only a defect of the provider explains. `what` describes what the provider did,
+    /// without a full stop. It is redacted, so it may quote the provider's answer.
     pub(crate) fn report_provider_bug(
         &self,
         address: &str,
@@ -254,8 +259,9 @@ impl Walk<'_> {
         self.report_provider_bug_quoting(address, id, summary, "", what);
     }
 
-    /// The same, with `quoted` behind `what`, which is of Mayfly's own words, addresses and names only: they stay as they
-    /// are, whatever word is a secret.
+    /// Like [`report_provider_bug`](Walk::report_provider_bug), but redacts only `quoted`, which follows `what`.
+    /// `what` consists of Mayfly's own words, addresses and names, which stay readable even if one of these words
+    /// is a secret.
     pub(crate) fn report_provider_bug_quoting(
         &self,
         address: &str,
@@ -271,7 +277,8 @@ impl Walk<'_> {
         self.report_about(address, id, summary, detail);
     }
 
-    /// The header of an item's block, as in `in resource "a" "b"`.
+    /// The header of an item's block, such as `resource "a" "b"`, as the context of a diagnostic. `None` for other
+    /// items.
     pub(crate) fn context(&self, entry: &Entry) -> Option<String> {
         let text = match &entry.item.kind {
             ItemKind::Variable(it) => format!("variable \"{}\"", it.name),

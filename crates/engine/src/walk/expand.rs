@@ -1,4 +1,4 @@
-//! How many instances there are: `count`, `for_each`, `enabled`, and the calls of modules.
+//! Expansion: the instances of resources and module calls, from `count`, `for_each` and `enabled`.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -20,50 +20,50 @@ use crate::{
     memo::Version,
 };
 
-/// The most instances of one run: of resources, and of everything else that is declared in instances of modules. A slip of
-/// the keyboard in a `count` must not take all memory.
+/// The most instances of one run: of resources, and of everything else that module instances declare. A typing
+/// error in a `count` must not exhaust the memory.
 const MOST_INSTANCES: usize = 1_000_000;
 
-/// Instances of a module that are added between two looks at whether the user interrupted the run.
+/// The number of module instances that are added between two checks for an interruption.
 const INSTANCES_AT_ONCE: usize = 1024;
 
-/// Which form of repetition there is.
+/// The form of repetition of a resource or module call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repeated {
-    /// One, always.
+    /// No repetition: exactly one instance.
     Single,
-    /// One or none.
+    /// `enabled`: one instance or none.
     Enabled,
-    /// Numbered.
+    /// `count`: instances with numbers as keys.
     Count,
-    /// By text.
+    /// `for_each`: instances with strings as keys.
     ForEach,
 }
 
-/// The instances of a resource or call.
+/// The instances of a resource or module call.
 pub(crate) struct Keys {
     pub(crate) repeated: Repeated,
-    /// In order.
+    /// The instances in the order of their keys.
     pub(crate) instances: Vec<Each>,
 }
 
-/// What `each` and `count` are in one instance.
+/// The repetition data of one instance: the values of `each` and `count`.
 #[derive(Clone)]
 pub(crate) struct Each {
     pub(crate) key: InstanceKey,
-    /// `each.value`.
+    /// The value of `each.value`; `None` without `for_each`.
     pub(crate) value: Option<Value>,
 }
 
 impl Each {
-    /// The only instance.
+    /// The data of the only instance of a block without a key.
     pub(crate) fn single() -> Each {
         Each { key: InstanceKey::None, value: None }
     }
 }
 
 impl Keys {
-    /// Exactly one instance.
+    /// The keys of a block without repetition: exactly one instance.
     pub(crate) fn single() -> Keys {
         Keys { repeated: Repeated::Single, instances: vec![Each::single()] }
     }
@@ -78,7 +78,7 @@ impl Keys {
         }
     }
 
-    /// One value of the values of all instances.
+    /// Combines the values of all instances into one value.
     pub(crate) fn shape(&self, instances: &BTreeMap<InstanceKey, Value>) -> Value {
         match self.repeated {
             Repeated::Single | Repeated::Enabled => instances
@@ -100,7 +100,8 @@ impl Keys {
 }
 
 impl Walk<'_> {
-    /// The instances that a repetition makes in a module instance; each weighs so much of [`MOST_INSTANCES`].
+    /// Evaluates a repetition in a module instance. Each instance counts `weight` times towards
+    /// [`MOST_INSTANCES`].
     pub(crate) fn keys(
         &self,
         module: ModuleIx,
@@ -127,7 +128,7 @@ impl Walk<'_> {
         let value = self.evaluate(&scope, entry, expr, None)?;
         let keys = check(&value).map_err(Some);
         let keys = keys.and_then(|keys| self.with_room(keys, weight, what));
-        // A map of `for_each` may have ephemeral values, which instances then hold.
+        // A `for_each` map may have ephemeral values, which its instances then hold.
         if value.has_deep(MarkKind::Ephemeral) {
             self.reuse.note_ephemeral_instances();
         }
@@ -148,7 +149,8 @@ impl Walk<'_> {
         Failed
     }
 
-    /// The keys, if so many instances more can be had. The first that cannot says so for all.
+    /// Returns the keys if the run may have that many more instances. The first expansion beyond the limit returns
+    /// an error with a message, all later ones an error without.
     fn with_room(
         &self,
         keys: Keys,
@@ -194,7 +196,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Runs a module call: makes its instances.
+    /// Runs a module call: adds its module instances to the graph.
     pub(crate) fn expand_call(
         &self,
         module: ModuleIx,
@@ -208,7 +210,7 @@ impl Walk<'_> {
         let Declared::Call(_, callee) = &caller.template.nodes[local as usize] else {
             return Ok(());
         };
-        // Resources count when they are expanded themselves.
+        // Resources are counted when they are expanded themselves.
         let declared = &self.config.templates[callee.0 as usize].nodes;
         let weight = declared.iter().filter(|it| !matches!(it, Declared::Resource(_))).count();
         let keys = Rc::new(self.keys(module, entry, call.repetition, weight)?);
@@ -235,7 +237,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Lets the nodes that stand for all instances of a call wait for one of them.
+    /// Makes the nodes that stand for all instances of a call wait for one of the instances.
     fn gather(&self, caller: &ModuleRun, call: &Str, child: ModuleIx) {
         let child = self.module(child);
         let nodes = &caller.template.calls[call];
@@ -248,7 +250,8 @@ impl Walk<'_> {
         let done = caller.node(nodes.done);
         for (local, declared) in child.template.nodes.iter().enumerate() {
             let is_part = match declared {
-                // What checks a module may come after it.
+                // A data source of a `check` block may run after the module is done, so the call does not wait for
+                // it.
                 Declared::Resource(entry) => entry.resource().in_check.is_none(),
                 declared => matches!(declared, Declared::CallDone(_)),
             };
@@ -259,7 +262,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Orders the readers of a call without instances after the values that its outputs would be made from.
+    /// Makes the dependents of a call without instances wait for the values that its outputs would be derived
+    /// from. Has an effect only in an apply.
     fn keep_order(&self, caller: &ModuleRun, call: &Str) {
         if self.phase() != Phase::Apply {
             return;
@@ -273,7 +277,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Makes edges to the instances of a call count. The nodes that gather them were looked at before these edges existed.
+    /// Activates the edges to the instances of a call. The nodes that gather the instances may have been activated
+    /// before these edges existed.
     fn wake_gathering(&self, caller: &ModuleRun, call: &Str) {
         let nodes = &caller.template.calls[call];
         for user in nodes.outputs.values().copied().chain([nodes.done]) {
@@ -286,7 +291,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Instances of a call that state knows and the call no longer makes.
+    /// Adds orphans for the instances of a call that the state has and the call no longer makes.
     fn add_gone_instances(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
         if self.phase() != Phase::Plan {
             return;
@@ -323,7 +328,7 @@ impl Walk<'_> {
         Ok(passed)
     }
 
-    /// Tells that a resource's provider configuration is not there.
+    /// Reports that the provider configuration of a resource does not exist.
     pub(crate) fn report_missing_provider(&self, entry: &Entry, address: &str) {
         let (name, alias) = provider_name(entry.resource());
         let alias = alias.map(|it| format!(".{it}")).unwrap_or_default();
@@ -343,7 +348,7 @@ impl Walk<'_> {
 
 type Refused = (String, &'static str);
 
-/// Reads the instances off a value of one form of repetition.
+/// Derives the instances from the value of one form of repetition.
 type KeysOf = fn(&Value) -> Result<Keys, Refused>;
 
 const EPHEMERAL: &str =
@@ -358,7 +363,8 @@ fn count_keys(value: &Value) -> Result<Keys, Refused> {
             "{EPHEMERAL} count arguments. If used, the ephemeral value could be exposed as a resource instance key."
         ));
     }
-    // A sensitive count is accepted, as in the reference: keys are the first numbers, whatever the value was made from.
+    // A sensitive `count` is accepted, as OpenTofu does: the keys are consecutive numbers, whatever the value was
+    // derived from.
     let value = match convert::convert(&value.without_all_marks(), &Type::Number) {
         Ok(value) => value,
         Err(error) => {

@@ -1,5 +1,5 @@
-//! Nodes that no block of the configuration stands for: resources that only the state has, and provider configurations that are
-//! implied.
+//! Nodes without a block in the configuration: resources that only the state has, and implied provider
+//! configurations.
 
 use std::{
     cell::{Cell, RefCell},

@@ -1,4 +1,4 @@
-//! One run over the graph: the owner of everything that changes while it runs.
+//! One run over the graph. [`Walk`] owns everything that changes while the run goes on.
 //!
 //! ```text
 //!            ┌──────────────── schedule: one loop, one thread ────────────────┐
@@ -7,8 +7,8 @@
 //!                   └──── tasks: futures of provider calls, -parallelism at once
 //! ```
 //!
-//! Tasks are futures of the same thread; they write what they learn into the walk's cells and never hold a borrow over
-//! an await.
+//! Tasks are futures on the same thread. They write their results into the cells of the walk and never hold a
+//! borrow across an await point.
 
 pub(crate) mod checks;
 mod decisions;
@@ -67,38 +67,38 @@ use crate::{
     variables::VariableValues,
 };
 
-/// What a run is for.
+/// The purpose of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Decides what to do so that the world agrees with the configuration.
+    /// Plans the changes that make the real objects match the configuration.
     Plan,
-    /// Decides how to destroy everything that state knows.
+    /// Plans the destruction of everything in the state.
     PlanDestroy,
-    /// Does what a plan says.
+    /// Applies a plan.
     Apply,
-    /// Does what a plan to destroy everything says.
+    /// Applies a destroy plan.
     ApplyDestroy,
-    /// Puts an object that exists into the state. Nothing else runs than what its provider is configured from.
+    /// Imports an existing object into the state. Only the nodes that its provider configuration needs run.
     Import,
 }
 
 impl Phase {
-    /// Whether this run decides, rather than acts.
+    /// Returns true if the run makes a plan, and false if it applies one or imports an object.
     pub(crate) fn is_plan(self) -> bool {
         matches!(self, Phase::Plan | Phase::PlanDestroy)
     }
 
-    /// Whether everything is to be destroyed.
+    /// Returns true if the run plans or applies the destruction of everything.
     pub(crate) fn is_destroy(self) -> bool {
         matches!(self, Phase::PlanDestroy | Phase::ApplyDestroy)
     }
 }
 
-/// Something failed and was reported; whoever sees this says nothing more.
+/// The error of an operation whose diagnostic is already reported: the receiver reports nothing more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Failed;
 
-/// What stays the same during a run.
+/// The settings of a run, which do not change while it goes on.
 pub(crate) struct Settings {
     pub(crate) phase: Phase,
     pub(crate) refresh: bool,
@@ -106,64 +106,66 @@ pub(crate) struct Settings {
     pub(crate) applying: bool,
     pub(crate) workspace: Str,
     pub(crate) replace: FxHashSet<ResourceInstance>,
-    /// Where an object may be that the state does not know.
+    /// The journaled creations of an interrupted run whose outcome is unknown, by address. Such an object may
+    /// exist although the state does not have it.
     pub(crate) uncertain: FxHashMap<ResourceInstance, Intent>,
-    /// Where temporary directories are.
+    /// The root of the temporary directories that `path.temp` names.
     pub(crate) temp: TempRoot,
-    /// What `plantimestamp()` gives.
+    /// The result of `plantimestamp()`.
     pub(crate) plan_time: Str,
 }
 
-/// What a node came to.
+/// The result of a node.
 #[derive(Default)]
 pub(crate) enum Outcome {
-    /// Nothing yet, or nothing that could be read.
+    /// No result so far, or a node without a readable result.
     #[default]
     None,
-    /// A variable, local, output or gathered outputs.
+    /// The value of a variable, a local or an output, or the combined outputs of a module call.
     Value(Value),
-    /// How many instances a resource has.
+    /// The instances of a resource.
     Keys(Rc<Keys>),
-    /// All instances of a resource.
+    /// The values of all instances of a resource.
     Resource(Box<ResourceValue>),
     /// A provider configuration.
     Provider(SlotIx),
-    /// Unchanged since the memo was made; its value is not kept because it is ephemeral. It is computed again if
-    /// somebody reads it.
+    /// Unchanged since the last run. The value is ephemeral and so not kept; it is computed again if a dependent
+    /// reads it.
     Unchanged,
 }
 
-/// What references to a resource see.
+/// The value of a resource as references see it.
 pub(crate) struct ResourceValue {
     pub(crate) keys: Rc<Keys>,
     pub(crate) instances: BTreeMap<InstanceKey, Value>,
-    /// All instances as one value, made when somebody asks.
+    /// All instances as one value, cached by the first read.
     pub(crate) whole: RefCell<Option<Value>>,
 }
 
-/// Facts about a node beside its value.
+/// Facts about a node besides its value.
 #[derive(Clone, Default)]
 pub(crate) struct Facts {
-    /// Open ephemeral resources that the value was made from.
+    /// The open ephemeral resources that the value was derived from.
     pub(crate) opened: Rc<[OpenIx]>,
-    /// Whether a change is pending here or in something that this depends on.
+    /// True if a change is pending for this node or for one of its dependencies, direct or not.
     pub(crate) pending: bool,
-    /// The same, for this node alone.
+    /// True if this node itself has a pending change.
     pub(crate) changes: bool,
-    /// Whether a data source or an ephemeral resource has to wait for a pending change, until apply.
+    /// True if the data source or ephemeral resource must wait for a pending change, and so is deferred to apply.
     pub(crate) waits: bool,
     /// The version of the value.
     pub(crate) version: Version,
-    /// Whether a resource's edges were made to count, in its first turn.
+    /// True after the first turn of a resource's node, which activates its edges.
     pub(crate) prepared: bool,
-    /// Whether the value must be computed though nothing that it was made from changed.
+    /// True if the value must be computed even if none of its inputs changed.
     pub(crate) forced: bool,
 }
 
-/// A resource of the state that is handled apart from its configuration.
+/// A resource of the state whose objects are planned without a block of the configuration.
 pub(crate) struct Orphan {
     pub(crate) address: AbsResource,
     pub(crate) provider: ProviderConfigRef,
+    /// The instances with a current object, each with the reason of its deletion.
     pub(crate) instances: Vec<(InstanceKey, Option<state::Reason>)>,
 }
 
@@ -171,30 +173,30 @@ pub(crate) struct Orphan {
 pub(crate) struct Configuration<'a> {
     pub(crate) program: &'a Arc<Program>,
     pub(crate) variables: VariableValues,
-    /// The graphs of the program's modules.
+    /// The templates of the program's modules.
     pub(crate) templates: Vec<Rc<Template>>,
-    /// The module calls of the program.
+    /// The tree of module calls of the program.
     pub(crate) tree: ConfigTree,
     pub(crate) dependencies: Dependencies,
 }
 
-/// How a run evaluates functions.
+/// The functions of a run, and the answers of providers to them.
 pub(crate) struct Calls {
     pub(crate) functions: Functions,
-    /// The system that functions read files through, in a plan that is saved.
+    /// Records the files that functions read; set only in a plan that is saved.
     pub(crate) observed: Option<Arc<Observed>>,
-    /// What functions of providers gave in this run.
+    /// The answers of provider functions in this run.
     pub(crate) answers: FunctionAnswers,
 }
 
-/// The run.
+/// The state of one run.
 pub(crate) struct Walk<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) settings: Settings,
     pub(crate) config: Configuration<'a>,
-    /// What an apply was told to do.
+    /// The planned changes that an apply carries out; `None` in every other phase.
     pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
-    /// What an import was told to do.
+    /// The object that an import brings into the state; `None` in every other phase.
     pub(crate) import: Option<ImportOrder>,
     pub(crate) nodes: Nodes,
     pub(crate) implied: ImpliedNodes,
@@ -209,12 +211,12 @@ pub(crate) struct Walk<'a> {
     pub(crate) calls: Calls,
 }
 
-/// The resources of a state by module instance, so that finding orphans does not look at the whole state for each
-/// module.
+/// The resources of a state by module instance. With it, finding the orphans of a module does not scan the whole
+/// state.
 #[derive(Default)]
 pub(crate) struct StateIndex {
     pub(crate) resources: FxHashMap<ModuleInstance, Vec<AbsResource>>,
-    /// Module instances directly inside of one, as far as they or something inside of them has resources.
+    /// The children of a module instance that contain resources, directly or further down.
     pub(crate) children: FxHashMap<ModuleInstance, Vec<ModuleInstance>>,
 }
 
@@ -232,7 +234,8 @@ impl StateIndex {
         index
     }
 
-    /// Puts a module instance, and those around it, among the children of their parents. Those in `placed` are there already.
+    /// Adds a module instance and its ancestors to the children of their parents. `placed` holds those that were
+    /// added before.
     fn add_parents(&mut self, module: &ModuleInstance, placed: &mut FxHashSet<ModuleInstance>) {
         let mut module = module.clone();
         while let Some(parent) = module.parent() {
@@ -244,7 +247,7 @@ impl StateIndex {
         }
     }
 
-    /// Resources in a module instance and in all inside of it.
+    /// Appends the resources of a module instance and of all its descendants to `found`.
     pub(crate) fn all_within(&self, module: &ModuleInstance, found: &mut Vec<AbsResource>) {
         found.extend(self.resources.get(module).into_iter().flatten().cloned());
         for child in self.children.get(module).into_iter().flatten() {
@@ -253,7 +256,7 @@ impl StateIndex {
     }
 }
 
-/// What a run is made with.
+/// The inputs of a run.
 pub(crate) struct WalkInput<'a> {
     pub(crate) settings: Settings,
     pub(crate) variables: VariableValues,
@@ -261,7 +264,8 @@ pub(crate) struct WalkInput<'a> {
     pub(crate) import: Option<ImportOrder>,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
-    /// What lives on from earlier runs, where something is to live on after this one.
+    /// Provider processes and open ephemeral resources from earlier runs. `None` if none stay alive after this
+    /// run.
     pub(crate) kept: Option<Kept>,
     /// The graphs of the program's modules.
     pub(crate) templates: Vec<Rc<Template>>,
@@ -329,7 +333,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Lets every resource of the state be handled as one that is to go.
+    /// Adds every resource of the state as an orphan, so that it is destroyed.
     pub(crate) fn add_everything_as_orphan(&self) {
         let addresses: Vec<AbsResource> =
             self.state.previous().resources().map(|(address, _)| address.clone()).collect();
@@ -338,7 +342,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Plans the removal of outputs that the state has.
+    /// Plans the removal of the outputs in the state whose names `removed` accepts.
     pub(crate) fn plan_output_removal(&self, removed: impl Fn(&str) -> bool) {
         let gone = self.state.previous().outputs.iter().filter(|(name, _)| removed(name));
         for (name, output) in gone {
@@ -356,7 +360,7 @@ impl<'a> Walk<'a> {
         self.environment.events.event(event);
     }
 
-    /// The schemas of a provider.
+    /// The schemas of a provider of the program or of the built-in provider; `None` if they are not known.
     pub(crate) fn schemas(&self, source: &addr::ProviderSource) -> Option<Arc<ProviderSchemas>> {
         let known = self.config.program.schemas.get(source).cloned();
         known.or_else(|| (*source == crate::builtin::source()).then(crate::builtin::schemas))
@@ -366,7 +370,7 @@ impl<'a> Walk<'a> {
         self.settings.phase
     }
 
-    /// Whether nothing new may be started.
+    /// Returns true if no new work may start.
     pub(crate) fn is_stopping(&self) -> bool {
         self.report.ends_run() || self.environment.cancel.level() >= CancelLevel::Stopping
     }
@@ -375,7 +379,8 @@ impl<'a> Walk<'a> {
         self.modules.get(module)
     }
 
-    /// The module instance and the declaration that a node stands for.
+    /// The module instance and the local index of the declaration that a node stands for. `None` for a node that
+    /// no module declares.
     pub(crate) fn declared(&self, node: NodeIx) -> Option<(ModuleIx, Rc<ModuleRun>, u32)> {
         match self.nodes.kind(node) {
             NodeKind::Declared { module, local } => Some((module, self.module(module), local)),
@@ -387,12 +392,12 @@ impl<'a> Walk<'a> {
         self.nodes.change_outcome(node, |it| *it = outcome);
     }
 
-    /// The dependencies that the configuration gives the objects of a resource.
+    /// The dependencies that the configuration gives to the objects of a resource.
     pub(crate) fn dependencies_of(&self, address: &ResourceInstance) -> Arc<[ConfigResource]> {
         self.config.dependencies.of(&self.config.tree, &address.config())
     }
 
-    /// The resources that a provider configuration is made from.
+    /// The resources that a provider configuration depends on.
     pub(crate) fn dependencies_of_provider(
         &self,
         provider: &ProviderConfigRef,
@@ -400,7 +405,7 @@ impl<'a> Walk<'a> {
         self.config.dependencies.of_provider(&self.config.tree, provider)
     }
 
-    /// The object that state holds of an instance.
+    /// The current object of an instance in the state of this run.
     pub(crate) fn object(&self, address: &ResourceInstance) -> Option<Arc<Object>> {
         self.state.object(address)
     }
@@ -411,7 +416,7 @@ impl ResourceValue {
         ResourceValue { keys, instances: BTreeMap::new(), whole: RefCell::new(None) }
     }
 
-    /// All instances as references see them: one object, a tuple of `count`, an object of `for_each`.
+    /// All instances as references see them: one object, a tuple for `count`, or an object for `for_each`.
     pub(crate) fn whole(&self) -> Value {
         if let Some(value) = &*self.whole.borrow() {
             return value.clone();

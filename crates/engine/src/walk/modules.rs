@@ -1,4 +1,4 @@
-//! Module instances: their nodes in the graph, and which provider configuration a name means in them.
+//! Module instances: their nodes in the graph, and the resolution of provider names in them.
 
 use std::{
     cell::{Cell, OnceCell, RefCell},
@@ -24,17 +24,18 @@ pub(crate) struct ModuleRun {
     pub(crate) template: Rc<Template>,
     pub(crate) address: ModuleInstance,
     pub(crate) path: ModulePath,
-    /// The node of the template's first.
+    /// The index in the graph of the template's first node.
     pub(crate) base: u32,
-    /// The calling instance, the name of the call and this instance's repetition data.
+    /// The calling module instance, the call and this instance's repetition data; `None` for the root module.
     pub(crate) caller: Option<Caller>,
-    /// What must be done before any resource in here, from `depends_on` of calls around.
+    /// The node that completes before any resource in this module begins, for `depends_on` of the module calls
+    /// around it.
     pub(crate) gate: Option<NodeIx>,
-    /// Provider configurations that the caller passed, by the names in this module.
+    /// The provider configurations that the caller passed, by their names in this module.
     pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
-    /// Instances of the calls made in here, by name of the call.
+    /// The instances of the calls in this module, by the name of the call.
     pub(crate) children: RefCell<FxHashMap<Str, Children>>,
-    /// What `path.temp` is, once an expression has asked.
+    /// The value of `path.temp`, set when an expression first reads it.
     pub(crate) temp: OnceCell<Str>,
 }
 
@@ -42,9 +43,9 @@ pub(crate) struct ModuleRun {
 #[derive(Default)]
 pub(crate) struct Modules {
     list: RefCell<Vec<Rc<ModuleRun>>>,
-    /// How many instances of resources and calls there are so far.
+    /// The number of instances of resources and calls so far.
     instances: Cell<usize>,
-    /// What modules read of their resources, as far as a plan asked.
+    /// The attributes that modules read of their resources, computed at the first question.
     reads: RefCell<FxHashMap<ModuleId, Rc<Reads>>>,
 }
 
@@ -67,7 +68,7 @@ impl Modules {
         self.instances.set(instances);
     }
 
-    /// What a module reads of its resources.
+    /// The attributes that a module reads of its resources.
     pub(crate) fn reads(&self, module: &Module) -> Rc<Reads> {
         let mut reads = self.reads.borrow_mut();
         Rc::clone(reads.entry(module.id).or_insert_with(|| Rc::new(Reads::of(module))))
@@ -83,7 +84,7 @@ impl Modules {
     }
 }
 
-/// How a module instance came to be.
+/// The origin of a module instance.
 pub(crate) struct Caller {
     pub(crate) module: ModuleIx,
     pub(crate) call: Entry,
@@ -96,13 +97,13 @@ pub(crate) struct Children {
     pub(crate) instances: BTreeMap<InstanceKey, ModuleIx>,
 }
 
-/// What a stored provider configuration means in this run.
+/// The result of resolving a provider configuration that a state or a plan names.
 pub(crate) enum FoundProvider {
-    /// This node.
+    /// The node of the configuration.
     Node(NodeIx),
-    /// It is declared in a module whose call has not been expanded; that node must run first.
+    /// The configuration is declared in a module whose call is not expanded yet. This node must run first.
     After(NodeIx),
-    /// The configuration does not have it.
+    /// The configuration does not exist.
     Missing,
 }
 
@@ -123,7 +124,8 @@ impl Walk<'_> {
         self.add_module(ModuleId(0), ModuleInstance::root(), None, None, BTreeMap::new())
     }
 
-    /// Adds an instance of a module to the graph: nodes, edges, and what of it runs without being asked for.
+    /// Adds an instance of a module to the graph: its nodes, its edges, and the demand for the nodes that run even
+    /// without a dependent.
     pub(crate) fn add_module(
         &self,
         id: ModuleId,
@@ -165,9 +167,10 @@ impl Walk<'_> {
         index
     }
 
-    /// Demands what of a module runs without being asked for; where everything is destroyed or one object is imported, that is
-    /// nothing else. Variables of the root module run, so that what was given is checked even if nothing refers to it, but not
-    /// for a destruction that refreshes nothing: there, only variables that something refers to run.
+    /// Demands the nodes of a module that run even without a dependent. If the run destroys everything or imports
+    /// an object, these are at most the variables of the root module. Those run so that given values are checked
+    /// even if nothing refers to them, but not in a destruction without a refresh: there, only variables with
+    /// dependents run. In an apply, values that no change needs do not run.
     fn demand_all(&self, module: &ModuleRun) {
         let is_quiet = self.phase().is_destroy() || self.phase() == super::Phase::Import;
         let refreshes = self.settings.refresh && !self.state.previous().is_empty();
@@ -184,7 +187,7 @@ impl Walk<'_> {
                     entry.resource().resource.mode == ResourceMode::Managed
                         && !has_conditions(entry)
                 }
-                // An apply opens the ephemeral resources of an ephemeral output again.
+                // An output that opens ephemeral resources is never idle: an apply opens these resources again.
                 Declared::Output(_) => {
                     let mut reads = template.dependencies(local as u32);
                     let opens_nothing = |it: u32| {
@@ -207,7 +210,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns true for an ephemeral variable if a plan opens nothing to evaluate what the call gives to it.
+    /// Returns true for a variable of a called module if a plan opens nothing to evaluate the argument that the
+    /// call gives to it.
     fn is_harmless_input(&self, module: &ModuleRun, declared: &Declared) -> bool {
         let (Declared::Variable(entry), Some(caller)) = (declared, &module.caller) else {
             return false;
@@ -223,7 +227,8 @@ impl Walk<'_> {
         reads.all(|read| self.opens_nothing(&caller_module, caller_module.node(*read)))
     }
 
-    /// Edges that lead out of the module: to providers, to the gate, and from inputs to the caller.
+    /// Adds the edges that lead out of the module: to providers, to the gate, and from variables to nodes of the
+    /// caller.
     fn add_outer_edges(&self, module: &Rc<ModuleRun>, node: NodeIx, declared: &Declared) {
         match declared {
             Declared::Variable(entry) => self.add_input_edges(module, node, &entry.variable().name),
@@ -248,7 +253,7 @@ impl Walk<'_> {
                 }
                 let own = module.template.calls[&entry.module_call().name].gate;
                 if let Some(gate) = own.map(|it| module.node(it)).or(module.gate) {
-                    // In an apply, nothing inside is evaluated before.
+                    // In an apply, nothing inside of the module is evaluated before the gate.
                     let applies = self.phase() == super::Phase::Apply;
                     let kind = if applies { EdgeKind::Order } else { EdgeKind::Hold };
                     self.nodes.change(|graph| graph.add_edge(gate, node, kind));
@@ -276,7 +281,7 @@ impl Walk<'_> {
         }
     }
 
-    /// All provider configurations that a module inside of this one could come to use.
+    /// The provider configurations that a module inside of this one could use.
     fn visible_providers(&self, module: &Rc<ModuleRun>) -> Vec<NodeIx> {
         let mut found = Vec::new();
         let mut module = Rc::clone(module);
@@ -293,7 +298,7 @@ impl Walk<'_> {
         found
     }
 
-    /// The node of the configuration that a provider's name means in a module.
+    /// The node of the provider configuration that a local name refers to in a module; `None` if there is none.
     pub(crate) fn find_provider(
         &self,
         module: &Rc<ModuleRun>,
@@ -321,7 +326,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The provider that a local name means in a module.
+    /// The source of the provider that a local name refers to in a module.
     pub(crate) fn provider_source(&self, module: &ModuleRun, name: &str) -> Option<ProviderSource> {
         let program = self.config.program.module(module.id());
         program
@@ -331,7 +336,7 @@ impl Walk<'_> {
             .or_else(|| Some(ProviderSource::implied_for(name)))
     }
 
-    /// How a provider node is written in a state.
+    /// The reference to a provider configuration, as the state and the plan record it.
     pub(crate) fn provider_ref(&self, node: NodeIx) -> ProviderConfigRef {
         let kind = self.nodes.kind(node);
         match kind {
@@ -359,7 +364,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Finds the configuration that a state or a plan names.
+    /// Finds the provider configuration that a state or a plan names, in its module or in a module around it.
     pub(crate) fn find_provider_ref(&self, wanted: &ProviderConfigRef) -> FoundProvider {
         let mut module = self.module(ModuleIx(0));
         for name in wanted.module.names() {
@@ -399,7 +404,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds nodes for resources of the state that this module instance has, but does not declare.
+    /// Adds orphans for resources of the state in this module instance that it does not declare.
     fn add_orphans(&self, module: &ModuleRun) {
         if !matches!(self.phase(), super::Phase::Plan) {
             return;
@@ -417,8 +422,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds nodes for all resources of a module instance that is not there any more: because its call has other instances,
-    /// or because the configuration has no such call, and so no such resource.
+    /// Adds orphans for all resources of a module instance that no longer exists, because its call has other
+    /// instances or is no longer in the configuration.
     pub(crate) fn add_orphans_within(&self, module: &ModuleInstance, reason: state::Reason) {
         let mut gone = Vec::new();
         self.state.index().all_within(module, &mut gone);
@@ -427,7 +432,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds a node for a resource of the state.
+    /// Adds an orphan for a resource of the state; `None` if the state does not have it.
     pub(crate) fn add_orphan(
         &self,
         address: &addr::AbsResource,
@@ -450,7 +455,7 @@ impl Walk<'_> {
     }
 }
 
-/// The provider's local name and alias that a resource uses.
+/// The local name and the alias of the provider that a resource uses.
 pub(crate) fn provider_name(resource: &hir::item::Resource) -> (Str, Option<Str>) {
     match &resource.provider {
         Some(provider) => (provider.local_name.clone(), provider.alias.clone()),

@@ -1,6 +1,6 @@
 //! The nodes of a run: their edges, the outcome of each, and facts beside its value.
 //!
-//! **Invariant:** no borrow leaves a method, so a caller can use any method inside of any closure but those given to this component.
+//! **Invariant:** no borrow outlives a method. A closure given to a method must not call this component.
 
 use std::{cell::RefCell, rc::Rc};
 

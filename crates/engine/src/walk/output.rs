@@ -1,4 +1,4 @@
-//! Outputs: checked for what must not leave a module, and kept where the root module has them.
+//! Output values: the checks that no secret leaves a module unmarked, and the root outputs of plan and state.
 
 use ::values::{Kind, Mark, MarkKind, Str, Type, Value};
 use db::Diagnostic;
@@ -27,7 +27,7 @@ impl Walk<'_> {
         let output = entry.output();
         let name = NodeName::Output(output.name.clone());
         if !output.preconditions.is_empty() {
-            // Results of conditions are not remembered.
+            // Results of conditions are not memoized.
             self.nodes.facts(node, |it| it.forced = true);
         }
         let turn = self.remembered(node, module, name, &entry.item, &[], || {
@@ -111,7 +111,7 @@ impl Walk<'_> {
         self.report_at(entry, expr.into(), None, diagnostic);
     }
 
-    /// What a root output means for plan and state.
+    /// Records a root output in the results of the run.
     fn root_output(&self, entry: &Entry, value: &Value) {
         let output = entry.output();
         let name = output.name.clone();
@@ -142,7 +142,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Writes a root output to the state that the run ends with. `None` removes it: it is null.
+    /// Writes a root output to the final state of the run. `None` removes it, because its value is null.
     fn keep_output(&self, name: &str, output: Option<OutputValue>) {
         self.state.change(|state| match output {
             Some(output) => drop(state.outputs.insert(name.into(), output)),
@@ -151,7 +151,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an output is another only because the plan whose temporary directory it names is another (DESIGN 2.12).
+/// Returns true if the old and the new value of an output differ only in the temporary directory of the plan. Its
+/// path is different in each plan, so such a difference is no change.
 fn differs_in_plan_only(
     temp: &TempRoot,
     before: Option<&OutputValue>,
@@ -163,7 +164,7 @@ fn differs_in_plan_only(
         && temp.with_earlier_paths(&old, &new).0.raw_equals(&old)
 }
 
-/// The change of an output that the configuration has. `plain` is its value after the change without marks.
+/// The change of an output that the configuration declares. `plain` is the new value without its own marks.
 fn output_change(before: Option<&OutputValue>, after: OutputValue, plain: Value) -> OutputChange {
     let OutputValue { value, sensitive, .. } = &after;
     let is_same = |it: &OutputValue| {

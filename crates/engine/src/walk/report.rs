@@ -76,7 +76,7 @@ impl Report {
         self.ends_run.get()
     }
 
-    /// What the apply did so far.
+    /// The changes that the apply has made so far.
     pub(crate) fn counts(&self) -> ChangeCounts {
         self.counts.get()
     }

@@ -7,14 +7,14 @@ use std::{
 
 use crate::{graph::NodeIx, memo::Memo};
 
-/// What a run reads from earlier runs and leaves for later ones.
+/// The results that a run takes from earlier runs and leaves for later ones.
 pub(crate) struct Reuse<'a> {
     memo: RefCell<&'a mut Memo>,
     /// Nodes whose results the next run cannot have: those of ephemeral values, and providers.
     unkept: RefCell<BTreeSet<NodeIx>>,
     /// Set once instances have ephemeral values, from their `for_each`: then the next run cannot start from this one.
     has_ephemeral_instances: Cell<bool>,
-    /// How often a node had its turn.
+    /// The number of turns of all nodes.
     turns: Cell<usize>,
 }
 

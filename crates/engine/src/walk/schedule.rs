@@ -1,4 +1,4 @@
-//! The loop of a run: gives ready nodes their turn, keeps provider-bound tasks going, and ends what is released.
+//! The loop of a run: gives ready nodes their turns, drives the tasks, and ends nodes that are released.
 
 use std::{
     collections::VecDeque,
@@ -24,30 +24,31 @@ use crate::{
     request::CancelLevel,
 };
 
-/// Work that waits for others: provider calls and commands.
+/// Asynchronous work for a node: a provider call or a command.
 pub(crate) struct Task {
     pub(crate) node: NodeIx,
     pub(crate) work: Work,
 }
 
-/// What a task does.
+/// The work of a task.
 #[derive(Clone)]
 pub(crate) enum Work {
-    /// Plans, applies, reads or opens one instance, as the run's phase and the resource's mode say.
+    /// Plans, applies, reads or opens one instance, according to the phase of the run and the mode of the
+    /// resource.
     Instance(Each),
-    /// Plans the end of an instance that the configuration does not have.
+    /// Plans the deletion of an instance that the configuration does not have.
     Gone(InstanceKey, Option<state::Reason>),
     /// Destroys the instance of a destroy node.
     Destroy,
     /// Imports the object of an import node.
     Import,
-    /// Calls functions of providers that the node's expressions want; then the node has its turn again.
+    /// Calls the provider functions that the node's expressions need. The node then has its turn again.
     Functions(Vec<FunctionCall>),
     /// Renews an open ephemeral resource until it is closed.
     Keep(OpenIx),
-    /// Closes an ephemeral resource.
+    /// Closes ephemeral resources.
     Close(Vec<OpenIx>),
-    /// Lets go of a provider.
+    /// Releases a provider.
     LeaveProvider(SlotIx),
     /// Asks all providers to end running calls early.
     StopProviders,
@@ -58,24 +59,24 @@ struct Ended {
     result: Result<(), Failed>,
 }
 
-/// What runs, and what is still to be done of each node that runs as tasks.
+/// The tasks of a run, and the number of unfinished tasks for each node.
 struct Running<F> {
-    /// Limited tasks that have not begun.
+    /// Limited tasks that have not started.
     waiting: VecDeque<Task>,
     tasks: FuturesUnordered<Placed<F>>,
-    /// Places that no task has at the moment.
+    /// Free memory for the futures of further tasks.
     places: Vec<Place<F>>,
-    /// Limited tasks among those that run.
+    /// The number of running tasks that count against `-parallelism`.
     limited: usize,
-    /// Tasks among them that only wait for something to renew.
+    /// The number of running tasks that only wait until an ephemeral resource must be renewed.
     keepers: usize,
     left: FxHashMap<NodeIx, Left>,
 }
 
-/// Memory for the future of one task. It is large, so one place serves many tasks, one after the other.
+/// Memory for the future of one task. Futures are large, so many tasks use the same memory, one after the other.
 type Place<F> = Pin<Box<Option<F>>>;
 
-/// A task that runs, in its place; gives the place back at its end.
+/// A running task in its memory. It returns the memory when it ends.
 struct Placed<F>(Option<Place<F>>);
 
 impl<F: Future<Output = Ended>> Future for Placed<F> {
@@ -124,7 +125,8 @@ struct Left {
     failed: bool,
 }
 
-/// Runs everything that is demanded, to its end.
+/// Runs all demanded nodes to their end, then closes ephemeral resources and ends providers, except those that are
+/// kept for the next run.
 pub(crate) async fn run(walk: &Walk<'_>) {
     drive(walk, |task| start(walk, task)).await;
     place::leave_node();
@@ -148,13 +150,13 @@ pub(crate) async fn run(walk: &Walk<'_>) {
     }
     let silent = !walk.report.has_errors();
     if silent && walk.nodes.graph(|graph| graph.any_failed()) {
-        // Whoever fails says why; a failure that nobody explained must not look like success.
+        // A failure without a diagnostic must not look like success, so report an internal error.
         walk.report_panic();
     }
 }
 
-/// The loop. It ends when nothing is left to do, or at once when the run is given up: calls that still run are then
-/// dropped, and nothing of theirs is polled again.
+/// Runs the loop until there is nothing left to do. If the run is aborted, it returns at once: running calls are
+/// dropped and not polled again.
 async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -> F) {
     let mut running = Running::new();
     let mut told = CancelLevel::Running;
@@ -168,7 +170,7 @@ async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -
         begin(walk, &mut running, &make);
         if running.tasks.len() == running.keepers {
             if running.waiting.is_empty() && !unlock_stuck(walk) {
-                // A renewal that was left alone would take what closing needs with it.
+                // Let running renewals finish: dropping one would lose data that closing the resource needs.
                 walk.store.rest();
                 while running.next().await.is_some() {}
                 return;
@@ -192,7 +194,7 @@ async fn drive<F: Future<Output = Ended>>(walk: &Walk<'_>, make: impl Fn(Task) -
     }
 }
 
-/// Gives every ready node its turn, and begins the end of what is released.
+/// Gives every ready node its turn, and begins to end nodes that are released.
 fn turns<F: Future<Output = Ended>>(
     walk: &Walk<'_>,
     running: &mut Running<F>,
@@ -248,12 +250,13 @@ fn turn<F: Future<Output = Ended>>(walk: &Walk<'_>, running: &mut Running<F>, no
                 }
             }
         }
-        // Looked at twice: it was demanded in two ways.
+        // The node was queued twice, because it was demanded in two ways.
         Status::Idle | Status::Done | Status::Failed => {}
     }
 }
 
-/// Says that a node has ended, and whether it keeps what it needs.
+/// Marks a node as ended. `keeps` is true if it holds its dependencies until it is released; the next run cannot
+/// reuse its result then.
 fn finish(walk: &Walk<'_>, node: NodeIx, ok: bool, keeps: bool) {
     if keeps {
         walk.reuse.add_unkept(node);
@@ -261,7 +264,8 @@ fn finish(walk: &Walk<'_>, node: NodeIx, ok: bool, keeps: bool) {
     walk.nodes.change(|graph| graph.finish(node, ok, keeps));
 }
 
-/// Begins waiting tasks as far as `-parallelism` allows, and what tasks have asked to be kept alive.
+/// Starts the renewal tasks that were requested, and waiting tasks as far as `-parallelism` allows. In a run that
+/// is stopping, waiting tasks fail instead.
 fn begin<F: Future<Output = Ended>>(
     walk: &Walk<'_>,
     running: &mut Running<F>,
@@ -292,7 +296,7 @@ async fn start(walk: &Walk<'_>, task: Task) -> Ended {
     Ended { task, result }
 }
 
-/// Runs a task, and says that its node is worked on whenever it has the thread.
+/// Runs a task, and registers its node as the current one for each poll.
 async fn in_place(walk: &Walk<'_>, task: &Task) -> Result<(), Failed> {
     let mut work = pin!(walk.run_work(task.node, &task.work));
     std::future::poll_fn(|context| {
@@ -328,7 +332,8 @@ fn end<F>(walk: &Walk<'_>, running: &mut Running<F>, ended: Ended) {
     }
 }
 
-/// Ends nodes that wait for each other, which a checked configuration cannot have.
+/// Fails the nodes that wait for each other, and reports the cycle. Returns false if there are none. Analysis
+/// rejects configurations with cycles, so this is a safeguard.
 fn unlock_stuck(walk: &Walk<'_>) -> bool {
     let stuck = walk.nodes.graph(|graph| graph.stuck());
     if stuck.is_empty() {
@@ -347,7 +352,7 @@ fn unlock_stuck(walk: &Walk<'_>) -> bool {
 }
 
 impl Walk<'_> {
-    /// Makes the edges count that a demanded node waits for from the start.
+    /// Activates the edges that a demanded node waits for from the start.
     fn activate(&self, node: NodeIx) {
         let kind = self.nodes.kind(node);
         let Some((_, module, local)) = self.declared(node) else {
@@ -460,7 +465,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What must be ended when a node is released.
+    /// The work that ends a released node; `None` if it needs none.
     fn ending(&self, node: NodeIx) -> Option<Work> {
         if let Some(slot) = self.nodes.slot(node) {
             return Some(Work::LeaveProvider(slot));
@@ -475,7 +480,7 @@ impl Walk<'_> {
         self.report(Diagnostic::error("internal-error", "Internal error", detail));
     }
 
-    /// Says that this node is worked on, for a message that comes when memory has run out.
+    /// Registers this node as the current one, for the message that is shown if memory runs out.
     fn enter(&self, node: NodeIx) {
         let Some((_, module, local)) = self.declared(node) else {
             return place::leave_node();
@@ -490,7 +495,7 @@ impl Walk<'_> {
         }
     }
 
-    /// How a node is called in messages.
+    /// The name of a node in messages; `None` if no user wrote it.
     fn node_name(&self, node: NodeIx) -> Option<String> {
         let (_, module, local) = self.declared(node)?;
         let (kind, name) = named(&module.template.nodes[local as usize])?;
@@ -498,7 +503,8 @@ impl Walk<'_> {
     }
 }
 
-/// What a node is and its name, to be read one after the other. `None` if it is none that a user wrote.
+/// The prefix and the name of a declaration, which together are its address in the module. `None` if no user wrote
+/// it.
 fn named(declared: &Declared) -> Option<(&'static str, &dyn fmt::Display)> {
     Some(match declared {
         Declared::Variable(it) => ("var.", &it.variable().name),

@@ -1,4 +1,4 @@
-//! What expressions see during a run.
+//! The scope of expressions during a run: references, repetition data and functions.
 
 use std::{cell::Cell, collections::BTreeMap, path::Path, rc::Rc, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     temp::TempRoot,
 };
 
-/// The scope of one declaration, in one instance of it.
+/// The scope of one declaration, in one of its instances.
 pub(crate) struct EngineScope<'w, 'a> {
     walk: &'w Walk<'a>,
     module: Rc<ModuleRun>,
@@ -26,7 +26,7 @@ pub(crate) struct EngineScope<'w, 'a> {
     own: Option<OwnObject<'w>>,
 }
 
-/// The object that `self` means, and that provisioners may also name by its address.
+/// The object that `self` refers to. Provisioners may also refer to it by its address.
 pub(crate) struct OwnObject<'w> {
     pub(crate) resource: &'w addr::Resource,
     pub(crate) key: &'w InstanceKey,
@@ -34,7 +34,7 @@ pub(crate) struct OwnObject<'w> {
 }
 
 impl<'w, 'a> EngineScope<'w, 'a> {
-    /// The scope of a module instance, with repetition data if the declaration has it.
+    /// The scope of a module instance, with repetition data if the declaration is repeated.
     pub(crate) fn new(
         walk: &'w Walk<'a>,
         module: ModuleIx,
@@ -43,7 +43,7 @@ impl<'w, 'a> EngineScope<'w, 'a> {
         EngineScope { walk, module: walk.module(module), each, own: None }
     }
 
-    /// The same with an object of its own.
+    /// Sets the object that `self` refers to.
     pub(crate) fn with_own(self, own: OwnObject<'w>) -> EngineScope<'w, 'a> {
         EngineScope { own: Some(own), ..self }
     }
@@ -65,7 +65,7 @@ impl<'w, 'a> EngineScope<'w, 'a> {
         })
     }
 
-    /// The resource of `self`, named by its address.
+    /// The object of `self`, if the reference names its resource by its address.
     fn own_resource(&self, resource: &addr::Resource) -> Option<&OwnObject<'w>> {
         self.own.as_ref().filter(|own| own.resource == resource)
     }
@@ -238,27 +238,29 @@ impl EngineScope<'_, '_> {
     }
 }
 
-/// What functions may ask: files through [`System`]; the time and new identifiers only once the run acts, so that a plan
-/// does not promise what apply could not keep.
+/// The environment of functions. They read files through [`System`]. The current time and new identifiers are
+/// available only to a run that applies, so that a plan makes no promise that the apply could not keep.
 #[derive(Clone)]
 pub(crate) struct Functions {
     system: Arc<dyn System>,
+    /// True if the run applies.
     acts: bool,
-    /// What the paths of files begin with that only a run makes.
+    /// The prefix of the paths of files that only a run creates; `None` in such a run.
     undecided: Option<Str>,
-    /// The time of the plan that this is a run of.
+    /// The timestamp of the plan that this run makes or applies.
     plan_time: Option<Str>,
-    /// What all evaluations of the run may take together.
+    /// The budget that all evaluations of the run share.
     budget: Rc<Budget>,
-    /// Whether the console asks.
+    /// True if the console evaluates the expressions.
     pub(crate) is_console: bool,
-    /// How deep templates call for templates at this moment.
+    /// The current depth of nested templates.
     depth: Rc<Cell<usize>>,
-    /// The secrets that expressions come across, those in template files included.
+    /// Collects the secrets that expressions use, including those in template files.
     pub(crate) parts: Rc<SecretParts>,
 }
 
 impl Functions {
+    /// The environment of a run. `acts` is true if the run applies.
     pub(crate) fn new(system: &Arc<dyn System>, acts: bool) -> Functions {
         Functions {
             system: Arc::clone(system),
@@ -272,17 +274,17 @@ impl Functions {
         }
     }
 
-    /// The same in the console.
+    /// Sets that the console evaluates the expressions.
     pub(crate) fn of_console(self) -> Functions {
         Functions { is_console: true, ..self }
     }
 
-    /// The same in a run of a plan, whose time it knows.
+    /// Sets the timestamp of the plan. An empty `time` means that it is unknown.
     pub(crate) fn of_plan(self, time: &Str) -> Functions {
         Functions { plan_time: Some(time.clone()).filter(|it| !it.is_empty()), ..self }
     }
 
-    /// The same where the user may interrupt the run.
+    /// Ends evaluations when the user interrupts the run.
     pub(crate) fn until(self, cancel: &CancelToken) -> Functions {
         let cancel = cancel.clone();
         let budget = Budget::new(memory_limit(&*self.system))
@@ -290,19 +292,20 @@ impl Functions {
         Functions { budget: Rc::new(budget), ..self }
     }
 
-    /// The same where an expression that takes long is given up: nobody asked for its value.
+    /// Limits evaluations to a number of steps, for values that were not requested: a slow expression is then
+    /// given up.
     pub(crate) fn at_most(self, steps: u64) -> Functions {
         let budget = Budget::new(memory_limit(&*self.system)).with_steps(steps);
         Functions { budget: Rc::new(budget), ..self }
     }
 
-    /// The same where nothing is planned: what is in temporary directories is decided later.
+    /// Treats the content of temporary directories as unknown, because there is no plan.
     pub(crate) fn without_plan(self) -> Functions {
         Functions { undecided: Some(TempRoot::without_plan().path().into()), ..self }
     }
 }
 
-/// The memory that the values of a run may take: what the environment sets, or the default.
+/// The memory limit for the values of a run: the setting of the environment, or the default.
 fn memory_limit(system: &dyn System) -> u64 {
     let set = system.variable(Budget::VARIABLE);
     set.and_then(|text| budget::parse_size(&text)).unwrap_or(Budget::DEFAULT_LIMIT)
@@ -358,7 +361,7 @@ impl FunctionEnv for Functions {
         text: &str,
         variables: &Value,
     ) -> Result<Value, RenderError> {
-        /// As in the reference.
+        /// The deepest nesting of templates, as in OpenTofu.
         const DEEPEST: usize = 1024;
         let depth = self.depth.get();
         if depth > DEEPEST {
@@ -367,7 +370,7 @@ impl FunctionEnv for Functions {
         self.depth.set(depth + 1);
         let rendered = crate::template_file::render(self, name, text, variables);
         self.depth.set(depth);
-        // The same sentence around it a thousand times would hide it.
+        // Keep only the innermost message: a thousand nested copies of the text around it would hide it.
         rendered.map_err(|error| match error {
             RenderError::Failed(message) => match message.rfind(TOO_DEEP) {
                 Some(start) => message[start..].trim_end_matches('.').to_owned().into(),
@@ -386,7 +389,7 @@ impl FunctionEnv for Functions {
     }
 
     fn salt(&self) -> Option<[u8; 16]> {
-        // All but six of its bits are random, which no salt misses.
+        // All but six bits of a UUID are random, which is enough for a salt.
         self.acts.then(|| uuid::Uuid::new_v4().into_bytes())
     }
 
@@ -399,7 +402,7 @@ impl FunctionEnv for Functions {
     }
 }
 
-/// The time of day in RFC 3339, in whole seconds.
+/// The current time in RFC 3339 format, in whole seconds; `None` if it is out of range.
 pub(crate) fn time_text(system: &dyn System) -> Option<String> {
     let now = jiff::Timestamp::try_from(system.now()).ok()?;
     Some(now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())

@@ -1,4 +1,4 @@
-//! Running only what an edit can have reached; everything else of the last run stands.
+//! Incremental runs: only the nodes that an edit can affect run again, and the rest of the last run is reused.
 //!
 //! ```text
 //!   run ─► Standing ─► touched nodes ─► all that use them, and what these need that was not kept ─► run again
@@ -6,10 +6,11 @@
 //!            └──── graph, values and results of the others ◄──────────────────────────────────────────┘
 //! ```
 //!
-//! **Invariant:** what comes out is what a whole run with the same memo would give. Where that cannot be told (a module call,
-//! a provider, a condition or an ephemeral resource was reached; instances have ephemeral values; the state, a variable or a
-//! file is another; something failed or was warned about), nothing stands and everything is walked.
-//! **Invariant:** no ephemeral value stands, and no configuration of a provider.
+//! **Invariant:** the result equals that of a full run with the same memo. If that is not certain, nothing is
+//! reused and the whole graph runs: if the edit reached a module call, a provider, a condition or an ephemeral
+//! resource; if instances have ephemeral values; if the state, a variable or a file changed; if the last run had
+//! an error or a warning.
+//! **Invariant:** no ephemeral value and no provider configuration is reused.
 
 use std::{
     any::Any,
@@ -37,7 +38,7 @@ use crate::{
     resource::has_conditions,
 };
 
-/// A run that came to its end, and that nothing was wrong with.
+/// A finished run without diagnostics, from which the next run can resume.
 pub(crate) struct Standing {
     epoch: Epoch,
     given: Digest,
@@ -45,20 +46,20 @@ pub(crate) struct Standing {
     nodes: KeptNodes,
     modules: Vec<Detached>,
     implied: ImpliedParts,
-    /// Nodes without a result: those of what is ephemeral, and providers.
+    /// Nodes without a reusable result: nodes with ephemeral values, and providers.
     unkept: BTreeSet<NodeIx>,
     instances: usize,
     results: Results,
 }
 
-/// What a run found out, apart from the values of its nodes.
+/// The results of a run besides the values of its nodes.
 struct Results {
     state: State,
     checks: Checks,
     decisions: DecisionParts,
 }
 
-/// A module instance without its template, which is one program's.
+/// A module instance without its template, because a template belongs to one program.
 struct Detached {
     module: ModuleId,
     address: ModuleInstance,
@@ -70,26 +71,26 @@ struct Detached {
     children: FxHashMap<Str, Children>,
 }
 
-/// What runs again.
+/// The part of the graph that runs again.
 pub(crate) struct Part {
     nodes: BTreeSet<NodeIx>,
-    /// Those that were demanded before, in the order of the source.
+    /// The nodes of the part that were demanded before, in source order.
     demanded: BTreeSet<NodeIx>,
-    /// Those that run for the sake of others only, and what they were: if one of them comes out in another way, more was
-    /// reached than was thought.
+    /// Nodes that run only because others need their values, with their previous versions. If one of them gets
+    /// another version, the edit reached more than was assumed.
     unmoved: Vec<(NodeIx, Version)>,
 }
 
-/// What a walk leaves behind.
+/// The parts of a finished walk.
 pub(crate) struct Apart {
     pub(crate) templates: Vec<Rc<Template>>,
     pub(crate) standing: Option<Standing>,
-    /// What is of no more use, and takes time to drop.
+    /// Data that is no longer needed. It is handed over because dropping it takes time.
     pub(crate) remains: Vec<Box<dyn Any>>,
 }
 
 impl Standing {
-    /// Gives nodes the edges that their templates have now.
+    /// Replaces the edges of nodes with those that their templates have now.
     pub(crate) fn rewire(&mut self, walk: &Walk<'_>, touched: &Touched) {
         for &(id, local) in &touched.rewired {
             let template = &walk.config.templates[id.0 as usize];
@@ -98,7 +99,7 @@ impl Standing {
             for module in self.modules.iter().filter(|it| it.module == id) {
                 let place = |(local, kind): &(u32, EdgeKind)| (NodeIx(module.base + local), *kind);
                 let edges: Vec<(NodeIx, EdgeKind)> = edges.iter().map(place).collect();
-                // Those that lead out of the module are no template's.
+                // Edges that lead out of the module are not in the template.
                 self.nodes.graph.rewire(NodeIx(module.base + local), &edges, |dependency, kind| {
                     kind == EdgeKind::Provider || Some(dependency) == module.gate
                 });
@@ -106,7 +107,7 @@ impl Standing {
         }
     }
 
-    /// What runs again after an edit that touched these nodes; none if everything has to.
+    /// The part of the graph that must run after an edit that touched these nodes. `None` if everything must run.
     pub(crate) fn part(&self, walk: &Walk<'_>, touched: &Touched) -> Option<Part> {
         let is_same_state = self.previous.has_same_resources(walk.state.previous())
             && self.previous.outputs == walk.state.previous().outputs;
@@ -130,7 +131,8 @@ impl Standing {
         Some(Part { nodes, demanded, unmoved })
     }
 
-    /// The touched nodes in all instances of their modules, and everything that uses them in some way.
+    /// The touched nodes in all instances of their modules, with all their direct and indirect dependents. `None`
+    /// if one of these nodes cannot run again on its own.
     fn reached(&self, walk: &Walk<'_>, touched: &Touched) -> Option<BTreeSet<NodeIx>> {
         let mut reached = BTreeSet::new();
         let mut work = Vec::new();
@@ -145,14 +147,14 @@ impl Standing {
             if !self.declared(walk, node).is_some_and(can_be_reached) {
                 return None;
             }
-            // Holding something is no use of it.
+            // An edge of kind `Hold` reads no value.
             let users = self.nodes.graph.users(node).filter(|(_, kind)| *kind != EdgeKind::Hold);
             work.extend(users.map(|(user, _)| user));
         }
         Some(reached)
     }
 
-    /// Nodes with everything that they need and that has no result.
+    /// Adds all dependencies that have no reusable result, direct and indirect.
     fn with_needed(&self, mut nodes: BTreeSet<NodeIx>) -> BTreeSet<NodeIx> {
         let mut work: Vec<NodeIx> = nodes.iter().copied().collect();
         while let Some(node) = work.pop() {
@@ -187,7 +189,7 @@ impl Standing {
     }
 }
 
-/// Whether a node and what it stands for can be run again alone, after an edit that changes what it comes to.
+/// Returns true if the node can run again on its own after an edit that changes its result.
 fn can_be_reached(declared: &Declared) -> bool {
     let is_ephemeral = match declared {
         Declared::Provider(_) => true,
@@ -200,8 +202,8 @@ fn can_be_reached(declared: &Declared) -> bool {
     !is_ephemeral && can_run_again(declared)
 }
 
-/// Whether a node can be run again alone. Making module instances changes the graph, and results of conditions are kept by
-/// address.
+/// Returns true if the node can run again on its own. A module call changes the graph, and results of conditions
+/// are stored by address, so such nodes cannot.
 fn can_run_again(declared: &Declared) -> bool {
     match declared {
         Declared::Variable(entry) => entry.variable().validations.is_empty(),
@@ -218,7 +220,7 @@ fn can_run_again(declared: &Declared) -> bool {
 }
 
 impl Walk<'_> {
-    /// Takes over what stands, and demands the part of it that runs again.
+    /// Takes over the last run, and demands the part of it that runs again.
     pub(crate) fn resume(&self, standing: Standing, part: &Part) {
         let Standing { modules, unkept, instances, results, .. } = standing;
         let modules = modules.into_iter().map(|it| Rc::new(it.attach(&self.config.templates)));
@@ -242,7 +244,7 @@ impl Walk<'_> {
         self.decisions.restore(decisions);
     }
 
-    /// Takes back what nodes have found out.
+    /// Removes the results of these nodes from the results of the run.
     fn forget_results(&self, nodes: &BTreeSet<NodeIx>) {
         let mut resources = FxHashSet::default();
         for &node in nodes {
@@ -270,7 +272,7 @@ impl Walk<'_> {
         self.state.change(|state| resources.iter().for_each(|it| state.put_back(it, previous)));
     }
 
-    /// The values that were given for variables, so that they can be compared without being kept.
+    /// A digest of the given values of variables. It allows comparing them without keeping them.
     fn given(&self) -> Digest {
         self.reuse.memo(|memo| {
             let given = self.config.variables.iter().flat_map(|(name, given)| {
@@ -280,7 +282,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether the next run can stand on this one.
+    /// Returns true if the next run can resume from this one.
     fn stands(&self, outcome: &PlanOutcome, part: Option<&Part>) -> bool {
         let unmoved = part.map(|it| it.unmoved.as_slice()).unwrap_or_default();
         let is_unmoved = |(node, version): &(NodeIx, Version)| {
@@ -293,7 +295,7 @@ impl Walk<'_> {
             && unmoved.iter().all(is_unmoved)
     }
 
-    /// What the next run can use, and what is of no more use.
+    /// Splits the walk into what the next run can reuse and what is no longer needed.
     pub(crate) fn take_apart(self, outcome: &PlanOutcome, part: Option<&Part>) -> Apart {
         let stands = self.stands(outcome, part);
         let (epoch, given) = (self.reuse.memo(Memo::epoch), self.given());

@@ -1,4 +1,5 @@
-//! Nodes whose result is a value and needs no provider: variables, locals, outputs and what gathers them.
+//! Nodes whose result is a value and needs no provider: variables, locals, outputs, and the nodes that gather the
+//! outputs of module calls.
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
@@ -16,15 +17,16 @@ use crate::{
     memo::{Inputs, NodeKey, NodeName, Version},
 };
 
-/// How a node's turn ended.
+/// The outcome of a node's turn.
 pub(crate) enum Turn {
-    /// It has its result. If it `keeps`, what it was made from must stay open as long as somebody reads it.
+    /// The node has its result. If `keeps` is true, its dependencies stay open as long as a dependent may read the
+    /// result.
     Done { keeps: bool },
-    /// It has none, and that was reported.
+    /// The node failed, and the failure was reported.
     Failed,
-    /// It waits for more.
+    /// The node waits for further dependencies and then has another turn.
     Again,
-    /// It ends when these end.
+    /// The node ends when these tasks end.
     Tasks(Vec<super::Work>),
 }
 
@@ -38,7 +40,8 @@ impl From<Result<(), Failed>> for Turn {
 }
 
 impl Walk<'_> {
-    /// Gives a node's value: what the memo has if nothing that it reads changed, else what `compute` gives.
+    /// Sets the value of a node: the memoized value if its item and its inputs are unchanged, else the result of
+    /// `compute`. `also` are input versions besides those of its dependencies.
     pub(crate) fn remembered(
         &self,
         node: NodeIx,
@@ -70,14 +73,15 @@ impl Walk<'_> {
         Turn::Done { keeps }
     }
 
-    /// The versions of what a node reads.
+    /// The hash of the versions of a node's active dependencies and of `also`.
     pub(crate) fn inputs(&self, node: NodeIx, also: &[Version]) -> Inputs {
         self.nodes.versions_read(node, |read| {
             self.reuse.memo(|memo| memo.inputs(read.chain(also.iter().copied())))
         })
     }
 
-    /// Computes what the node reads and the memo did not keep; true if it has to wait for that.
+    /// Requests the values of active dependencies that the memo did not keep. Returns true if the node must wait
+    /// for them.
     pub(crate) fn wait_for_values(&self, node: NodeIx) -> bool {
         let absent = self.nodes.without_values(node);
         for dependency in &absent {
@@ -87,7 +91,7 @@ impl Walk<'_> {
         !absent.is_empty()
     }
 
-    /// Sets what is known of a node beside its value.
+    /// Sets the facts of a node after its turn: its version, and what its dependents inherit.
     pub(crate) fn settle_facts(&self, node: NodeIx, version: Version, keeps: bool) {
         if !self.nodes.graph(|graph| graph.has_users(node)) {
             self.nodes.facts(node, |it| it.version = version);
@@ -101,7 +105,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Remembers a value that was made from nothing that has a version.
+    /// Sets and memoizes a value that was not derived from other nodes.
     pub(super) fn remember_plain(
         &self,
         node: NodeIx,
@@ -119,7 +123,7 @@ impl Walk<'_> {
         Turn::Done { keeps }
     }
 
-    /// A version for repetition data: new whenever it differs.
+    /// The version of repetition data: different data has different versions.
     pub(crate) fn each_version(&self, each: &super::Each) -> Version {
         match &each.value {
             None => Version::default(),
@@ -140,7 +144,7 @@ impl Walk<'_> {
         })
     }
 
-    /// One output of all instances of a call.
+    /// Runs the node of one output of all instances of a call.
     pub(crate) fn run_module_output(
         &self,
         node: NodeIx,
@@ -161,7 +165,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The object of all outputs, or the collection of such objects.
+    /// Runs the node of all outputs of a call: an object for a single instance, else a collection of objects.
     pub(crate) fn run_module_object(&self, node: NodeIx, module: &ModuleRun, call: &Entry) -> Turn {
         self.gathered(node, || {
             let children = module.children.borrow();
@@ -182,7 +186,7 @@ impl Walk<'_> {
         })
     }
 
-    /// A node that only puts together what others have computed.
+    /// Runs a node that only combines the values of other nodes.
     fn gathered(&self, node: NodeIx, shape: impl FnOnce() -> Option<Value>) -> Turn {
         let forced = self.nodes.facts(node, |it| it.forced);
         let absent = !self.nodes.without_values(node).is_empty();
@@ -203,8 +207,8 @@ impl Walk<'_> {
         Turn::Done { keeps }
     }
 
-    /// Asserts of a `check` block: they warn, and never fail anything. A check whose data source could not be read has
-    /// failed already.
+    /// Evaluates the assertions of a `check` block. They warn, and never make the node fail. If a data source of
+    /// the block could not be read, the check has failed already, and nothing is evaluated.
     pub(crate) fn run_check(&self, index: ModuleIx, module: &ModuleRun, entry: &Entry) -> Turn {
         let check = entry.check();
         self.with_check(module, &check.name, |checked| {
@@ -231,7 +235,7 @@ impl Walk<'_> {
         body(Checked { kind: CheckKind::Check, config_addr: &config_addr, addr: &addr });
     }
 
-    /// How many instances `declared` has, or making the instances of a call.
+    /// Runs the expansion of a resource, or makes the instances of a module call.
     pub(crate) fn run_expansion(
         &self,
         node: NodeIx,
@@ -250,7 +254,7 @@ impl Walk<'_> {
     }
 }
 
-/// `module.a.output.b`, or without a module.
+/// The address of a name in a module, such as `module.a.output.b`; the name alone in the root module.
 pub(crate) fn prefixed(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") }
 }

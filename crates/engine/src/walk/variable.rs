@@ -1,4 +1,5 @@
-//! Input variables: given from outside, from the calling module, or by default; then validated.
+//! Input variables: their values, which are given from outside, by the calling module or by default, and their
+//! validations.
 
 use std::rc::Rc;
 
@@ -18,7 +19,7 @@ use crate::{
     variables::{self, GivenValue, ValueSource},
 };
 
-/// The summary where null is given to what is neither nullable nor has a default.
+/// The summary of an error about null for a variable that is not nullable and has no default.
 const NOT_SET: &str = "Required variable not set";
 
 impl Walk<'_> {
@@ -26,7 +27,7 @@ impl Walk<'_> {
         let name = NodeName::Variable(entry.variable().name.clone());
         match &module.caller {
             None => {
-                // A root variable reads nothing; its value is compared.
+                // A root variable has no dependencies, so its value is compared.
                 let turn = match self.root_variable(entry) {
                     Ok(value) => self.remember_plain(node, module, name, &entry.item, value),
                     Err(Failed) => Turn::Failed,
@@ -49,7 +50,8 @@ impl Walk<'_> {
         let Some(given) = self.config.variables.get(&variable.name) else {
             return self.default_value(entry);
         };
-        // Marked before it is converted, so that no message of the conversion names a part of a secret.
+        // Mark the value before the conversion, so that no error message of the conversion contains part of a
+        // secret.
         let value = self.declared_marks(entry, given.value.clone());
         let value = eval::apply_type(&variable.ty, value)
             .map_err(|error| self.report_given(entry, given, &error))?;
@@ -72,7 +74,7 @@ impl Walk<'_> {
         Failed
     }
 
-    /// Takes a problem of a value, at the place in a file that gives it, else at the declaration.
+    /// Reports a diagnostic about a value, at the place in a file that sets it or else at the declaration.
     fn report_at_value(&self, entry: &Entry, given: Option<&GivenValue>, diagnostic: Diagnostic) {
         match given.map(|it| &it.source) {
             Some(ValueSource::File(Some(place))) => {
@@ -88,8 +90,8 @@ impl Walk<'_> {
         Failed
     }
 
-    /// Whether every root variable that needs a value has one. Otherwise what is missing is reported, and what is wrong
-    /// with the values that are there.
+    /// Returns true if every root variable that needs a value has one. Otherwise, it reports the missing values
+    /// and the errors in the given values.
     pub(crate) fn has_all_values(&self) -> bool {
         let variables = &self.config.program.root().variables;
         let is_missing = |entry: &Entry| {
@@ -100,7 +102,7 @@ impl Walk<'_> {
             return true;
         }
         for entry in variables.values() {
-            // The value is not wanted, only what is said about it.
+            // Only the diagnostics of the value are needed.
             let _ = self.root_variable(entry);
         }
         false
@@ -158,7 +160,7 @@ impl Walk<'_> {
         let inputs = &parent.template.calls[&call.module_call().name].inputs;
         let Some(input) = inputs.iter().find(|input| input.name == variable.name) else {
             if variable.default.is_none() {
-                // Analysis reports missing arguments of calls; this is for programs that it did not see.
+                // Analysis reports missing arguments of calls; this covers programs that it did not see.
                 let detail = format!(
                     "The argument \"{}\" is required, but no definition was found.",
                     variable.name
@@ -245,7 +247,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Tells that a validation failed; gives the message if it may be kept.
+    /// Reports a failed validation. Returns its message; `None` if the message is secret or cannot be evaluated.
     fn report_validation(
         &self,
         module: &ModuleRun,
@@ -276,7 +278,7 @@ impl Walk<'_> {
         hidden.is_none().then_some(shown)
     }
 
-    /// Takes a problem of the value of a variable, at the place that gives it.
+    /// Reports a diagnostic about the value of a variable, at the place that sets it.
     fn report_invalid(&self, module: &ModuleRun, entry: &Entry, diagnostic: Diagnostic) {
         let name = &entry.variable().name;
         let Some(caller) = &module.caller else {

@@ -1,10 +1,10 @@
-//! Runs from text to state, told by their event logs.
+//! Tests of runs from configuration text to state, with their event logs.
 
 use expect_test::{Expect, expect};
 
 use crate::world::{World, summaries, world};
 
-/// Applies a configuration and shows what people see.
+/// Applies a configuration and compares the events and diagnostics.
 #[track_caller]
 fn check(fixture: &str, expected: Expect) -> World {
     let mut world = world(fixture);
@@ -438,7 +438,7 @@ output "unknown" { value = test_thing.a.id }
 "#,
     );
     let mut planned = world.plan();
-    // A provider of the old SDK may answer another value than the one that it planned.
+    // A provider with the legacy SDK may return another value than it planned.
     planned.plan.output_changes.get_mut("known").expect("is planned").after = "planned".into();
     let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
     assert_eq!(summaries(&diagnostics), "");

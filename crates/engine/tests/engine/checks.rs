@@ -1,10 +1,10 @@
-//! What stays of a run in plan and state beside the objects: results of conditions, and why an object is destroyed.
+//! Tests of what plan and state record besides objects: results of conditions, and reasons for destruction.
 
 use state::CheckStatus;
 
 use crate::world::{World, summaries, world};
 
-/// The results in the state: address and status, then the objects with theirs.
+/// Returns the results in the state: address and status of each block, followed by those of its objects.
 fn checks(world: &World) -> String {
     let lines = world.state.checks.iter().map(|result| {
         let objects = result.objects.iter().map(|it| format!(" {}={:?}", it.addr, it.status));

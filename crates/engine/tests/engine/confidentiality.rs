@@ -1,10 +1,10 @@
-//! No secret in anything that leaves the engine, and no open without a close, whatever fails.
+//! Tests that no secret leaves the engine and that every open has a close, whatever fails.
 
 use std::io::Read;
 
 use crate::world::{World, actions, summaries, world};
 
-/// Whether a secret is in bytes or, if they are a zip, in one of its entries.
+/// Returns true if the bytes contain a secret, or if an entry of the bytes as a zip archive does.
 pub(crate) fn finds(bytes: &[u8], secret: &str) -> bool {
     let found = |bytes: &[u8]| bytes.windows(secret.len()).any(|it| it == secret.as_bytes());
     if found(bytes) {
@@ -47,7 +47,7 @@ data "test_lookup" "d" {
 output "nulled" { value = ephemeralasnull(local.both) }
 "#;
 
-/// What the run shows and keeps.
+/// Returns the events, diagnostics and state of the run as text.
 fn traces(world: &World, diagnostics: &[db::Diagnostic]) -> String {
     let events = world.events.lock().expect("not poisoned");
     format!("{events:?}{diagnostics:?}{:?}", world.state)
@@ -97,7 +97,7 @@ fn whatever_fails_every_open_is_closed_and_no_secret_is_told() {
     }
 }
 
-/// Opens and closes, by the provider's own count and by what is printed.
+/// Checks that every open has a close, by the count of the provider and by its calls.
 #[track_caller]
 fn check_pairs(world: &World, fault: Option<&str>) {
     assert_eq!(world.shared.lock().expect("not poisoned").open, 0, "{fault:?}");
@@ -177,7 +177,7 @@ variable "more" {
     }
 }
 
-/// What the provider says, as the run tells it.
+/// Checks the redacted detail of a provider's warning.
 #[track_caller]
 fn check_muttering(fixture: &str, mutters: &'static str, expected: &str) {
     let mut world = world(fixture);
@@ -358,11 +358,11 @@ resource "test_thing" "a" {
 }
 "#;
     for (fixture, text) in [
-        // The rest of the configuration has it.
+        // The value is also in an attribute that is not write-only.
         (named, "id of same-for-both"),
-        // Too short.
+        // The secret is too short to be searched.
         (&*TOLD.replace("var.v", "\"short77\""), "short77"),
-        // A part of what is secret, not all of it.
+        // The text is only a part of the secret.
         (&*TOLD.replace("var.v", "\"{\\\"engine\\\": \\\"postgresql\\\"}\""), "postgresql"),
     ] {
         let mut world = world(fixture);

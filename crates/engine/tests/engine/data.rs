@@ -1,18 +1,19 @@
-//! When data sources are read: in plan, or in apply because of a pending change, or in both for a check.
+//! Tests of the time at which data sources are read: in the plan, in the apply because of a pending change, or in
+//! both for a check.
 
 use expect_test::{Expect, expect};
 use state::CheckStatus;
 
 use crate::world::{World, actions, summaries, world};
 
-/// The calls that read data sources since the last time.
+/// Takes the calls that read data sources.
 fn lookups(world: &World) -> String {
     let calls = world.calls();
     let reads = calls.iter().filter_map(|it| it.split_once(" lookup "));
     reads.map(|(_, name)| format!("{name}\n")).collect()
 }
 
-/// Applies a configuration, then plans it with another value of `v`.
+/// Applies a configuration, then plans it with another value of `v` and compares the actions.
 #[track_caller]
 fn check(fixture: &str, expected: Expect) {
     let mut world = world(fixture);
@@ -249,7 +250,7 @@ fn a_data_source_of_a_check_is_read_in_plan_and_in_apply() {
     let calls = world.calls();
     let place = |what: &str| calls.iter().position(|it| it.ends_with(what));
     assert!(place("create a").is_some() && place("create a") < place("lookup good"), "{calls:?}");
-    // Nothing else is to do, and the check is still to be verified.
+    // No change remains, but the check must still be verified.
     let again = world.plan();
     assert!(again.plan.is_applyable);
     assert!(

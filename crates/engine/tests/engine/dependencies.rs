@@ -1,10 +1,10 @@
-//! The dependencies that the state stores, and the order of destruction that follows from them.
+//! Tests of the dependencies in the state, and of the order of destruction that follows from them.
 
 use expect_test::{Expect, expect};
 
 use crate::world::{World, summaries, world};
 
-/// The objects of the state that have dependencies.
+/// Returns the objects in the state that have dependencies.
 fn dependencies(world: &World) -> String {
     let lines = world.state.instances().filter_map(|(address, _, instance)| {
         let object = instance.current.as_ref()?;
@@ -14,7 +14,7 @@ fn dependencies(world: &World) -> String {
     lines.collect()
 }
 
-/// The addresses of objects in the order in which something is done with them.
+/// Returns the addresses of changed objects, in the order of the changes.
 fn order(world: &World) -> String {
     let log = world.log();
     let done = log.lines().filter(|it| {
@@ -196,7 +196,7 @@ fn objects() -> World {
     ));
     assert_eq!(summaries(&world.apply()), "");
     world.log();
-    // One at a time, so that nothing is in order by chance.
+    // One operation at a time, so that no order is accidental.
     world.parallelism = 1;
     world
 }
@@ -257,7 +257,7 @@ fn a_replaced_object_goes_before_what_only_its_old_block_referred_to() {
     assert_eq!(dependencies(&world), "");
 }
 
-/// `b` comes between `a` and `c`, and nothing becomes of it.
+/// `b` lies between `a` and `c`, and has no instances or none that changes.
 #[test]
 fn order_goes_through_resources_that_stay_as_they_are() {
     let config = |zone: &str, count: u32| {

@@ -1,4 +1,4 @@
-//! The life of ephemeral resources.
+//! Tests of the lifecycle of ephemeral resources.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn check(fixture: &str, expected: Expect) -> World {
     world
 }
 
-/// Nothing is open.
+/// Checks that no ephemeral resource is open.
 #[track_caller]
 fn check_pairs(world: &World) {
     assert_eq!(world.shared.lock().expect("not poisoned").open, 0, "each open has one close");
@@ -290,7 +290,7 @@ fn a_run_that_is_given_up_closes_what_is_open() {
     let cancel = world.cancel.clone();
     let planned = world.plan();
     world.log();
-    // Two interrupts while the creation hangs.
+    // Interrupt twice while the creation hangs.
     std::thread::scope(|scope| {
         let events = std::sync::Arc::clone(&world.events);
         scope.spawn(move || {
@@ -341,7 +341,7 @@ fn it_is_renewed_while_it_is_used() {
     check_pairs(&world);
 }
 
-/// The creation of `a` takes as long as said, and a renewal that is due in it hangs.
+/// The creation of `a` takes the given time, during which a renewal becomes due and hangs.
 #[track_caller]
 fn check_hanging_renewal(creation: Duration, expected: Expect) {
     let mut world = world(USED);

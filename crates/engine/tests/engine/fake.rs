@@ -1,4 +1,4 @@
-//! A provider in memory. What it is asked goes into the world's log; what it answers can be changed by faults.
+//! A provider in memory. It records its calls, and tests can make calls fail or change their results.
 
 use std::{
     collections::BTreeMap,
@@ -9,40 +9,40 @@ use std::{
 use provider::*;
 use values::{Path, Step, Str, Type, Value};
 
-/// What all processes of the fake share.
+/// The state that all processes of the fake provider share.
 #[derive(Default)]
 pub(crate) struct Shared {
-    /// Every call, in order.
+    /// The recorded calls, in order.
     pub(crate) calls: Vec<String>,
     /// Calls that fail, such as `apply a` or `open s`.
     pub(crate) faults: Vec<&'static str>,
-    /// Ephemeral resources renew after this time; the past is allowed.
+    /// The time in seconds after which ephemeral resources must be renewed. May be negative.
     pub(crate) renew_after: Option<i64>,
-    /// Changes that end without an answer, as where the process dies.
+    /// Changes that end without a response, as if the process had died.
     pub(crate) silent: Vec<&'static str>,
-    /// Changes that fail before the provider is asked.
+    /// Changes that fail before the provider receives the request.
     pub(crate) undelivered: Vec<&'static str>,
-    /// Calls that never answer.
+    /// Calls that never return.
     pub(crate) hangs: Vec<&'static str>,
-    /// A call that answers after some time.
+    /// A call that returns after this time.
     pub(crate) slow: Option<(&'static str, Duration)>,
     pub(crate) processes: u32,
-    /// Objects by id, as they are outside: what reading gives. Absent here means gone if `gone` names it.
+    /// The names of objects that no longer exist when they are read.
     pub(crate) gone: Vec<String>,
-    /// What the provider puts into its answers against the rules: in the answer to `plan`, `apply` or `read`, into an
-    /// attribute or `private`, a text.
+    /// Invalid results: the call (`plan`, `apply` or `read`), the attribute or `private`, and the text to put
+    /// there.
     pub(crate) lies: Vec<(&'static str, &'static str, &'static str)>,
-    /// What the provider says as a warning whenever it applies.
+    /// A warning in the response to each apply.
     pub(crate) mutters: &'static str,
     pub(crate) open: i64,
-    /// How many calls there were of any kind, also of those that `calls` does not list.
+    /// The number of calls of any kind, including calls that are not in `calls`.
     pub(crate) asked: u32,
     pub(crate) ids: u32,
 }
 
 pub(crate) type SharedRef = Arc<Mutex<Shared>>;
 
-/// One process.
+/// A process of the fake provider.
 pub(crate) struct Fake {
     serial: u32,
     shared: SharedRef,
@@ -63,7 +63,7 @@ impl Fake {
         self.shared.lock().expect("no test panics with the lock").asked += 1;
     }
 
-    /// Records a call; waits for ever or fails if a fault says so.
+    /// Records a call. Fails, blocks or waits if the test has requested that.
     async fn call(&self, what: String) -> Vec<ProviderDiagnostic> {
         let (fails, hangs, slow) = {
             let mut shared = self.shared.lock().expect("no test panics with the lock");
@@ -92,7 +92,7 @@ impl Fake {
         format!("id{}", shared.ids)
     }
 
-    /// The answer to a call with the lies that were ordered.
+    /// Changes the result of a call as `lies` requests.
     fn twisted(&self, call: &str, object: Value, private: Private) -> (Value, Private) {
         let (mut object, mut private) = (object, private);
         let lies = self.shared.lock().expect("not poisoned").lies.clone();
@@ -132,7 +132,7 @@ fn write_only(ty: Type) -> Attribute {
     Attribute { write_only: true, ..Attribute::optional(ty) }
 }
 
-/// The schemas of the fake.
+/// Returns the schemas of the fake provider.
 pub(crate) fn schemas() -> Arc<ProviderSchemas> {
     let thing = attributes(vec![
         ("id", Attribute::computed(Type::String)),
@@ -172,7 +172,8 @@ pub(crate) fn schemas() -> Arc<ProviderSchemas> {
     Arc::new(ProviderSchemas::new(Schema::new(0, provider), types, functions(), capabilities))
 }
 
-/// `joined` and `failing` both join texts; of a text that begins with `bad`, the first says which argument it is.
+/// Returns the signatures of `joined` and `failing`, which join their arguments. Both fail for an argument that
+/// starts with `bad`; the error of `joined` names the argument.
 fn functions() -> BTreeMap<Str, FunctionSignature> {
     let text = |name: &str| FunctionParameter {
         name: name.into(),
@@ -194,7 +195,7 @@ fn functions() -> BTreeMap<Str, FunctionSignature> {
     BTreeMap::from([("joined".into(), signature.clone()), ("failing".into(), signature)])
 }
 
-/// The value of a secret, which tests look for everywhere.
+/// Returns the value of an ephemeral resource, which tests search for in all output.
 pub(crate) fn secret_value(name: &str) -> String {
     format!("canary-of-{name}")
 }

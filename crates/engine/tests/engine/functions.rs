@@ -1,4 +1,4 @@
-//! Functions of providers: when they are called, how often, and what becomes of their answers.
+//! Tests of provider functions: the time and the number of their calls, and the use of their results.
 
 use db::Diagnostic;
 use engine::Event;
@@ -14,7 +14,7 @@ terraform {
 }
 "#;
 
-/// The calls of an apply (a plan, then what it says) and what was said.
+/// Compares the calls of an apply, including its plan, and the diagnostics.
 #[track_caller]
 fn check(fixture: &str, expected: Expect) -> World {
     let mut world = world(&format!("{REQUIRED}{fixture}"));

@@ -1,4 +1,4 @@
-//! What runs again after an edit, and what does not.
+//! Tests of incremental plans: the provider calls that an edit causes.
 
 use expect_test::{Expect, expect};
 
@@ -114,7 +114,7 @@ fn another_instance_of_an_ephemeral_resource_is_noticed() {
     assert_eq!(world.calls().iter().filter(|it| it.contains("open s")).count(), 2);
 }
 
-/// Plans, edits with `edit`, plans again, and compares what the provider was asked after the edit.
+/// Plans, applies `edit`, plans again, and compares the provider calls after the edit.
 #[track_caller]
 fn check(config: &str, prepare: impl Fn(&mut World), edit: impl Fn(&mut World), expected: Expect) {
     let mut world = world(config).watch();
@@ -125,14 +125,14 @@ fn check(config: &str, prepare: impl Fn(&mut World), edit: impl Fn(&mut World), 
     let edited = world.plan();
     let problems = summaries(&edited.diagnostics);
     expected.assert_eq(&format!("{problems}{}", world.calls().join("\n")));
-    // What was planned in steps is what is planned at once.
+    // The incremental plan equals a fresh plan.
     let mut fresh = crate::world::world(&world.text());
     fresh.state = world.state.clone();
     fresh.variables = world.variables.clone();
     let whole = fresh.plan();
     assert_eq!(actions(&edited.plan), actions(&whole.plan));
     assert_eq!(edited.refreshed, whole.refreshed);
-    // And once more is nothing at all.
+    // A plan without an edit makes no calls.
     world.asked();
     world.plan();
     assert_eq!(world.asked(), 0);
@@ -293,7 +293,8 @@ fn what_feeds_a_live_provider_stays_open_and_no_longer() {
     world.edit("main.tf", &FED.replace("= \"a\"", "= \"aa\""));
     assert_eq!(summaries(&world.plan().diagnostics), "");
     assert_eq!(world.calls(), ["#2 plan aa"]);
-    // Another configuration is another process, and what fed the old one is closed before who opened it could end.
+    // A changed configuration needs a new process. The ephemeral resource of the old process is closed while the
+    // process that opened it still runs.
     world.edit("main.tf", &FED.replace("token = ", "region = \"r\"\n  token = "));
     assert_eq!(summaries(&world.plan().diagnostics), "");
     expect![[r#"
@@ -329,7 +330,7 @@ fn what_is_open_is_renewed_between_plans_and_closed_when_nothing_happens() {
     let calls = world.calls();
     assert_eq!(calls.last().map(String::as_str), Some("#1 end"), "{calls:?}");
     assert_eq!(world.shared.lock().expect("not poisoned").open, 0);
-    // The next edit starts everything again.
+    // The next edit starts all processes again.
     world.edit("main.tf", &FED.replace("= \"a\"", "= \"aa\""));
     assert_eq!(summaries(&world.plan().diagnostics), "");
     let calls = world.calls();

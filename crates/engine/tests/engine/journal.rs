@@ -1,11 +1,11 @@
-//! What is taken down, and when: told by the calls of the provider with the journal's among them.
+//! Tests of the journal: its entries and their order among the calls of the provider.
 
 use expect_test::{Expect, expect};
 use state::journal::{Intent, IntentAction};
 
 use crate::world::{World, summaries, world};
 
-/// Applies a configuration and shows what was taken down and asked, without the reading and planning.
+/// Applies a configuration and compares the journal entries and the calls, except those of reads and plans.
 #[track_caller]
 fn check(world: &mut World, expected: Expect) {
     world.journals = true;

@@ -1,4 +1,4 @@
-//! Work grows with the configuration, not faster.
+//! Tests that time grows linearly with the configuration.
 
 use std::{fmt::Write, time::Duration};
 
@@ -17,7 +17,7 @@ fn config(n: usize) -> String {
     text
 }
 
-/// The time per resource of planning and of applying.
+/// Returns the time per resource for planning and for applying.
 fn measure(n: usize) -> (Duration, Duration) {
     let mut world = world(&config(n));
     let begun = Instant::now();
@@ -31,8 +31,8 @@ fn measure(n: usize) -> (Duration, Duration) {
     (plan / n as u32, begun.elapsed() / n as u32)
 }
 
-/// The bound is wide, and there are three tries, since machines are busy; a step that looks at all pairs would be far over it
-/// each time.
+/// The bound is wide and there are three tries, because the machine may be busy. A step that compares all pairs
+/// would exceed the bound in every try.
 #[test]
 fn planning_and_applying_is_linear() {
     let tries: Vec<_> = (0..3).map(|_| (measure(300), measure(3000))).collect();
@@ -50,7 +50,7 @@ fn instances(n: usize) -> String {
     )
 }
 
-/// The time per instance of a module of planning, applying, and planning again with a state.
+/// Returns the time per module instance for planning, applying, and planning again with the state.
 fn measure_instances(n: usize) -> Duration {
     let mut world = world(&instances(n));
     let begun = Instant::now();

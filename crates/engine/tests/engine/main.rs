@@ -1,4 +1,4 @@
-//! Runs of the engine over configurations in text, with a provider in memory that records what it is asked.
+//! Runs of the engine on text configurations, with a provider in memory that records its calls.
 
 mod apply;
 mod checks;

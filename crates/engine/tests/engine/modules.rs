@@ -1,4 +1,4 @@
-//! Modules, provider configurations, and how many there are of each.
+//! Tests of modules and provider configurations, and of their instances.
 
 use expect_test::{Expect, expect};
 

@@ -1,10 +1,11 @@
-//! Objects of blocks that got `count` or `enabled`, or lost it, keep their place under another address.
+//! Tests of implied moves: objects of blocks that gain or lose `count` or `enabled` are kept under another
+//! address.
 
 use expect_test::{Expect, expect};
 
 use crate::world::{World, summaries, world};
 
-/// The planned actions with the addresses before, and what was said.
+/// Returns the planned actions with the previous addresses, and the diagnostics.
 fn plan(world: &mut World) -> String {
     let outcome = world.plan();
     let changes = outcome.plan.resource_changes.iter();
@@ -162,7 +163,7 @@ fn an_object_in_the_way_blocks_a_move() {
         "//- /main.tf\nresource \"test_thing\" \"a\" {\n  count = 1\n  name  = \"a\"\n}\nmodule \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n//- /m/main.tf\nresource \"test_thing\" \"in\" { name = \"in\" }\n",
     );
     assert_eq!(summaries(&world.apply()), "");
-    // The same objects once more, where they were before `count`.
+    // Add the same objects at their addresses without `count`.
     let counted = world.state.clone();
     for (address, resource, instance) in counted.instances() {
         let to = address.to_string().replace("[0]", "");

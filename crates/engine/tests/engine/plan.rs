@@ -1,4 +1,4 @@
-//! What a plan decides.
+//! Tests of the decisions of a plan.
 
 use expect_test::{Expect, expect};
 use state::PlanMode;
@@ -40,7 +40,7 @@ fn what_is_not_run_is_said() {
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
 }
 
-/// What a module says that is called twice is one text.
+/// A diagnostic in a module that is called twice is reported once.
 #[test]
 fn what_is_not_run_is_said_once() {
     let call = |name: &str| format!("module \"{name}\" {{\n  source = \"./m\"\n}}\n");

@@ -1,4 +1,4 @@
-//! `local-exec` around the life of objects.
+//! Tests of `local-exec` provisioners.
 
 use expect_test::{Expect, expect};
 
@@ -290,7 +290,7 @@ resource "test_thing" "a" {
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");
 }
 
-/// What is told of a command that fails after it printed.
+/// Checks the diagnostic of a command that fails after it has printed.
 #[track_caller]
 fn check_failure(command: &str, prints: &'static str, expected: &str) {
     let mut world = world(&format!(
@@ -369,7 +369,7 @@ resource "test_thing" "a" {{
         ));
         world.set("pw", "hunter2-hunter2");
         (world.prints, world.fails) = ("refused HUNTER2-HUNTER2", true);
-        // The apply learns by itself, whatever the plan has learned.
+        // The apply must learn the secrets itself, because a plan may run in another process.
         let planned = world.plan();
         world.redactor.forget();
         let diagnostics = world.apply_plan(planned.plan, planned.refreshed);

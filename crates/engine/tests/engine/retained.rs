@@ -1,4 +1,5 @@
-//! The values that an apply evaluates again, and order through resources and modules that do not change.
+//! Tests of the values that an apply evaluates again, and of the order through resources and modules without
+//! changes.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ fn before(world: &World, first: &str, second: &str) {
     assert!(at(first) < at(second), "{log}");
 }
 
-/// The plan evaluated these values while an identifier was unknown. In the apply they would fail.
+/// The plan evaluated these values while an identifier was unknown. In the apply, they would fail.
 #[test]
 fn a_value_that_nothing_refers_to_is_not_evaluated_again() {
     let mut world = world(
@@ -99,7 +100,7 @@ output "out" { value = local.in }
     before(&world, "test_thing.a: Creating complete", "test_thing.c: Creating...");
 }
 
-/// Nothing inside of a call is evaluated before what the call depends on is there.
+/// Nothing in a module is evaluated before the dependencies of its call are complete.
 #[test]
 fn a_call_whose_dependency_failed_checks_nothing() {
     let mut world = world(
@@ -135,7 +136,7 @@ check "c" {
     assert!(world.state.checks.iter().all(|it| it.status == state::CheckStatus::Pass));
 }
 
-/// A second apply changes nothing, so that nothing needs the output: whether its precondition holds is not known again.
+/// A second apply changes nothing and does not need the output, so the result of its precondition is unknown.
 #[test]
 fn conditions_of_outputs_that_nothing_needs_are_unknown() {
     let mut world = world(

@@ -1,4 +1,4 @@
-//! Plans that were written to a file and read again.
+//! Tests of saved plans: plans that are written to a file and read again.
 
 use db::Diagnostic;
 use engine::{VariableValues, check_planned_files, variables_for_saved_plan};
@@ -21,7 +21,7 @@ resource "test_thing" "a" {
 }
 "#;
 
-/// Plans, writes the file, reads it.
+/// Plans, writes the plan file and reads it.
 fn saved(world: &mut World) -> (Plan, state::State, Vec<u8>) {
     let outcome = world.plan();
     assert_eq!(summaries(&outcome.diagnostics), "");
@@ -115,7 +115,8 @@ fn a_plan_with_errors_is_not_applied() {
     assert_eq!(summaries(&diagnostics), "error: Cannot apply incomplete plan\n");
 }
 
-/// The name of `kept` is what the state has already. Of `shared.txt`, no value is in the plan.
+/// The name of `kept` equals the one in the state. The content of `shared.txt` is used only for a write-only
+/// attribute, so the plan contains no value of it.
 const FILES: &str = r#"
 locals {
   shared = file("shared.txt")
@@ -167,7 +168,7 @@ fn a_saved_plan_knows_which_files_are_read_again_and_none_of_their_content() {
         ["counted.txt: Exists", "maybe.txt: Missing", "new.txt: content", "shared.txt: content"]
     );
     assert!(!crate::confidentiality::finds(&bytes, "canary-of-a-file"));
-    // The same content has another digest in another plan.
+    // The digest of the same content differs between plans.
     let (other, ..) = saved(&mut world);
     assert_ne!(plan.files.read["shared.txt"], other.files.read["shared.txt"]);
 

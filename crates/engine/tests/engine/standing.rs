@@ -1,11 +1,11 @@
-//! Whatever is edited, a planner plans what a fresh plan of the same text does.
+//! Tests that a planner gives the same plan as a fresh plan of the same text, whatever the edits are.
 
 use fastrand::Rng;
 use state::Plan;
 
 use crate::world::{World, summaries, world};
 
-/// A configuration with places for words: `<0>` and so on.
+/// A configuration with placeholders: `<0>` and so on.
 const TEXT: &str = r#"
 variable "s" { ephemeral = true }
 variable "v" { default = "<0>" }
@@ -84,7 +84,7 @@ const PLACES: usize = 20;
 
 const WORDS: [&str; 4] = ["x", "yy", "zzz", "q"];
 
-/// Blocks that come and go, some with something wrong with them.
+/// Blocks that appear and disappear. Some contain errors.
 const BLOCKS: [&str; 5] = [
     "",
     "output \"more\" { value = local.two }",
@@ -93,10 +93,10 @@ const BLOCKS: [&str; 5] = [
     "output \"wrong\" { value = local.n > 2 ? 1 / 0 : 1 }",
 ];
 
-/// What a resource may say of its provider.
+/// The `provider` argument of a resource.
 const PROVIDERS: [&str; 2] = ["", "provider = test.other"];
 
-/// What an expression may refer to.
+/// Expressions for the root module.
 const REFERENCES: [&str; 7] = [
     "\"no\"",
     "local.one",
@@ -107,16 +107,16 @@ const REFERENCES: [&str; 7] = [
     "module.m[\"y\"].name",
 ];
 
-/// The same inside of the module.
+/// Expressions for the called module.
 const REFERENCES_WITHIN: [&str; 3] = ["\"no\"", "var.zone", "test_thing.other.name"];
 
-/// What can stand at a place.
+/// Returns the words for a placeholder.
 fn words(place: usize) -> &'static [&'static str] {
     match place {
         12 => &BLOCKS,
         15 => &PROVIDERS,
         16 | 18 => &REFERENCES,
-        // How many there are must be known.
+        // The number of instances must be known.
         17 => &REFERENCES[..4],
         19 => &REFERENCES_WITHIN,
         _ => &WORDS,
@@ -138,10 +138,10 @@ fn begin(words: &[&str; PLACES]) -> World {
     world
 }
 
-/// A plan without what is another in each.
+/// Removes the parts in which equal plans may differ.
 fn told(mut plan: Plan) -> Plan {
     plan.id = String::new();
-    // Those that it had to open.
+    // An incremental plan opens only the ephemeral resources that it needs.
     plan.ephemerals.clear();
     plan
 }
@@ -155,7 +155,8 @@ fn assert_same(one: &Plan, other: &Plan, context: &str) {
     assert_eq!(one, other, "{context}");
 }
 
-/// Edits words at random places, and compares after each edit. Gives the turns of the planner and those of fresh plans.
+/// Replaces random placeholders and compares the plans after each edit. Returns the number of turns of the planner
+/// and that of fresh plans.
 fn check(seed: u64, edits: usize) -> (usize, usize) {
     let mut random = Rng::with_seed(seed);
     let mut filling: [&str; PLACES] = std::array::from_fn(|place| words(place)[0]);
@@ -194,7 +195,7 @@ fn check(seed: u64, edits: usize) -> (usize, usize) {
     (turns, all)
 }
 
-/// How many sequences there are; `MAYFLY_SEQUENCES` says so for a long run.
+/// The number of edit sequences. `MAYFLY_SEQUENCES` sets it for long runs.
 #[expect(clippy::disallowed_methods, reason = "who runs the test says how long")]
 fn sequences() -> u64 {
     std::env::var("MAYFLY_SEQUENCES").ok().and_then(|it| it.parse().ok()).unwrap_or(12)
@@ -211,7 +212,7 @@ fn a_part_comes_out_as_the_whole_does() {
     assert!(turns * 3 < all * 2, "{turns} turns of {all}: much stood");
 }
 
-/// The turns of a second plan of the same text, and of the first.
+/// Returns the turns of a second plan of the same text, and those of the first.
 fn again(text: &str) -> (usize, usize) {
     let mut world = world(text).watch();
     world.set("s", "a-secret");
@@ -232,7 +233,7 @@ fn what_nobody_touched_has_no_turn() {
     };
     let (second, first) = again(&text("\"plain\""));
     assert!(second <= 1 && first > 3, "{second} of {first}");
-    // An ephemeral value of an instance is not kept from one plan to the next.
+    // A planner does not keep ephemeral values of instances from one plan to the next.
     let (second, first) = again(&text("var.s"));
     assert!(second >= first, "{second} of {first}");
 }

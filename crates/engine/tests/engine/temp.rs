@@ -1,4 +1,5 @@
-//! `path.temp`: whose it is, when it is made, and what it is worth in a diff.
+//! Tests of `path.temp`: its value in each module instance, the creation of the directory, and its effect on
+//! diffs.
 
 use std::sync::atomic::Ordering;
 
@@ -111,7 +112,7 @@ fn an_object_that_only_changes_its_plan_stays_as_it_is() {
     let outcome = world.plan();
     assert_eq!(summaries(&outcome.diagnostics), "");
     assert!(!outcome.plan.is_applyable, "{}", actions(&outcome.plan));
-    // Something else changes too: it is told the path of this plan.
+    // Another attribute changes too, so the planned object contains the path of this plan.
     world.edit("main.tf", &KEPT.replace("\"1\"", "\"2\""));
     let outcome = world.plan();
     let [change] = &outcome.plan.resource_changes[..] else { panic!("there is one") };

@@ -1,4 +1,4 @@
-//! A directory, a state and a provider: what one person's runs happen in.
+//! A test environment: a directory, a state and a provider, in which a test plans and applies.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ pub(crate) struct World {
     system: Arc<MemorySystem>,
     pub(crate) shared: SharedRef,
     pub(crate) state: State,
-    /// What plans once it is asked to plan again and again.
+    /// The planner; `None` if each plan is independent.
     pub(crate) planner: Option<Planner>,
     pub(crate) variables: VariableValues,
     pub(crate) mode: PlanMode,
@@ -36,32 +36,32 @@ pub(crate) struct World {
     pub(crate) cancel: CancelToken,
     pub(crate) redactor: Redactor,
     pub(crate) events: Arc<Mutex<Vec<Event>>>,
-    /// What commands print, and how they end.
+    /// The output of commands.
     pub(crate) prints: &'static str,
     pub(crate) fails: bool,
     pub(crate) commands: Arc<Mutex<Vec<String>>>,
-    /// Instances after whose change the run is told to stop.
+    /// The instance after whose change the run is cancelled.
     pub(crate) stop_after: Option<&'static str>,
-    /// Whether it is then given up.
+    /// True if the run is then aborted instead of stopped.
     pub(crate) aborts: bool,
-    /// Whether the run is given up while a command runs.
+    /// True if the run is aborted while a command runs.
     pub(crate) command_aborts: bool,
-    /// Whether what is taken down is shown among the calls.
+    /// True if journal entries are recorded among the calls of the provider.
     pub(crate) journals: bool,
-    /// Taking this down fails, and everything after it.
+    /// A text in a journal entry from which on the journal fails.
     pub(crate) full: Option<&'static str>,
-    /// Where objects may be that the state does not know.
+    /// Creations with an unknown result.
     pub(crate) uncertain: Vec<state::journal::Intent>,
-    /// Which instances were taken down.
+    /// The instances that the journal recorded.
     pub(crate) persisted: Arc<Mutex<Vec<String>>>,
     pub(crate) plan_id: &'static str,
-    /// Whether plans are saved to files.
+    /// True if plans are saved to files.
     pub(crate) is_saved: bool,
-    /// Which temporary directories were made.
+    /// The temporary directories that were created.
     pub(crate) temp: Arc<MadeDirectories>,
 }
 
-/// Makes nothing, and remembers what it was asked for.
+/// Records the requested directories without creating them.
 #[derive(Default)]
 pub(crate) struct MadeDirectories {
     pub(crate) made: Mutex<Vec<String>>,
@@ -166,11 +166,11 @@ impl CommandRunner for Shell {
     }
 }
 
-/// Takes everything down among the provider's calls, if it is asked to.
+/// A journal that can record its entries among the calls of the provider.
 struct Taker {
     shared: SharedRef,
     is_shown: bool,
-    /// At which words it fails.
+    /// A text in an entry from which on the journal fails.
     full: Option<&'static str>,
     failed: Mutex<bool>,
     numbers: Mutex<u64>,
@@ -252,7 +252,7 @@ impl Journal for Taker {
         let failed = *self.failed.lock().expect("not poisoned");
         Box::pin(async move {
             if self.is_shown {
-                // Others get their turn while it waits.
+                // Let other tasks run during the wait.
                 tokio::task::yield_now().await;
             }
             if failed {
@@ -273,23 +273,23 @@ impl World {
         Arc::new(self.project.program())
     }
 
-    /// Changes a file as an editor does.
+    /// Changes a configuration file, as an editor does.
     pub(crate) fn edit(&mut self, path: &str, text: &str) {
         assert!(self.project.set_text(path, text), "{path} is part of the configuration");
         self.system.write(path, text);
     }
 
-    /// Changes a file that is no part of the configuration.
+    /// Writes a file that is not part of the configuration.
     pub(crate) fn write(&self, path: &str, text: &str) {
         self.system.write(path, text);
     }
 
-    /// The files.
+    /// The file system of the test.
     pub(crate) fn system(&self) -> &dyn System {
         &*self.system
     }
 
-    /// The text of the root module's only file.
+    /// Returns the text of the only file of the root module.
     pub(crate) fn text(&self) -> String {
         let bytes = self.system.read_file("main.tf".as_ref()).expect("is there");
         String::from_utf8(bytes).expect("is text")
@@ -347,7 +347,7 @@ impl World {
         }
     }
 
-    /// Plans; the state stays as it was.
+    /// Plans without changing the state.
     pub(crate) fn plan(&mut self) -> PlanOutcome {
         self.plan_with(false)
     }
@@ -364,13 +364,13 @@ impl World {
         }
     }
 
-    /// From here on plans are those of one session.
+    /// Makes all further plans with one planner.
     pub(crate) fn watch(mut self) -> World {
         self.planner = Some(Planner::new());
         self
     }
 
-    /// Lets time go by between two plans of a session.
+    /// Lets time pass between two plans of the planner.
     pub(crate) fn idle(&mut self, seconds: u64) -> Vec<Diagnostic> {
         let environment = self.environment();
         let planner = self.planner.as_mut().expect("is watched");
@@ -378,7 +378,7 @@ impl World {
         block_on(async { planner.wait(&environment, tokio::time::sleep(time)).await.1 })
     }
 
-    /// Ends the session.
+    /// Closes the planner.
     pub(crate) fn close(&mut self) -> Vec<Diagnostic> {
         let environment = self.environment();
         block_on(self.planner.as_mut().expect("is watched").close(&environment))
@@ -408,17 +408,17 @@ impl World {
         outcome.diagnostics
     }
 
-    /// What the provider was asked since the last time.
+    /// Takes the recorded calls of the provider.
     pub(crate) fn calls(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().expect("not poisoned").calls)
     }
 
-    /// How many calls there were since the last time, of any kind.
+    /// Takes the number of calls of any kind.
     pub(crate) fn asked(&self) -> u32 {
         std::mem::take(&mut self.shared.lock().expect("not poisoned").asked)
     }
 
-    /// The events since the last time, as lines.
+    /// Takes the events, formatted as lines.
     pub(crate) fn log(&self) -> String {
         let events = std::mem::take(&mut *self.events.lock().expect("not poisoned"));
         let mut log = String::new();
@@ -452,7 +452,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// Summaries of errors and warnings.
+/// Returns the summaries of errors and warnings.
 pub(crate) fn summaries(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().fold(String::new(), |mut text, it| {
         let severity = if it.is_error() { "error" } else { "warning" };
@@ -461,7 +461,7 @@ pub(crate) fn summaries(diagnostics: &[Diagnostic]) -> String {
     })
 }
 
-/// The planned actions, as lines.
+/// Returns the planned actions as lines.
 pub(crate) fn actions(plan: &state::Plan) -> String {
     let mut text = String::new();
     for change in &plan.resource_changes {
