@@ -3,15 +3,15 @@ use std::fmt;
 
 use crate::version::{RawVersion, Version, split_while};
 
-/// A text that is not a version constraint; the message is a fragment, as OpenTofu words it.
+/// The error for a text that is not a version constraint. The message is a fragment in OpenTofu's wording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConstraintError(String);
 
-/// How a term compares a version with its boundary.
+/// The operator by which a term compares a version with its boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operator {
-    /// `=`, or none.
+    /// `=`, or no operator.
     Equal,
     /// `!=`.
     NotEqual,
@@ -23,7 +23,7 @@ pub enum Operator {
     Less,
     /// `<=`.
     LessOrEqual,
-    /// `~>`: at least the boundary, and only its last written number may grow.
+    /// `~>`: at least the boundary; only the last written number may increase.
     Pessimistic,
 }
 
@@ -54,33 +54,35 @@ impl Operator {
     }
 }
 
-/// One comparison, such as `~> 1.2`.
+/// A comparison, such as `~> 1.2`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConstraintTerm {
-    /// The comparison.
+    /// The operator.
     pub operator: Operator,
-    /// What is compared with; numbers that were not written are zero.
+    /// The version to compare with; numbers that the text omits are zero.
     pub boundary: Version,
-    /// How many numbers of a pessimistic boundary were written, 1 to 3: `~> 1.2` and `~> 1.2.0` differ. Else 3.
+    /// The count of numbers in the text of a pessimistic boundary, 1 to 3: `~> 1.2` and `~> 1.2.0` differ. Always
+    /// 3 for other operators.
     pub written: u8,
 }
 
-/// A list of comparisons that must all hold. The empty list allows everything.
+/// A list of comparisons that must all hold. The empty list allows every version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VersionConstraint {
     terms: Vec<ConstraintTerm>,
 }
 
 impl VersionConstraint {
-    /// Allows every release.
+    /// Returns the constraint without terms.
     pub fn any() -> VersionConstraint {
         VersionConstraint::default()
     }
 
-    /// Reads the constraint of a provider, where blanks and operators are held to the letter.
+    /// Parses the version constraint of a provider, whose syntax for blanks and operators is strict.
     ///
     /// # Errors
-    /// On unknown operators (`=>` gets a hint), a `v` prefix, wildcards, a fourth number, a missing comma.
+    /// Fails on unknown operators (`=>` and `=<` get a hint), a `v` prefix, wildcards, a fourth number or a
+    /// missing comma.
     pub fn parse_provider(text: &str) -> Result<VersionConstraint, ConstraintError> {
         let mut terms = Vec::new();
         let mut rest = text.trim();
@@ -109,21 +111,22 @@ impl VersionConstraint {
         Ok(VersionConstraint { terms })
     }
 
-    /// Reads the constraint of a module or of `required_version`: blanks anywhere, `v` allowed.
+    /// Parses the version constraint of a module or of `required_version`, which allows blanks around each part
+    /// and a `v` prefix.
     ///
     /// # Errors
-    /// Names the first term that is none.
+    /// Fails on the first invalid term, and names it.
     pub fn parse(text: &str) -> Result<VersionConstraint, ConstraintError> {
         let terms = text.split(',').map(lenient_term).collect::<Result<_, _>>()?;
         Ok(VersionConstraint { terms })
     }
 
-    /// The comparisons, in the order written.
+    /// The comparisons, in the order of the text.
     pub fn terms(&self) -> &[ConstraintTerm] {
         &self.terms
     }
 
-    /// Both constraints at once.
+    /// Returns the conjunction of both constraints.
     pub fn and(&self, other: &VersionConstraint) -> VersionConstraint {
         let mut terms = self.terms.clone();
         for term in &other.terms {
@@ -134,9 +137,9 @@ impl VersionConstraint {
         VersionConstraint { terms }
     }
 
-    /// Says whether a provider of this version may be selected.
+    /// Returns true if the constraint allows this version of a provider.
     ///
-    /// A prerelease is only ever selected where some term names exactly it with `=`.
+    /// A prerelease is allowed only if a term requests exactly that version with `=`.
     pub fn allows_provider(&self, version: &Version) -> bool {
         let requested = self
             .terms
@@ -146,18 +149,18 @@ impl VersionConstraint {
             && self.terms.iter().all(|term| term.meets_as_provider(version))
     }
 
-    /// Says whether a module or program of this version is allowed.
+    /// Returns true if the constraint allows this version of a module or of the program.
     ///
-    /// A prerelease meets an inequality only where the boundary is a prerelease of the same numbers.
+    /// A prerelease satisfies an inequality only if the boundary is a prerelease with the same numbers.
     pub fn allows(&self, version: &Version) -> bool {
         self.terms.iter().all(|term| term.meets(version))
     }
 
-    /// The canonical text that the dependency lock file holds: sorted by boundary, without duplicates.
+    /// Returns the canonical text for the dependency lock file: sorted by boundary, without duplicates.
     pub fn canonical(&self) -> String {
         let mut terms: Vec<ConstraintTerm> = self.terms.clone();
         for term in &mut terms {
-            // To a provider, `~> 1` means the same as `~> 1.0`.
+            // For a provider, `~> 1` means the same as `~> 1.0`.
             term.written = term.written.max(2);
         }
         terms.sort_by(|a, b| a.boundary.cmp(&b.boundary).then_with(|| a.rank().cmp(&b.rank())));
@@ -167,7 +170,7 @@ impl VersionConstraint {
     }
 }
 
-/// Prints the terms in the order written, in their usual spacing: `~> 1.2, != 1.3.1`.
+/// Prints the terms in the order of the text, with canonical spacing: `~> 1.2, != 1.3.1`.
 impl fmt::Display for VersionConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (idx, term) in self.terms.iter().enumerate() {
@@ -194,7 +197,7 @@ impl fmt::Display for ConstraintTerm {
 }
 
 impl ConstraintTerm {
-    /// Where two terms share a boundary, lower bounds come first.
+    /// The position of this term among the terms with the same boundary: lower bounds come first.
     fn rank(&self) -> u8 {
         match self.operator {
             Operator::Greater => 1,
@@ -258,7 +261,7 @@ impl ConstraintTerm {
         }
     }
 
-    /// All written numbers but the last are fixed; for `~> 1` that is none.
+    /// Returns true if the version agrees in all written numbers but the last; `~> 1` has none of these.
     fn fixed_numbers_match(&self, version: &Version) -> bool {
         let ours = [self.boundary.major, self.boundary.minor];
         let theirs = [version.major, version.minor];
@@ -269,7 +272,7 @@ impl ConstraintTerm {
 
 const V_PREFIX: &str = "a \"v\" prefix should not be used when specifying versions";
 
-/// Takes one term from the start of the text; the rest is returned even when the term is at fault.
+/// Parses one term at the start of the text. Also returns the remaining text if the term is invalid.
 fn strict_term(text: &str) -> (Result<ConstraintTerm, String>, &str) {
     let (operator, rest) = split_while(text, |it| "<>=!~^".contains(it));
     let (separator, rest) = split_while(rest, |it| it.is_whitespace() || it == 'v');
@@ -337,7 +340,7 @@ fn lenient_term(text: &str) -> Result<ConstraintTerm, ConstraintError> {
 mod tests {
     use super::*;
 
-    /// Recorded from the lock files that terraform 1.11.4 writes.
+    /// The expected texts come from lock files that Terraform 1.11.4 wrote.
     #[test]
     fn the_canonical_text_is_that_of_lock_files() {
         let cases = [

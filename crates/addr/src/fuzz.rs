@@ -1,5 +1,5 @@
-//! What holds for every text that is read as an address, a version or a constraint. The fuzz targets (`fuzz/`) and
-//! `tests/hostile` run the same functions.
+//! Properties that hold for every text that is parsed as an address, a version or a constraint. The fuzz targets
+//! (`fuzz/`) and `tests/hostile` run the same functions.
 
 use std::fmt::{Debug, Display};
 
@@ -9,11 +9,11 @@ use crate::{
     parse_resource, parse_resource_instance, parse_target,
 };
 
-/// An address is written as a text that is read as the same address.
+/// Checks that the printed form of an address parses to the same address.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if the property does not hold.
 pub fn check_address(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     check(text, parse_resource_instance);
@@ -30,7 +30,8 @@ pub fn check_address(bytes: &[u8]) {
     }
 }
 
-/// What is printed of a module's source is read as what is printed the same: passwords are left out.
+/// Checks that the printed form of a module source parses, and prints the same. The source itself may differ:
+/// passwords are not printed.
 fn check_module_source(text: &str) {
     let Ok(source) = ModuleSource::parse(text) else { return };
     let written = source.to_string();
@@ -40,11 +41,12 @@ fn check_module_source(text: &str) {
     assert_eq!((&again.subdir, &again.package.getter), (&source.subdir, &source.package.getter));
 }
 
-/// A version or a constraint is written as a text that is read as the same, and comparing is an order.
+/// Checks that the printed form of a version or a constraint parses to the same, and that canonical constraints
+/// allow the same versions.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if the property does not hold.
 pub fn check_version(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (constraint, version) = text.split_once('@').unwrap_or((text, text));

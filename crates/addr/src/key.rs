@@ -4,33 +4,34 @@ use smol_str::SmolStr;
 
 use crate::quote::quote;
 
-/// Tells one instance of a resource, module call or provider configuration from its siblings.
+/// The key that distinguishes an instance of a resource, module call or provider configuration from its siblings.
 ///
-/// The order is that of lists of instances: none, then numbers by value, then texts by bytes.
+/// The derived order is the order in which instances are listed: `None`, then integers by value, then strings by
+/// bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InstanceKey {
-    /// The only instance: neither `count` nor `for_each` is used.
+    /// The key of a single instance: the block has neither `count` nor `for_each`.
     #[default]
     None,
-    /// An instance of `count`.
+    /// The index of an instance of a block with `count`.
     Int(i64),
-    /// An instance of `for_each`.
+    /// The key of an instance of a block with `for_each`.
     String(SmolStr),
 }
 
 impl InstanceKey {
-    /// The key of a `for_each` instance.
+    /// Creates the key of a `for_each` instance.
     pub fn string(text: impl Into<SmolStr>) -> InstanceKey {
         InstanceKey::String(text.into())
     }
 
-    /// Says whether this is the key of a single instance.
+    /// Returns true if this is the key of a single instance.
     pub fn is_none(&self) -> bool {
         matches!(self, InstanceKey::None)
     }
 }
 
-/// Prints nothing, `[0]` or `["a"]`.
+/// Prints nothing for `None`; otherwise an index in brackets, such as `[0]` or `["a"]`.
 impl fmt::Display for InstanceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

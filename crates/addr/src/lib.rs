@@ -1,11 +1,10 @@
-//! Addresses: how modules, resources, instances and providers are named, where the sources of modules are, and which
-//! versions of a provider satisfy a constraint.
+//! Addresses of modules, resources, instances and providers, the sources of modules, and version constraints.
 //!
 //! Start reading at [`ResourceInstance`], then [`Target`], [`ProviderConfigRef`] and [`VersionConstraint`].
 //!
 //! **Invariant:** printing an address and parsing it again gives an equal address (`src/parse_tests.rs`).
-//! **Invariant:** an address holds names and keys only; an instance key was decided by an expression that was
-//! neither sensitive nor ephemeral.
+//! **Invariant:** an address holds names and keys only. An instance key comes from an expression that is neither
+//! sensitive nor ephemeral.
 //! **Invariant:** `Ord` is the order in which OpenTofu lists things: state files, plans and messages depend on it.
 //! **Absent on purpose:** configuration, values, files, source positions (offsets into one address text only).
 

@@ -6,55 +6,56 @@ use smol_str::SmolStr;
 
 use crate::key::InstanceKey;
 
-/// The static path of a module in the configuration: names of module calls from the root, without instance keys.
+/// The static path of a module in the configuration: the names of the module calls from the root, without instance
+/// keys.
 ///
-/// Sorts shallow before deep, then by names.
+/// Paths sort by depth, then by names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ModulePath(Arc<[SmolStr]>);
 
 impl ModulePath {
-    /// The root module.
+    /// Returns the path of the root module.
     pub fn root() -> ModulePath {
         ModulePath::default()
     }
 
-    /// The path made of these call names, outermost first.
+    /// Creates the path of these call names, outermost first.
     pub fn new(names: impl IntoIterator<Item = SmolStr>) -> ModulePath {
         ModulePath(names.into_iter().collect())
     }
 
-    /// Says whether this is the root module.
+    /// Returns true if this is the root module.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Call names, outermost first.
+    /// The names of the calls, outermost first.
     pub fn names(&self) -> &[SmolStr] {
         &self.0
     }
 
-    /// The module that the call `name` in this module makes.
+    /// Returns the path of the module that the call `name` in this module refers to.
     pub fn child(&self, name: impl Into<SmolStr>) -> ModulePath {
         ModulePath(self.0.iter().cloned().chain([name.into()]).collect())
     }
 
-    /// The calling module and the name of the call; none for the root.
+    /// Returns the path of the calling module and the name of the call; `None` for the root.
     pub fn split_last(&self) -> Option<(ModulePath, &SmolStr)> {
         let (name, parent) = self.0.split_last()?;
         Some((ModulePath(parent.into()), name))
     }
 
-    /// The calling module; none for the root.
+    /// Returns the path of the calling module; `None` for the root.
     pub fn parent(&self) -> Option<ModulePath> {
         self.split_last().map(|(parent, _)| parent)
     }
 
-    /// Says whether `other` is this module or lies inside it.
+    /// Returns true if `other` is this module or lies inside it.
     pub fn contains(&self, other: &ModulePath) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// The instance of this module where no call on the way has `count` or `for_each`.
+    /// Returns the only instance of this module, if no call on the path has `count` or `for_each`.
     pub fn unkeyed_instance(&self) -> ModuleInstance {
         ModuleInstance(
             self.0
@@ -77,7 +78,7 @@ impl PartialOrd for ModulePath {
     }
 }
 
-/// Prints `module.a.module.b`, and nothing for the root.
+/// Prints `module.a.module.b`, or nothing for the root.
 impl fmt::Display for ModulePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (idx, name) in self.0.iter().enumerate() {
@@ -88,12 +89,12 @@ impl fmt::Display for ModulePath {
     }
 }
 
-/// One module call on the way to a module instance.
+/// One module call on the path to a module instance.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModuleStep {
-    /// Name of the call.
+    /// The name of the call.
     pub name: SmolStr,
-    /// Which instance of the call.
+    /// The key of the instance of the call.
     pub key: InstanceKey,
 }
 
@@ -103,62 +104,62 @@ impl fmt::Display for ModuleStep {
     }
 }
 
-/// One instance of a module: calls with keys, from the root.
+/// An instance of a module: the calls from the root, each with its instance key.
 ///
-/// Sorts shallow before deep, then by name and key of each step.
+/// Instances sort by depth, then by the name and the key of each step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ModuleInstance(Arc<[ModuleStep]>);
 
 impl ModuleInstance {
-    /// The only instance of the root module.
+    /// Returns the only instance of the root module.
     pub fn root() -> ModuleInstance {
         ModuleInstance::default()
     }
 
-    /// The instance reached by these steps, outermost first.
+    /// Creates the instance at the end of these steps, outermost first.
     pub fn new(steps: impl IntoIterator<Item = ModuleStep>) -> ModuleInstance {
         ModuleInstance(steps.into_iter().collect())
     }
 
-    /// Says whether this is the root module.
+    /// Returns true if this is the root module.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Steps, outermost first.
+    /// The steps, outermost first.
     pub fn steps(&self) -> &[ModuleStep] {
         &self.0
     }
 
-    /// The instance `key` of the call `name` made in this instance.
+    /// Returns the instance `key` of the call `name` in this instance.
     pub fn child(&self, name: impl Into<SmolStr>, key: InstanceKey) -> ModuleInstance {
         let step = ModuleStep { name: name.into(), key };
         ModuleInstance(self.0.iter().cloned().chain([step]).collect())
     }
 
-    /// The calling instance and the last step; none for the root.
+    /// Returns the calling instance and the last step; `None` for the root.
     pub fn split_last(&self) -> Option<(ModuleInstance, &ModuleStep)> {
         let (step, parent) = self.0.split_last()?;
         Some((ModuleInstance(parent.into()), step))
     }
 
-    /// The calling instance; none for the root.
+    /// Returns the calling instance; `None` for the root.
     pub fn parent(&self) -> Option<ModuleInstance> {
         self.split_last().map(|(parent, _)| parent)
     }
 
-    /// The static path: the same names without keys.
+    /// Returns the static path: the names of the steps without their keys.
     pub fn path(&self) -> ModulePath {
         ModulePath(self.0.iter().map(|step| step.name.clone()).collect())
     }
 
-    /// Says whether this is an instance of `path`, without building a path.
+    /// Returns true if this is an instance of `path`. Does not allocate a path.
     pub fn is_instance_of(&self, path: &ModulePath) -> bool {
         self.0.len() == path.0.len()
             && self.0.iter().zip(path.0.iter()).all(|(step, name)| step.name == *name)
     }
 
-    /// Says whether `other` is this instance or lies inside it.
+    /// Returns true if `other` is this instance or lies inside it.
     pub fn contains(&self, other: &ModuleInstance) -> bool {
         other.0.starts_with(&self.0)
     }
@@ -179,7 +180,7 @@ impl PartialOrd for ModuleInstance {
     }
 }
 
-/// Prints `module.a[0].module.b["x"]`, and nothing for the root.
+/// Prints `module.a[0].module.b["x"]`, or nothing for the root.
 impl fmt::Display for ModuleInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (idx, step) in self.0.iter().enumerate() {

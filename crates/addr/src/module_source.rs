@@ -4,52 +4,52 @@ use std::fmt;
 use crate::provider_source::{DEFAULT_HOST, host};
 use crate::scan::AddrError;
 
-/// Where the source of a module call leads that is no path beside its caller: a package, and a directory in it.
+/// The source of a module call that is not a local path: a package, and a directory in the package.
 ///
-/// A package is what is installed as a whole; modules of one package share it.
+/// A package is installed as a unit; several modules can share one.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModuleSource {
-    /// What is installed.
+    /// The package.
     pub package: ModulePackage,
-    /// The module's directory in it, with forward slashes; empty for the package's own.
+    /// The directory of the module in the package, with forward slashes; empty for the root of the package.
     pub subdir: String,
 }
 
-/// What is installed as a whole, and as which version of itself.
+/// The unit of installation: a location, and the parameters that select a version of it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModulePackage {
-    /// Who gets it.
+    /// The way to fetch the package.
     pub getter: Getter,
-    /// Where it is, in the getter's words: a URL, an absolute path, or the address in a registry.
+    /// The location in the syntax of the getter: a URL, an absolute path, or the address in a registry.
     pub location: String,
-    /// What stands behind the question mark: `ref`, `depth`, `archive`.
+    /// The parameters after the question mark, such as `ref`, `depth` or `archive`.
     pub query: BTreeMap<String, String>,
 }
 
-/// The ways to get a package.
+/// The ways to fetch a package.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Getter {
-    /// `[HOST/]NAMESPACE/NAME/SYSTEM`
+    /// A module registry: `[HOST/]NAMESPACE/NAME/SYSTEM`.
     Registry,
-    /// `git::URL`, `github.com/…`, `user@host:path`
+    /// A Git repository: `git::URL`, `github.com/…` or `user@host:path`.
     Git,
     /// An absolute path: a directory or an archive.
     File,
-    /// `http://…` and `https://…`
+    /// A URL: `http://…` or `https://…`.
     Http,
-    /// Any other one that is named before `::` or `://`.
+    /// Any other getter, by its name before `::` or `://`.
     Other(String),
 }
 
-/// What parameters of a query are printed. Others may be keys and tokens.
+/// The query parameters that are printed. All others are hidden, because they can contain keys and tokens.
 const SHOWN_PARAMETERS: [&str; 6] = ["archive", "depth", "digest", "ref", "tag", "version"];
 
 impl ModuleSource {
-    /// Reads the source of a module call that is no local path (`reference`: surface 7).
+    /// Parses the source of a module call that is not a local path.
     ///
     /// # Errors
-    /// On a text that names neither a registry's module nor a way to get a package, and on a directory outside of the
-    /// package.
+    /// Fails if the text names neither a module in a registry nor a way to fetch a package, and if the directory
+    /// lies outside of the package.
     pub fn parse(text: &str) -> Result<ModuleSource, AddrError> {
         let (text, query) = match text.split_once('?') {
             Some((text, query)) => (text, query),
@@ -70,7 +70,7 @@ impl ModuleSource {
         Ok(source)
     }
 
-    /// `github.com/owner/repository/directory` is a directory of the repository, too.
+    /// Splits `github.com/owner/repository/directory` into the repository and the directory in it.
     fn split_directory_of_repository(&mut self) {
         for host in REPOSITORIES {
             let prefix = format!("https://{host}/");
@@ -92,7 +92,7 @@ impl ModuleSource {
     }
 }
 
-/// Prints the normal form, without passwords and keys.
+/// Prints the normalized form, without passwords and keys.
 impl fmt::Display for ModuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.package.place())?;
@@ -103,7 +103,7 @@ impl fmt::Display for ModuleSource {
     }
 }
 
-/// Prints the normal form, without passwords and keys.
+/// Prints the normalized form, without passwords and keys.
 impl fmt::Display for ModulePackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place())?;
@@ -111,14 +111,14 @@ impl fmt::Display for ModulePackage {
     }
 }
 
-/// As printed: what is written for those who look for a fault has no password either.
+/// Same text as `Display`, so that debug output contains no passwords either.
 impl fmt::Debug for ModuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ModuleSource({self})")
     }
 }
 
-/// As printed: what is written for those who look for a fault has no password either.
+/// Same text as `Display`, so that debug output contains no passwords either.
 impl fmt::Debug for ModulePackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ModulePackage({self})")
@@ -126,7 +126,7 @@ impl fmt::Debug for ModulePackage {
 }
 
 impl ModulePackage {
-    /// Where it is whatever version is meant, without passwords: what its versions have in common.
+    /// Returns the location without passwords and query: the part that all versions of the package share.
     pub fn place(&self) -> String {
         match &self.getter {
             Getter::Registry => self.location.clone(),
@@ -137,7 +137,8 @@ impl ModulePackage {
         }
     }
 
-    /// Who is named before the host, with or without a password.
+    /// Returns the user information before the host, with the password if it contains one; `None` if there is
+    /// none.
     pub fn user(&self) -> Option<&str> {
         let rest = self.location.split_once("://").map_or(&*self.location, |(_, rest)| rest);
         split_user(rest).map(|(user, _)| user)
@@ -156,10 +157,10 @@ impl ModulePackage {
     }
 }
 
-/// Hosts whose repositories are known by the first two parts of a path.
+/// Hosts on which the first two parts of a path identify a repository.
 const REPOSITORIES: [&str; 2] = ["github.com", "bitbucket.org"];
 
-/// Splits at the double slash that is not the one of `https://`.
+/// Splits at the first double slash after the scheme.
 fn split_subdir(text: &str) -> (&str, &str) {
     let from = text.find("://").map_or(0, |at| at + "://".len());
     match text[from..].find("//") {
@@ -168,14 +169,14 @@ fn split_subdir(text: &str) -> (&str, &str) {
     }
 }
 
-/// A directory in the package without needless steps; `None` if it leads out.
+/// Normalizes the path of a directory in the package; `None` if it leads out of the package or is not allowed.
 fn normal_subdir(text: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in text.split('/') {
         match part {
             "" | "." => {}
             ".." => drop(parts.pop()?),
-            // These belong to those who work in a directory, not to the package.
+            // These directories belong to a working copy, not to the package.
             ".git" | ".terraform" => return None,
             _ if part.contains(char::is_control) || part.contains(['\\', '*', '[']) => return None,
             _ if part.contains("${") || part.contains("%{") => return None,
@@ -196,7 +197,7 @@ fn package(location: &str) -> Result<ModulePackage, AddrError> {
     if !has_host(&location) {
         return Err(unknown(&location));
     }
-    // What a lock file could not hold.
+    // A lock file cannot represent these characters.
     if location.contains(char::is_control) || location.contains("${") || location.contains("%{") {
         return Err(unknown(&location));
     }
@@ -207,7 +208,7 @@ fn is_getter(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit())
 }
 
-/// Who gets what is not said to be got by anybody.
+/// Detects the getter of a location that does not name one.
 fn detected(location: &str) -> Result<(Getter, String), AddrError> {
     if let Some(path) = location.strip_prefix("file://") {
         return Ok((Getter::File, absolute(path, location)?));
@@ -252,7 +253,7 @@ fn absolute(path: &str, text: &str) -> Result<String, AddrError> {
     Ok(format!("/{}", parts.join("/")))
 }
 
-/// A URL for git, which also takes `user@host:path` and absolute paths.
+/// Returns a URL for Git. Also accepts `user@host:path` and absolute paths.
 fn git_url(location: &str) -> Result<String, AddrError> {
     if location.starts_with('/') {
         return Ok(format!("file://{}", absolute(location, location)?));
@@ -304,7 +305,7 @@ fn fault(summary: &'static str, detail: String, text: &str) -> AddrError {
     AddrError::new(summary, detail, 0..text.len())
 }
 
-/// Whether a URL says where it leads; a text without a scheme is none.
+/// Returns true if a URL has a host. A text without a scheme needs none.
 fn has_host(location: &str) -> bool {
     match location.split_once("://") {
         None | Some(("file", _)) => true,
@@ -317,7 +318,7 @@ fn has_host(location: &str) -> bool {
     }
 }
 
-/// A URL without the password before its host. On the web the name there is a token as often as not.
+/// Returns a URL without the password before its host. For HTTP, the user name goes too: it is often a token.
 fn without_password(url: &str) -> String {
     let (scheme, rest) = match url.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -326,14 +327,14 @@ fn without_password(url: &str) -> String {
     let Some((user, rest)) = split_user(rest) else { return url.to_owned() };
     let name = user.split(':').next().unwrap_or_default();
     match &*scheme {
-        // What is left may look like another one.
+        // The remaining text may contain further user information.
         "http://" | "https://" => without_password(&format!("{scheme}{rest}")),
         _ => format!("{scheme}{name}@{rest}"),
     }
 }
 
-/// Who is named before the host, and the rest of a URL without its scheme. A password that has a slash in it, as it may not, is
-/// none the less one.
+/// Splits a URL without its scheme into the user information before the host, and the rest; `None` if there is no
+/// user information. An invalid password that contains a slash still counts as a password.
 fn split_user(rest: &str) -> Option<(&str, &str)> {
     let authority = rest.split('/').next().unwrap_or_default();
     if let Some(at) = authority.rfind('@') {
@@ -351,7 +352,7 @@ fn parameters(query: &str) -> BTreeMap<String, String> {
     pairs.map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
-/// A part of a query without its escapes.
+/// Decodes a part of a query string.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -377,7 +378,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A part of a query as URLs write it.
+/// Encodes a part of a query string.
 fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -407,7 +408,7 @@ mod tests {
         expected.assert_eq(&sources.iter().map(of).collect::<String>());
     }
 
-    /// The normal forms are those that `terraform init` prints and writes into its manifest.
+    /// The normalized forms are those that `terraform init` prints and writes to its manifest.
     #[test]
     fn sources_have_a_normal_form() {
         check(

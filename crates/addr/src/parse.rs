@@ -7,19 +7,19 @@ use crate::scan::{AddrError, LocatedStep, Step, scan};
 
 const SUMMARY: &str = "Invalid address";
 
-/// What `-target`, `-exclude` and their like can name.
+/// The argument of `-target`, `-exclude` and similar options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
-    /// Everything inside a module; a step without a key stands for all its instances.
+    /// All resources inside a module. A step without a key stands for all its instances.
     Module(ModuleInstance),
     /// All instances of a resource.
     Resource(AbsResource),
-    /// One instance with a key.
+    /// A single instance with a key.
     Instance(ResourceInstance),
 }
 
 impl Target {
-    /// The module part.
+    /// The module part of the address.
     pub fn module(&self) -> &ModuleInstance {
         match self {
             Target::Module(module) => module,
@@ -28,7 +28,7 @@ impl Target {
         }
     }
 
-    /// Says whether the target covers this instance.
+    /// Returns true if the target covers this instance.
     pub fn covers(&self, instance: &ResourceInstance) -> bool {
         match self {
             Target::Module(module) => covers_module(module, instance.module.steps()),
@@ -46,7 +46,7 @@ impl Target {
         }
     }
 
-    /// Says whether the target covers any possible instance of this resource block.
+    /// Returns true if the target covers a possible instance of this resource block.
     pub fn touches(&self, block: &ConfigResource) -> bool {
         let names = self.module().steps().iter().map(|step| &step.name);
         let within = block.module.names().len() >= self.module().steps().len()
@@ -84,10 +84,10 @@ impl std::fmt::Display for Target {
     }
 }
 
-/// Reads a module, resource or resource instance address.
+/// Parses the address of a module, a resource or a resource instance.
 ///
 /// # Errors
-/// Where the text is no such address; the summaries and sentences are those of OpenTofu.
+/// Fails if the text is no such address. Summaries and details are those of OpenTofu.
 pub fn parse_target(text: &str) -> Result<Target, AddrError> {
     let steps = scan(text)?;
     let (module, rest) = split_module(&steps)?;
@@ -101,10 +101,10 @@ pub fn parse_target(text: &str) -> Result<Target, AddrError> {
     })
 }
 
-/// Reads the address of one resource instance; no key means the single instance.
+/// Parses the address of a resource instance. An address without a key is the single instance.
 ///
 /// # Errors
-/// Where the text is no such address, with a sentence of its own for a bare module path.
+/// Fails if the text is no such address. A bare module path has its own error text.
 pub fn parse_resource_instance(text: &str) -> Result<ResourceInstance, AddrError> {
     match parse_target(text)? {
         Target::Resource(resource) => Ok(resource.instance(InstanceKey::None)),
@@ -117,10 +117,10 @@ pub fn parse_resource_instance(text: &str) -> Result<ResourceInstance, AddrError
     }
 }
 
-/// Reads the address of a resource in a module instance, without an instance key of its own.
+/// Parses the address of a resource in a module instance, without an instance key of its own.
 ///
 /// # Errors
-/// Where the text is no such address.
+/// Fails if the text is no such address.
 pub fn parse_resource(text: &str) -> Result<AbsResource, AddrError> {
     let detail = match parse_target(text)? {
         Target::Resource(resource) => return Ok(resource),
@@ -134,10 +134,10 @@ pub fn parse_resource(text: &str) -> Result<AbsResource, AddrError> {
     Err(AddrError::new(SUMMARY, detail, 0..text.len()))
 }
 
-/// Reads the address of a resource block: no keys anywhere, as `removed` blocks want it.
+/// Parses the address of a resource block, as `removed` blocks require it: without any instance keys.
 ///
 /// # Errors
-/// Where the text is no such address; a key has a summary of its own.
+/// Fails if the text is no such address. An address with keys has its own summary.
 pub fn parse_config_resource(text: &str) -> Result<ConfigResource, AddrError> {
     let steps = scan(text)?;
     let (module, rest) = split_module(&steps)?;
@@ -154,10 +154,10 @@ pub fn parse_config_resource(text: &str) -> Result<ConfigResource, AddrError> {
     }
 }
 
-/// Reads `module.a[0].module.b`; the empty text is the root.
+/// Parses `module.a[0].module.b`; the empty text is the root.
 ///
 /// # Errors
-/// Where anything but module steps is found.
+/// Fails on anything but module steps.
 pub fn parse_module_instance(text: &str) -> Result<ModuleInstance, AddrError> {
     if text.is_empty() {
         return Ok(ModuleInstance::root());
@@ -174,10 +174,10 @@ pub fn parse_module_instance(text: &str) -> Result<ModuleInstance, AddrError> {
     }
 }
 
-/// Reads `module.a.module.b`; the empty text is the root.
+/// Parses `module.a.module.b`; the empty text is the root.
 ///
 /// # Errors
-/// Where anything but module names is found.
+/// Fails on anything but module names.
 pub fn parse_module_path(text: &str) -> Result<ModulePath, AddrError> {
     let module = parse_module_instance(text)?;
     reject_module_keys(&module, text)?;

@@ -11,20 +11,20 @@ use crate::scan::{AddrError, LocatedStep, Step, is_identifier, scan};
 
 const SUMMARY: &str = "Invalid provider configuration address";
 
-/// A provider configuration as one module names it: `aws` or `aws.west`.
+/// A provider configuration as a module refers to it: `aws` or `aws.west`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalProviderConfig {
-    /// The name under which the module requires the provider.
+    /// The local name of the provider in the module's `required_providers`.
     pub local_name: SmolStr,
-    /// Alias; none for the default configuration.
+    /// The alias; `None` for the default configuration.
     pub alias: Option<SmolStr>,
 }
 
 impl LocalProviderConfig {
-    /// Reads `aws` or `aws.west`.
+    /// Parses `aws` or `aws.west`.
     ///
     /// # Errors
-    /// Where it is neither.
+    /// Fails if the text has neither form.
     pub fn parse(text: &str) -> Result<LocalProviderConfig, AddrError> {
         let (local_name, alias) = match text.split_once('.') {
             Some((local_name, alias)) => (local_name, Some(alias)),
@@ -47,33 +47,35 @@ impl fmt::Display for LocalProviderConfig {
     }
 }
 
-/// A provider configuration of the whole tree: which block, in which module, and which of its instances.
+/// The absolute address of a provider configuration: a `provider` block of one module, and one of its instances.
 ///
-/// This is the form that state files hold.
+/// State files hold this form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderConfigRef {
-    /// Module that declares the block; no keys, since a module with provider blocks has one instance.
+    /// The module that declares the block. It has no instance keys: a module with `provider` blocks has a single
+    /// instance.
     pub module: ModulePath,
-    /// The provider.
+    /// The source address of the provider.
     pub source: ProviderSource,
-    /// Alias; none for the default configuration.
+    /// The alias; `None` for the default configuration.
     pub alias: Option<SmolStr>,
-    /// Which instance, where the block has `for_each`.
+    /// The key of the instance, if the block has `for_each`.
     pub key: InstanceKey,
 }
 
 impl ProviderConfigRef {
-    /// The default configuration of a provider in a module.
+    /// Returns the default configuration of a provider in a module.
     pub fn default_in(module: ModulePath, source: ProviderSource) -> ProviderConfigRef {
         ProviderConfigRef { module, source, alias: None, key: InstanceKey::None }
     }
 
-    /// The configuration without the instance key.
+    /// Returns this configuration without the instance key.
     pub fn without_key(&self) -> ProviderConfigRef {
         ProviderConfigRef { key: InstanceKey::None, ..self.clone() }
     }
 
-    /// Where a module without an own block takes this configuration from: its caller's default one.
+    /// Returns the configuration that a module without a `provider` block of its own inherits: the default
+    /// configuration of its caller. `None` for a configuration with an alias, and in the root module.
     pub fn inherited(&self) -> Option<ProviderConfigRef> {
         match self.alias {
             Some(_) => None,
@@ -81,12 +83,12 @@ impl ProviderConfigRef {
         }
     }
 
-    /// Reads `module.a.provider["registry.opentofu.org/hashicorp/aws"].alias["k"]`.
+    /// Parses `module.a.provider["registry.opentofu.org/hashicorp/aws"].alias["k"]`.
     ///
-    /// Also reads `provider.aws.alias`, which state files from before source addresses hold.
+    /// Also accepts `provider.aws.alias`, the form of state files that predate source addresses.
     ///
     /// # Errors
-    /// Where the text is no such address, or has a key on a module.
+    /// Fails if the text has neither form, or if a module step has an instance key.
     pub fn parse(text: &str) -> Result<ProviderConfigRef, AddrError> {
         let steps = scan(text)?;
         let (module, rest) = split_module(&steps)?;
@@ -118,7 +120,7 @@ impl ProviderConfigRef {
     }
 }
 
-/// Prints the form of state files: `module.a.provider["registry.opentofu.org/hashicorp/aws"].alias["k"]`.
+/// Prints the form that state files hold: `module.a.provider["registry.opentofu.org/hashicorp/aws"].alias["k"]`.
 impl fmt::Display for ProviderConfigRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
@@ -147,7 +149,8 @@ fn source_of(provider: &LocatedStep) -> Result<ProviderSource, AddrError> {
         Step::Index(InstanceKey::String(source)) => ProviderSource::parse(source)
             .map_err(|error| AddrError { span: provider.span.clone(), ..error }),
         Step::Name(name) if name == "terraform" => Ok(ProviderSource::builtin(name.clone())),
-        // Held to the letter: what is written is the full address, and that must be read again.
+        // Parsed as strictly as a source address, because the result is printed as a full address and must parse
+        // again.
         Step::Name(name) => ProviderSource::parse(&format!("-/{name}"))
             .map_err(|error| AddrError { span: provider.span.clone(), ..error }),
         Step::Index(_) => Err(fault(

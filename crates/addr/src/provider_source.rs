@@ -4,32 +4,32 @@ use smol_str::SmolStr;
 
 use crate::scan::AddrError;
 
-/// Registry that a source address without a host means.
+/// The registry host of a source address without a host.
 pub const DEFAULT_HOST: &str = "registry.opentofu.org";
-/// Namespace that a source address without one means.
+/// The namespace of a source address without a namespace.
 pub const DEFAULT_NAMESPACE: &str = "hashicorp";
-/// Host of providers that are part of the program.
+/// The host of the built-in providers.
 pub const BUILTIN_HOST: &str = "terraform.io";
-/// Namespace of providers that are part of the program.
+/// The namespace of the built-in providers.
 pub const BUILTIN_NAMESPACE: &str = "builtin";
-/// Namespace of addresses from before there were namespaces.
+/// The namespace of legacy addresses, which predate namespaces.
 const LEGACY_NAMESPACE: &str = "-";
 
-/// Where a provider comes from: `registry.opentofu.org/hashicorp/aws`.
+/// The source address of a provider: `registry.opentofu.org/hashicorp/aws`.
 ///
-/// Sorts by host, namespace, type.
+/// Addresses sort by host, namespace and type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderSource {
-    /// Registry host, with a port where it has one; lower case.
+    /// The registry host in lower case, with its port if the address has one.
     pub host: SmolStr,
-    /// Namespace in that registry.
+    /// The namespace in that registry.
     pub namespace: SmolStr,
-    /// Type: the last part.
+    /// The type: the last part of the address.
     pub type_name: SmolStr,
 }
 
 impl ProviderSource {
-    /// The address made of these three parts, which must be valid and in lower case.
+    /// Creates an address from three parts, which must be valid and in lower case.
     pub fn new(
         host: impl Into<SmolStr>,
         namespace: impl Into<SmolStr>,
@@ -42,21 +42,21 @@ impl ProviderSource {
         }
     }
 
-    /// A provider that is part of the program: `terraform.io/builtin/NAME`.
+    /// Returns the address of a built-in provider: `terraform.io/builtin/NAME`.
     pub fn builtin(type_name: impl Into<SmolStr>) -> ProviderSource {
         let (host, namespace) = (BUILTIN_HOST, BUILTIN_NAMESPACE);
         ProviderSource::new(SmolStr::new_static(host), SmolStr::new_static(namespace), type_name)
     }
 
-    /// `registry.opentofu.org/hashicorp/NAME`.
+    /// Returns the default address of a type: `registry.opentofu.org/hashicorp/NAME`.
     pub fn default_for(type_name: impl Into<SmolStr>) -> ProviderSource {
         let (host, namespace) = (DEFAULT_HOST, DEFAULT_NAMESPACE);
         ProviderSource::new(SmolStr::new_static(host), SmolStr::new_static(namespace), type_name)
     }
 
-    /// What a local name means in a module that does not list it in `required_providers`.
+    /// Returns the address that a local name stands for in a module that does not list it in `required_providers`.
     ///
-    /// `terraform` is the built-in provider; any other name is a default one.
+    /// `terraform` is the built-in provider; any other name gets the default host and namespace.
     pub fn implied_for(local_name: &str) -> ProviderSource {
         match local_name {
             "terraform" => ProviderSource::builtin(local_name),
@@ -64,17 +64,17 @@ impl ProviderSource {
         }
     }
 
-    /// Says whether this provider is part of the program.
+    /// Returns true if this provider is built in.
     pub fn is_builtin(&self) -> bool {
         self.host == BUILTIN_HOST && self.namespace == BUILTIN_NAMESPACE
     }
 
-    /// Says whether this address is from before there were namespaces (`-/aws`).
+    /// Returns true if this is a legacy address (`-/aws`).
     pub fn is_legacy(&self) -> bool {
         self.host == DEFAULT_HOST && self.namespace == LEGACY_NAMESPACE
     }
 
-    /// The short form in messages: without the default host.
+    /// Returns the short form for messages, without the default host.
     pub fn for_display(&self) -> String {
         if self.host != DEFAULT_HOST {
             return self.to_string();
@@ -85,11 +85,11 @@ impl ProviderSource {
         }
     }
 
-    /// Reads `[host/][namespace/]type`; upper case is folded.
+    /// Parses `[host/][namespace/]type`; upper case becomes lower case.
     ///
     /// # Errors
-    /// On a wrong number of parts, characters outside of letters, digits and dashes, a type with the prefix
-    /// `terraform-provider-`.
+    /// Fails on a wrong number of parts, on characters other than letters, digits and dashes, and on a type with
+    /// the prefix `terraform-provider-`.
     pub fn parse(text: &str) -> Result<ProviderSource, AddrError> {
         let parts: Vec<&str> = text.split('/').collect();
         if parts.len() > 3 || parts.iter().any(|part| part.is_empty()) {
@@ -101,7 +101,7 @@ impl ProviderSource {
             .map_err(|why| named_fault("Invalid provider type", "provider type", text, why))?;
         let namespace = match parts.len() {
             1 => DEFAULT_NAMESPACE.into(),
-            // A legacy address written by old versions into state.
+            // A legacy address, which old versions wrote to state files.
             len if parts[len - 2] == LEGACY_NAMESPACE => LEGACY_NAMESPACE.into(),
             len => part(parts[len - 2]).map_err(|why| {
                 named_fault("Invalid provider namespace", "provider namespace", text, why)
@@ -181,7 +181,8 @@ pub(crate) fn host(text: &str) -> Result<SmolStr, &'static str> {
     if !name.split('.').all(label_ok) {
         return Err("not a valid hostname");
     }
-    // One word is the namespace of somebody who forgot a part, except on the machine itself.
+    // A host without a dot is most likely a namespace after which a part is missing. `localhost` and hosts with a
+    // port are accepted.
     let is_word = !name.contains('.') && name != "localhost";
     if port.is_none() && is_word {
         return Err("a hostname must contain at least one dot");
@@ -189,7 +190,7 @@ pub(crate) fn host(text: &str) -> Result<SmolStr, &'static str> {
     match port {
         None => Ok(name.to_lowercase().into()),
         Some(port) => match port.parse::<u16>() {
-            // A word needs its port to be a host.
+            // The default port is dropped, except after a host without a dot, which is only valid with a port.
             Ok(443) if !is_word => Ok(name.to_lowercase().into()),
             Ok(port) => Ok(format!("{}:{port}", name.to_lowercase()).into()),
             Err(_) => Err("the port must be a number from 0 to 65535"),

@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-/// Writes `text` as a quoted HCL template that evaluates to exactly that text.
+/// Returns `text` as a quoted HCL template that evaluates to exactly that text.
 ///
-/// This is how an instance key appears inside brackets: `"a\"b"`, `"$${x}"`, `"\u0007"`.
+/// This is the form of an instance key in brackets: `"a\"b"`, `"$${x}"`, `"\u0007"`.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -35,10 +35,10 @@ fn push_escape(out: &mut String, it: char) {
     written.expect("writing to a String cannot fail");
 }
 
-/// Says whether a character is a letter, mark, number, punctuation, symbol or the plain space.
+/// Returns true if a character is a letter, mark, number, punctuation, symbol or the plain space.
 ///
-/// The standard library knows this only through `escape_debug`, which also escapes a combining mark where it
-/// starts a text; hence the letter in front.
+/// The standard library exposes this property only through `escape_debug`, which also escapes a combining mark at
+/// the start of a text; hence the letter before it.
 fn is_printable(it: char) -> bool {
     if it.is_ascii() {
         return !it.is_ascii_control();

@@ -5,21 +5,21 @@ use smol_str::SmolStr;
 use crate::key::InstanceKey;
 use crate::module::{ModuleInstance, ModulePath};
 
-/// Which of the three families a resource belongs to.
+/// The mode of a resource: managed, data or ephemeral.
 ///
-/// The order is that of lists of instances: ephemeral, data, managed.
+/// The derived order is the order in which instances are listed: ephemeral, data, managed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ResourceMode {
-    /// `ephemeral` block: opened and closed within one operation, never stored.
+    /// An `ephemeral` block: opened and closed within one operation, never stored.
     Ephemeral,
-    /// `data` block.
+    /// A `data` block.
     Data,
-    /// `resource` block.
+    /// A `resource` block.
     Managed,
 }
 
 impl ResourceMode {
-    /// What precedes the type in an address: ``, `data.` or `ephemeral.`.
+    /// Returns the part of an address before the type: ``, `data.` or `ephemeral.`.
     pub fn prefix(self) -> &'static str {
         match self {
             ResourceMode::Managed => "",
@@ -28,7 +28,7 @@ impl ResourceMode {
         }
     }
 
-    /// The type of block that declares such a resource, as written in a configuration.
+    /// Returns the type of the block that declares a resource of this mode.
     pub fn block_type(self) -> &'static str {
         match self {
             ResourceMode::Managed => "resource",
@@ -37,7 +37,7 @@ impl ResourceMode {
         }
     }
 
-    /// The word in messages: `managed resource`, `data source`, `ephemeral resource`.
+    /// Returns the noun for messages: `managed resource`, `data source` or `ephemeral resource`.
     pub fn noun(self) -> &'static str {
         match self {
             ResourceMode::Managed => "managed resource",
@@ -50,16 +50,16 @@ impl ResourceMode {
 /// A resource within one module: `aws_vpc.main`, `data.aws_ami.x`, `ephemeral.vault_kv.y`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Resource {
-    /// Family.
+    /// The mode.
     pub mode: ResourceMode,
-    /// Type, as the provider names it.
+    /// The resource type, as the provider defines it.
     pub type_name: SmolStr,
-    /// Name, as the configuration's author chose it.
+    /// The name in the configuration.
     pub name: SmolStr,
 }
 
 impl Resource {
-    /// A resource of this family, type and name.
+    /// Creates a resource address from a mode, a type and a name.
     pub fn new(
         mode: ResourceMode,
         type_name: impl Into<SmolStr>,
@@ -68,12 +68,12 @@ impl Resource {
         Resource { mode, type_name: type_name.into(), name: name.into() }
     }
 
-    /// The local name of the provider that this type implies: what precedes the first underscore.
+    /// Returns the local name of the provider that the type implies: the part before the first underscore.
     pub fn implied_provider(&self) -> &str {
         self.type_name.split_once('_').map_or(self.type_name.as_str(), |(provider, _)| provider)
     }
 
-    /// This resource in a module instance.
+    /// Returns the address of this resource in a module instance.
     pub fn in_module(self, module: ModuleInstance) -> AbsResource {
         AbsResource { module, resource: self }
     }
@@ -85,10 +85,11 @@ impl fmt::Display for Resource {
     }
 }
 
-/// A resource block of the configuration: static module path and resource, no keys anywhere.
+/// The address of a resource block in the configuration: a static module path and the resource, without instance
+/// keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConfigResource {
-    /// Module whose source declares it.
+    /// The module that declares the block.
     pub module: ModulePath,
     /// The resource in that module.
     pub resource: Resource,
@@ -103,22 +104,22 @@ impl fmt::Display for ConfigResource {
     }
 }
 
-/// A resource in one module instance, standing for all its instances.
+/// A resource in one module instance. Stands for all instances of the resource there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsResource {
-    /// Module instance.
+    /// The module instance.
     pub module: ModuleInstance,
-    /// The resource in it.
+    /// The resource in that module instance.
     pub resource: Resource,
 }
 
 impl AbsResource {
-    /// One instance of this resource.
+    /// Returns the address of one instance of this resource.
     pub fn instance(&self, key: InstanceKey) -> ResourceInstance {
         ResourceInstance { module: self.module.clone(), resource: self.resource.clone(), key }
     }
 
-    /// The block that declares it.
+    /// Returns the address of the block that declares this resource.
     pub fn config(&self) -> ConfigResource {
         ConfigResource { module: self.module.path(), resource: self.resource.clone() }
     }
@@ -136,26 +137,26 @@ impl fmt::Display for AbsResource {
 /// One instance of a resource in one module instance: `module.a["x"].ephemeral.t.n[0]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceInstance {
-    /// Module instance.
+    /// The module instance.
     pub module: ModuleInstance,
-    /// The resource in it.
+    /// The resource in that module instance.
     pub resource: Resource,
-    /// Which instance.
+    /// The key of the instance.
     pub key: InstanceKey,
 }
 
 impl ResourceInstance {
-    /// The resource without the instance key.
+    /// Returns the resource without the instance key.
     pub fn containing_resource(&self) -> AbsResource {
         AbsResource { module: self.module.clone(), resource: self.resource.clone() }
     }
 
-    /// The block that declares it.
+    /// Returns the address of the block that declares this instance.
     pub fn config(&self) -> ConfigResource {
         ConfigResource { module: self.module.path(), resource: self.resource.clone() }
     }
 
-    /// Says whether `block` declares this instance, without building an address.
+    /// Returns true if `block` declares this instance. Does not allocate an address.
     pub fn is_declared_by(&self, block: &ConfigResource) -> bool {
         self.resource == block.resource && self.module.is_instance_of(&block.module)
     }

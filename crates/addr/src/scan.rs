@@ -7,15 +7,15 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::key::InstanceKey;
 
-/// A text that is not the address that was asked for.
+/// The error for a text that is not an address of the requested kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{summary}: {detail}")]
 pub struct AddrError {
-    /// Summary line of the diagnostic.
+    /// The summary line of the diagnostic.
     pub summary: &'static str,
-    /// What is wrong, as full sentences.
+    /// The description of the error, in full sentences.
     pub detail: String,
-    /// Bytes of the text that are at fault.
+    /// The byte range of the text that is wrong.
     pub span: Range<usize>,
 }
 
@@ -29,12 +29,12 @@ impl AddrError {
     }
 }
 
-/// One part of a traversal as written.
+/// One step of a traversal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The first name, or `.name`.
     Name(SmolStr),
-    /// `[0]` or `["a"]`.
+    /// An index: `[0]` or `["a"]`.
     Index(InstanceKey),
 }
 
@@ -44,7 +44,8 @@ pub(crate) struct LocatedStep {
     pub(crate) span: Range<usize>,
 }
 
-/// Reads `name`, then any number of `.name`, `[0]` and `["key"]`, with HCL's rules for names, escapes and blanks.
+/// Scans a name followed by any number of `.name`, `[0]` and `["key"]`, with HCL's rules for names, escapes and
+/// blanks.
 pub(crate) fn scan(text: &str) -> Result<Vec<LocatedStep>, AddrError> {
     let mut scanner = Scanner { text, rest: text.char_indices().peekable() };
     let mut steps = vec![scanner.first()?];
@@ -54,7 +55,8 @@ pub(crate) fn scan(text: &str) -> Result<Vec<LocatedStep>, AddrError> {
     Ok(steps)
 }
 
-/// Whether a text can be a name: Unicode's identifiers, and dashes after the first character.
+/// Returns true if the text is a valid identifier: a Unicode identifier that may also contain dashes after the
+/// first character.
 pub fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(starts_name) && chars.all(continues_name)
@@ -68,8 +70,8 @@ fn continues_name(it: char) -> bool {
     it == '-' || unicode_ident::is_xid_continue(it) || is_decomposed_letter(it)
 }
 
-/// Letters that Unicode takes out of its `XID` tables, because compatibility decomposition gives something else for them. Names
-/// are not decomposed so.
+/// Returns true for letters that Unicode excludes from its `XID` tables because their compatibility decompositions
+/// are no identifiers. HCL does not decompose names, so it accepts these letters.
 fn is_decomposed_letter(it: char) -> bool {
     matches!(
         it,
@@ -206,7 +208,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// `${` and `%{` start a template, which a key cannot have; doubled, they stand for themselves.
+    /// Scans a `$` or `%`. `${` and `%{` start a template, which a literal key must not contain; `$${` and `%%{`
+    /// are the escapes of these sequences.
     fn template_sign(
         &mut self,
         offset: usize,

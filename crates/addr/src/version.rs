@@ -3,47 +3,47 @@ use std::fmt;
 
 use smol_str::SmolStr;
 
-/// A text that is not one exact version; the message is a fragment, as OpenTofu words it.
+/// The error for a text that is not an exact version. The message is a fragment in OpenTofu's wording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct VersionError(pub(crate) String);
 
-/// The version of OpenTofu whose language and formats these are.
+/// The version of OpenTofu whose language and formats this program implements.
 pub const OPENTOFU_VERSION: &str = "1.12.6";
 
-/// [`OPENTOFU_VERSION`], for comparisons.
+/// Returns [`OPENTOFU_VERSION`], parsed for comparisons.
 pub fn opentofu_version() -> Version {
     Version::parse(OPENTOFU_VERSION).expect("the constant is a version")
 }
 
 /// A semantic version.
 ///
-/// The order is that of precedence (a prerelease before its release); where that is equal, by build metadata,
-/// so that equal means identical.
+/// Versions sort by precedence: a prerelease comes before its release. Versions of equal precedence sort by build
+/// metadata, so that only identical versions compare as equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Version {
-    /// First number.
+    /// The major number.
     pub major: u64,
-    /// Second number.
+    /// The minor number.
     pub minor: u64,
-    /// Third number.
+    /// The patch number.
     pub patch: u64,
-    /// What follows `-`, without it; empty for a release.
+    /// The prerelease after `-`, without the dash; empty for a release.
     pub prerelease: SmolStr,
-    /// What follows `+`, without it.
+    /// The build metadata after `+`, without the plus sign; empty if there is none.
     pub build: SmolStr,
 }
 
 impl Version {
-    /// The release with these numbers.
+    /// Creates the release with these numbers.
     pub fn new(major: u64, minor: u64, patch: u64) -> Version {
         Version { major, minor, patch, ..Version::default() }
     }
 
-    /// Reads one exact version, such as `1.2.3-beta.1+build`; missing numbers are zero.
+    /// Parses an exact version, such as `1.2.3-beta.1+build`; missing numbers are zero.
     ///
     /// # Errors
-    /// On operators, blanks, a leading `v`, wildcards, a fourth number or stray characters.
+    /// Fails on operators, surrounding blanks, a leading `v`, wildcards, a fourth number and other characters.
     pub fn parse(text: &str) -> Result<Version, VersionError> {
         if text.trim().is_empty() {
             return Err(VersionError("empty specification".to_owned()));
@@ -60,10 +60,10 @@ impl Version {
         }
     }
 
-    /// Reads a version as module registries and `required_version` write it: a leading `v` is accepted.
+    /// Parses a version in the form of module registries and `required_version`, which allow a leading `v`.
     ///
     /// # Errors
-    /// Where no version is found.
+    /// Fails if the text is not a version.
     pub fn parse_lenient(text: &str) -> Result<Version, VersionError> {
         let body = text.strip_prefix('v').unwrap_or(text);
         let (raw, rest) = RawVersion::scan(body, true);
@@ -73,17 +73,17 @@ impl Version {
         }
     }
 
-    /// Says whether this is a prerelease.
+    /// Returns true if this is a prerelease.
     pub fn is_prerelease(&self) -> bool {
         !self.prerelease.is_empty()
     }
 
-    /// The version without prerelease and build metadata.
+    /// Returns this version without prerelease and build metadata.
     pub fn core(&self) -> Version {
         Version::new(self.major, self.minor, self.patch)
     }
 
-    /// Compares by precedence only: build metadata does not count.
+    /// Compares by precedence only, which ignores build metadata.
     pub fn precedence(&self, other: &Version) -> Ordering {
         let numbers = |it: &Version| (it.major, it.minor, it.patch);
         numbers(self)
@@ -96,7 +96,7 @@ impl Ord for Version {
     fn cmp(&self, other: &Version) -> Ordering {
         self.precedence(other)
             .then_with(|| self.build.cmp(&other.build))
-            // Numbers written with leading zeros have equal precedence and different text.
+            // Prereleases that differ only in leading zeros have equal precedence but different text.
             .then_with(|| self.prerelease.cmp(&other.prerelease))
     }
 }
@@ -115,7 +115,7 @@ impl fmt::Display for Version {
 }
 
 impl Version {
-    /// Prints prerelease and build metadata with their signs.
+    /// Prints the prerelease and the build metadata with their `-` and `+`.
     pub(crate) fn fmt_extra(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.prerelease.is_empty() {
             write!(f, "-{}", self.prerelease)?;
@@ -176,7 +176,8 @@ fn compare_identifiers(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Numbers sort by value and before texts; numbers of any length, so by length first.
+/// Numbers sort by value, and before texts. A number can have any length, so the comparison starts with the
+/// lengths.
 fn compare_identifier(a: &str, b: &str) -> Ordering {
     let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
     match (is_number(a), is_number(b)) {
@@ -190,7 +191,7 @@ fn compare_identifier(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// A version as written: up to three numbers, perhaps fewer.
+/// A version before validation: the numbers in the text, which may be fewer than three, and the suffixes.
 #[derive(Debug, Default)]
 pub(crate) struct RawVersion<'a> {
     pub(crate) numbers: Vec<&'a str>,
@@ -201,9 +202,10 @@ pub(crate) struct RawVersion<'a> {
 const PORTIONS: [&str; 3] = ["major", "minor", "patch"];
 
 impl<'a> RawVersion<'a> {
-    /// Takes a version from the start of `text` and returns what follows it.
+    /// Takes a version from the start of `text` and returns it with the remaining text.
     ///
-    /// `bare_prerelease` accepts `1.0.0beta1`, as module version constraints do.
+    /// `bare_prerelease` allows a prerelease without a dash, such as `1.0.0beta1`, as module version constraints
+    /// do.
     pub(crate) fn scan(text: &'a str, bare_prerelease: bool) -> (RawVersion<'a>, &'a str) {
         let mut raw = RawVersion::default();
         let mut rest = text;
@@ -236,7 +238,7 @@ impl<'a> RawVersion<'a> {
         (raw, rest)
     }
 
-    /// The version with missing numbers as zero, or the fragment that says what is wrong.
+    /// Returns the version, with zero for missing numbers, or a fragment that describes the error.
     pub(crate) fn version(&self) -> Result<Version, String> {
         if self.numbers.is_empty() {
             return Err("no version number was found".to_owned());

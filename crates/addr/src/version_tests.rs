@@ -88,14 +88,15 @@ fn constraints_allow_and_refuse() {
 fn the_two_dialects_differ_on_prereleases_and_lone_major_versions() {
     let provider = |text: &str| VersionConstraint::parse_provider(text).expect(text);
     let module = |text: &str| VersionConstraint::parse(text).expect(text);
-    // A provider's prerelease must be named exactly; a module's may come of an inequality on the same numbers.
+    // A provider's prerelease must be named exactly. For a module, an inequality with a boundary of the same
+    // numbers is enough.
     let beta = version("1.0.0-beta2");
     assert!(!provider(">= 1.0.0-beta1").allows_provider(&beta));
     assert!(module(">= 1.0.0-beta1").allows(&beta));
     assert!(!module(">= 0.9.0-beta1").allows(&beta));
     assert!(!module("~> 1.0.0-beta1").allows(&version("1.0.0")));
     assert!(provider("~> 1.0.0-beta1").allows_provider(&version("1.0.0")));
-    // `~> 1` fixes nothing for modules, and the major version for providers.
+    // `~> 1` fixes no number for modules, and the major number for providers.
     assert!(module("~> 1").allows(&version("2.0.0")));
     assert!(!provider("~> 1").allows_provider(&version("2.0.0")));
     assert!(VersionConstraint::any().allows_provider(&version("1.0.0")));

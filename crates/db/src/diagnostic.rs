@@ -1,21 +1,21 @@
-//! The one model of a problem that is shown to a person, whatever found it.
+//! The diagnostic: the single type for problems that are shown to a user, from every source.
 
 use std::sync::Arc;
 
 use syntax::TextRange;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Nothing can be done before it is mended.
+    /// The operation cannot proceed until the problem is fixed.
     Error,
-    /// Works, but look at it.
+    /// The operation can proceed, but the problem needs attention.
     Warning,
-    /// Shown in editors only.
+    /// A suggestion, shown in editors only.
     Hint,
 }
 
-/// The id of what points at a secret in the text: whoever shows the place leaves out what stands there.
+/// The id of a diagnostic that points at a secret in the text. Renderers must not print the text at its location.
 pub const LITERAL_SECRET: &str = "literal-secret";
 
 /// The id of a warning about an argument for a deprecated variable of a module.
@@ -24,70 +24,71 @@ pub const DEPRECATED_VARIABLE: &str = "deprecated-variable";
 /// The id of a warning about a reference to a deprecated output of a module.
 pub const DEPRECATED_OUTPUT: &str = "deprecated-output";
 
-/// The id of a warning about a reference to what a provider deprecates.
+/// The id of a warning about a reference to an attribute or a type that a provider deprecates.
 pub const DEPRECATED_ATTRIBUTE: &str = "deprecated-attribute";
 
-/// The id of the warning about what is ephemeral under a condition, which each of them names.
+/// The id of a warning about a value that is ephemeral only under a condition. The diagnostic names the condition.
 pub const POSSIBLY_EPHEMERAL: &str = "possibly-ephemeral";
 
-/// A problem, with the place where it is and the way out.
+/// A problem with its location and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Stable, kebab-case; names the page that explains it, `docs/diagnostics/ID.md`.
+    /// The stable identifier, in kebab-case. `docs/diagnostics/ID.md` is the page that explains it.
     pub id: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// One line. The RFC's or OpenTofu's wording where either has one.
+    /// The one-line summary, in the wording of OpenTofu or the RFC if one of them has a wording.
     pub summary: String,
-    /// What is wrong and what to do, in sentences.
+    /// The description of the problem and of the remedy, in sentences.
     pub detail: String,
-    /// The address of the object that it is about, printed as `with ADDRESS,`.
+    /// The address of the affected object, printed as `with ADDRESS,`.
     pub address: Option<String>,
-    /// Where it is. Absent for problems that no text caused.
+    /// The location; `None` for problems that no text causes.
     pub location: Option<Location>,
-    /// The header of the block around, printed as `in resource "a" "b"`.
+    /// The header of the enclosing block, printed as `in resource "a" "b"`.
     pub context: Option<String>,
-    /// Lines such as `var.x is 5`. Never the value of anything sensitive or ephemeral.
+    /// Lines such as `var.x is 5`. Never contains a sensitive or ephemeral value.
     pub values: Vec<String>,
-    /// Further places: the chain of an ephemeral value, the members of a cycle, the first of two declarations.
+    /// Further locations: the chain of an ephemeral value, the members of a cycle, or the first of two
+    /// declarations.
     pub related: Vec<Related>,
-    /// What would mend it, for editors. It says nothing that the detail does not, and is printed nowhere.
+    /// The fix that an editor can apply. It adds nothing to the detail and is not printed.
     pub fix: Option<Fix>,
 }
 
-/// What would mend a problem.
+/// A fix for a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
-    /// A name is meant to be another one.
+    /// Replaces a name.
     Replace {
-        /// The name that stands there.
+        /// The location of the name.
         location: Location,
-        /// What is meant.
+        /// The new name.
         text: String,
     },
     /// The block lacks an argument of this name.
     MissingArgument(String),
     /// The block lacks a nested block of this type.
     MissingBlock(String),
-    /// What is written as a block is an argument.
+    /// An argument is written as a block.
     BlockIsArgument,
-    /// What is written as an argument is a block.
+    /// A nested block is written as an argument.
     ArgumentIsBlock,
 }
 
-/// A further place that explains a diagnostic.
+/// A further location that explains a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// Where.
+    /// The location.
     pub location: Location,
-    /// What is there.
+    /// The description of the location.
     pub message: String,
 }
 
-/// A range of a file, in bytes of its text.
+/// A byte range in the text of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
-    /// The file's path as it is shown: relative to the working directory where it can be.
+    /// The display path of the file: relative to the working directory if possible.
     pub path: Arc<str>,
     /// The byte range.
     pub range: ByteRange,
@@ -96,9 +97,9 @@ pub struct Location {
 /// A half-open byte range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteRange {
-    /// First byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
@@ -109,18 +110,18 @@ impl From<TextRange> for ByteRange {
 }
 
 impl ByteRange {
-    /// The same range, `offset` bytes later.
+    /// Returns this range moved by `offset` bytes.
     pub fn shifted(self, offset: u32) -> ByteRange {
         ByteRange { start: self.start + offset, end: self.end + offset }
     }
 }
 
 impl Diagnostic {
-    /// An error without a place; fill in what is known.
+    /// Creates an error without a location. The caller sets the fields that it knows.
     ///
     /// # Panics
-    /// Where assertions are checked: if the id is a single word. By its dashes an id is told from other words, which is
-    /// how a test finds those that no page explains.
+    /// Panics in debug builds if the id is a single word. The dashes distinguish ids from other string literals,
+    /// so that a test can find the ids without a documentation page.
     pub fn error(
         id: &'static str,
         summary: impl Into<String>,
@@ -141,7 +142,7 @@ impl Diagnostic {
         }
     }
 
-    /// A warning without a place; fill in what is known.
+    /// Creates a warning without a location. The caller sets the fields that it knows.
     pub fn warning(
         id: &'static str,
         summary: impl Into<String>,
@@ -150,64 +151,64 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, summary, detail) }
     }
 
-    /// The same, at a place.
+    /// Returns the diagnostic with this location.
     pub fn at(self, location: Option<Location>) -> Diagnostic {
         Diagnostic { location, ..self }
     }
 
-    /// The same, about an object.
+    /// Returns the diagnostic with the address of the affected object.
     pub fn with_address(self, address: impl Into<String>) -> Diagnostic {
         Diagnostic { address: Some(address.into()), ..self }
     }
 
-    /// Returns true for a warning about something that its author means to remove.
+    /// Returns true for a warning about a deprecated variable, output or attribute.
     pub fn is_deprecation(&self) -> bool {
         [DEPRECATED_VARIABLE, DEPRECATED_OUTPUT, DEPRECATED_ATTRIBUTE].contains(&self.id)
     }
 
-    /// Whether it is an error.
+    /// Returns true if the diagnostic is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// The texts that locations point into, as the top-level blocks that the database holds. Cheap to clone.
+/// The texts that locations refer to, split into the top-level blocks of the database. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Sources {
-    /// Every file of the configuration.
+    /// All files of the configuration.
     pub files: Arc<[SourceText]>,
 }
 
-/// One file's text.
+/// The text of a file.
 #[derive(Clone)]
 pub struct SourceText {
-    /// The path as shown.
+    /// The display path.
     pub path: Arc<str>,
-    /// The texts of its top-level blocks; together they are the file.
+    /// The texts of the top-level blocks; concatenated, they are the text of the file.
     pub blocks: Arc<[Arc<str>]>,
-    /// Whether its lines may hold secrets: then places in it are counted, but no line is shown.
+    /// True if lines of the file may contain secrets. Line numbers in it are printed, lines are not.
     pub may_hold_secrets: bool,
 }
 
 impl SourceText {
-    /// Where a block begins in the file.
+    /// Returns the byte offset of a block in the file.
     pub fn block_offset(&self, block: u32) -> u32 {
         self.blocks.iter().take(block as usize).map(|text| text.len() as u32).sum()
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> String {
         self.blocks.concat()
     }
 }
 
 impl Sources {
-    /// Whether lines of the file shown as `path` are left out where problems are shown.
+    /// Returns true if the lines of the file with this display path must not be printed with diagnostics.
     pub fn may_hold_secrets(&self, path: &str) -> bool {
         self.files.iter().any(|file| &*file.path == path && file.may_hold_secrets)
     }
 
-    /// A place as `file:line`; only the file where its text is not among these.
+    /// Returns a location as `file:line`, or only the file if the location lies outside of these texts.
     pub fn place(&self, location: &Location) -> String {
         let text = self.text(&location.path).unwrap_or_default();
         let before = text.as_bytes().get(..location.range.start as usize);
@@ -220,7 +221,7 @@ impl Sources {
         }
     }
 
-    /// The text of the file shown as `path`.
+    /// Returns the text of the file with this display path; `None` if there is no such file.
     pub fn text(&self, path: &str) -> Option<String> {
         self.files.iter().find(|file| &*file.path == path).map(SourceText::text)
     }

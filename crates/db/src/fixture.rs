@@ -1,4 +1,4 @@
-//! Several files in one string: the form of every fixture in tests.
+//! The fixture format of tests: several files in one string.
 //!
 //! ```text
 //! //- /main.tf
@@ -7,7 +7,7 @@
 //! output "o" { value = 1 }
 //! ```
 
-/// Splits a fixture into paths (without the leading slash) and texts. Text before the first header is `main.tf`.
+/// Splits a fixture into paths, without the leading slash, and texts. Text before the first header is `main.tf`.
 pub fn split_fixture(fixture: &str) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = Vec::new();
     for line in fixture.split_inclusive('\n') {
@@ -22,7 +22,7 @@ pub fn split_fixture(fixture: &str) -> Vec<(String, String)> {
             text.push_str(line);
         }
     }
-    // A fixture's raw string begins with a newline, which makes no file of its own.
+    // The raw string of a fixture starts with a newline. That newline is not a file.
     if files.len() > 1 && files[0].1.trim().is_empty() {
         files.remove(0);
     }

@@ -1,11 +1,11 @@
-//! The inputs of the database: facts that the driver supplies.
+//! The inputs of the database, which the driver sets.
 //!
 //! ```text
 //! Directory ── files ──► File ── blocks ──► Block (text)
 //! ```
 //!
-//! A file is the list of its top-level blocks. An edit sets only the blocks that it touched, so everything derived from
-//! the others stays.
+//! A file is a list of top-level blocks. An edit sets only the blocks that it touches, so results derived from the
+//! other blocks stay valid.
 
 use std::{ops::Range, sync::Arc};
 
@@ -14,12 +14,13 @@ use syntax::{Chunks, TextRange};
 
 use crate::{Db, one_shot};
 
-/// Whether a file is written in the JSON syntax. Such a file is one block.
+/// Returns true if the path is that of a file in JSON syntax. Such a file is a single block.
 pub fn is_json(path: &str) -> bool {
     path.ends_with(".json")
 }
 
-/// Whether a file changes what others of its directory declare, and declares nothing itself (`reference`: surface 2.1).
+/// Returns true if the path is that of an override file. Such a file changes declarations of other files in its
+/// directory and declares nothing itself.
 pub fn is_override(path: &str) -> bool {
     let path = path.strip_suffix(".json").unwrap_or(path);
     let stem = path.strip_suffix(".tf").or_else(|| path.strip_suffix(".tofu"));
@@ -27,7 +28,7 @@ pub fn is_override(path: &str) -> bool {
     before.is_some_and(|it| it.is_empty() || it.ends_with(['/', '_']))
 }
 
-/// Where a block begins in its file; `None` if it is not in the file any more.
+/// Returns the byte offset of a block in its file; `None` if the block is no longer in the file.
 pub fn block_offset(db: &dyn Db, block: Block) -> Option<u32> {
     let mut offset = 0;
     for &other in block.file(db).blocks(db) {
@@ -39,42 +40,42 @@ pub fn block_offset(db: &dyn Db, block: Block) -> Option<u32> {
     None
 }
 
-/// One top-level block, attribute, or run of text that is neither, with the blank lines and comments before it.
+/// A top-level block, an attribute, or a run of other text, with the blank lines and comments before it.
 #[salsa::input(debug)]
 pub struct Block {
-    /// The file that it is in, or was in.
+    /// The file that contains the block, or contained it.
     #[returns(copy)]
     pub file: File,
-    /// Its text; ranges of everything derived from it count from its start.
+    /// The text of the block. Ranges in results derived from the block are relative to its start.
     #[returns(ref)]
     pub text: Arc<str>,
-    /// What override files change of its declarations, in the order of these, and for each in the order in which it counts.
-    /// Whoever knows the names sets it; of nearly all blocks it is empty.
+    /// The changes that override files make to the declarations of this block, sorted by declaration and then by
+    /// precedence. The symbol table sets it. Empty for nearly all blocks.
     #[returns(ref)]
     pub overrides: Box<[Override]>,
 }
 
-/// That a declaration of an override file changes one of a block.
+/// A change that a declaration in an override file makes to a declaration of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Override {
-    /// The declaration that is changed: the index among those of its block.
+    /// The changed declaration: its index among the declarations of its block.
     pub item: u32,
     /// The block of the override file.
     pub by: Block,
-    /// The index among the declarations of that block.
+    /// The index of the changing declaration in the block `by`.
     pub by_item: u32,
 }
 
 /// A file of a configuration.
 #[salsa::input(debug)]
 pub struct File {
-    /// The path as it is shown to people.
+    /// The display path.
     #[returns(ref)]
     pub path: Arc<str>,
-    /// Its top-level blocks in order; their texts together are the file.
+    /// The top-level blocks in order; concatenated, their texts are the text of the file.
     #[returns(ref)]
     pub blocks: Vec<Block>,
-    /// Set where the bytes were no UTF-8: the byte offset of the first fault.
+    /// The byte offset of the first invalid byte; `None` if the file is valid UTF-8.
     #[returns(copy)]
     pub decode_error: Option<u32>,
 }
@@ -82,26 +83,26 @@ pub struct File {
 /// A directory with the configuration files of one module.
 #[salsa::input(debug)]
 pub struct Directory {
-    /// The path as it is shown to people; `.` is the root module.
+    /// The display path; `.` is the root module.
     #[returns(ref)]
     pub path: Arc<str>,
-    /// Its files, sorted by name.
+    /// The files, sorted by name.
     #[returns(ref)]
     pub files: Vec<File>,
 }
 
-/// The texts of the blocks of a file. To find them is what takes time about a new file, and it needs no database.
+/// The texts of the blocks of a file. Finding them is the expensive part of adding a file, and needs no database.
 pub struct BlockTexts(Vec<Arc<str>>);
 
 impl BlockTexts {
-    /// Cuts the text of the file with that path.
+    /// Splits the text of the file with this path into blocks.
     pub fn of(path: &str, text: &str) -> BlockTexts {
         let chunks = chunks(path, text);
         BlockTexts(chunks.ranges().iter().copied().map(|range| Arc::from(&text[range])).collect())
     }
 }
 
-/// Makes a file of a text.
+/// Creates a file from a text.
 pub fn file_from_text(
     db: &mut dyn Db,
     path: Arc<str>,
@@ -112,7 +113,8 @@ pub fn file_from_text(
     file_from_blocks(db, path, blocks, decode_error, true)
 }
 
-/// Makes a file of the texts of its blocks. `has_overrides` says whether there are override files beside it, or may be.
+/// Creates a file from the texts of its blocks. `has_overrides` is true if the directory has, or may have,
+/// override files.
 pub fn file_from_blocks(
     db: &mut dyn Db,
     path: Arc<str>,
@@ -120,13 +122,14 @@ pub fn file_from_blocks(
     decode_error: Option<u32>,
     has_overrides: bool,
 ) -> File {
-    // Whatever reads a block reads the path: without a durability of its own, every new name and schema would have all
-    // blocks looked at again.
+    // Every query that reads a block also reads the path. With a lower durability, each new name or schema would
+    // make salsa revalidate all blocks.
     let file = File::builder(path, Vec::new(), decode_error)
         .path_durability(one_shot::durability(db, Durability::HIGH))
         .decode_error_durability(one_shot::durability(db, Durability::MEDIUM))
         .new(db);
-    // Override files are known, and set, after the blocks.
+    // The symbol table sets `overrides` later, when it knows the names. A block that may get overrides therefore
+    // stays editable.
     let edited = Durability::MEDIUM;
     let durability = if has_overrides { edited } else { one_shot::durability(db, edited) };
     let block = |text| Block::builder(file, text, Box::default()).durability(durability).new(db);
@@ -140,56 +143,56 @@ fn chunks(path: &str, text: &str) -> Chunks {
     if is_json(path) { Chunks::whole(text) } else { Chunks::of(text) }
 }
 
-/// Texts change more seldom than what follows from them and is handed back as input (which names there are, which schemas):
-/// what reads texts alone need not be looked at again after those.
+/// Creates a block with medium durability. Texts change less often than the inputs that are derived from them,
+/// such as names and schemas. Queries that read only texts then need no revalidation after a change of those.
 fn new_block(db: &dyn Db, file: File, text: Arc<str>) -> Block {
     Block::builder(file, text, Box::default()).durability(Durability::MEDIUM).new(db)
 }
 
-/// The text of a file: that of its blocks.
+/// Returns the text of a file: the texts of its blocks.
 pub fn file_text(db: &dyn Db, file: File) -> String {
     let blocks: Vec<&str> = file.blocks(db).iter().map(|block| &**block.text(db)).collect();
-    // It is known how long the text will be: one that grows while it is made is copied several times.
+    // `concat` allocates once, because it knows the length; a growing string would be copied several times.
     blocks.concat()
 }
 
-/// The text of a file as it is edited: what an edit needs so as to find the blocks that it touched.
+/// The text of a file under edit, with the data that an edit needs to find the blocks that it touches.
 ///
-/// **Invariant:** while a file has one, its text changes through it only.
+/// **Invariant:** while a file has an `EditedText`, its text changes only through it.
 pub struct EditedText {
     file: File,
     text: String,
     chunks: Chunks,
 }
 
-/// What an edit does to the blocks of a file; nothing is done before [`BlockEdits::apply`].
+/// The effect of an edit on the blocks of a file. Takes effect with [`BlockEdits::apply`].
 #[must_use]
 pub struct BlockEdits {
     file: File,
-    /// Blocks that stay in their place, with new texts.
+    /// Blocks that keep their position and get a new text.
     changed: Vec<(Block, Arc<str>)>,
-    /// Blocks that are not in the file any more.
+    /// Blocks that are no longer in the file.
     removed: Vec<Block>,
-    /// Texts of blocks that are new; they come after those before.
+    /// The texts of new blocks, inserted at `at`.
     added: Vec<Arc<str>>,
-    /// Where the removed ones were and the added ones come.
+    /// The index of the first removed block, at which the new blocks are inserted.
     at: usize,
 }
 
 impl EditedText {
-    /// Begins to edit a file.
+    /// Starts to edit a file.
     pub fn of(db: &dyn Db, file: File) -> EditedText {
         let text = file_text(db, file);
         let chunks = chunks(file.path(db), &text);
         EditedText { file, text, chunks }
     }
 
-    /// The text as it is now.
+    /// The current text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Replaces bytes of the text. They begin and end at characters and are inside of the text, or are cut to it.
+    /// Replaces a byte range of the text. The range is clamped to the text and to character boundaries.
     pub fn replace(&mut self, db: &dyn Db, replaced: Range<usize>, with: &str) -> BlockEdits {
         let end = floor_char_boundary(&self.text, replaced.end);
         let start = floor_char_boundary(&self.text, replaced.start.min(end));
@@ -210,8 +213,8 @@ impl EditedText {
         self.replace(db, replaced, &text[with])
     }
 
-    /// Compares the blocks before, which cover `old` bytes, with those of the new text. The first `prefix` bytes and the
-    /// last `suffix` ones are the same.
+    /// Compares the blocks of the old text, which has `old` bytes, with those of the new text. The first `prefix`
+    /// bytes and the last `suffix` bytes of both texts are the same.
     fn edits(
         &self,
         db: &dyn Db,
@@ -239,7 +242,7 @@ impl EditedText {
             .take_while(same_behind)
             .count();
         let blocks = self.file.blocks(db);
-        // What is put before a block touches the space before it, and the block is the same.
+        // An insertion before a block touches the whitespace before it but leaves the text of the block unchanged.
         let same_text =
             |(block, range): &(&Block, &TextRange)| **block.text(db) == self.text[**range];
         let between = (&blocks[head..before.len() - tail], &after[head..after.len() - tail]);
@@ -260,7 +263,7 @@ impl EditedText {
     }
 }
 
-/// The start of the character that a byte is in; the end of the text for what is beyond it.
+/// Returns the start of the character that contains byte `at`, or the end of the text if `at` lies beyond it.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -270,17 +273,17 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
 }
 
 impl BlockEdits {
-    /// The blocks that are there and change or go.
+    /// The existing blocks that the edit changes or removes.
     pub fn touched(&self) -> impl Iterator<Item = Block> {
         self.changed.iter().map(|(block, _)| *block).chain(self.removed.iter().copied())
     }
 
-    /// The blocks that go.
+    /// The blocks that the edit removes.
     pub fn removed(&self) -> &[Block] {
         &self.removed
     }
 
-    /// Sets the inputs that the edit touched, and no other. Answers the blocks that came.
+    /// Sets the inputs that the edit touches, and no others. Returns the new blocks.
     pub fn apply(self, db: &mut dyn Db) -> Vec<Block> {
         for (block, text) in self.changed {
             block.set_text(db).to(text);
@@ -297,7 +300,8 @@ impl BlockEdits {
     }
 }
 
-/// The syntax tree of one block. Not compared: whoever reads it derives something small that is.
+/// Parses one block. Results are not compared (`no_eq`): queries that read the tree derive something small, and
+/// that is compared.
 #[salsa::tracked(returns(ref), no_eq, lru = 512)]
 pub fn parse(db: &dyn Db, block: Block) -> syntax::Parse<syntax::ast::SourceFile> {
     syntax::parse_chunk(block.text(db))

@@ -1,10 +1,10 @@
-//! Facts: the inputs of the incremental database, the environment behind a trait, and the model of a diagnostic.
+//! The inputs of the incremental database, the environment behind a trait, and the diagnostic type.
 //!
 //! Start reading at [`input`], then [`System`], then [`Diagnostic`].
 //!
 //! **Invariant:** the database performs no I/O; a driver reads through [`System`] and sets inputs.
-//! **Invariant:** no runtime value is ever an input: text, schemas and settings only.
-//! **Absent on purpose:** modules, providers, what a directory means.
+//! **Invariant:** no runtime value is ever an input: only texts, schemas and settings are.
+//! **Absent on purpose:** modules, providers, and the meaning of a directory.
 
 pub mod diagnostic;
 pub mod fixture;
@@ -22,10 +22,11 @@ pub use input::{
 pub use one_shot::OneShot;
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
-/// What the queries of every layer see. Layers above add nothing: their queries take inputs as arguments.
+/// The database trait for the queries of all layers. Higher layers add no state: their queries take inputs as
+/// arguments.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// Set where no text changes any more once it was read.
+    /// Returns the shared facts of a frozen database; `None` if texts can change.
     fn one_shot(&self) -> Option<&OneShot> {
         None
     }

@@ -1,10 +1,10 @@
-//! A database whose texts are read once and never change: that of a command, which looks at a configuration and ends.
+//! A frozen database: every text is read once and never changes. Commands use it to check a configuration and
+//! exit.
 //!
-//! What an answer depends on is written down for the day on which it changes, and some questions are there only so that
-//! others need not be asked again on that day. For who reads once that day never comes: inputs are as durable as can be,
-//! nothing is written down of them, and such questions are not asked.
+//! Inputs have `NEVER_CHANGE` durability, so salsa records no dependencies on them. Queries that exist only to
+//! stop an invalidation from spreading are skipped.
 //!
-//! **Invariant:** the answers are those of a database that is edited; a test holds them against each other.
+//! **Invariant:** a frozen database and an edited one give the same results; a test compares them.
 
 use std::sync::OnceLock;
 
@@ -12,26 +12,29 @@ use salsa::{Database, Durability, Revision, plumbing::current_revision};
 
 use crate::Db;
 
-/// What is known of a configuration that nobody edits. The handles of its database share it.
+/// Facts about a configuration that nothing edits. All handles of a frozen database share it.
 #[derive(Default)]
 pub struct OneShot {
     acyclic: OnceLock<Revision>,
 }
 
 impl OneShot {
-    /// Takes over that nothing in the whole configuration depends on itself.
+    /// Records that the configuration has no dependency cycle.
     pub fn set_acyclic(&self, db: &dyn Database) {
-        // Modules that come later are another configuration: of that it was not found out.
+        // The revision is stored too: modules that are loaded later form a new configuration, which may have
+        // cycles.
         let _ = self.acyclic.set(current_revision(db));
     }
 
-    /// Whether it is known that nothing depends on itself; where it is not, each can be asked.
+    /// Returns true if the configuration is known to have no dependency cycle. If not, the caller must check each
+    /// item.
     pub fn is_acyclic(&self, db: &dyn Database) -> bool {
         self.acyclic.get().is_some_and(|it| *it == current_revision(db))
     }
 }
 
-/// How durable what a text says is: as durable as it can be where nobody changes it, and otherwise as it is given.
+/// Returns the durability of an input derived from a text: `NEVER_CHANGE` in a frozen database, otherwise
+/// `edited`.
 pub fn durability(db: &(impl Db + ?Sized), edited: Durability) -> Durability {
     if db.one_shot().is_some() { Durability::NEVER_CHANGE } else { edited }
 }

@@ -1,4 +1,5 @@
-//! The environment as a trait: files, variables, the clock. The command line, the editor and tests each bring one.
+//! The environment behind a trait: files, variables, the clock. The command line, the editor and tests each have
+//! their own implementation.
 
 use std::{
     collections::BTreeMap,
@@ -8,46 +9,47 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// What analysis and engine may ask of their surroundings.
+/// The operations that analysis and engine need from their environment.
 pub trait System: Send + Sync {
-    /// The bytes of a regular file. Anything else (a pipe, a socket, a device) is an error: it could wait or go on forever.
+    /// Reads a regular file. Any other file (a pipe, a socket, a device) is an error, because reading it may block
+    /// or never end.
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>>;
-    /// The bytes of a file that the user names on the command line, which may be a pipe or a device, as `<(command)` and
-    /// `/dev/stdin` are. Waits for the other end.
+    /// Reads a file that the user names on the command line. It may be a pipe or a device, such as `<(command)` or
+    /// `/dev/stdin`; reading blocks until the other end closes.
     fn read_file_or_pipe(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.read_file(path)
     }
-    /// The names of a directory's entries, sorted.
+    /// Lists the entries of a directory, sorted by name.
     fn list_directory(&self, path: &Path) -> io::Result<Vec<DirectoryEntry>>;
-    /// Whether the path is a directory.
+    /// Returns true if the path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
-    /// Whether the path is a file.
+    /// Returns true if the path is a file.
     fn is_file(&self, path: &Path) -> bool;
-    /// An environment variable, if it is set and is UTF-8.
+    /// Returns an environment variable; `None` if it is not set or not UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
-    /// All environment variables whose names begin with `prefix`, sorted; those that are not UTF-8 are left out.
+    /// Returns the environment variables with this prefix, sorted. Variables that are not UTF-8 are left out.
     fn variables(&self, prefix: &str) -> Vec<(String, String)>;
-    /// The directory that the command was called in, which is `path.cwd`.
+    /// The directory in which the command was called: `path.cwd`.
     fn current_directory(&self) -> PathBuf;
-    /// The directory that relative paths start from, which `abspath` resolves against. `-chdir` makes it another one than
-    /// [`System::current_directory`].
+    /// The directory against which relative paths and `abspath` resolve. Differs from
+    /// [`System::current_directory`] if `-chdir` is set.
     fn base_directory(&self) -> PathBuf {
         self.current_directory()
     }
-    /// The time of day.
+    /// The current time.
     fn now(&self) -> SystemTime;
 }
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DirectoryEntry {
-    /// The name without its directory.
+    /// The name, without the directory.
     pub name: String,
-    /// Whether it is a directory, links followed.
+    /// True for a directory and for a link to one.
     pub is_directory: bool,
 }
 
-/// The operating system, with a working directory of its own (`-chdir`).
+/// The operating system, with a configurable working directory (`-chdir`).
 pub struct OsSystem {
     current_directory: PathBuf,
     waits_for_pipes: bool,
@@ -58,17 +60,17 @@ pub struct OsSystem {
     reason = "this is the one place below the edge crates that asks the system"
 )]
 impl OsSystem {
-    /// The process's own working directory.
+    /// Creates a system with the working directory of the process.
     pub fn new() -> io::Result<OsSystem> {
         Ok(OsSystem::at(std::env::current_dir()?))
     }
 
-    /// Another working directory; relative paths are resolved against it.
+    /// Creates a system with another working directory, against which relative paths resolve.
     pub fn at(current_directory: PathBuf) -> OsSystem {
         OsSystem { current_directory, waits_for_pipes: false }
     }
 
-    /// Reads a named pipe as any file, and waits for its other end. Tests hold up a reader this way.
+    /// Makes `read_file` accept named pipes and wait for their other end. Tests use this to block a reader.
     pub fn waiting_for_pipes(self, waits_for_pipes: bool) -> OsSystem {
         OsSystem { waits_for_pipes, ..self }
     }
@@ -98,7 +100,7 @@ impl System for OsSystem {
         let mut entries = Vec::new();
         for entry in std::fs::read_dir(self.absolute(path))? {
             let entry = entry?;
-            // A name that is no UTF-8 cannot be a file of a configuration.
+            // A name that is not UTF-8 cannot be that of a configuration file.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let is_directory = match entry.file_type()? {
                 kind if kind.is_symlink() => entry.path().is_dir(),
@@ -140,11 +142,11 @@ impl System for OsSystem {
     }
 }
 
-/// Opens a file for reading, if it is a regular one or a directory. Opening does not wait: not for a writer of a pipe, and
-/// not for a device. What was opened is looked at, and not what its name led to before.
+/// Opens a regular file or a directory for reading, without blocking on pipes and devices. The check applies to
+/// the opened file, not to the path, which could have been replaced in between.
 ///
 /// # Errors
-/// Those of opening, and [`io::ErrorKind::InvalidInput`] for anything else than a regular file.
+/// Returns the errors of `open`, and [`io::ErrorKind::InvalidInput`] for any other kind of file.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place below the edge crates that asks the system"
@@ -159,7 +161,7 @@ pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
         .open(path);
     let kind = match &opened {
         Ok(file) => file.metadata()?.file_type(),
-        // A socket cannot be opened at all.
+        // `open` fails on a socket; the metadata gives the reason.
         Err(error) => match std::fs::metadata(path) {
             Ok(metadata)
                 if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) =>
@@ -178,7 +180,7 @@ pub fn open_regular(path: &Path) -> io::Result<std::fs::File> {
     }
 }
 
-/// What a file is called that is neither a regular file nor a directory.
+/// Returns the name of a file kind that is neither a regular file nor a directory; `None` for these two.
 fn irregular(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt as _;
     match kind {
@@ -189,11 +191,11 @@ fn irregular(kind: std::fs::FileType) -> Option<&'static str> {
     }
 }
 
-/// The longest file that is read, in bytes: `file("/dev/zero")` must end in an error, not in all of memory.
+/// The maximum size of a file in bytes: `file("/dev/zero")` must be an error and must not exhaust the memory.
 const LONGEST_FILE: u64 = 256 << 20;
 
-/// Everything from `source`, or an error if that is over `longest` bytes. Pipes have no length to ask for, so the bytes
-/// are counted as they come.
+/// Reads everything from `source`; fails if that exceeds `longest` bytes. Pipes have no length, so the bytes are
+/// counted during the read.
 fn read_bounded(source: impl io::Read, longest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(longest + 1).read_to_end(&mut bytes)?;
@@ -205,7 +207,7 @@ fn read_bounded(source: impl io::Read, longest: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Files in memory, for tests. Paths are resolved against `/`.
+/// Files in memory, for tests. Paths resolve against `/`.
 #[derive(Default)]
 pub struct MemorySystem {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
@@ -213,12 +215,12 @@ pub struct MemorySystem {
 }
 
 impl MemorySystem {
-    /// An empty system; fill it with [`MemorySystem::write`].
+    /// Creates an empty system; [`MemorySystem::write`] adds files.
     pub fn new() -> MemorySystem {
         MemorySystem::default()
     }
 
-    /// The same with environment variables.
+    /// Returns the system with these environment variables.
     pub fn with_variables(self, variables: BTreeMap<String, String>) -> MemorySystem {
         MemorySystem { variables, ..self }
     }
@@ -238,12 +240,13 @@ impl MemorySystem {
     }
 }
 
-/// Resolves `.` and `..` against `/`, textually.
+/// Resolves a path against `/`, and `.` and `..` in it, without access to the file system.
 fn absolute(path: &Path) -> PathBuf {
     normalize(&Path::new("/").join(path))
 }
 
-/// Removes `.` and resolves `..` textually, as module sources and `path.*` values want it.
+/// Removes `.` and resolves `..` without access to the file system, as module sources and the `path` object
+/// require.
 pub fn normalize(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut result = PathBuf::new();
@@ -312,7 +315,7 @@ impl System for MemorySystem {
         PathBuf::from("/")
     }
 
-    /// Tests have no clock: the time stands still.
+    /// A constant, so that tests do not depend on the clock.
     fn now(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_secs(1_700_000_000)
     }

@@ -1,6 +1,6 @@
-//! The backends that `backend "type" {}` can name, `cloud {}`, and their arguments (`reference`: surface 4.3).
+//! The backends that `backend` blocks can name, and the schemas of backends and `cloud` blocks.
 //!
-//! Nothing is required here: what a configuration leaves out may come from `-backend-config`, or from the environment.
+//! No argument is required here: `-backend-config` or the environment may supply it.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -9,7 +9,7 @@ use provider::{
 };
 use values::{Str, Type};
 
-/// The types of backends.
+/// The backend types.
 pub const KINDS: [&str; 12] = [
     "local",
     "remote",
@@ -25,7 +25,7 @@ pub const KINDS: [&str; 12] = [
     "s3",
 ];
 
-/// What is said of a type that there was once.
+/// The message for a backend type that older versions had. `None` for all other types.
 pub fn removed(kind: &str) -> Option<String> {
     match kind {
         "azure" => {
@@ -38,17 +38,18 @@ pub fn removed(kind: &str) -> Option<String> {
     }
 }
 
-/// The arguments of a backend, if there is one of that type.
+/// The schema of a backend type. `None` if the type does not exist.
 pub fn schema(kind: &str) -> Option<&'static Block> {
     BACKENDS.get(kind)
 }
 
-/// The arguments of `cloud {}`.
+/// The schema of `cloud` blocks.
 pub fn cloud() -> &'static Block {
     &CLOUD
 }
 
-/// What a text that is known cannot be: summary and detail, as the reference has them. The text is not quoted.
+/// Checks a known string argument. Returns summary and detail of the problem, `None` if the value is acceptable.
+/// The messages follow OpenTofu's and do not quote the value.
 pub fn unfit(kind: &str, argument: &str, text: &str) -> Option<(String, String)> {
     let slashes = text.starts_with('/') || text.ends_with('/');
     let why = match (kind, argument) {
@@ -82,7 +83,7 @@ fn is_web_address(text: &str) -> bool {
     scheme.is_some_and(|it| ["http", "https"].contains(&&*it))
 }
 
-/// Arguments of a backend of which one can be there only.
+/// Pairs of arguments of a backend that exclude each other.
 pub fn exclusive(kind: &str) -> &'static [(&'static str, &'static str)] {
     match kind {
         "s3" => {
@@ -216,7 +217,7 @@ fn s3() -> Block {
     block(arguments)
 }
 
-/// `assume_role`, which a key provider of encryption has too.
+/// The `assume_role` argument, which the `aws_kms` key provider of state encryption shares.
 pub(crate) fn assume_role() -> Attribute {
     let optional = texts("duration external_id policy session_name");
     object(optional.chain([
@@ -227,7 +228,7 @@ pub(crate) fn assume_role() -> Attribute {
     ]))
 }
 
-/// `assume_role_with_web_identity`, likewise.
+/// The `assume_role_with_web_identity` argument, which the `aws_kms` key provider of state encryption shares.
 pub(crate) fn assume_role_with_web_identity() -> Attribute {
     let optional =
         texts("role_arn duration policy session_name web_identity_token web_identity_token_file");

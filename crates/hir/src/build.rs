@@ -1,4 +1,4 @@
-//! From the database to the [`Program`]: a picture that the engine can run without it.
+//! Builds the [`Program`], a snapshot of the configuration that the engine runs without the database.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,17 +24,18 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Makes the program of a configuration. It is complete only if the configuration has no errors; a call whose module
-/// was not found is left out.
+/// Builds the program of a configuration. The program is complete only if the configuration has no errors; a call
+/// whose module was not found is left out.
 pub fn program(db: &dyn Db, workspace: Workspace) -> Program {
     ProgramButLocals::of(db, workspace).with(Locals::of(db, workspace))
 }
 
-/// A program whose modules have no locals yet. Half of all names are locals: somebody else can look for them meanwhile.
+/// A program without the locals of its modules. About half of all names are locals, so another thread can build
+/// [`Locals`] at the same time.
 pub struct ProgramButLocals(Program);
 
 impl ProgramButLocals {
-    /// All but the locals of a configuration.
+    /// Builds everything but the locals.
     pub fn of(db: &dyn Db, workspace: Workspace) -> ProgramButLocals {
         let directories = reachable(db, workspace);
         let build = Build::of(db, workspace, &directories);
@@ -51,7 +52,7 @@ impl ProgramButLocals {
         })
     }
 
-    /// The whole program.
+    /// Adds the locals, which completes the program.
     pub fn with(self, locals: Locals) -> Program {
         let (mut program, mut of_directories) = (self.0, locals.0);
         let mut uses: FxHashMap<Str, usize> = FxHashMap::default();
@@ -75,7 +76,7 @@ impl ProgramButLocals {
 pub struct Locals(FxHashMap<Str, Named<Str>>);
 
 impl Locals {
-    /// Those of all modules.
+    /// Builds the locals of all modules.
     pub fn of(db: &dyn Db, workspace: Workspace) -> Locals {
         let directories = reachable(db, workspace);
         let build = Build::of(db, workspace, &directories);
@@ -87,10 +88,11 @@ impl Locals {
     }
 }
 
-/// The program after some blocks of one module changed, where the one before is at hand. `None` if that cannot be told from
-/// it: the blocks declared other names before, blocks came or went, or what changed counts for more than itself.
+/// Updates the program `before` after an edit of `blocks` in one module. Returns `None` if an update is not
+/// possible and the caller must build the program again: the module is called more than once, a block declared
+/// other names before, blocks came or went, or a changed item affects other parts of the program.
 ///
-/// Costs as much as the module has names, without looking at any of its other blocks.
+/// The cost depends on the number of names in the module; no other block is read.
 pub fn program_with(
     db: &dyn Db,
     before: &Program,
@@ -100,13 +102,13 @@ pub fn program_with(
     let mut program = before.clone();
     let dir = directory.path(db);
     let mut of_directory = program.modules.iter_mut().filter(|module| *module.dir == **dir);
-    // Of one that is there more than once, it is not looked what leads to which.
+    // A directory with several modules needs a full build: this function does not resolve calls to modules.
     let module = Arc::make_mut(of_directory.next()?);
     if of_directory.next().is_some() {
         return None;
     }
     for &block in blocks {
-        // What it changes is elsewhere.
+        // A block of an override file changes items of other blocks.
         if db::is_override(block.file(db).path(db)) {
             return None;
         }
@@ -129,7 +131,8 @@ pub fn program_with(
     Some(program)
 }
 
-/// Puts the new item of a name where the old one is.
+/// Replaces the item of a declared name. Returns `None` if the name has no entry or its item has effects
+/// elsewhere.
 fn replace(
     db: &dyn Db,
     module: &mut Module,
@@ -149,7 +152,7 @@ fn replace(
             sources.or_insert_with_key(|name| required_providers(db, directory).source(name));
             module.resources.get_mut(resource)?
         }
-        // What these say is spread over the program.
+        // These items have effects in several parts of the program.
         ItemName::Module(_)
         | ItemName::Provider(..)
         | ItemName::Terraform
@@ -164,7 +167,8 @@ fn replace(
     Some(())
 }
 
-/// The root module and everything that its calls lead to, each directory once, the root first.
+/// The directories of the root module and of all modules that it calls, directly or indirectly. Each directory
+/// occurs once; the root is first.
 pub fn reachable(db: &dyn Db, workspace: Workspace) -> Vec<Directory> {
     let mut directories = vec![workspace.root(db)];
     let mut next = 0;
@@ -189,7 +193,7 @@ fn sources(db: &dyn Db, directories: &[Directory]) -> Sources {
     Sources { files: files.map(source).collect() }
 }
 
-/// The number of each block's file, and its own in the file.
+/// Maps each block to the number of its file and its index in that file.
 fn places(db: &dyn Db, directories: &[Directory]) -> FxHashMap<Block, (u32, u32)> {
     let mut places = FxHashMap::default();
     for (number, file) in (0u32..).zip(directories.iter().flat_map(|it| it.files(db))) {
@@ -213,7 +217,7 @@ impl<'db> Build<'db> {
         Build { db, workspace, places: places(db, directories) }
     }
 
-    /// Where every source is a literal, each directory is a module.
+    /// The modules if all sources are literals: one module per directory.
     fn directories(&self, directories: &[Directory]) -> Vec<Arc<Module>> {
         let numbered = || (0u32..).map(ModuleId).zip(directories);
         let ids: FxHashMap<Directory, ModuleId> = numbered().map(|(id, it)| (*it, id)).collect();
@@ -227,7 +231,7 @@ impl<'db> Build<'db> {
         numbered().map(module).collect()
     }
 
-    /// Where some are not, what the calls lead to makes a module of a directory.
+    /// The modules if some sources are computed: static evaluation gives one module per resolved target of a call.
     fn resolved(&self, resolved: &[ResolvedModule]) -> Vec<Arc<Module>> {
         let module = |(id, of): (ModuleId, &ResolvedModule)| {
             let target = |name: &Str| of.calls.iter().find(|(it, _)| it == name).map(|(_, it)| it);
@@ -282,7 +286,7 @@ impl<'db> Build<'db> {
         module
     }
 
-    /// The declarations of one kind that has plain names.
+    /// The declarations of a kind whose names are plain strings.
     fn named(&self, directory: Directory, kind: NameKind) -> impl Iterator<Item = (Str, Entry)> {
         names_of_kind(self.db, directory, kind).into_iter().filter_map(|(name, key)| match name {
             ItemName::Variable(name)
@@ -294,7 +298,8 @@ impl<'db> Build<'db> {
         })
     }
 
-    /// Files every declaration but locals under its name. Names come sorted, which makes each table at once.
+    /// Adds all declarations but the locals to the module. The names come sorted, so each table is built in one
+    /// pass.
     fn file_all(
         &self,
         module: &mut Module,
@@ -330,7 +335,7 @@ impl<'db> Build<'db> {
         keys.map(|key| self.entry(key)).collect()
     }
 
-    /// An item that an edit leaves equal is the same object in the next program.
+    /// The entry of a declaration. An item that an edit leaves equal keeps its identity in the next program.
     fn entry(&self, key: ItemKey) -> Entry {
         Entry { item: item(self.db, key).clone(), origin: self.origin(key) }
     }
@@ -340,7 +345,8 @@ impl<'db> Build<'db> {
         Origin { file, block, item: key.index }
     }
 
-    /// What override files change. Where a module has none, its blocks are not looked at.
+    /// The overridden items of each block, with the override blocks that change them. Reads no blocks of a module
+    /// without override files.
     fn overrides(&self, directories: &[Directory]) -> Overrides {
         let is_override = |file: &File| db::is_override(file.path(self.db));
         let has_any = |directory: &&Directory| directory.files(self.db).iter().any(is_override);
@@ -360,13 +366,14 @@ impl<'db> Build<'db> {
     }
 }
 
-/// All that are known, also of providers that only the state needs: what they made may have to be destroyed.
+/// All loaded schemas. A provider that only the state refers to is included, because its objects may have to be
+/// destroyed.
 fn schemas(db: &dyn Db, workspace: Workspace) -> BTreeMap<ProviderSource, Arc<ProviderSchemas>> {
     let inputs = workspace.providers(db);
     inputs.iter().map(|(source, input)| (source.clone(), input.schemas(db).0.clone())).collect()
 }
 
-/// Every provider that the configuration names, with the constraints on its version: what must be installed.
+/// The providers that the configuration needs, each with its version constraints, for installation.
 pub fn provider_requirements(
     db: &dyn Db,
     workspace: Workspace,
@@ -386,7 +393,8 @@ pub fn provider_requirements(
     requirements
 }
 
-/// A table of declarations, all or nearly all of which there are.
+/// Builds a table of declarations. Reserves the upper bound of the iterator, because nearly all names have a
+/// declaration.
 fn table<K: std::hash::Hash + Eq>(declared: impl Iterator<Item = (K, Entry)>) -> Named<K> {
     let most = declared.size_hint().1.unwrap_or_default();
     let mut table = Named::with_capacity_and_hasher(most, Default::default());
@@ -394,7 +402,7 @@ fn table<K: std::hash::Hash + Eq>(declared: impl Iterator<Item = (K, Entry)>) ->
     table
 }
 
-/// The local names of the providers that what a module has names.
+/// The local names of all providers that the module's calls, provider blocks and resources use.
 fn provider_names(module: &Module) -> BTreeSet<Str> {
     let calls = module.calls.values().filter_map(|(call, _)| call.item.kind.as_module_call());
     let passed = calls.flat_map(|call| call.providers.iter().flatten());
@@ -404,7 +412,7 @@ fn provider_names(module: &Module) -> BTreeSet<Str> {
     each_once(passed.chain(configured).chain(used))
 }
 
-/// The local names of the providers that a module's resources and provider blocks name.
+/// The local names of the providers that a module's resources and provider blocks use.
 fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
     let resources = all_of_kind(db, directory, NameKind::Resource).into_iter();
     let used = resources.filter_map(|key| {
@@ -419,7 +427,8 @@ fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
     each_once(used.chain(configured))
 }
 
-/// Thousands of resources share a handful of providers: a name is made for the first of them only.
+/// Collects distinct names. Allocates a name only at its first occurrence: thousands of resources share a few
+/// providers.
 fn each_once<'a>(all: impl Iterator<Item = &'a str>) -> BTreeSet<Str> {
     let mut names: BTreeSet<Str> = BTreeSet::new();
     for name in all {

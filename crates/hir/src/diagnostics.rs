@@ -1,4 +1,4 @@
-//! Diagnostics of a whole configuration: problems of items and blocks, joined with the ranges that they are at.
+//! The diagnostics of a whole configuration: problems of items and blocks, with their source ranges.
 
 use std::cell::RefCell;
 
@@ -24,14 +24,14 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Everything that is wrong with the configuration, hints included: the root module first, then the others by path.
-/// Modules that were read for a call that is gone do not count.
+/// All diagnostics of the configuration, including hints: the root module first, then the other modules by path.
+/// Modules that no call reaches any more are left out.
 pub fn diagnostics(db: &dyn Db, workspace: Workspace) -> Vec<Diagnostic> {
     diagnostics_with(db, workspace, |directory, file| of_file(db, workspace, directory, file))
 }
 
-/// The same, where somebody knows already what is wrong with each file of a module. Addresses in it are those within the
-/// module.
+/// Like [`diagnostics`], but takes the diagnostics of each file from `of_file`. Their addresses must be relative
+/// to the module.
 pub fn diagnostics_with(
     db: &dyn Db,
     workspace: Workspace,
@@ -53,8 +53,8 @@ pub fn diagnostics_with(
     diagnostics
 }
 
-/// The addresses of the modules that one path of calls leads to, without instances. Of a module that is called more than
-/// once nobody can say which is meant; the place in its text says enough.
+/// The addresses of modules with a single path of calls, without instance keys. A module that is called more than
+/// once has no entry, because its address is ambiguous; the source location is then enough.
 fn addresses(
     db: &dyn Db,
     workspace: Workspace,
@@ -68,7 +68,7 @@ fn addresses(
     }
     let root = workspace.root(db);
     let mut addresses: FxHashMap<Directory, String> = FxHashMap::default();
-    // Callers come before what they call.
+    // `reachable` lists callers before their callees.
     for directory in &reachable[1..] {
         let Some([(caller, name)]) = callers.get(directory).map(Vec::as_slice) else { continue };
         let address = match addresses.get(caller) {
@@ -81,8 +81,8 @@ fn addresses(
     addresses
 }
 
-/// Everything that is wrong with one file of a module, hints included, in the order of its text. Addresses are those
-/// within the module.
+/// All diagnostics of one file of a module, including hints, in the order of the text. Addresses are relative to
+/// the module.
 pub fn of_file(
     db: &dyn Db,
     workspace: Workspace,
@@ -92,8 +92,9 @@ pub fn of_file(
     of_blocks_of_file(db, workspace, directory, file, |_| true).diagnostics
 }
 
-/// The same for somebody who asks once, as a command does. Where nothing is wrong with any item, as whoever inferred them all
-/// has seen, they are not asked again, nor are blocks of which nothing was wrong when they were gathered.
+/// Like [`of_file`], for a command that queries once. If the caller has inferred all items and found no problem
+/// (`are_items_sound`), the items are not queried again. Blocks are skipped too if the outline of the module
+/// records no problem.
 pub fn of_file_once(
     db: &dyn Db,
     workspace: Workspace,
@@ -108,8 +109,8 @@ pub fn of_file_once(
     of_some_blocks(db, (workspace, asked), directory, file, |_| true).diagnostics
 }
 
-/// What is wrong with one file of a module before anything is installed: what cannot be read, what is declared twice, and what
-/// says which modules and providers there are. Expressions are looked at by whoever evaluates them.
+/// The errors of one file that matter before installation: syntax errors, duplicate declarations, and errors in
+/// the settings that determine modules and providers. Excludes errors of expressions, which evaluation reports.
 pub fn of_file_for_setup(
     db: &dyn Db,
     workspace: Workspace,
@@ -122,7 +123,7 @@ pub fn of_file_for_setup(
     found
 }
 
-/// What blocks have that is wrong with expressions, and with bodies that only a schema explains.
+/// The ids of block problems that concern expressions, and bodies that need a schema.
 const OF_EXPRESSIONS: [&str; 6] = [
     INVALID_REFERENCE,
     "reserved-symbol",
@@ -132,36 +133,36 @@ const OF_EXPRESSIONS: [&str; 6] = [
     "missing-dynamic-content",
 ];
 
-/// How often somebody asks for what is wrong, and what is known.
+/// The caller's mode, which decides how much work the diagnostics take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     ForSetup,
     Once,
-    /// The same, when no item has a problem.
+    /// Like `Once`, if no item has a problem.
     OfSoundItems,
     AfterEachEdit,
 }
 
-/// A diagnostic at a place of an item, with the header of the block around it.
+/// Adds the location of a part of an item to a diagnostic, and the header of the block around it.
 pub fn at_item(db: &dyn Db, (key, node): (ItemKey, NodeId), found: Diagnostic) -> Diagnostic {
     let Some((block, range)) = place_of(db, key, node) else { return found };
     let location = Places::default().location(db, block, range);
     Diagnostic { context: header_around(db, block, range), ..found }.at(location)
 }
 
-/// What is wrong with a file, and with which of its blocks.
+/// The diagnostics of a file and the blocks that have any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileProblems {
     /// The diagnostics, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// The blocks that they are about, in the order of the text.
+    /// The blocks with diagnostics, in the order of the text.
     pub blocks: Vec<Block>,
 }
 
-/// What is wrong with some blocks of a file, and with the file as a whole.
+/// The diagnostics of the selected blocks of a file, and of the file as a whole.
 ///
-/// This is what an editor asks after each key: it costs a look at each block of the file, and work for those only that
-/// the edit reached.
+/// An editor calls this after each keystroke. It checks each block of the file, but computes only those that the
+/// edit invalidated.
 pub fn of_blocks_of_file(
     db: &dyn Db,
     workspace: Workspace,
@@ -205,14 +206,15 @@ fn of_some_blocks(
     }
     found.sort_by(|a, b| a.location.cmp(&b.location));
     if is_override {
-        // What is wrong with an overriding block by itself mostly is wrong with the two together.
+        // Most problems of an overriding block also occur in the merged item, so remove duplicates.
         found.dedup();
     }
     let blocks = blocks.iter().copied().filter(|it| with_problems.contains(it)).collect();
     FileProblems { diagnostics: found, blocks }
 }
 
-/// What is wrong with the items of a block that is in no override file, or of any block before anything is installed.
+/// The problems of the items of a block, for blocks outside of override files and, before installation, for all
+/// blocks.
 fn of_items(
     db: &dyn Db,
     (workspace, asked): (Workspace, Asked),
@@ -242,7 +244,8 @@ fn of_items(
     }
 }
 
-/// Whether a problem is at a place of a block. Nearly all are at one of the item's own.
+/// Returns true if a problem's location is in the given block. Only an overridden item can have problems in other
+/// blocks.
 fn is_in(db: &dyn Db, block: Block, key: ItemKey, problem: &ItemProblem) -> bool {
     match key.block.overrides(db).is_empty() {
         true => key.block == block,
@@ -250,7 +253,7 @@ fn is_in(db: &dyn Db, block: Block, key: ItemKey, problem: &ItemProblem) -> bool
     }
 }
 
-/// What is wrong with a block of an override file: in what it overrides, or because there is no such thing.
+/// The problems of a block of an override file: problems of the merged items, and overrides without an original.
 fn of_override(
     db: &dyn Db,
     workspace: Workspace,
@@ -276,19 +279,20 @@ fn of_override(
     }
 }
 
-/// Whether a problem may be there because the parser could not read something of the block: what is missing may be just
-/// that.
+/// Returns true if a problem may be a consequence of a syntax error in the block: the missing argument may be in
+/// the part that the parser could not read.
 fn is_doubtful(db: &dyn Db, block: Block, id: &str) -> bool {
     id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
 }
 
-/// Whether the parser stopped within a place, or right behind it: what is wrong there follows from what it could not read.
+/// Returns true if a syntax error is inside of the range or right behind it. Problems there may be consequences of
+/// it.
 fn is_spoiled(db: &dyn Db, block: Block, place: TextRange) -> bool {
     let text = block.text(db);
     let is_near = |error: &Problem| {
         let (start, end) = (error.range.start(), error.range.end());
         let (before, behind) = text.split_at_checked(start.into()).unwrap_or_default();
-        // What goes on in the next line was meant to belong to the line before.
+        // A continuation at the start of a line belongs to the line before.
         let start = match behind.starts_with(['(', '[', '.']) {
             true => TextSize::of(before.trim_end()),
             false => start,
@@ -298,11 +302,11 @@ fn is_spoiled(db: &dyn Db, block: Block, place: TextRange) -> bool {
     block_problems(db, block).iter().any(is_near)
 }
 
-/// After an edit few places are asked for, and looking for each from the start of its file is cheaper than a table of all
-/// blocks. From this many in one file on there is a table.
+/// The number of lookups in one file from which a table of all blocks pays off. After an edit there are few
+/// lookups, and a search from the start of the file is cheaper.
 const FEW: usize = 8;
 
-/// Where blocks stand in their files, found out for the files that something is said about.
+/// The positions of blocks in their files, computed lazily for files with diagnostics.
 #[derive(Default)]
 struct Places {
     of_files: RefCell<FxHashMap<File, PlacesInFile>>,
@@ -315,7 +319,7 @@ struct PlacesInFile {
 }
 
 impl Places {
-    /// A fix is native text.
+    /// Renders a fix. `None` for JSON files, because fixes are text in the native syntax.
     fn fix(&self, db: &dyn Db, block: Block, range: TextRange, fix: &Fix) -> Option<db::Fix> {
         if db::is_json(block.file(db).path(db)) {
             return None;
@@ -365,10 +369,11 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
     )
 }
 
-/// The most syntax errors of one file that are shown: a file that is no configuration has one in each line.
+/// The largest number of syntax errors that are shown for one file. A file that is not a configuration has one per
+/// line.
 const MOST_SYNTAX_ERRORS: usize = 100;
 
-/// The problems of a file's blocks.
+/// The diagnostics of blocks in one file.
 fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
     let (mut found, mut count, mut first_hidden) = (Vec::new(), 0, None);
     for &(block, problem) in problems {
@@ -405,8 +410,8 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
     .naming(problem.related.and_then(|range| places.location(db, block, range)))
 }
 
-/// The header of the block that a problem is inside of. What is about a header is inside of nothing, but for what the body
-/// lacks, which only has no other place.
+/// The header of the block that contains a problem. `None` for problems about the header itself. Problems about
+/// missing parts of the body are located at the header too, but they get a context.
 fn around(db: &dyn Db, block: Block, range: TextRange, id: &str) -> Option<String> {
     const OF_THE_BODY: [&str; 3] = [MISSING_ARGUMENT, "insufficient-blocks", "missing-name"];
     let header = header_around(db, block, range)?;
@@ -415,7 +420,7 @@ fn around(db: &dyn Db, block: Block, range: TextRange, id: &str) -> Option<Strin
     (!is_header).then_some(header)
 }
 
-/// The words for a place that a detail names.
+/// Replaces the placeholder for a location in a detail.
 trait Naming {
     fn naming(self, place: Option<Location>) -> Self;
 }
@@ -456,13 +461,13 @@ fn from_item(
         address: problem.address.as_ref().map(ToString::to_string),
         context: place.and_then(|(block, range)| around(db, block, range, problem.id)),
         values: problem.values.clone(),
-        // The first link of a chain often is the very place that the diagnostic is at.
+        // The first link of a chain is often the location of the diagnostic itself.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),
         location,
     }
 }
 
-/// The detail of a problem, with what today's values make of its condition.
+/// The detail of a problem, with a sentence on the current value of its condition if that is known.
 fn detail_today(db: &dyn Db, workspace: Workspace, problem: &ItemProblem) -> String {
     let today = problem.condition.as_ref().and_then(|condition| {
         let (said, rest) = problem.detail.split_once("\n\n")?;

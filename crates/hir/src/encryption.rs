@@ -1,4 +1,4 @@
-//! The key providers and methods that `encryption {}` can name, and their arguments (`reference`: surface 4.4).
+//! The schemas of the key providers and methods of an `encryption` block.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -7,14 +7,14 @@ use values::{Str, Type};
 
 use crate::backends;
 
-/// The types of key providers.
+/// The key provider types.
 pub const KEY_PROVIDERS: &[&str] =
     &["pbkdf2", "aws_kms", "gcp_kms", "azure_vault", "openbao", "external"];
 
-/// The types of methods.
+/// The method types.
 pub const METHODS: &[&str] = &["aes_gcm", "unencrypted", "external"];
 
-/// The arguments of a key provider, if there is one of that type.
+/// The schema of a key provider type. `None` if the type does not exist.
 pub fn key_provider(kind: &str) -> Option<&'static Block> {
     match kind {
         "pbkdf2" => Some(&PBKDF2),
@@ -27,7 +27,8 @@ pub fn key_provider(kind: &str) -> Option<&'static Block> {
     }
 }
 
-/// The arguments of a method, if there is one of that type. Keys are references that whoever asks checks.
+/// The schema of a method type. `None` if the type does not exist. The `keys` argument is `Dynamic`, because it is
+/// a reference to a key provider, which the caller checks.
 pub fn method(kind: &str) -> Option<&'static Block> {
     match kind {
         "aes_gcm" => Some(&AES_GCM),
@@ -37,7 +38,8 @@ pub fn method(kind: &str) -> Option<&'static Block> {
     }
 }
 
-/// The argument of a key provider or a method that is a key provider: its name, and whether it has to be there.
+/// The argument that refers to a key provider, and true if it is required. `None` if the type has no such
+/// argument. `is_method` selects between methods and key providers.
 pub fn key_argument(is_method: bool, kind: &str) -> Option<(&'static str, bool)> {
     match (is_method, kind) {
         (false, "pbkdf2") => Some(("chain", false)),
@@ -47,7 +49,7 @@ pub fn key_argument(is_method: bool, kind: &str) -> Option<(&'static str, bool)>
     }
 }
 
-/// What a constant argument may not be, in the reference's words. `value` is the whole number or the text that it is.
+/// Returns the problem of a constant argument, in OpenTofu's words. `None` if the value is acceptable.
 pub fn unfit(kind: &str, argument: &str, value: &Constant<'_>) -> Option<String> {
     let problem = match (kind, argument, value) {
         ("pbkdf2", "passphrase", Constant::Text(text)) if text.len() < 16 => {
@@ -101,13 +103,13 @@ pub fn unfit(kind: &str, argument: &str, value: &Constant<'_>) -> Option<String>
     Some(problem)
 }
 
-/// A constant of a configuration, as far as arguments are looked at.
+/// A constant value of an argument, in the forms that [`unfit`] checks.
 pub enum Constant<'v> {
     /// A whole number.
     Number(i64),
-    /// A text.
+    /// A string.
     Text(&'v str),
-    /// Several texts.
+    /// A list of strings.
     Texts(&'v [&'v str]),
 }
 
@@ -162,7 +164,7 @@ static AWS_KMS: LazyLock<Block> = LazyLock::new(|| {
     let arguments = block(true, &required, &optional);
     let blocks = BTreeMap::from([(Str::from("endpoints"), endpoints)]);
     let mut attributes = arguments.attributes().clone();
-    // What the backend of the same cloud has.
+    // The S3 backend has the same arguments.
     attributes.insert("assume_role".into(), backends::assume_role());
     let web_identity = backends::assume_role_with_web_identity();
     attributes.insert("assume_role_with_web_identity".into(), web_identity);
@@ -236,7 +238,8 @@ static EXTERNAL_METHOD: LazyLock<Block> = LazyLock::new(|| {
     block(false, &commands, &[("keys", Type::Dynamic)])
 });
 
-/// Every key provider may say under which name its metadata is kept.
+/// Builds a schema. Each key provider also accepts `encrypted_metadata_alias`, the name under which its metadata
+/// is stored.
 fn block(
     is_key_provider: bool,
     required: &[(&'static str, Type)],

@@ -1,8 +1,8 @@
-//! Lowered expressions: what an expression says, without its ranges.
+//! Lowered expressions, without source ranges.
 //!
-//! One item (a resource, a local, an output, …) owns one arena of expressions, so two items never share an id and
-//! an edit inside one block cannot change the ids of another. Ranges are in the [`SourceMap`](crate::SourceMap),
-//! which is asked only when something is shown to a person.
+//! Each item (a resource, a local, an output, …) has its own arena of expressions. Two items never share an id,
+//! and an edit of one block cannot change the ids of another. Ranges are in the [`SourceMap`](crate::SourceMap),
+//! which is read only to render diagnostics.
 
 use std::fmt;
 
@@ -18,32 +18,32 @@ use crate::item::TypeConstraint;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExprId(pub u32);
 
-/// Something of an item that is not an expression but has a place in the text: an attribute's name, a block's header,
-/// a label.
+/// A part of an item that is not an expression but has a source range: an attribute's name, a block's header, a
+/// label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
-/// A place inside one item that a diagnostic can point at.
+/// A location inside an item that a diagnostic can point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum At {
     /// An expression.
     Expr(ExprId),
-    /// A name, header or label.
+    /// An attribute name, header or label.
     Node(NodeId),
     /// The last step of an access: `.c` of `a.b.c`, `[0]` of `a[0]`.
     Step(ExprId),
-    /// What an access is made to: `a.b` of `a.b.c`.
+    /// The base of an access: `a.b` of `a.b.c`.
     Base(ExprId),
-    /// The name of the function of a call.
+    /// The function name of a call.
     Callee(ExprId),
-    /// The parenthesis that closes a call.
+    /// The closing parenthesis of a call.
     Closer(ExprId),
-    /// Both results of a conditional.
+    /// Both results of a conditional expression.
     Arms(ExprId),
 }
 
 impl At {
-    /// The part of an expression that a problem of this id is about, which is the reference's too.
+    /// The part of an expression at which a diagnostic with this id is located. Equals the location in OpenTofu.
     pub(crate) fn of_problem(id: &str, expr: ExprId) -> At {
         match id {
             "unsupported-attribute"
@@ -59,7 +59,7 @@ impl At {
         }
     }
 
-    /// The expression that it is, or is a part of.
+    /// The expression that the location belongs to. `None` for a node.
     pub fn expr(self) -> Option<ExprId> {
         match self {
             At::Node(_) => None,
@@ -93,7 +93,7 @@ pub struct SymbolId(pub u32);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exprs {
     arena: Vec<Expr>,
-    /// Names of the symbols, by [`SymbolId`]; for messages and completion.
+    /// The names of the symbols, by [`SymbolId`], for messages and completion.
     symbols: Vec<Str>,
     calls_providers: bool,
 }
@@ -106,27 +106,27 @@ impl Exprs {
         Exprs { arena, symbols, calls_providers }
     }
 
-    /// Whether functions of providers are among the calls.
+    /// Returns true if an expression calls a provider function.
     pub fn calls_providers(&self) -> bool {
         self.calls_providers
     }
 
-    /// How many expressions there are; ids run from 0 to this.
+    /// The number of expressions. The ids are smaller than this.
     pub fn len(&self) -> usize {
         self.arena.len()
     }
 
-    /// Whether the item has no expression.
+    /// Returns true if the item has no expressions.
     pub fn is_empty(&self) -> bool {
         self.arena.is_empty()
     }
 
-    /// Every expression with its id; children come before their parents.
+    /// All expressions with their ids, children before their parents.
     pub fn iter(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
         self.arena.iter().enumerate().map(|(index, expr)| (ExprId(index as u32), expr))
     }
 
-    /// Whether one of these expressions is this one, or stands inside of it.
+    /// Returns true if `wanted` contains the expression `id` or one of its descendants.
     pub(crate) fn has_any_inside(&self, id: ExprId, wanted: &FxHashSet<ExprId>) -> bool {
         let mut open = vec![id];
         while let Some(expr) = open.pop().filter(|_| !wanted.is_empty()) {
@@ -138,12 +138,12 @@ impl Exprs {
         false
     }
 
-    /// How many symbols the item binds.
+    /// The number of symbols that the item binds.
     pub fn symbol_count(&self) -> usize {
         self.symbols.len()
     }
 
-    /// The name under which a symbol was written.
+    /// The name of a symbol in the source.
     pub fn symbol_name(&self, symbol: SymbolId) -> &Str {
         &self.symbols[symbol.0 as usize]
     }
@@ -157,19 +157,19 @@ impl std::ops::Index<ExprId> for Exprs {
     }
 }
 
-/// One lowered expression. Parentheses are gone; a template of exactly one interpolation is that expression
-/// (`reference`: hcl 2, "Template unwrap").
+/// A lowered expression. Parentheses are dropped. A template that consists of exactly one interpolation lowers to
+/// the interpolated expression, as HCL defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
-    /// A syntax error stands here and was reported; it means an unknown value of any type.
+    /// A syntax error, which is already reported. It evaluates to an unknown value of any type.
     Missing,
     /// A constant.
     Literal(Literal),
-    /// Text with interpolations; always a string.
+    /// A template with interpolations; its value is always a string.
     Template(Box<[TemplatePart]>),
-    /// `%{ for }`: the strings of a tuple, joined without separator.
+    /// The strings of a tuple, joined without separator. The lowered form of `%{ for }`.
     TemplateJoin(ExprId),
-    /// A reference to something outside of the expression.
+    /// A reference to a definition outside of the expression.
     Ref(Ref),
     /// A name bound by `for`, `dynamic` or a splat.
     Symbol(SymbolId),
@@ -177,11 +177,11 @@ pub enum Expr {
     GetAttr { base: ExprId, name: Str },
     /// `base[key]` and the legacy `base.0`.
     Index { base: ExprId, key: ExprId },
-    /// `base[*]…` and `base.*…`: `each` is evaluated for every element, bound to `item`.
+    /// `base[*]…` and `base.*…`: `each` is evaluated for every element, which is bound to `item`.
     Splat { base: ExprId, item: SymbolId, each: ExprId },
     /// `[a, b]`.
     Tuple(Box<[ExprId]>),
-    /// `{ k = v }`; later duplicates win.
+    /// `{ k = v }`; the last of duplicate keys wins.
     Object(Box<[ObjectItem]>),
     /// `[for k, v in c : body if cond]`.
     ForTuple(Box<ForTuple>),
@@ -195,12 +195,12 @@ pub enum Expr {
     Conditional { condition: ExprId, then: ExprId, otherwise: ExprId },
     /// `name(args...)`.
     Call(Box<Call>),
-    /// A type, which `convert` takes as its second argument. `None` where what stands there is none, which was reported.
+    /// A type constraint, the second argument of `convert`. `None` if it is invalid, which is already reported.
     Type(Option<Box<TypeConstraint>>),
 }
 
 impl Expr {
-    /// Visits the direct children, in source order.
+    /// Visits the direct children in source order.
     pub fn for_each_child(&self, visit: &mut impl FnMut(ExprId)) {
         match self {
             Expr::Missing | Expr::Literal(_) | Expr::Ref(_) | Expr::Symbol(_) | Expr::Type(_) => {}
@@ -237,29 +237,29 @@ impl Expr {
     }
 }
 
-/// A constant as written.
+/// A constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Literal {
-    /// `null`
+    /// `null`.
     Null,
-    /// `true`, `false`
+    /// `true` or `false`.
     Bool(bool),
-    /// A number at the precision of its text.
+    /// A number, with the precision of its text.
     Number(Number),
     /// A string without interpolation.
     String(Str),
 }
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TemplatePart {
-    /// Literal text, escapes and strip markers applied.
+    /// Literal text, after escapes and strip markers are applied.
     Literal(Str),
     /// `${ … }`, `%{ if }` (a conditional over two templates) or `%{ for }` (a [`Expr::TemplateJoin`]).
     Expr(ExprId),
 }
 
-/// One `key = value` of an object constructor. A bare word as key is a string literal.
+/// A `key = value` pair of an object constructor. A bare word as the key lowers to a string literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectItem {
     /// The key.
@@ -268,48 +268,48 @@ pub struct ObjectItem {
     pub value: ExprId,
 }
 
-/// What [`Expr::ForTuple`] holds.
+/// The parts of [`Expr::ForTuple`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForTuple {
-    /// The first of two names.
+    /// The key variable, if the expression has two variables.
     pub key: Option<SymbolId>,
-    /// The only or second name.
+    /// The value variable.
     pub value: SymbolId,
-    /// What is iterated.
+    /// The collection that is iterated over.
     pub collection: ExprId,
-    /// Evaluated for every element.
+    /// The element expression.
     pub body: ExprId,
-    /// The `if` clause.
+    /// The `if` clause, if any.
     pub condition: Option<ExprId>,
 }
 
-/// What [`Expr::ForObject`] holds.
+/// The parts of [`Expr::ForObject`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForObject {
-    /// The first of two names.
+    /// The key variable, if the expression has two variables.
     pub key: Option<SymbolId>,
-    /// The only or second name.
+    /// The value variable.
     pub value: SymbolId,
-    /// What is iterated.
+    /// The collection that is iterated over.
     pub collection: ExprId,
-    /// The key of each resulting attribute.
+    /// The key of each attribute.
     pub item_key: ExprId,
-    /// The value of each resulting attribute.
+    /// The value of each attribute.
     pub item_value: ExprId,
-    /// Whether `...` groups values of equal keys.
+    /// Set if `...` groups the values of equal keys.
     pub group: bool,
-    /// The `if` clause.
+    /// The `if` clause, if any.
     pub condition: Option<ExprId>,
 }
 
-/// A function call. `try`, `can` and `convert` are calls too; the evaluators treat them specially.
+/// A function call. `try`, `can` and `convert` are calls too, but the evaluators treat them specially.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The name as written, with `::` for namespaces; `core::` is already removed.
+    /// The name in the source, with `::` for namespaces; a `core::` prefix is removed.
     pub name: Str,
     /// The arguments.
     pub args: Box<[ExprId]>,
-    /// Whether the last argument is expanded with `...`.
+    /// Set if `...` expands the last argument.
     pub expand: bool,
 }
 
@@ -320,9 +320,9 @@ pub enum Ref {
     Variable(Str),
     /// `local.name`
     Local(Str),
-    /// `type.name`, `data.type.name`, `ephemeral.type.name`: one object, or the collection of its instances.
+    /// `type.name`, `data.type.name` or `ephemeral.type.name`: an object, or the collection of its instances.
     Resource(addr::Resource),
-    /// `module.name`: an object of its outputs, or the collection of its instances.
+    /// `module.name`: an object of the outputs, or the collection of the module's instances.
     Module(Str),
     /// `each.key`
     EachKey,
@@ -338,15 +338,16 @@ pub enum Ref {
     PathRoot,
     /// `path.cwd`
     PathCwd,
-    /// `path.temp`: the module instance's temporary directory (path-temp RFC).
+    /// `path.temp`: the temporary directory of the module instance.
     PathTemp,
     /// `terraform.workspace`, `tofu.workspace`
     Workspace,
-    /// `terraform.applying`, `tofu.applying`: an ephemeral bool (RFC, "tofu.applying").
+    /// `terraform.applying`, `tofu.applying`: an ephemeral bool, true during apply, as the ephemeral resources RFC
+    /// defines.
     Applying,
 }
 
-/// As it is written; `terraform.` stands for `tofu.` too.
+/// Formats a reference as in the source. `terraform.` also stands for `tofu.`.
 impl fmt::Display for Ref {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

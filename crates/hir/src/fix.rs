@@ -1,50 +1,51 @@
-//! What would mend a problem, as far as whoever found the problem knows: for editors, which offer it.
+//! Suggested fixes of diagnostics, which editors offer as quick fixes.
 
 use values::Str;
 
-/// A way to mend a problem, without ranges: they are joined when the problem is shown.
+/// A suggested fix without source ranges. [`Fix::at`] adds them when the diagnostic is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fix {
-    /// A name at the problem's place is meant to be another one.
+    /// Replace a misspelled name at the diagnostic's location.
     Rename {
-        /// The name that stands there.
+        /// The misspelled name in the source.
         instead_of: Str,
-        /// The name that is meant.
+        /// The suggested name.
         name: Str,
-        /// Where the place has the name.
+        /// The end of the location's text at which the name is.
         side: Side,
     },
-    /// The block lacks an argument of this name.
+    /// Add the missing argument of this name to the block.
     MissingArgument(Str),
-    /// The block lacks a nested block of this type.
+    /// Add a missing nested block of this type to the block.
     MissingBlock(Str),
-    /// What is written as a block is an argument.
+    /// Rewrite a block as an argument.
     BlockIsArgument,
-    /// What is written as an argument is a block.
+    /// Rewrite an argument as a block.
     ArgumentIsBlock,
 }
 
-/// The side of a place that a name is at.
+/// The end of a location's text at which a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// A call begins with the function's name, a header with the type of the block.
+    /// The name comes first: the function name of a call, or the type in a block header.
     Start,
-    /// A traversal ends with the name that could not be found.
+    /// The name comes last: the unresolved name of a traversal.
     End,
 }
 
 impl Fix {
-    /// The name that a place begins with is meant to be `close`, if there is one.
+    /// Suggests `close` for the name at the start of the location. `None` if there is no suggestion.
     pub(crate) fn first(instead_of: &str, close: Option<impl AsRef<str>>) -> Option<Fix> {
         rename(instead_of, close, Side::Start)
     }
 
-    /// The name that a place ends with is meant to be `close`, if there is one.
+    /// Suggests `close` for the name at the end of the location. `None` if there is no suggestion.
     pub(crate) fn last(instead_of: &str, close: Option<impl AsRef<str>>) -> Option<Fix> {
         rename(instead_of, close, Side::End)
     }
 
-    /// The fix for a place with a text that begins at `start` of its file.
+    /// Adds source ranges to the fix. `text` is the text of the diagnostic's location and `start` its offset in
+    /// the file. Returns `None` if `text` does not have the misspelled name at the expected end.
     pub(crate) fn at(&self, path: &std::sync::Arc<str>, start: u32, text: &str) -> Option<db::Fix> {
         match self {
             Fix::Rename { instead_of, name, side } => {
@@ -53,7 +54,7 @@ impl Fix {
                         .trim_start_matches('"')
                         .starts_with(&**instead_of)
                         .then(|| text.len() - text.trim_start_matches('"').len())?,
-                    // What has several words is all of the place: `resource.a.b` is more than `a.b`.
+                    // A dotted name must be the whole text, because `resource.a.b` also ends with `a.b`.
                     Side::End if instead_of.contains('.') => {
                         (*text == **instead_of).then_some(0)?
                     }

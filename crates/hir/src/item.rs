@@ -1,7 +1,7 @@
-//! Items: what the blocks of a configuration declare, without ranges.
+//! Items: the declarations of a configuration, without source ranges.
 //!
-//! A top-level block lowers to items: a `resource` block to one, a `locals` block to one for each name. An item is
-//! self-contained: its expressions live in its own arena.
+//! A top-level block lowers to items: a `resource` block to one, a `locals` block to one per name. An item is
+//! self-contained: its expressions are in its own arena.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -9,16 +9,16 @@ use values::{Path, Str, Type, Value};
 
 use crate::expr::{ExprId, Exprs, NodeId, Ref, SymbolId};
 
-/// One declaration of a module.
+/// A declaration of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// The expressions that everything below points into.
+    /// The expressions that the other fields point into.
     pub exprs: Exprs,
-    /// What is declared.
+    /// The declaration.
     pub kind: ItemKind,
-    /// The block's header, or the name of a local: where "declared here" points.
+    /// The node of the block's header, or of a local's name, which messages such as "declared here" point at.
     pub header: NodeId,
-    /// Everything that the item mentions, in source order, without duplicates of the same use.
+    /// All references of the item in source order, without duplicates of the same target, place and expression.
     pub refs: Box<[StaticRef]>,
 }
 
@@ -39,7 +39,7 @@ pub enum ItemKind {
     Provider(Box<ProviderConfig>),
     /// `terraform {}`
     Terraform(Box<Terraform>),
-    /// `check "x" {}`: understood, run by a later issue.
+    /// `check "x" {}`
     Check(Box<Check>),
     /// `moved {}`
     Moved(Box<Moved>),
@@ -47,23 +47,23 @@ pub enum ItemKind {
     Removed(Box<Removed>),
     /// `import {}`
     Import(Box<Import>),
-    /// A block that is known to the language but without meaning to the engine so far (`language`).
+    /// A block type that the language has but the engine ignores (`language`).
     Other(Str),
 }
 
-/// What an item mentions, and in which position: the edges of the static graph.
+/// A reference of an item and its position in the block: an edge of the static dependency graph.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StaticRef {
-    /// What is mentioned.
+    /// The target of the reference.
     pub target: RefTarget,
-    /// Where.
+    /// The position of the reference.
     pub place: RefPlace,
-    /// The expression of the whole traversal, to point at.
+    /// The expression of the whole traversal, for diagnostics.
     pub expr: ExprId,
 }
 
-/// The target of a static reference. Of a module, the output that is read where that can be seen, so that a use of one
-/// output does not wait for the others.
+/// The target of a static reference. A reference to a module names the output if possible, so that the dependency
+/// on one output does not include the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RefTarget {
     /// `var.x`
@@ -76,11 +76,11 @@ pub enum RefTarget {
     ModuleOutput(Str, Str),
     /// `module.x` as a whole
     Module(Str),
-    /// `tofu.applying`, `path.*`, `each.*` and the like, which are no nodes of the graph.
+    /// `tofu.applying`, `path.*`, `each.*` and similar references, which are not nodes of the graph.
     Ambient(Ref),
 }
 
-/// Where a reference stands. It decides when it counts (DESIGN 2.6).
+/// The position of a reference. It decides in which phase the dependency applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RefPlace {
     /// Configuration: attributes, values, arguments.
@@ -104,11 +104,11 @@ pub enum RefPlace {
 /// `variable "x" {}`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: Str,
-    /// `type`; any type where absent.
+    /// `type`; accepts any type if absent.
     pub ty: TypeConstraint,
-    /// `default`, as a constant expression; evaluated without scope.
+    /// `default`, a constant expression, which is evaluated without a scope.
     pub default: Option<ExprId>,
     /// `description`
     pub description: Option<Str>,
@@ -116,13 +116,14 @@ pub struct Variable {
     pub sensitive: bool,
     /// `ephemeral`
     pub ephemeral: bool,
-    /// Whether `sensitive` or `ephemeral` is written, but neither as true nor as false: it may come to be a secret.
+    /// Set if the value of `sensitive` or `ephemeral` is not a literal bool, so the variable may turn out to be
+    /// secret.
     pub may_be_secret: bool,
-    /// Where `ephemeral = true` stands, for the chain.
+    /// The node of `ephemeral = true`, for the chain of a diagnostic.
     pub ephemeral_node: Option<NodeId>,
-    /// `nullable`, true where absent
+    /// `nullable`, true if absent.
     pub nullable: bool,
-    /// `const`: its value follows from what the root module is given, without any resource.
+    /// `const`: the value must be known before planning, so it cannot depend on a resource.
     pub is_const: bool,
     /// `deprecated`
     pub deprecated: Option<Str>,
@@ -133,24 +134,24 @@ pub struct Variable {
 /// A type constraint with the defaults of its `optional(T, default)` attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeConstraint {
-    /// The type; objects carry which attributes are optional.
+    /// The type; object types record which attributes are optional.
     pub ty: Type,
-    /// Defaults inside, where there are any.
+    /// The defaults of optional attributes, if there are any.
     pub defaults: Option<Arc<Defaults>>,
-    /// Whether `type` was written at all. An untyped variable set on the command line is a string.
+    /// Set if the `type` argument is present. Without it, a value from the command line is a string.
     pub written: bool,
 }
 
-/// Defaults of optional object attributes, as a tree along the type (hcl 4.8).
+/// The defaults of optional object attributes, as a tree along the type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Defaults {
-    /// Defaults of this object's attributes, converted to the attribute's type.
+    /// The defaults of this object's attributes, converted to the attributes' types.
     pub attributes: Vec<(Str, ConstValue)>,
-    /// Defaults inside of attributes (objects), of elements (`Element`, collections) or positions (tuples).
+    /// The defaults inside of attributes (objects), elements (collections) or positions (tuples).
     pub children: Vec<(DefaultStep, Arc<Defaults>)>,
 }
 
-/// A step from a type to one inside of it.
+/// A step from a type to one of its inner types.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DefaultStep {
     /// An object's attribute.
@@ -161,7 +162,7 @@ pub enum DefaultStep {
     Position(u32),
 }
 
-/// A constant written in the source, comparable for the database. Never an ephemeral or runtime value.
+/// A constant of the source, with the equality that the database needs. Never an ephemeral or runtime value.
 #[derive(Clone, Debug)]
 pub struct ConstValue(pub Value);
 
@@ -176,18 +177,18 @@ impl Eq for ConstValue {}
 /// One name of a `locals` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
-    /// Its name.
+    /// The name.
     pub name: Str,
-    /// Its value.
+    /// The value.
     pub value: ExprId,
 }
 
 /// `output "x" {}`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Its name.
+    /// The name.
     pub name: Str,
-    /// `value`; absent only after an error.
+    /// `value`; `None` only after an error.
     pub value: Option<ExprId>,
     /// `description`
     pub description: Option<Str>,
@@ -195,9 +196,10 @@ pub struct Output {
     pub sensitive: bool,
     /// `ephemeral`
     pub ephemeral: bool,
-    /// Whether `sensitive` or `ephemeral` is written, but neither as true nor as false: it may come to be a secret.
+    /// Set if the value of `sensitive` or `ephemeral` is not a literal bool, so the output may turn out to be
+    /// secret.
     pub may_be_secret: bool,
-    /// Where `ephemeral = true` stands, for the chain.
+    /// The node of `ephemeral = true`, for the chain of a diagnostic.
     pub ephemeral_node: Option<NodeId>,
     /// `deprecated`
     pub deprecated: Option<Str>,
@@ -212,7 +214,7 @@ pub struct Output {
 pub struct Resource {
     /// Mode, type and name.
     pub resource: addr::Resource,
-    /// The type's label.
+    /// The node of the type label.
     pub type_node: NodeId,
     /// `count`, `for_each` or `lifecycle { enabled }`.
     pub repetition: Repetition,
@@ -222,26 +224,26 @@ pub struct Resource {
     pub depends_on: Box<[DependsOn]>,
     /// `lifecycle {}`
     pub lifecycle: Lifecycle,
-    /// `connection {}` of the resource, a default for its provisioners.
+    /// `connection {}` of the resource, the default for its provisioners.
     pub connection: Option<Block>,
-    /// `provisioner` blocks in order.
+    /// The `provisioner` blocks in source order.
     pub provisioners: Box<[Provisioner]>,
-    /// What the provider's schema describes.
+    /// The body that the provider's schema describes.
     pub body: Body,
-    /// The check block that a data source is in, which alone may name it.
+    /// The name of the check block that contains this data source. Only that check may refer to it.
     pub in_check: Option<Str>,
 }
 
-/// How many instances there are.
+/// The instances of a resource or module call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// Exactly one, without key.
+    /// Exactly one instance, without a key.
     Single,
     /// `count = …`
     Count(ExprId),
     /// `for_each = …`
     ForEach(ExprId),
-    /// `lifecycle { enabled = … }`: one without key, or none.
+    /// `lifecycle { enabled = … }`: one instance without a key, or none.
     Enabled(ExprId),
 }
 
@@ -254,16 +256,16 @@ pub struct ProviderRef {
     pub alias: Option<Str>,
     /// The instance key, for providers with `for_each`.
     pub key: Option<ExprId>,
-    /// Where it stands.
+    /// The node of the provider reference.
     pub node: NodeId,
 }
 
 /// One entry of `depends_on`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependsOn {
-    /// What must be done first.
+    /// The dependency.
     pub target: RefTarget,
-    /// Where it stands.
+    /// The node of the entry.
     pub node: NodeId,
 }
 
@@ -292,11 +294,11 @@ pub enum IgnoreChanges {
     None,
     /// `all`
     All,
-    /// Paths into the object.
+    /// Attribute paths.
     Paths(Box<[(IgnorePath, NodeId)]>),
 }
 
-/// A path in `ignore_changes`, comparable for the database.
+/// A path in `ignore_changes`, with the equality that the database needs.
 #[derive(Clone, Debug)]
 pub struct IgnorePath(pub Path);
 
@@ -315,37 +317,37 @@ pub struct Condition {
     pub condition: ExprId,
     /// `error_message`
     pub error_message: ExprId,
-    /// The block's header.
+    /// The node of the block's header.
     pub node: NodeId,
 }
 
 /// `provisioner "kind" {}`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provisioner {
-    /// `local-exec`, …
+    /// The type: `local-exec`, `remote-exec` or `file`.
     pub kind: Str,
-    /// Whether it runs at destruction instead of creation.
+    /// Set if the provisioner runs at destruction instead of creation.
     pub at_destroy: bool,
-    /// Whether a failure is only a warning (`on_failure = continue`).
+    /// Set if a failure is only a warning (`on_failure = continue`).
     pub continue_on_failure: bool,
-    /// Its arguments.
+    /// The arguments.
     pub body: Body,
-    /// Its own `connection {}`.
+    /// The `connection` block of the provisioner, which overrides that of the resource.
     pub connection: Option<Block>,
-    /// The block's header.
+    /// The node of the block's header.
     pub node: NodeId,
 }
 
 /// `module "x" {}`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleCall {
-    /// The call's name.
+    /// The name of the call.
     pub name: Str,
-    /// `source`, where it is a literal.
+    /// `source`, if it is a literal.
     pub source: Option<Str>,
-    /// Where `source` stands, or the header where it is missing.
+    /// The node of `source`, or of the header if `source` is missing.
     pub source_node: NodeId,
-    /// `source` as an expression, where it is not a literal (static evaluation).
+    /// `source` as an expression, if it is not a literal. Static evaluation gives its value.
     pub source_expr: Option<ExprId>,
     /// `version`
     pub version: Option<ExprId>,
@@ -355,11 +357,11 @@ pub struct ModuleCall {
     pub providers: Option<Box<[PassedProvider]>>,
     /// `depends_on`
     pub depends_on: Box<[DependsOn]>,
-    /// The inputs.
+    /// The input variables.
     pub inputs: Box<[Attr]>,
 }
 
-/// One entry of `providers = {}` in a module call.
+/// An entry of `providers = {}` in a module call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassedProvider {
     /// The name in the called module.
@@ -381,7 +383,7 @@ pub struct ProviderConfig {
     pub for_each: Option<ExprId>,
     /// True if the block has the deprecated argument `version`.
     pub has_version: bool,
-    /// What the provider's schema describes.
+    /// The body that the provider's schema describes.
     pub body: Body,
 }
 
@@ -400,28 +402,28 @@ pub struct Terraform {
     pub required_version: Option<Str>,
     /// Entries of `required_providers`.
     pub required_providers: Box<[RequiredProvider]>,
-    /// Where `required_providers` stands.
+    /// The node of the `required_providers` block.
     pub requirements_node: Option<NodeId>,
-    /// `backend "type" {}`: the type and where it stands.
+    /// `backend "type" {}`.
     pub backend: Option<Block>,
-    /// `cloud {}`, once only where nothing is wrong.
+    /// The `cloud` blocks. More than one is an error.
     pub clouds: Box<[Block]>,
     /// `provider_meta "name" {}` blocks.
     pub provider_metas: Box<[Block]>,
-    /// `encryption {}`, once only where nothing is wrong.
+    /// The `encryption` blocks. More than one is an error.
     pub encryptions: Box<[Encryption]>,
 }
 
-/// `encryption {}`: how state and plan files are written. What its targets refer to was checked.
+/// `encryption {}`: the encryption of state and plan files. Lowering checks the references of its targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encryption {
     /// `key_provider "type" "name" {}` blocks.
     pub key_providers: Box<[Block]>,
     /// `method "type" "name" {}` blocks.
     pub methods: Box<[Block]>,
-    /// Whether nothing was found to be wrong with it so far.
+    /// Set if lowering found no error in the block.
     pub is_sound: bool,
-    /// The block's header.
+    /// The node of the block's header.
     pub node: NodeId,
 }
 
@@ -430,90 +432,91 @@ pub struct Encryption {
 pub struct RequiredProvider {
     /// The local name.
     pub local_name: Str,
-    /// `source` as written, and where.
+    /// The text of `source` and its node.
     pub source: Option<(Str, NodeId)>,
-    /// `version` as written, and where.
+    /// The text of `version` and its node.
     pub version: Option<(Str, NodeId)>,
-    /// `configuration_aliases`: the aliases under this local name.
+    /// `configuration_aliases`: the aliases for this local name.
     pub configuration_aliases: Box<[Str]>,
-    /// Where it stands.
+    /// The node of the entry.
     pub node: NodeId,
 }
 
 /// `check "x" {}`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Its name.
+    /// The name.
     pub name: Str,
     /// `assert {}` blocks.
     pub asserts: Box<[Condition]>,
 }
 
-/// `moved {}`: objects of the state have another address from now on.
+/// `moved {}`: the objects of the state at one address move to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// The address before, from the module that the block is in.
+    /// The old address, relative to the module of the block.
     pub from: addr::Target,
-    /// The address now. Both are of resources or both of modules.
+    /// The new address. Both addresses are of resources, or both are of modules.
     pub to: addr::Target,
 }
 
-/// `removed {}`: objects of the state are not declared any more.
+/// `removed {}`: a resource or module whose declaration is gone but whose objects may be in the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
-    /// A managed resource or a module, without keys.
+    /// The address of a managed resource or a module, without instance keys.
     pub from: addr::Target,
-    /// `lifecycle { destroy }`, if it is written.
+    /// `lifecycle { destroy }`, if present.
     pub destroy: Option<bool>,
-    /// Provisioners that run at destruction.
+    /// The destroy-time provisioners.
     pub provisioners: Box<[Provisioner]>,
-    /// `connection {}`, a default for its provisioners.
+    /// `connection {}`, the default for the provisioners.
     pub connection: Option<Block>,
 }
 
-/// `import {}`: an object that is there already is taken over.
+/// `import {}`: brings an existing object under management.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// The instance that it is to be.
+    /// The address of the instance to import to.
     pub to: ImportTarget,
     /// `id`
     pub id: Option<ExprId>,
     /// `identity`
     pub identity: Option<ExprId>,
-    /// `provider`, and where the argument stands.
+    /// `provider`, and the node of the argument.
     pub provider: Option<(ProviderRef, NodeId)>,
     /// `for_each`
     pub for_each: Option<ExprId>,
 }
 
-/// An address whose keys are expressions.
+/// The address of an instance, with expressions as instance keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportTarget {
-    /// The calls that lead to the module.
+    /// The module calls that lead to the resource.
     pub module: addr::ModulePath,
-    /// The key of each of them, if it has one.
+    /// The instance key of each module call, if any.
     pub module_keys: Box<[Option<ExprId>]>,
     /// The resource.
     pub resource: addr::Resource,
-    /// Its key.
+    /// The instance key, if any.
     pub key: Option<ExprId>,
-    /// Where it stands.
+    /// The node of the address.
     pub node: NodeId,
 }
 
-/// A body whose meaning a schema gives.
+/// The body of a block that a schema describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
-    /// `name = value`, in source order, without duplicates.
+    /// The attributes, `name = value`, in source order, without duplicates.
     pub attrs: Box<[Attr]>,
-    /// Nested blocks in source order; a `dynamic "x"` block is a block `x` with [`Block::dynamic`].
+    /// The nested blocks in source order. A `dynamic "x"` block is a block `x` with [`Block::dynamic`].
     pub blocks: Box<[Block]>,
-    /// Whether it is written in the JSON syntax: then what may be an argument or blocks is there as both.
+    /// Set for bodies in the JSON syntax. A property that may be an argument or a block is then in both lists.
     pub is_json: bool,
 }
 
 impl Body {
-    /// The body as a schema reads it: what is there as both is what the schema says.
+    /// The body as the schema interprets it: a property that is in both lists stays only in the one that the
+    /// schema says.
     pub fn fitted(&self, schema: &provider::Block) -> Cow<'_, Body> {
         if !self.is_json {
             return Cow::Borrowed(self);
@@ -536,7 +539,7 @@ impl Body {
         Cow::Owned(Body { attrs, blocks: blocks.collect(), is_json: true })
     }
 
-    /// The blocks that are no arguments, where no schema says which are.
+    /// The blocks that are not also in the list of attributes, for callers without a schema.
     pub fn plain_blocks(&self) -> impl Iterator<Item = &Block> {
         let is_both = |it: &&Block| self.attrs.iter().any(|attr| attr.name == it.kind);
         self.blocks.iter().filter(move |it| !self.is_json || it.dynamic.is_some() || !is_both(it))
@@ -550,27 +553,28 @@ pub struct Attr {
     pub name: Str,
     /// The value.
     pub value: ExprId,
-    /// Where the name stands.
+    /// The node of the name.
     pub node: NodeId,
 }
 
 /// A nested block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its type.
+    /// The type.
     pub kind: Str,
-    /// Its labels.
+    /// The labels.
     pub labels: Box<[Str]>,
-    /// Its contents (of `content {}` for a dynamic block).
+    /// The body; for a dynamic block, the body of `content {}`.
     pub body: Body,
     /// Set for `dynamic` blocks.
     pub dynamic: Option<Box<Dynamic>>,
-    /// Its header.
+    /// The node of the block's header.
     pub node: NodeId,
 }
 
 impl Block {
-    /// The blocks inside, each as one of this type with its own as the label: that is how the JSON syntax has labels.
+    /// Turns each inner block into a block of this type with the inner block's type as its label. The JSON syntax
+    /// nests the labels of a block as objects.
     fn by_label(&self) -> Vec<Block> {
         let labelled = |inner: &Block| Block {
             kind: self.kind.clone(),
@@ -581,12 +585,12 @@ impl Block {
     }
 }
 
-/// The parts of `dynamic "x" {}` beside its content.
+/// The parts of `dynamic "x" {}` other than its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dynamic {
     /// `for_each`
     pub for_each: ExprId,
-    /// The iterator: bound to an object `{ key, value }` in the content.
+    /// The iterator symbol, bound to an object `{ key, value }` in the content.
     pub iterator: SymbolId,
     /// `labels`
     pub labels: Box<[ExprId]>,
@@ -597,7 +601,7 @@ macro_rules! accessors {
     ($($name:ident => $variant:ident($ty:ty)),* $(,)?) => {
         impl ItemKind {
             $(
-                /// The declaration, if it is of this kind.
+                /// The declaration, if it has this kind.
                 pub fn $name(&self) -> Option<&$ty> {
                     match self {
                         ItemKind::$variant(it) => Some(it),

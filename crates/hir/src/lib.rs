@@ -1,12 +1,14 @@
-//! The meaning of a configuration: which things it declares, what every name refers to, and which type and marks
-//! every expression has.
+//! The semantic model of a configuration: its declarations, the definition behind each reference, and the type and
+//! marks of each expression.
 //!
-//! Start reading at [`item`] and [`expr`] (what a block says), then [`lower`] (from text to items), [`names`] and [`symbols`]
-//! (what a module declares), [`statics`] (which modules are called), [`analysis`] (types, marks, problems) and [`program`] (what the engine runs). [`eval`] evaluates.
+//! Start reading at [`item`] and [`expr`] (the content of a block), then [`lower`] (from syntax to items),
+//! [`names`] and [`symbols`] (the declarations of a module), [`statics`] (which modules are called), [`analysis`]
+//! (types, marks, diagnostics) and [`program`] (the engine's input). [`eval`] evaluates expressions.
 //!
 //! **Invariant:** no query here performs I/O; files, schemas and manifests are inputs of [`db`].
-//! **Invariant:** runtime values never enter a query, only types, marks and constants written in the source; and, for what is
-//! needed before anything is planned, values of variables that are no secrets and files that functions read ([`statics`]).
+//! **Invariant:** runtime values never enter a query. A query reads types, marks and constants of the source. The
+//! only exception is static evaluation ([`statics`]), which runs before planning: it reads values of variables
+//! that are not secret, and files that functions read.
 //! **Absent on purpose:** LSP positions, terminal text, provider processes, state.
 
 pub mod analysis;
@@ -48,12 +50,12 @@ pub use scope::{EvalDiagnostic, Interrupt, Scope, SecretParts};
 pub use symbols::Symbols;
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};
 
-/// What the queries of this layer see: the inputs of [`db`], and the symbol table.
+/// The database that the queries of this crate run on: the inputs of [`db`] and the symbol table.
 #[salsa::db]
 pub trait Db: db::Db {
-    /// The names of all modules.
+    /// The symbol table: the names of all modules.
     fn symbols(&self) -> &Symbols;
 
-    /// The same, to be changed.
+    /// The symbol table, for changes.
     fn symbols_mut(&mut self) -> &mut Symbols;
 }

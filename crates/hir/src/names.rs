@@ -1,4 +1,4 @@
-//! What the blocks of a module declare, by name.
+//! The declared names of a module's blocks, and the queries that resolve a name to its declaration.
 //!
 //! ```text
 //! text(block) ─► block_items ─► block_names ─► symbol table ─► lookup
@@ -6,7 +6,8 @@
 //!                (ranges, on demand)
 //! ```
 //!
-//! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so the symbol table stays as it is.
+//! **Stability:** an edit inside a block's body leaves its [`block_names`] equal, so the symbol table does not
+//! change.
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
@@ -28,7 +29,7 @@ use crate::{
     workspace::{InstalledModule, Workspace, is_local_source, local_module_directory},
 };
 
-/// One item, by its place: the block that declares it and its index among the block's items.
+/// The identity of an item: the block that declares it, and its index among the block's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ItemKey {
     /// The top-level block.
@@ -54,40 +55,42 @@ pub enum ItemName {
     Provider(Str, Option<Str>),
     /// A check
     Check(Str),
-    /// `terraform {}`; any number of them.
+    /// The `terraform` blocks. Any number of blocks may share this name.
     Terraform,
-    /// `moved {}`; any number of them.
+    /// The `moved` blocks. Any number of blocks may share this name.
     Moved,
-    /// `removed {}`; any number of them.
+    /// The `removed` blocks. Any number of blocks may share this name.
     Removed,
-    /// `import {}`; any number of them.
+    /// The `import` blocks. Any number of blocks may share this name.
     Import,
-    /// Something that nobody looks for.
+    /// An item that cannot be looked up.
     Other,
 }
 
 impl ItemName {
-    /// Whether any number of blocks may have it, because it is no name but a kind.
+    /// Returns true if any number of blocks may have this name.
     pub fn is_shared(&self) -> bool {
         matches!(self, ItemName::Terraform | ItemName::Moved | ItemName::Removed | ItemName::Import)
     }
 }
 
-/// What a block says, without its source maps.
+/// The lowered content of a block, without source maps.
 ///
-/// The tree is not kept: it is needed again only to show a place, and [`source_maps`] makes it then.
+/// The syntax tree is not kept. Only rendering a location needs it, and [`source_maps`] parses the block again for
+/// that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockContent {
-    /// The items, without ranges; with what override files change of them.
+    /// The items without ranges, merged with their overrides.
     items: Items,
-    /// Syntax errors and structural problems. They have ranges, but a block that has none stays equal when it moves.
+    /// Syntax errors and structural problems. Their ranges are relative to the block, so the content stays equal
+    /// when the block moves in its file.
     pub problems: Box<[Problem]>,
-    /// Problems in blocks that override it.
+    /// The problems located in blocks that override this one.
     in_overrides: Option<Box<[(Block, Problem)]>>,
     outline: Arc<Outline>,
 }
 
-/// The items of a block, of which most have one.
+/// The items of a block. Most blocks have one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Items {
     One([Arc<Item>; 1]),
@@ -137,7 +140,7 @@ impl BlockContent {
     }
 }
 
-/// What a block says with what override files change of it.
+/// Merges the items of a block with their overrides.
 fn overridden(
     db: &dyn Db,
     block: Block,
@@ -157,8 +160,9 @@ fn overridden(
             }
         }
     }
-    // What is overridden is not evaluated, so what it mentions does not matter; that a block can be read by itself does. Of
-    // a block with several items those that stay as they are have their own.
+    // An invalid reference in an overridden argument does not matter, because the argument is not evaluated. Other
+    // problems of the block itself still count. In a block with several items, the unmerged items keep their
+    // problems.
     let is_kept = |it: &Problem| has_several || it.id != INVALID_REFERENCE;
     let mut problems: Vec<Problem> = problems.into_iter().filter(is_kept).collect();
     of_whole.retain(|it| !problems.contains(it));
@@ -167,20 +171,20 @@ fn overridden(
     BlockContent::new(items.into(), problems.into(), in_overrides)
 }
 
-/// One item of a block with what override files change of it.
+/// One item of a block merged with its overrides. `None` if a declaration is missing or cannot be merged.
 fn merged(db: &dyn Db, block: Block, overrides: &[Override]) -> Option<Merged> {
     let base = block_declarations(db, block).get(overrides.first()?.item as usize)?;
     let by = overrides.iter().map(|it| block_declarations(db, it.by).get(it.by_item as usize));
     merge(base, &by.collect::<Option<Vec<_>>>()?)
 }
 
-/// The declarations of a block as texts. Only of those that override others or are overridden.
+/// The declarations of a block as syntax. Needed only for blocks that override others or are overridden.
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 fn block_declarations(db: &dyn Db, block: Block) -> Box<[Declaration]> {
     declarations_of_text(block.text(db), block.file(db).path(db)).into()
 }
 
-/// The ranges of a block's items. Only who shows something to a person asks.
+/// The source ranges of a block's items. Needed only to render locations.
 #[salsa::tracked(returns(ref), no_eq, lru = 256)]
 pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
     let path = block.file(db).path(db);
@@ -195,8 +199,8 @@ pub fn source_maps(db: &dyn Db, block: Block) -> Box<[SourceMap]> {
     maps.into()
 }
 
-/// Where something of an item stands: the block, which is another one than its own for what an override file says, and the
-/// range from the start of that.
+/// The location of a part of an item: the block and the range relative to its start. The block differs from the
+/// item's own if an override file contributed the part. `None` if the part has no range.
 pub fn place_of(db: &dyn Db, key: ItemKey, at: impl Into<At>) -> Option<(Block, TextRange)> {
     let map = source_maps(db, key.block).get(key.index as usize)?;
     let (part, range) = map.place(at.into())?;
@@ -210,7 +214,7 @@ pub fn place_of(db: &dyn Db, key: ItemKey, at: impl Into<At>) -> Option<(Block, 
     Some((block, range))
 }
 
-/// The header of an item in its own block, whatever override files say.
+/// The range of an item's header in its own block, without the effect of override files.
 pub fn own_header(db: &dyn Db, key: ItemKey) -> Option<TextRange> {
     let index = key.index as usize;
     if key.block.overrides(db).is_empty() {
@@ -221,14 +225,14 @@ pub fn own_header(db: &dyn Db, key: ItemKey) -> Option<TextRange> {
     alone.source_maps.get(index)?.range(header.into())
 }
 
-/// The declaration that an item of an override file changes: none if it declares something itself, or if what it would change
-/// is not there.
+/// The declaration that an item of an override file changes. `None` if the item is a declaration of its own, or if
+/// the original does not exist.
 pub fn base_of(db: &dyn Db, directory: Directory, key: ItemKey) -> Option<ItemKey> {
     let name = block_names(db, key.block).get(key.index as usize)?;
     lookup(db, directory, name).filter(|base| *base != key && !name.is_shared())
 }
 
-/// Problems of a block in one that overrides it.
+/// The problems of `block` that are located in `by`, a block that overrides it.
 pub(crate) fn problems_in_override(
     db: &dyn Db,
     block: Block,
@@ -238,7 +242,7 @@ pub(crate) fn problems_in_override(
     all.iter().filter(move |(it, _)| *it == by).map(|(_, problem)| problem)
 }
 
-/// The header of the top-level block around a place of a block's text, as it is shown after "in".
+/// The header of the top-level block around a range, which diagnostics show after "in".
 pub(crate) fn header_around(db: &dyn Db, block: Block, place: TextRange) -> Option<String> {
     match db::is_json(block.file(db).path(db)) {
         true => {
@@ -249,7 +253,7 @@ pub(crate) fn header_around(db: &dyn Db, block: Block, place: TextRange) -> Opti
     }
 }
 
-/// The headers of a file of the JSON syntax, each with the place of its block.
+/// The block headers of a file in the JSON syntax, each with the range of its block.
 #[salsa::tracked(returns(ref), no_eq, lru = 16)]
 fn json_headers(db: &dyn Db, block: Block) -> Box<[(TextRange, String)]> {
     json::headers(block.text(db)).into()
@@ -257,22 +261,23 @@ fn json_headers(db: &dyn Db, block: Block) -> Box<[(TextRange, String)]> {
 
 /// The items of a block, without ranges.
 ///
-/// **Stability:** a problem that comes, goes or moves within the block re-runs who reads its items. That is one block, and
-/// what it says seldom stays the same meanwhile; a question more would be one for each block of a configuration.
+/// **Stability:** the items and the problems of a block are one query result, so a problem that is added, removed
+/// or moved also invalidates readers of the items. The items usually change at the same time, and a separate query
+/// for the items would cost one more cache entry for each block of the configuration.
 pub fn block_items(db: &dyn Db, block: Block) -> &[Arc<Item>] {
     &block_content(db, block).items
 }
 
-/// Syntax errors and structural problems of a block.
+/// The syntax errors and structural problems of a block.
 pub fn block_problems(db: &dyn Db, block: Block) -> &[Problem] {
     &block_content(db, block).problems
 }
 
-/// What others need to know of the items of a block to refer to them, in their order.
+/// The parts of a block's items that references to them depend on, in the order of the items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Outline {
     names: Box<[ItemName]>,
-    /// How the instances of each are told apart; empty if no item has keys, as most have none.
+    /// The instance keys of each item. Empty if no item has keys, which is the usual case.
     keys: Box<[Keys]>,
 }
 
@@ -293,7 +298,7 @@ fn outline(db: &dyn Db, block: Block) -> &Outline {
     }
 }
 
-/// The same, which stays when the block changes in other ways.
+/// The outline as a separate query, which stays equal if an edit changes only other parts of the block.
 #[salsa::tracked(returns(ref))]
 fn kept_outline(db: &dyn Db, block: Block) -> Arc<Outline> {
     Arc::clone(&block_content(db, block).outline)
@@ -304,23 +309,23 @@ pub fn block_names(db: &dyn Db, block: Block) -> &[ItemName] {
     &outline(db, block).names
 }
 
-/// How the instances of an item are told apart.
+/// The kind of an item's instance keys.
 ///
-/// **Stability:** an edit of the item leaves the result equal, unless it is about `count` or `for_each`.
+/// **Stability:** an edit of the item leaves the result equal unless it changes the kind of repetition.
 pub(crate) fn keys_of(db: &dyn Db, key: ItemKey) -> Keys {
     outline(db, key.block).keys.get(key.index as usize).copied().unwrap_or(Keys::None)
 }
 
-/// How instances are told apart.
+/// The kind of the instance keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// There is one, without a key.
+    /// One instance without a key.
     None,
-    /// There is one or none, without a key: `enabled`.
+    /// One instance without a key, or none: `enabled`.
     Optional,
     /// Numbers: `count`.
     Numbers,
-    /// Texts: `for_each`.
+    /// Strings: `for_each`.
     Texts,
 }
 
@@ -339,7 +344,7 @@ impl Keys {
         }
     }
 
-    /// Whether references need a key.
+    /// Returns true if a reference to an instance needs a key.
     pub(crate) fn are_needed(self) -> bool {
         matches!(self, Keys::Numbers | Keys::Texts)
     }
@@ -363,12 +368,13 @@ pub(crate) fn name_of(item: &Item) -> ItemName {
     }
 }
 
-/// The declaration of a name in a module; the first of two.
+/// The declaration of a name in a module. If there are duplicates, the first one. `None` if the name is
+/// undeclared.
 pub fn lookup(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<ItemKey> {
     first_declaration(db, directory, name)
 }
 
-/// Every named declaration of a module, by name; of a name that is declared twice the first.
+/// All named declarations of a module, by name. If a name has duplicates, only the first one.
 pub fn declarations(
     db: &dyn Db,
     directory: Directory,
@@ -376,13 +382,13 @@ pub fn declarations(
     NameKind::ALL.into_iter().flat_map(move |kind| names_of_kind(db, directory, kind))
 }
 
-/// The `terraform {}` blocks of a module in order.
+/// The `terraform` blocks of a module in order.
 pub fn terraform_blocks(db: &dyn Db, directory: Directory) -> Vec<ItemKey> {
     all_of(db, directory, &ItemName::Terraform)
 }
 
-/// The `terraform {}` block that says where state is kept, by `backend` or `cloud`: the first that does, unless an override
-/// file replaces it.
+/// The `terraform` block that configures state storage with `backend` or `cloud`: the last one in an override
+/// file, or else the first one. `None` if there is none.
 pub fn keeps_state(db: &dyn Db, directory: Directory) -> Option<ItemKey> {
     let says = |key: &ItemKey| {
         let settings = item(db, *key).kind.as_terraform();
@@ -393,14 +399,14 @@ pub fn keeps_state(db: &dyn Db, directory: Directory) -> Option<ItemKey> {
     saying.iter().rfind(is_override).or(saying.first()).copied()
 }
 
-/// Every declaration of a name, in order.
+/// All declarations of a name in order.
 pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey> {
     symbol(db, directory, name).map(|it| it.declarations(db)).unwrap_or_default()
 }
 
-/// The item behind a key. What an edit leaves equal may be another object after it.
+/// The item of a key. An equal item may have another address after an edit.
 ///
-/// **Stability:** an edit of one item of a block with several re-runs nobody who reads the others.
+/// **Stability:** in a block with several items, an edit of one item does not invalidate readers of the others.
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
     match db.one_shot().is_some() || block_names(db, key.block).len() == 1 {
         true => &block_items(db, key.block)[key.index as usize],
@@ -408,7 +414,7 @@ pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
     }
 }
 
-/// An item of a block that has several.
+/// The query key of an item in a block with several items.
 #[salsa::interned(revisions = usize::MAX)]
 struct OneOfMany<'db> {
     #[returns(copy)]
@@ -422,24 +428,24 @@ fn one_of_many<'db>(db: &'db dyn Db, place: OneOfMany<'db>) -> Arc<Item> {
     Arc::clone(&block_items(db, place.block(db))[place.index(db) as usize])
 }
 
-/// Where the providers of a module come from.
+/// The provider requirements of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequiredProviders {
-    /// Declared entries by local name, with the source where it can be read.
+    /// The declared entries by local name, each with its source. The source is `None` if it cannot be parsed.
     pub declared: BTreeMap<Str, (RequiredProvider, Option<ProviderSource>)>,
-    /// `required_version` constraints, unparsed.
+    /// The `required_version` constraints, unparsed.
     pub required_versions: Vec<Str>,
 }
 
 impl RequiredProviders {
-    /// The source of a local name: declared, or implied by the name.
+    /// The provider source of a local name: declared, or implied by the name.
     pub fn source(&self, local_name: &str) -> ProviderSource {
         let declared = self.declared.get(local_name).and_then(|(_, source)| source.clone());
         declared.unwrap_or_else(|| ProviderSource::implied_for(local_name))
     }
 }
 
-/// The `required_providers` entries of a module.
+/// The `required_providers` entries and version constraints of a module.
 #[salsa::tracked(returns(ref))]
 pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProviders {
     let mut result = RequiredProviders::default();
@@ -461,7 +467,7 @@ pub fn required_providers(db: &dyn Db, directory: Directory) -> RequiredProvider
     result
 }
 
-/// The local provider name that a resource is configured under: its `provider` argument, or the type's first word.
+/// The local provider name of a resource: from its `provider` argument, or else the first word of its type.
 pub fn provider_local_name(resource: &crate::item::Resource) -> &str {
     match &resource.provider {
         Some(provider) => &provider.local_name,
@@ -469,8 +475,8 @@ pub fn provider_local_name(resource: &crate::item::Resource) -> &str {
     }
 }
 
-/// The calls of a module by name, with the directories that they lead to, as far as those were read. A call whose source
-/// depends on how its module is called may lead to several.
+/// The calls of a module by name, each with a directory that it leads to. Directories that were not read are left
+/// out. A call occurs several times if its source depends on how its module is called.
 pub fn module_calls(
     db: &dyn Db,
     workspace: Workspace,
@@ -484,7 +490,7 @@ pub fn module_calls(
     })
 }
 
-/// The directory that a module call leads to, if it was read; the first of several.
+/// The directory that a module call leads to, the first of several. `None` if it was not read.
 pub fn called_directory(
     db: &dyn Db,
     workspace: Workspace,
@@ -501,8 +507,8 @@ pub fn called_directory(
     }
 }
 
-/// The directories that a module call leads to, as far as they were read: several where its source depends on how its
-/// module is called.
+/// The directories that a module call leads to. There are several if its source depends on how its module is
+/// called. Directories that were not read are left out.
 pub fn called_directories(
     db: &dyn Db,
     workspace: Workspace,
@@ -514,8 +520,8 @@ pub fn called_directories(
     paths.iter().filter_map(|path| directories.get(path).copied()).collect()
 }
 
-/// The paths of the directories that a module call leads to, whether or not they were read; none of a module that is not
-/// installed.
+/// The paths of the directories that a module call leads to, including those that were not read. Empty if the
+/// module is not installed.
 pub fn called_paths(
     db: &dyn Db,
     workspace: Workspace,
@@ -533,7 +539,7 @@ pub fn called_paths(
             paths.push(path);
         }
     }
-    // While nobody knows the source, what is in place is the best guess at what is meant.
+    // While the source is unknown, the installed module is the best guess.
     if sources.is_empty() {
         let installed = installed_modules(db, workspace, caller, &call.name);
         paths.extend(installed.first().map(|it| it.dir.clone()));
@@ -541,7 +547,7 @@ pub fn called_paths(
     paths
 }
 
-/// The directory in which the module of a call is, if its source is this.
+/// The directory of the called module if the call has this `source`. `None` if it is not installed.
 pub fn path_of_source(
     db: &dyn Db,
     workspace: Workspace,
@@ -556,7 +562,7 @@ pub fn path_of_source(
     installed.iter().find(|it| it.is_of(source)).map(|it| it.dir.clone())
 }
 
-/// What was installed for a call, perhaps when its source was another one.
+/// The modules installed for a call. Their sources may be outdated.
 pub fn installed_modules<'db>(
     db: &'db dyn Db,
     workspace: Workspace,
@@ -567,19 +573,19 @@ pub fn installed_modules<'db>(
     manifest.get(&(caller.path(db).clone(), name.clone())).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A call of a module, and where it says that the module is.
+/// A module call with a known source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcedCall {
-    /// The call's name.
+    /// The name of the call.
     pub name: Str,
-    /// Its `source`.
+    /// The `source`.
     pub source: Str,
-    /// The call's item, and where `source` stands in it.
+    /// The call's item and the node of `source` in it.
     pub place: (ItemKey, NodeId),
 }
 
-/// The calls of a module whose sources are known, by name; several of a call whose source depends on how its module is
-/// called.
+/// The module calls with known sources, by name. A call occurs several times if its source depends on how its
+/// module is called.
 pub fn sourced_calls(
     db: &dyn Db,
     workspace: Workspace,

@@ -1,13 +1,13 @@
-//! Values as native text that means them.
+//! Writes values as text in the native syntax.
 
 use std::fmt::Write as _;
 
 use values::{Kind, Str, Value};
 
-/// An expression whose value is `value`, laid out as the formatter does it. Collections become tuples and objects.
+/// Writes `value` as a formatted expression. Collections become tuples and objects.
 ///
 /// # Errors
-/// Where a part is not known, or is a number that no text means.
+/// If a part of the value is unknown, nested too deeply, or an infinite number.
 pub fn expression(value: &Value) -> Result<String, String> {
     const NAME: &str = "x = ";
     let mut text = NAME.to_owned();
@@ -17,10 +17,10 @@ pub fn expression(value: &Value) -> Result<String, String> {
     Ok(text[NAME.len()..].trim_end_matches('\n').to_owned())
 }
 
-/// A variables file that gives these values.
+/// Writes an object of values as a variables file.
 ///
 /// # Errors
-/// Where there is no object, where a name cannot be that of a variable, and as [`expression`].
+/// If `value` is not an object, if an attribute name is not an identifier, and in the cases of [`expression`].
 pub fn variables_file(value: &Value) -> Result<String, String> {
     let Some(attributes) = value.as_map() else {
         return Err("invalid value to encode: must be an object whose attribute names will become the encoded variable names".to_owned());
@@ -41,7 +41,7 @@ fn laid_out(text: String) -> String {
     syntax::format(&text).unwrap_or(text)
 }
 
-/// Deeper values are no text that could be read again.
+/// The nesting limit. The parser could not read deeper text back.
 const MAX_DEPTH: usize = syntax::MAX_DEPTH / 2;
 
 fn write(value: &Value, depth: usize, text: &mut String) -> Result<(), String> {

@@ -1,7 +1,7 @@
-//! The program: an immutable picture of a whole configuration that the engine runs.
+//! The program: an immutable snapshot of a whole configuration, which the engine runs.
 //!
-//! It holds no database. Items are shared: those that did not change keep their `Arc` from one revision to the next,
-//! so the engine can tell by pointer what an edit touched.
+//! It holds no database. Unchanged items keep their `Arc` from one revision to the next, so the engine can compare
+//! pointers to see what an edit changed.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,35 +24,37 @@ pub struct ModuleId(pub u32);
 /// A whole configuration, lowered and resolved.
 #[derive(Clone)]
 pub struct Program {
-    /// Every module directory once, however often it is called, unless its calls lead to other modules each time. The root is
-    /// the first.
+    /// The modules, the root module first. A directory occurs once, however often it is called, unless the sources
+    /// of its own calls depend on how it is called.
     pub modules: Vec<Arc<Module>>,
-    /// The schemas of every provider that is used.
+    /// The loaded schemas, by provider.
     pub schemas: BTreeMap<ProviderSource, Arc<ProviderSchemas>>,
-    /// The text behind it all, for diagnostics.
+    /// The source text, for diagnostics.
     pub sources: Sources,
-    /// What override files change, by the file and the block that are changed: the item, and what changes it.
+    /// The items that override files change, by file and block, with the origins of the overriding items.
     pub overrides: Arc<Overrides>,
-    /// Places where the analysis knows that a value may be ephemeral and may not be, with how it came to be so.
+    /// The analysis's hints about values that may be ephemeral where they must not be, with the chain from the
+    /// ephemeral declaration.
     pub explanations: Arc<Explanations>,
 }
 
-/// Hints of the analysis with further places, by their own place.
+/// The hints of the analysis that have related locations, by their own location.
 pub type Explanations = BTreeMap<Location, Vec<Diagnostic>>;
 
-/// What override files change, by the file and the block that are changed: the item, and what changes it.
+/// The items that override files change, by file and block. Each entry has the index of the item and the origin of
+/// the item that overrides it.
 pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
 
-/// Declarations of one kind, in the order of their names. There may be as many as a configuration has lines, and every
-/// reference looks for one: it is found by its hash.
+/// The declarations of one kind in the order of their names. A hash table, because there may be as many
+/// declarations as the configuration has lines and each reference looks one up.
 pub type Named<K> = IndexMap<K, Entry, FxBuildHasher>;
 
-/// A module directory.
+/// A module.
 #[derive(Clone)]
 pub struct Module {
-    /// Its own index.
+    /// The module's index in [`Program::modules`].
     pub id: ModuleId,
-    /// The directory, relative to the root module where it can be (`.` is the root): what `path.module` gives.
+    /// The directory, relative to the root module if possible (`.` is the root). It is the value of `path.module`.
     pub dir: Str,
     /// Input variables.
     pub variables: Named<Str>,
@@ -62,32 +64,32 @@ pub struct Module {
     pub outputs: Named<Str>,
     /// Managed, data and ephemeral resources.
     pub resources: Named<addr::Resource>,
-    /// Module calls with the directory that each one calls.
+    /// The module calls, each with the called module.
     pub calls: BTreeMap<Str, (Entry, ModuleId)>,
-    /// What the sources of calls come to that are no literals.
+    /// The values of call sources that are not literals, by name of the call.
     pub sources: BTreeMap<Str, Str>,
-    /// The same of version constraints.
+    /// The values of version constraints that are not literals, by name of the call.
     pub versions: BTreeMap<Str, Str>,
-    /// Provider configurations by local name and alias.
+    /// The provider configurations, by local name and alias.
     pub providers: BTreeMap<(Str, Option<Str>), Entry>,
-    /// `check` blocks.
+    /// The `check` blocks.
     pub checks: BTreeMap<Str, Entry>,
-    /// `moved`, `removed` and `import` blocks, each kind in source order.
+    /// The `moved`, `removed` and `import` blocks, each kind in source order.
     pub others: Vec<Entry>,
-    /// Where each local provider name comes from: declared ones and implied ones.
+    /// The source of each local provider name, declared or implied.
     pub provider_sources: BTreeMap<Str, ProviderSource>,
     /// The aliases that the caller must pass (`configuration_aliases`), by local name.
     pub configuration_aliases: BTreeMap<Str, Vec<Str>>,
 }
 
 impl Module {
-    /// The `source` of a call; nothing where it is not known.
+    /// The `source` of a call. Empty if unknown.
     pub fn source_of<'m>(&'m self, name: &Str, call: &'m Entry) -> &'m str {
         let written = call.module_call().source.as_ref();
         written.or_else(|| self.sources.get(name)).map(|it| &**it).unwrap_or_default()
     }
 
-    /// The `version` of a call, if it has one.
+    /// The `version` constraint of a call. `None` if the call has none or its value is unknown.
     pub fn version_of(&self, name: &Str, call: &Entry) -> Option<Str> {
         let written = call.module_call().version?;
         match &call.item.exprs[written] {
@@ -96,7 +98,7 @@ impl Module {
         }
     }
 
-    /// Every item that means something to the engine.
+    /// The items that the engine evaluates: all but `moved`, `removed` and `import` blocks.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         let named = self.variables.values().chain(self.locals.values());
         let named = named.chain(self.outputs.values()).chain(self.resources.values());
@@ -105,26 +107,26 @@ impl Module {
     }
 }
 
-/// A module as one path of calls leads to it.
+/// A module with one path of calls that leads to it.
 pub struct ModulePath<'p> {
-    /// The names of the calls, joined with dots; empty for the root module.
+    /// The names of the calls, joined with dots. Empty for the root module.
     pub key: String,
-    /// The `source` of the last call; empty for the root module.
+    /// The `source` of the last call. Empty for the root module.
     pub source: &'p str,
-    /// Where the path ends.
+    /// The module at the end of the path.
     pub module: &'p Module,
 }
 
-/// An item of the program and where it stands.
+/// An item of the program with its origin.
 #[derive(Clone)]
 pub struct Entry {
     /// The item.
     pub item: Arc<Item>,
-    /// Where it stands.
+    /// The origin of the item.
     pub origin: Origin,
 }
 
-/// Where an item stands: enough to find its ranges again, on demand.
+/// The position of an item's declaration, from which its source ranges can be computed on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Index into [`Sources::files`].
@@ -146,16 +148,17 @@ impl Program {
         &self.modules[id.0 as usize]
     }
 
-    /// Every path of module calls that leads to a module, callers before what they call, siblings by name; the root
-    /// first. A module that is called twice is there twice.
+    /// All paths of module calls, depth first: callers before their callees, siblings by name, the root module
+    /// first. A module that is called twice occurs twice.
     ///
-    /// Paths can be many more than modules are: the caller bounds how many it takes.
+    /// The number of paths can be exponential in the number of modules, so the caller must limit how many it
+    /// takes.
     pub fn module_paths(&self) -> impl Iterator<Item = ModulePath<'_>> {
         let root = ModulePath { key: String::new(), source: "", module: self.root() };
         let mut pending = vec![root];
         std::iter::from_fn(move || {
             let path = pending.pop()?;
-            // The last one that is put down is the first to be taken up.
+            // The stack pops the last path first, so push the calls in reverse order.
             pending.extend(path.module.calls.iter().rev().map(|(name, (call, child))| {
                 let key = match path.key.as_str() {
                     "" => name.to_string(),
@@ -168,14 +171,15 @@ impl Program {
         })
     }
 
-    /// Where something of an item stands in the text. Ranges are not kept: the block is parsed again, which only
-    /// happens when something is shown to a person.
+    /// The source location of a part of an item. `None` if it has no range. The block is parsed again, because
+    /// ranges are not stored: only diagnostics need them.
     pub fn locate(&self, origin: Origin, at: At) -> Option<Location> {
         crate::source_map::locate(self, origin, at)
     }
 
-    /// Adds to an error of a run how an ephemeral value came to its place. The analysis found that before: while it did
-    /// not know whether the value would be ephemeral, it was a hint.
+    /// Adds to a runtime error the chain that explains why a value is ephemeral. The analysis has computed the
+    /// chain already: as long as it is unknown if the value is ephemeral, the analysis reports a hint with the
+    /// same chain.
     pub fn explained(&self, found: Diagnostic) -> Diagnostic {
         let known = found.location.as_ref().filter(|_| found.related.is_empty());
         let Some(known) = known.and_then(|at| self.explanation(at, &found)) else { return found };
@@ -187,7 +191,7 @@ impl Program {
         }
     }
 
-    /// The hint at a place, or else the first one inside of it, that is about the same.
+    /// The first hint on the same subject at the location, or else inside of it.
     fn explanation(&self, at: &Location, found: &Diagnostic) -> Option<&Diagnostic> {
         let is_about = |it: &&Diagnostic| it.id == found.id || it.detail.contains(&found.detail);
         let here = self.explanations.get(at).into_iter().flatten();
@@ -201,14 +205,14 @@ impl Program {
         inside.filter(move |(it, _)| it.range.end <= end).flat_map(|(_, hints)| hints)
     }
 
-    /// The header of the block around an item, as diagnostics show it after "in": `resource "a" "b"`.
+    /// The header of the block that contains an item, which diagnostics show after "in": `resource "a" "b"`.
     pub fn context(&self, origin: Origin) -> Option<String> {
         crate::source_map::context(&self.sources, origin)
     }
 }
 
-/// Typed access to what an entry declares. Each panics only if the entry was filed under the wrong kind, which the
-/// construction of [`Module`] excludes.
+/// Typed access to the declaration of an entry. Each method panics if the entry has another kind; the construction
+/// of [`Module`] excludes that.
 impl Entry {
     /// The item as a variable.
     pub fn variable(&self) -> &Variable {

@@ -1,30 +1,30 @@
-//! Functions of providers: what a name like `provider::name::function` means, and which arguments one takes.
+//! Provider functions: parses names like `provider::name::function`, and checks arguments against signatures.
 //!
-//! What a name means follows from the module's `required_providers`, and which functions there are from the schemas; so
-//! analysis, engine and console say the same about a call.
+//! The module's `required_providers` gives the provider of a name, and the provider's schema gives its functions.
+//! The analysis, the engine and the console share this code, so they report the same diagnostics for a call.
 
 use provider::{FunctionParameter, FunctionSignature};
 use values::{Str, Type, Value, convert};
 
-/// The summary where there is no such function.
+/// The summary of the diagnostic for a function that does not exist.
 pub const UNKNOWN: &str = "Unknown provider function";
 
 const FAILED: &str = "Error in function call";
 const TOO_FEW: &str = "Not enough function arguments";
 const TOO_MANY: &str = "Too many function arguments";
 
-/// The parts of a name.
+/// The parts of a provider function's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name<'n> {
-    /// As the module calls the provider.
+    /// The local name of the provider in the module.
     pub provider: &'n str,
-    /// The configuration of the provider, where it is not the default one.
+    /// The alias of the provider configuration. `None` for the default configuration.
     pub alias: Option<&'n str>,
-    /// The function.
+    /// The name of the function.
     pub function: &'n str,
 }
 
-/// The parts of `provider::name::function` or `provider::name::alias::function`.
+/// Parses `provider::name::function` or `provider::name::alias::function`. `None` if the name has another form.
 pub fn parse(name: &str) -> Option<Name<'_>> {
     let parts: Vec<&str> = name.split("::").collect();
     match parts[..] {
@@ -36,21 +36,22 @@ pub fn parse(name: &str) -> Option<Name<'_>> {
     }
 }
 
-/// What is said of a name that has not the parts of one.
+/// The detail of the diagnostic for a name that [`parse`] rejects.
 pub fn not_a_name() -> String {
     "A function of a provider is called as provider::NAME::FUNCTION(...): the name of the provider in this module's required_providers, then \
      the function."
         .to_owned()
 }
 
-/// What is said where the module has no such provider.
+/// The detail of the diagnostic for a provider that the module does not declare.
 pub fn no_provider(name: &str, provider: &str) -> String {
     format!(
         "There is no function named \"{name}\". Ensure that provider name \"{provider}\" is declared in this module's required_providers block."
     )
 }
 
-/// What is said where the provider has no such function, with one that may be meant.
+/// The detail of the diagnostic for a function that the provider does not have, and the closest name among
+/// `offered`.
 pub fn not_offered<'f>(
     name: Name<'_>,
     offered: impl IntoIterator<Item = &'f str>,
@@ -64,18 +65,18 @@ pub fn not_offered<'f>(
     (detail, close)
 }
 
-/// What is wrong with the arguments of a call. `Debug` shows no detail: it may quote an argument.
+/// A problem with the arguments of a call. `Debug` omits the detail, which may quote an argument.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// The argument at fault, counted from 0; none if the number of arguments is wrong.
+    /// The index of the argument at fault. `None` if the problem is not about one argument.
     pub argument: Option<usize>,
-    /// One line.
+    /// The summary of the diagnostic, one line.
     pub summary: &'static str,
-    /// What is wrong.
+    /// The detail of the diagnostic.
     pub detail: String,
     /// The function with the names of its parameters: `provider::a::f(first, rest...)`.
     pub called: String,
-    /// Whether the function itself says so, in words that may quote what it was given.
+    /// Set if the detail quotes the provider's own error message, which may contain argument values.
     pub is_quote: bool,
 }
 
@@ -86,7 +87,8 @@ impl std::fmt::Debug for Misfit {
 }
 
 impl Misfit {
-    /// What a function says that could not work with its arguments.
+    /// The error that the provider function returned for its arguments. `argument` is the index that the provider
+    /// blames.
     pub fn said(
         name: &str,
         signature: &FunctionSignature,
@@ -115,7 +117,7 @@ impl Misfit {
         }
     }
 
-    /// What a diagnostic says where secrets are among the arguments.
+    /// The detail of the diagnostic if an argument is secret: omits the provider's message.
     pub fn discreet_detail(&self, name: &str) -> String {
         match self.is_quote {
             true => format!(
@@ -126,15 +128,16 @@ impl Misfit {
     }
 }
 
-/// What a call can be answered with before the provider is asked.
+/// The outcome of [`prepare`].
 pub enum Prepared {
-    /// The provider is to be asked with these.
+    /// The converted arguments, for the call to the provider.
     Call(Vec<Value>),
-    /// An argument is not known, and the function does not take such.
+    /// The result is unknown: an argument is unknown and its parameter does not accept unknown values. Holds the
+    /// return type.
     Unknown(Type),
 }
 
-/// What is wrong with the number of arguments.
+/// Returns the problem if the number of arguments is wrong.
 pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<Misfit> {
     let wanted = signature.parameters.len();
     if let Some(missing) = signature.parameters.get(count) {
@@ -163,12 +166,12 @@ fn called(name: &str, signature: &FunctionSignature) -> String {
     format!("{name}({})", parameters.join(", "))
 }
 
-/// The parameter that an argument is for.
+/// The parameter that the argument at `position` belongs to. `None` if there are too many arguments.
 pub fn parameter(signature: &FunctionSignature, position: usize) -> Option<&FunctionParameter> {
     signature.parameters.get(position).or(signature.variadic.as_ref())
 }
 
-/// That an argument does not suit its parameter.
+/// The problem of an argument that does not suit its parameter.
 pub fn unsuitable(
     name: &str,
     signature: &FunctionSignature,
@@ -182,10 +185,10 @@ pub fn unsuitable(
     Misfit { argument: Some(position), summary, detail, called, is_quote: false }
 }
 
-/// The arguments as the signature wants them.
+/// Converts the arguments to the parameter types.
 ///
 /// # Errors
-/// Where there are too few or too many, or one is null or of a type that the function does not take.
+/// If there are too few or too many arguments, or one is null or has a type that the function does not accept.
 pub fn prepare(
     name: &str,
     signature: &FunctionSignature,
@@ -214,19 +217,19 @@ pub fn prepare(
     })
 }
 
-/// What analysis knows of a function.
+/// The result of looking up a provider function during analysis.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
-    /// There is such a function.
+    /// The function exists.
     Known(FunctionSignature),
-    /// There is none.
+    /// The provider has no such function, or the module has no such provider.
     Unknown {
-        /// Why.
+        /// The detail of the diagnostic.
         detail: String,
-        /// The name that may be meant.
+        /// The suggested name. `None` if no name is close.
         close: Option<Str>,
     },
-    /// Nobody knows what the provider has.
+    /// The functions of the provider are not known, so the analysis accepts any name.
     Unseen,
 }
 

@@ -1,14 +1,14 @@
-//! The provisioners that exist, and what their blocks and `connection {}` may say (`reference`: surface 8).
+//! The provisioners, and the schemas of `provisioner` and `connection` blocks.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use provider::{Attribute, Block};
 use values::{Str, Type};
 
-/// The names of the provisioners.
+/// The provisioner types.
 pub const KINDS: [&str; 3] = ["local-exec", "remote-exec", "file"];
 
-/// The arguments of a provisioner, if there is one of that name.
+/// The schema of a provisioner type. `None` if the type does not exist.
 pub fn schema(kind: &str) -> Option<&'static Block> {
     match kind {
         "local-exec" => Some(&LOCAL_EXEC),
@@ -18,27 +18,28 @@ pub fn schema(kind: &str) -> Option<&'static Block> {
     }
 }
 
-/// The arguments of `local-exec`.
+/// The schema of `local-exec`.
 pub fn local_exec() -> &'static Block {
     &LOCAL_EXEC
 }
 
-/// The arguments of `connection {}`, those of SSH and those of WinRM: which of them count is known when it is used.
+/// The schema of `connection` blocks. It has the arguments of both SSH and WinRM, because the type is known only
+/// when the connection is used.
 pub fn connection() -> &'static Block {
     &CONNECTION
 }
 
-/// What is wrong with a constant of a connection.
+/// A problem with a constant argument of a connection.
 pub struct UnfitConnection {
-    /// What is wrong, without a word of the constant.
+    /// The reason, without a quotation of the constant.
     pub why: String,
-    /// What could be meant.
+    /// The words that are acceptable. Empty if the argument is not one of a fixed set.
     pub words: &'static [&'static str],
-    /// Whether the reference goes on with a default.
+    /// Set if OpenTofu ignores the problem and uses a default.
     pub is_ignored: bool,
 }
 
-/// What a text of a connection cannot be; `kind` is the type of the connection.
+/// Checks a string argument of a connection of type `kind`. `None` if the value is acceptable.
 pub fn unfit_text(kind: &str, argument: &str, text: &str) -> Option<UnfitConnection> {
     let unfit = |why: &str, words, is_ignored| {
         Some(UnfitConnection { why: why.to_owned(), words, is_ignored })
@@ -72,7 +73,8 @@ fn is_in_windows_temp(path: &str) -> bool {
     path.replace('\\', "/").starts_with("C:/Windows/Temp")
 }
 
-/// Whether an argument of a connection is the number of a port; those of `ssh` alone count there alone.
+/// Returns true if an argument of a connection is a port number. The ports of bastion host and proxy exist only
+/// for `ssh`.
 pub fn is_port(kind: &str, argument: &str) -> bool {
     argument == "port" || kind == "ssh" && ["bastion_port", "proxy_port"].contains(&argument)
 }
@@ -103,7 +105,7 @@ static FILE: LazyLock<Block> = LazyLock::new(|| {
     ])
 });
 
-/// Arguments of a connection that are texts.
+/// The string arguments of a connection.
 const TEXTS: &[&str] = &[
     "type",
     "user",

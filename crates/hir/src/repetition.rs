@@ -1,11 +1,11 @@
-//! Why `for_each` makes no instances of a value, in the words that analysis and runs have in common.
+//! Rules and messages for the values that `for_each` accepts, shared by the analysis and the engine.
 
 use values::Type;
 
-/// Of a set that has null in it.
+/// The message for a `for_each` set that contains null.
 pub const NULL_IN_SET: &str = "\"for_each\" sets must not contain null values";
 
-/// Whether values of a type have keys, if they are known.
+/// Returns true if `for_each` accepts values of this type. `Dynamic` is accepted: the type is not known yet.
 pub fn has_keys(ty: &Type) -> bool {
     match ty {
         Type::Map(_) | Type::Object(_) | Type::Dynamic => true,
@@ -14,7 +14,7 @@ pub fn has_keys(ty: &Type) -> bool {
     }
 }
 
-/// Of a type whose values have none.
+/// The message for a `for_each` value of a type that [`has_keys`] rejects.
 pub fn wrong_type(ty: &Type) -> String {
     match ty {
         Type::Set(element) => format!(

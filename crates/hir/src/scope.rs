@@ -1,4 +1,4 @@
-//! What an expression is evaluated in: the engine, the console and tests each bring their own [`Scope`].
+//! The evaluation scope: the engine, the console and tests each implement [`Scope`].
 
 use std::cell::RefCell;
 
@@ -11,15 +11,15 @@ use crate::{
 
 /// Gives references their runtime values.
 ///
-/// **Invariant:** a scope never performs I/O for a provider. What needs a provider's answer is not known at first; whoever
-/// drives the evaluation performs the calls and evaluates again with the answers.
+/// **Invariant:** a scope never performs I/O for a provider. A value that needs a provider's answer is unknown at
+/// first. The driver of the evaluation performs the calls and evaluates again with the answers.
 pub trait Scope {
-    /// The value of a whole reference. For a resource or module with `count` or `for_each` that is the collection of
-    /// all its instances; prefer [`Scope::resource_instance`] and [`Scope::module_output`].
+    /// The value of a whole reference. For a resource or module with `count` or `for_each`, that is the collection
+    /// of all instances; prefer [`Scope::resource_instance`] and [`Scope::module_output`].
     fn reference(&self, reference: &Ref) -> Result<Value, Interrupt>;
 
-    /// `type.name[key]`, without building the collection. `None` means that the general way must be taken: `reference`,
-    /// then an index.
+    /// The value of `type.name[key]`, without building the collection. `None` if the caller must index the result
+    /// of [`Scope::reference`] instead.
     fn resource_instance(
         &self,
         _resource: &addr::Resource,
@@ -28,8 +28,8 @@ pub trait Scope {
         Ok(None)
     }
 
-    /// `module.call.output` or `module.call[key].output`, without building the object of all outputs. `None` means that
-    /// the general way must be taken.
+    /// The value of `module.call.output` or `module.call[key].output`, without building the object of all outputs.
+    /// `None` if the caller must use [`Scope::reference`] instead.
     fn module_output(
         &self,
         _call: &str,
@@ -39,56 +39,56 @@ pub trait Scope {
         Ok(None)
     }
 
-    /// The value of a module call as far as one output goes: what [`Scope::module_output`] looks into, as a whole, for
-    /// instances that are not there and keys that are marked. `None` means that the value of the call itself must be
-    /// taken.
+    /// The value of a module call, restricted to one output: the collection that [`Scope::module_output`] selects
+    /// from. It is needed for keys without an instance and for marked keys. `None` if the caller must use
+    /// [`Scope::reference`] instead.
     fn module_with_output(&self, _call: &str, _output: &str) -> Result<Option<Value>, Interrupt> {
         Ok(None)
     }
 
-    /// A function of a provider, `provider::name::function`. The arguments have their marks, so that who sends them knows what is
-    /// secret; the evaluator puts the marks on the result. A scope that must ask a provider first answers with a value that is not known, and has the expression
-    /// evaluated again when it has the answer. [`Interrupt::Misfit`] and [`Interrupt::Refused`] are failures of this
-    /// call, which a `try` may hide.
+    /// Calls a provider function, `provider::name::function`. The arguments have their marks, so that the scope
+    /// knows which are secret; the evaluator adds the marks to the result. A scope that must first call the
+    /// provider returns an unknown value and evaluates the expression again with the answer. [`Interrupt::Misfit`]
+    /// and [`Interrupt::Refused`] are failures of this call, which `try` can catch.
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;
 
-    /// What functions may ask of their surroundings: files, the time.
+    /// The environment of functions: files and the current time.
     fn functions(&self) -> &dyn FunctionEnv;
 
-    /// Whether this is the console, whose functions are not quite those of configurations.
+    /// Returns true in the console, whose functions differ slightly from those of configurations.
     fn is_console(&self) -> bool {
         false
     }
 
-    /// Where to put the secrets that expressions come across on the way to their value, if somebody asks for them.
+    /// The collector of secrets that occur during evaluation. `None` if no caller collects them.
     fn secret_parts(&self) -> Option<&SecretParts> {
         None
     }
 }
 
-/// Gathers the secrets that expressions come across on the way to their value.
+/// Collects the secrets that occur during evaluation.
 ///
-/// A finished value does not show what it was made from: of `"login ${upper(var.password)}"` it tells that the whole
-/// text is secret, and a program that is given the text may print the part. So whoever hands a value to a program and
-/// promises to hide its secrets must know the parts.
+/// A finished value does not show its parts. In `"login ${upper(var.password)}"`, the mark covers the whole text,
+/// but a program that receives the text may print only the password. A caller that passes a value to a program and
+/// must redact its secrets therefore needs the parts.
 ///
-/// **Invariant:** of what references give, only texts and numbers are gathered, and no collections: whoever gave them
-/// their values knows those. So the work grows with what is computed, and not with what is only looked at.
+/// **Invariant:** from the values of references, only strings and numbers are collected, no collections. The
+/// caller already knows those. So the cost grows with the computed values, not with the values that are only read.
 #[derive(Default)]
 pub struct SecretParts {
-    /// Absent while nobody asks, so that evaluating costs nothing more.
+    /// `None` outside of [`SecretParts::gather`], so that evaluation has no extra cost.
     gathered: RefCell<Option<Vec<Value>>>,
 }
 
 impl SecretParts {
-    /// Does some evaluating, and gives with its result the secrets that it came across.
+    /// Runs `work` and returns its result with the secrets that occurred.
     pub fn gather<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Value>) {
         let outer = self.gathered.replace(Some(Vec::new()));
         let result = work();
         (result, self.gathered.replace(outer).unwrap_or_default())
     }
 
-    /// Whether somebody asks.
+    /// Returns true inside of [`SecretParts::gather`].
     pub fn is_wanted(&self) -> bool {
         self.gathered.borrow().is_some()
     }
@@ -100,23 +100,24 @@ impl SecretParts {
     }
 }
 
-/// Why an evaluation stopped without a diagnostic of its own.
+/// The reason why an evaluation stopped without a diagnostic of its own.
 #[derive(Clone, Debug)]
 pub enum Interrupt {
-    /// A provider's function does not take these arguments, or failed with them.
+    /// A provider function does not accept these arguments, or failed with them.
     Misfit(Box<Misfit>),
-    /// Something that the expression refers to failed, and that was reported there.
+    /// A referenced object failed, and its failure is already reported.
     Poisoned,
-    /// The user interrupted the run: there is no result, and nothing to report here.
+    /// The user interrupted the run: there is no result, and nothing to report.
     Stopped,
-    /// The budget of the evaluation is used up. It ends as a whole; [`eval`](crate::eval) makes it a diagnostic.
+    /// The budget of the evaluation is used up. The whole evaluation ends; [`eval`](crate::eval) makes it a
+    /// diagnostic.
     Exceeded {
-        /// What was being evaluated.
+        /// The expression that was being evaluated.
         at: At,
-        /// What there was too much of.
+        /// The resource that was exceeded.
         exceeded: Exceeded,
     },
-    /// A reference has no value here, for a reason in words: `self` outside of a resource, `each` without `for_each`.
+    /// A reference has no value here: `self` outside of a resource, or `each` without `for_each`.
     Refused {
         /// The diagnostic's summary.
         summary: &'static str,
@@ -125,21 +126,21 @@ pub enum Interrupt {
     },
 }
 
-/// A problem found while evaluating, at a place inside the item.
+/// A diagnostic of an evaluation, with a location inside the item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvalDiagnostic {
-    /// Where.
+    /// The location in the item.
     pub at: At,
     /// Error or warning.
     pub severity: db::Severity,
     /// The stable id, kebab-case.
     pub id: &'static str,
-    /// One line, OpenTofu's wording where it has one.
+    /// The summary, one line, in OpenTofu's wording if it has one.
     pub summary: String,
-    /// What is wrong and the way out.
+    /// The detail: the problem and how to solve it.
     pub detail: String,
-    /// Lines such as `var.x is 5`, shown below the source line. Never the value of anything sensitive or ephemeral.
+    /// Lines such as `var.x is 5`, shown below the source line. Never contains sensitive or ephemeral values.
     pub values: Vec<String>,
-    /// What would mend it.
+    /// A suggested fix, if any.
     pub fix: Option<crate::Fix>,
 }

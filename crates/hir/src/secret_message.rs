@@ -1,16 +1,17 @@
-//! Messages of conditions that would show a secret, in the words that the analysis and whoever runs them share.
+//! The diagnostic for an error message of a condition that contains secret values, shared by the analysis and the
+//! engine.
 
 use values::MarkKind;
 
 /// The id of the diagnostic.
 pub const ID: &str = "error-message-marks";
 
-/// Its summary.
+/// The summary of the diagnostic.
 pub fn summary(kind: MarkKind) -> String {
     format!("Error message refers to {} values", words(kind).0)
 }
 
-/// Its detail.
+/// The detail of the diagnostic.
 pub fn detail(kind: MarkKind) -> String {
     let (kind, way_out) = words(kind);
     format!(
@@ -19,7 +20,7 @@ pub fn detail(kind: MarkKind) -> String {
     )
 }
 
-/// What a message must not show, and how it is made to; all that is not ephemeral is sensitive.
+/// The adjective for the mark and the function that removes it. All marks but ephemeral count as sensitive.
 fn words(kind: MarkKind) -> (&'static str, &'static str) {
     match kind {
         MarkKind::Ephemeral => ("ephemeral", "ephemeralasnull() function"),

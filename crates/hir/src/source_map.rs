@@ -1,4 +1,4 @@
-//! From a place inside an item back to the text.
+//! Maps locations inside an item back to source ranges.
 
 use db::{ByteRange, Location, SourceText, Sources};
 
@@ -8,7 +8,7 @@ use crate::{
     program::{Origin, Program},
 };
 
-/// Where something of an item stands, found by parsing its block again.
+/// Finds the source location of `at` by parsing its block again. `None` if the item has no such range.
 pub(crate) fn locate(program: &Program, origin: Origin, at: At) -> Option<Location> {
     let sources = &program.sources;
     let overrides = program.overrides.get(&(origin.file, origin.block));
@@ -30,7 +30,7 @@ pub(crate) fn locate(program: &Program, origin: Origin, at: At) -> Option<Locati
     Some(Location { path: file.path.clone(), range })
 }
 
-/// The header of the block around an item, as shown after "in".
+/// The header of the block that contains an item, which diagnostics show after "in".
 pub(crate) fn context(sources: &Sources, origin: Origin) -> Option<String> {
     let (text, file) = text_of(sources, origin)?;
     let map = source_map(sources, origin)?;
@@ -49,7 +49,7 @@ fn source_map(sources: &Sources, origin: Origin) -> Option<SourceMap> {
     (index < lowered.source_maps.len()).then(|| lowered.source_maps.swap_remove(index))
 }
 
-/// The ranges of an item that override files change.
+/// The source map of an item that override files change. `None` if no override file does.
 fn merged_map(sources: &Sources, origin: Origin, by: &[Origin]) -> Option<SourceMap> {
     let declaration = |origin: Origin| -> Option<Declaration> {
         let (text, file) = text_of(sources, origin)?;

@@ -1,11 +1,11 @@
-//! "Did you mean".
+//! Suggestions for misspelled names, "Did you mean …?".
 
-/// How far a name may be from the one that is meant.
+/// The largest edit distance of a suggestion.
 const MOST_EDITS: usize = 2;
 
-/// The closest of the candidates to a name that does not exist, where one is close enough to be meant: at most two
-/// edits away, as the reference has it (hcl 3.1). The first of equals wins. A name that cannot be written is none: whoever
-/// declares it is told so there.
+/// Returns the candidate closest to a name that does not exist. `None` if no candidate is within two edits, the
+/// limit of OpenTofu. The first of equally close candidates wins. Candidates that are not valid identifiers are
+/// skipped; the declaration of such a name has its own diagnostic.
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
@@ -16,12 +16,12 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// The sentence that proposes what was perhaps meant, after a blank; nothing where nothing is near.
+/// The sentence that asks for `close`, after a space. Empty if there is no suggestion.
 pub(crate) fn question(close: Option<&str>) -> String {
     close.map(|close| format!(" Did you mean \"{close}\"?")).unwrap_or_default()
 }
 
-/// The closest of candidates that are offered one by one.
+/// Finds the closest of candidates that are offered one by one.
 pub(crate) struct Closest<'n> {
     name: &'n str,
     best: Option<(usize, String)>,
@@ -44,7 +44,8 @@ impl<'n> Closest<'n> {
     }
 }
 
-/// How far a candidate is, if it is nearer than the best one so far.
+/// The edit distance of a candidate. `None` unless it is smaller than `best`, within the limit, and the candidate
+/// is a valid identifier.
 fn nearer(name: &str, candidate: &str, best: Option<usize>) -> Option<usize> {
     let most = match best {
         Some(best) => best.checked_sub(1)?,

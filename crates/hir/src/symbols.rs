@@ -1,23 +1,24 @@
-//! The symbol table: which names the modules declare, and where.
+//! The symbol table: the declared names of each module and their declarations.
 //!
 //! ```text
 //! text(block) ─► block_names ─► driver compares with before ─► Symbol (input) ─► whoever looked the name up
 //! ```
 //!
-//! A map of all names of a module would be a query that reads every block: with a hundred thousand resources, a name that
-//! is being typed would cost a tenth of a second each time. So what a block declares is handed back to the database as
-//! input, name by name, by the one who changed its text ([`redeclare`]): an edit costs as much as the names that it
-//! touched, and re-runs only who looked one of them up, declared or not.
+//! A query that maps all names of a module would read every block: with 100,000 resources, each keystroke in a
+//! name would cost a tenth of a second. Instead, the code that changes a block's text feeds the declared names
+//! back into the database as inputs, one per name ([`redeclare`]). The cost of an edit depends on the number of
+//! changed names, and the edit invalidates only queries that looked up one of these names, declared or not.
 //!
-//! **Invariant:** at the end of each change, the table holds what [`block_names`] gives for every block of every directory.
-//! The functions that change it, [`declare`], [`declare_tables`], [`declare_again`] and [`redeclare`], are called by `project`
-//! only.
-//! **Invariant:** the table holds declared names only, and those change only while the database has no other handle,
-//! together with an input that every walk over a map has read.
+//! **Invariant:** after each change, the table agrees with [`block_names`] of every block of every directory. Only
+//! the `project` crate calls the functions that change the table: [`declare`], [`declare_tables`],
+//! [`declare_again`] and [`redeclare`].
+//! **Invariant:** the table holds only declared names. They change only while the database has no other handle,
+//! and together with an input that every iteration over the table has read.
 //!
-//! A name that nobody declares has no entry, whoever looks for it: who types a name leaves dozens of them behind. That it was
-//! looked for in vain is a read of one of a fixed number of inputs, which all such names share by their hash; a name that
-//! gets or loses its entry changes the one of its hash. What a name leaves when its last declaration goes is used for another.
+//! An undeclared name has no entry, even if a query looked it up: typing one name causes dozens of such lookups. A
+//! lookup without result reads one of a fixed number of `Absent` inputs, selected by the hash of the name. Adding
+//! or removing the entry of a name changes the input for its hash. The `Symbol` of a removed name is reused for
+//! another name.
 
 mod first;
 
@@ -44,17 +45,19 @@ use crate::{
 /// A declared name of a module.
 #[salsa::input]
 pub struct Symbol {
-    /// The declaration that counts: the first in the order of the text that is in no override file.
+    /// The effective declaration: the first one in the order of the text that is in no override file. `None` if
+    /// only override files have the name.
     #[returns(copy)]
     pub first: Option<ItemKey>,
-    /// Further declarations of the name, in the order of the text: first those that should not be there, then those of
-    /// override files, which change what the name is. If these are all, nothing is declared.
+    /// The other declarations. Duplicates come first, in the order of the text, then the declarations of override
+    /// files, which modify the effective declaration. If `first` is `None`, these are all and the name counts as
+    /// undeclared.
     #[returns(ref)]
     pub later: Box<[ItemKey]>,
 }
 
 impl Symbol {
-    /// Every declaration, in the order of the text.
+    /// All declarations in the order of the text.
     pub fn declarations(self, db: &dyn Db) -> Vec<ItemKey> {
         self.declared(db).collect()
     }
@@ -64,59 +67,61 @@ impl Symbol {
     }
 }
 
-/// That the declared names of one kind changed: read by whoever walks over all of them.
+/// A counter that changes with the declared names of one kind. Every iteration over the names of the kind reads
+/// it.
 #[salsa::input]
 struct Revision {
     #[returns(copy)]
     number: u64,
 }
 
-/// That a name got its first declaration or lost its last, among the names with one hash.
+/// A counter that changes when a name gets its first declaration or loses its last. All names of one hash
+/// partition share it.
 #[salsa::input]
 struct Absent {
     #[returns(copy)]
     number: u64,
 }
 
-/// Into how many parts names without a declaration are divided.
+/// The number of hash partitions of undeclared names.
 const ABSENT: usize = 1024;
 
-/// The part of a name.
+/// The hash partition of a name.
 fn part_of(directory: Directory, name: &ItemName) -> usize {
     let mut hasher = FxHasher::default();
     (directory, name).hash(&mut hasher);
     hasher.finish() as usize % ABSENT
 }
 
-/// What a name is the name of; each kind is listed by itself.
+/// The kind of a declared name. The table lists each kind separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NameKind {
-    /// `var.x`
+    /// An input variable, `var.x`.
     Variable,
-    /// `local.x`
+    /// A local value, `local.x`.
     Local,
-    /// An output
+    /// An output value.
     Output,
-    /// A resource of any mode
+    /// A resource of any mode.
     Resource,
-    /// `module.x`
+    /// A module call, `module.x`.
     Module,
-    /// A provider configuration
+    /// A provider configuration.
     Provider,
-    /// A check
+    /// A check block.
     Check,
-    /// `terraform {}`; one name for all of them.
+    /// The `terraform` blocks. All of them share one name.
     Terraform,
-    /// `moved {}`, the same.
+    /// The `moved` blocks. All of them share one name.
     Moved,
-    /// `removed {}`, the same.
+    /// The `removed` blocks. All of them share one name.
     Removed,
-    /// `import {}`, the same.
+    /// The `import` blocks. All of them share one name.
     Import,
 }
 
 impl NameKind {
-    /// Every kind, in the order of [`ItemName`].
+    /// All kinds, in the order of [`ItemName`].
     pub const ALL: [NameKind; 11] = [
         NameKind::Variable,
         NameKind::Local,
@@ -131,7 +136,7 @@ impl NameKind {
         NameKind::Import,
     ];
 
-    /// The kind of a name; none of what has no name.
+    /// The kind of a name. `None` for [`ItemName::Other`].
     pub fn of(name: &ItemName) -> Option<NameKind> {
         Some(match name {
             ItemName::Variable(_) => NameKind::Variable,
@@ -150,52 +155,53 @@ impl NameKind {
     }
 }
 
-/// The names of all modules. Cheap to clone; the handles of one database share it.
+/// The names of all modules. Cheap to clone: the handles of one database share the data.
 ///
-/// No lock: it changes only while the database has no other handle. If there were one, it would keep what it had.
+/// There is no lock: the names change only while the database has no other handle. If another handle existed, it
+/// would keep its old data.
 #[derive(Clone, Default)]
 pub struct Symbols {
     modules: Arc<FxHashMap<Directory, ModuleSymbols>>,
-    /// Stands for the modules that nobody has declared, for who looks there nevertheless.
+    /// An empty entry that lookups in undeclared modules read, so that a later declaration invalidates them.
     undeclared: Arc<OnceLock<ModuleSymbols>>,
     absent: Arc<OnceLock<Box<[Absent]>>>,
-    /// Those of names that have no declaration any more. Whoever read one has to look again, since it changed; so it can
-    /// stand for another name.
+    /// Symbols of names without declarations, for reuse. Removing a name changes its symbol, which invalidates
+    /// every reader, so the symbol can then stand for another name.
     spare: Arc<Mutex<Vec<Symbol>>>,
 }
 
-/// The names of one module by kind.
+/// The names of one module, by kind.
 #[derive(Clone)]
 struct ModuleSymbols {
     kinds: [KindSymbols; NameKind::ALL.len()],
-    /// Where no text changes.
+    /// The outline of the module. Set only in a frozen database, for a module without override files.
     gathered: Option<Arc<Gathered>>,
 }
 
-/// The names of one kind: one table for who looks a name up, one for who walks over them in their order.
+/// The names of one kind: a hash table for lookups and a sorted collection for iteration.
 #[derive(Clone)]
 struct KindSymbols {
     revision: Revision,
     by_name: HashTable<(ItemName, Symbol)>,
     sorted: Sorted,
-    /// Whether a name may be declared more than once.
+    /// False if no name has more than one declaration.
     has_further: bool,
 }
 
 impl Symbols {
-    /// The names of one kind.
+    /// The names of one kind in a module. Empty if the module is undeclared.
     fn of(&self, db: &dyn Db, directory: Directory, kind: NameKind) -> &KindSymbols {
         let known = self.modules.get(&directory);
         known.unwrap_or_else(|| self.undeclared.get_or_init(|| ModuleSymbols::new(db))).kind(kind)
     }
 
-    /// The symbol of a name that has a table entry.
+    /// The symbol of a name. `None` if the name has no table entry.
     fn get(&self, directory: Directory, name: &ItemName) -> Option<Symbol> {
         let kind = NameKind::of(name)?;
         self.modules.get(&directory)?.kind(kind).get(name)
     }
 
-    /// Whether somebody may have looked at the names of a module.
+    /// Returns true if a query may have read the names of a module.
     fn may_be_known(&self, directory: Directory) -> bool {
         self.modules.contains_key(&directory) || self.undeclared.get().is_some()
     }
@@ -205,7 +211,7 @@ impl Symbols {
         module.map(|it| &mut it.kinds[kind as usize])
     }
 
-    /// What changes when a name of this part gets its first declaration or loses its last.
+    /// The input that changes when a name of this partition gets its first declaration or loses its last.
     fn absent(&self, db: &dyn Db, part: usize) -> Absent {
         self.absent.get_or_init(|| (0..ABSENT).map(|_| Absent::new(db, 0)).collect())[part]
     }
@@ -215,14 +221,14 @@ impl Symbols {
     }
 }
 
-/// Sets where a name is declared. Gives whether it was not declared before, or is not any more.
+/// Sets the declarations of a name. Returns true if the name got its first declaration or lost its last.
 fn declare_name(db: &mut dyn Db, directory: Directory, name: &ItemName, keys: &[ItemKey]) -> bool {
     let Some(kind) = NameKind::of(name) else { return false };
     match db.symbols().get(directory, name) {
         Some(symbol) => {
             set_declarations(db, symbol, keys);
             if keys.is_empty() {
-                // It changes, even where override files alone had the name: whoever read it has to look again.
+                // Set `first` even if it was `None` already: the change invalidates the readers of the symbol.
                 symbol.set_first(db).to(None);
                 let of_kind = db.symbols_mut().kind_mut(directory, kind);
                 of_kind.into_iter().for_each(|it| it.remove(name));
@@ -234,7 +240,8 @@ fn declare_name(db: &mut dyn Db, directory: Directory, name: &ItemName, keys: &[
         None => {
             let spare = db.symbols().spare().pop();
             let symbol = spare.unwrap_or_else(|| new_symbol(db, keys));
-            // It is read instead of what just changed, so it has to be as new, even where nothing is declared still.
+            // Set `first` even if it stays `None`. Readers switch from the `Absent` input that just changed to
+            // this symbol, so the symbol must be at least as recent.
             symbol.set_first(db).to(None);
             set_declarations(db, symbol, keys);
             let of_kind = db.symbols_mut().kind_mut(directory, kind);
@@ -244,7 +251,7 @@ fn declare_name(db: &mut dyn Db, directory: Directory, name: &ItemName, keys: &[
     }
 }
 
-/// Whoever has walked over the names of a kind has to look again.
+/// Invalidates queries that iterated over the names of a kind.
 fn names_changed(db: &mut dyn Db, directory: Directory, kind: NameKind) {
     let revision = db.symbols().of(db, directory, kind).revision;
     count_up(db, revision);
@@ -298,12 +305,12 @@ impl KindSymbols {
     }
 }
 
-/// Names in their order with what stands for them.
+/// Sorted names with their symbols.
 #[derive(Clone)]
 enum Sorted {
-    /// As they were read.
+    /// The initial form, built when the module was read.
     List(Arc<Vec<(ItemName, Symbol)>>),
-    /// From the first name on that comes or goes.
+    /// The form after the first name was added or removed.
     Tree(BTreeMap<ItemName, Symbol>),
 }
 
@@ -327,7 +334,7 @@ impl Sorted {
         listed.chain(tree.into_iter().flat_map(|it| it.iter().map(|(name, it)| (name, *it))))
     }
 
-    /// Visits the names that are next to one: half of them before it.
+    /// Visits up to `most` names around `name` in sort order, half of them before it.
     fn for_each_near(&self, name: &ItemName, most: usize, mut visit: impl FnMut(&ItemName)) {
         match self {
             Sorted::List(list) => {
@@ -344,15 +351,16 @@ impl Sorted {
     }
 }
 
-/// The symbol of a name that is declared. Who asks in vain is asked again when it is.
+/// The symbol of a declared name. `None` if the name has no table entry; a later declaration then invalidates the
+/// calling query.
 pub fn symbol(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<Symbol> {
     found(db, directory, name).map(|(symbol, _)| symbol)
 }
 
-/// The declaration of a name that counts, where that at `key` is a further one.
+/// The effective declaration of a name if the declaration at `key` is a further one. `None` otherwise.
 ///
-/// **Stability:** reads the further ones alone, where `key` is none of them. The name is declared as long as `key` says so,
-/// and who asks has read that.
+/// **Stability:** reads only the further declarations if `key` is not one of them. The name is declared as long as
+/// the block of `key` declares it, and the caller has read that block.
 pub(crate) fn declared_before(
     db: &dyn Db,
     directory: Directory,
@@ -367,7 +375,7 @@ pub(crate) fn declared_before(
     if symbol.later(db).contains(&key) { symbol.first(db) } else { None }
 }
 
-/// The declaration of a name that counts.
+/// The effective declaration of a name. `None` if the name is undeclared.
 pub(crate) fn first_declaration(
     db: &dyn Db,
     directory: Directory,
@@ -379,10 +387,11 @@ pub(crate) fn first_declaration(
 fn found(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<(Symbol, Option<ItemKey>)> {
     let kind = NameKind::of(name)?;
     match db.symbols().get(directory, name) {
-        // Its going is a change of it.
+        // Removing the name changes this symbol, so the read is a sufficient dependency.
         Some(symbol) => Some((symbol, symbol.first(db))),
         None => {
-            // Who looks in vain is known to have looked, even where nobody has declared anything yet.
+            // Creates the entry for undeclared modules, so that a first declaration of the module knows of this
+            // lookup.
             db.symbols().of(db, directory, kind);
             db.symbols().absent(db, part_of(directory, name)).number(db);
             None
@@ -390,32 +399,32 @@ fn found(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<(Symbol, 
     }
 }
 
-/// The declared names of one kind, sorted, each with the declaration that counts.
+/// The declared names of one kind, sorted, each with its effective declaration.
 pub fn names_of_kind(
     db: &dyn Db,
     directory: Directory,
     kind: NameKind,
 ) -> Vec<(ItemName, ItemKey)> {
     let kind = db.symbols().of(db, directory, kind);
-    // Every declaration that comes, goes or moves is a new number.
+    // The counter changes with every declaration that is added, removed or moved.
     kind.revision.number(db);
     let of = |(name, symbol): (&ItemName, Symbol)| Some((name.clone(), symbol.first(db)?));
     kind.sorted.iter().filter_map(of).collect()
 }
 
-/// What the blocks of a module say, where no text changes and no file overrides another.
+/// The outline of a module. `None` unless the database is frozen and the module has no override files.
 pub(crate) fn gathered(db: &dyn Db, directory: Directory) -> Option<&Gathered> {
     db.symbols().modules.get(&directory)?.gathered.as_deref()
 }
 
-/// Every declaration of one kind, those of a name that is declared twice included.
+/// All declarations of one kind, including duplicates.
 pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<ItemKey> {
     let kind = db.symbols().of(db, directory, kind);
     kind.revision.number(db);
     kind.sorted.iter().flat_map(|(_, symbol)| symbol.declared(db)).collect()
 }
 
-/// Declares what the blocks of a directory say, in the order of its text. For a directory that was just read.
+/// Declares the names of a directory that was just read, in the order of its text.
 pub fn declare(db: &mut dyn Db, directory: Directory) {
     let mut said = Said::by(db, &blocks_to_declare(db, directory));
     match is_first(db, directory) {
@@ -427,12 +436,12 @@ pub fn declare(db: &mut dyn Db, directory: Directory) {
     }
 }
 
-/// Whether nobody can have looked for the names of a directory yet.
+/// Returns true if no query can have read the names of a directory yet.
 pub fn is_first(db: &dyn Db, directory: Directory) -> bool {
     !db.symbols().may_be_known(directory)
 }
 
-/// Declares what the blocks of a directory say with the tables of all kinds of names, where [`is_first`].
+/// Declares the names of a directory from prepared tables of all kinds. Requires that [`is_first`] returns true.
 pub fn declare_tables(db: &mut dyn Db, directory: Directory, said: Said, tables: Vec<Tables>) {
     let mut module = ModuleSymbols::new(db);
     for (kind, table) in tables.into_iter().flat_map(|it| it.0) {
@@ -445,7 +454,7 @@ pub fn declare_tables(db: &mut dyn Db, directory: Directory, said: Said, tables:
     declared(db, directory);
 }
 
-/// The same where somebody may have looked, and has to look again.
+/// Declares the names of a directory whose names a query may have read. Invalidates these queries.
 pub fn declare_again(db: &mut dyn Db, directory: Directory, mut said: Said) {
     enter(db, directory);
     let mut of_names = Vec::new();
@@ -466,7 +475,7 @@ fn declared(db: &mut dyn Db, directory: Directory) {
     NameKind::ALL.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
 
-/// Sets what the override files of a directory change, where there are any.
+/// Sets which items the override files of a directory change. Does nothing without override files.
 fn override_all(db: &mut dyn Db, directory: Directory) {
     if !has_overrides(db, directory) {
         return;
@@ -477,12 +486,12 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
     overriding.set(db);
 }
 
-/// Whether a directory has override files.
+/// Returns true if a directory has override files.
 pub fn has_overrides(db: &dyn Db, directory: Directory) -> bool {
     directory.files(db).iter().any(|file| db::is_override(file.path(db)))
 }
 
-/// Makes an empty table for a module that has none. Whoever looked at its names before looks again.
+/// Adds an empty table for a module that has none. Invalidates queries that read the names of undeclared modules.
 fn enter(db: &mut dyn Db, directory: Directory) {
     if db.symbols().modules.contains_key(&directory) {
         return;
@@ -494,8 +503,8 @@ fn enter(db: &mut dyn Db, directory: Directory) {
     Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);
 }
 
-/// Whoever looked for names in vain looks again. That a name went is told here too: who found it looks in vain then, and a
-/// query may not read what is older than what it read before.
+/// Invalidates lookups without result in the given partitions. This includes partitions of removed names: a query
+/// that found such a name reads the `Absent` input next, which must not be older than what the query read before.
 fn tell(db: &mut dyn Db, others: &BTreeSet<usize>) {
     for part in others {
         let absent = db.symbols().absent(db, *part);
@@ -504,10 +513,11 @@ fn tell(db: &mut dyn Db, others: &BTreeSet<usize>) {
     }
 }
 
-/// How many names are tried for a suggestion: those that are nearest in the order of the alphabet.
+/// The number of names that are tried for a suggestion: the nearest in sort order.
 const MOST_TRIED: usize = 4_000;
 
-/// Visits declared names that one that is not declared may have been meant for, in their order: those of its kind.
+/// Visits, in sort order, the declared names that are candidates for a suggestion: names of the same kind near
+/// `name`.
 pub(crate) fn for_each_near(
     db: &dyn Db,
     directory: Directory,
@@ -520,25 +530,25 @@ pub(crate) fn for_each_near(
     kind.sorted.for_each_near(name, MOST_TRIED, visit);
 }
 
-/// What one block declared before and after a change, by the index of its items. A block that came has nothing before,
-/// one that went has nothing after.
+/// The names that one block declared before and after a change, by index of the item. An added block has none
+/// before; a removed block has none after.
 pub struct Redeclared {
     /// The block.
     pub block: Block,
-    /// Its names before.
+    /// The names before the change.
     pub before: Box<[ItemName]>,
-    /// Its names now.
+    /// The names after the change.
     pub after: Box<[ItemName]>,
 }
 
 impl Redeclared {
-    /// A block that declared nothing and declares nothing, to be filled in.
+    /// An entry without names, for the caller to complete.
     pub fn of(block: Block) -> Redeclared {
         Redeclared { block, before: Box::default(), after: Box::default() }
     }
 }
 
-/// Takes over what blocks of a directory declare now. The directory's files and their blocks are the new ones already.
+/// Updates the table after changes of blocks. The directory's files and blocks must already be the new ones.
 pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) {
     enter(db, directory);
     let mut touched: BTreeMap<&ItemName, Touched> = BTreeMap::new();
@@ -582,25 +592,26 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
     kinds.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
 
-/// The declarations of one name that went and came.
+/// The removed and the added declarations of one name.
 #[derive(Default)]
 struct Touched {
     gone: Vec<ItemKey>,
     come: Vec<ItemKey>,
 }
 
-/// Override files come last.
+/// The position of a file among the files of its directory. The flag is set for override files, which sort last.
 type FilePosition = (bool, Option<usize>);
 
-/// The places of blocks among the blocks of a directory, found out for the files that hold one of several declarations: a
-/// table of all blocks would cost more than the edit.
+/// The positions of blocks in their directory. Computed only for files that contain one of several declarations of
+/// a name: a table of all blocks would cost more than the edit.
 #[derive(Default)]
 struct Positions {
     files: FxHashMap<File, (FilePosition, FxHashMap<Block, usize>)>,
 }
 
 impl Positions {
-    /// The place of the file, and the place in the file.
+    /// The position of the block's file and the block's index in that file. `None` if the file no longer has the
+    /// block.
     fn of(
         &mut self,
         db: &dyn Db,
@@ -623,7 +634,7 @@ fn new_symbol(db: &dyn Db, keys: &[ItemKey]) -> Symbol {
     Symbol::new(db, first, later.into())
 }
 
-/// The declaration that counts and the others, of those of a name in their order.
+/// Splits the sorted declarations of a name into the effective one and the others.
 fn leading<'a>(db: &dyn Db, keys: &'a [ItemKey]) -> (Option<ItemKey>, &'a [ItemKey]) {
     match keys {
         [first, later @ ..] if declares(db, *first) => (Some(*first), later),
@@ -631,8 +642,8 @@ fn leading<'a>(db: &dyn Db, keys: &'a [ItemKey]) -> (Option<ItemKey>, &'a [ItemK
     }
 }
 
-/// Whether a declaration can be the one that counts. In an override file that is the case of what needs no declaration: the
-/// default configuration of a provider, and settings.
+/// Returns true if a declaration can be the effective one. In an override file, only items that need no original
+/// declaration can: the default provider configuration and `terraform` settings.
 fn declares(db: &dyn Db, key: ItemKey) -> bool {
     if !is_overriding(db, key.block) {
         return true;
@@ -645,23 +656,23 @@ fn is_overriding(db: &dyn Db, block: Block) -> bool {
     db::is_override(block.file(db).path(db))
 }
 
-/// What is to be set of the blocks of some names: which items of each are overridden, and by what.
+/// Collects the overrides to set: for each block, its overridden items and the declarations that override them.
 #[derive(Default)]
 struct Overriding {
     of_blocks: FxHashMap<Block, BTreeMap<u32, Vec<ItemKey>>>,
-    /// Whether one of the declarations is of an override file.
+    /// Set if one of the declarations is in an override file.
     is_any: bool,
 }
 
 impl Overriding {
-    /// Takes the declarations of a name in their order, and those that are gone.
+    /// Adds the declarations of a name in their order, and its removed declarations.
     fn add(&mut self, db: &dyn Db, name: &ItemName, keys: &[ItemKey], gone: &[ItemKey]) {
         let others = keys.iter().filter(|key| is_overriding(db, key.block)).count();
         self.is_any |= others > 0 || gone.iter().any(|key| is_overriding(db, key.block));
         for key in gone {
             self.of_blocks.entry(key.block).or_default().entry(key.index).or_default();
         }
-        // Settings are not merged block by block.
+        // Settings are not merged block by block, so shared names have no overrides here.
         let (first, by) = match leading(db, keys) {
             (Some(first), later) if !name.is_shared() => {
                 (Some(first), &later[later.len() - others.min(later.len())..])
@@ -682,7 +693,7 @@ impl Overriding {
                 by.iter().map(move |key| Override { item, by: key.block, by_item: key.index })
             });
             let mut all: Vec<Override> = known.copied().chain(new).collect();
-            // Those of one item stay in their order.
+            // The sort is stable: overrides of one item keep their order.
             all.sort_by_key(|it| it.item);
             if **block.overrides(db) != *all {
                 block.set_overrides(db).to(all.into());

@@ -1,4 +1,5 @@
-//! Inputs beside the text: which directories there are, which providers, and which directory a module call leads to.
+//! Database inputs other than source text: module directories, the module manifest, provider schemas and given
+//! values.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -9,49 +10,49 @@ use values::Str;
 
 use crate::{Db, item::ConstValue};
 
-/// A configuration as the driver found it: the root module and everything that its calls lead to.
+/// A configuration as the driver loaded it: the root module and all modules that its calls reach.
 #[salsa::input]
 pub struct Workspace {
     /// The root module's directory.
     #[returns(copy)]
     pub root: Directory,
-    /// Every module directory that was read, by its path as shown. Shared by the configurations of one database.
+    /// All module directories that were read, by displayed path. The configurations of one database share the map.
     #[returns(ref)]
     pub directories: Arc<BTreeMap<Arc<str>, Directory>>,
-    /// Installed modules by directory of the caller and name of the call: several where the calling module is called with
-    /// values that lead to several sources. Calls of local paths are not listed.
+    /// Installed modules, by directory of the calling module and name of the call. A call has several entries if
+    /// the calling module is called with values that give several sources. Calls of local paths have no entry.
     #[returns(ref)]
     pub manifest: BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>,
-    /// The schemas that are at hand.
+    /// The loaded schemas, by provider.
     #[returns(ref)]
     pub providers: BTreeMap<ProviderSource, ProviderInput>,
-    /// What the root module is given from outside, where static evaluation needs it.
+    /// Values from outside the configuration that static evaluation uses.
     #[returns(ref)]
     pub given: Given,
 }
 
-/// What is known of the root module before anything is planned, beside its text.
+/// Values from outside the configuration that are known before planning.
 ///
-/// **Invariant:** no value of a sensitive or ephemeral variable is here. Files may hold secrets all the same, so `Debug` shows
-/// names alone.
+/// **Invariant:** values of sensitive or ephemeral variables are never stored here. Files may still contain
+/// secrets, so `Debug` shows only names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Given {
-    /// Values of variables, as they were given: not yet of the variable's type.
+    /// The values of variables as given, before conversion to the types of the variables.
     pub variables: BTreeMap<Str, ConstValue>,
-    /// `terraform.workspace`
+    /// The value of `terraform.workspace`.
     pub workspace: Str,
-    /// `path.cwd`
+    /// The value of `path.cwd`.
     pub current_directory: Str,
     /// The directory that `abspath` resolves against.
     pub base_directory: Str,
-    /// The user's home directory.
+    /// The user's home directory. `None` if unknown.
     pub home_directory: Option<Str>,
-    /// Files that functions asked for, by path; none of those that cannot be read.
+    /// The files that functions asked for, by path. `None` for a file that cannot be read.
     pub files: BTreeMap<Str, Option<Arc<[u8]>>>,
 }
 
 impl Given {
-    /// Whether somebody said what is given; there always is a workspace.
+    /// Returns true if values were given at all. Given values always include a workspace name.
     pub fn is_given(&self) -> bool {
         !self.workspace.is_empty()
     }
@@ -65,14 +66,14 @@ impl std::fmt::Debug for Given {
     }
 }
 
-/// What was installed for a call.
+/// A module that was installed for a call.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InstalledModule {
-    /// The `source` that it was installed for, as whoever installed it writes it.
+    /// The `source` that the module was installed for, as the installer writes it.
     pub source: Str,
-    /// The version that was selected, of a module of a registry.
+    /// The selected version. `None` if the module is not from a registry.
     pub version: Option<Str>,
-    /// Where it is.
+    /// The module's directory.
     pub dir: Arc<str>,
 }
 
@@ -83,14 +84,15 @@ impl std::fmt::Debug for InstalledModule {
 }
 
 impl InstalledModule {
-    /// The `source`, without passwords.
+    /// The `source` without passwords.
     pub fn shown_source(&self) -> String {
         ModuleSource::parse(&self.source)
             .map_or_else(|_| self.source.to_string(), |it| it.to_string())
     }
 
-    /// Whether it is what a `source` asks for. A module without a registry's host is in the one that is the default of
-    /// whoever installed it.
+    /// Returns true if this module satisfies a call with the given `source`. A registry source without a host
+    /// equals the same source with the host of OpenTofu's or Terraform's registry, because installers differ in
+    /// their default host.
     pub fn is_of(&self, source: &str) -> bool {
         let normal = |text: &str| match ModuleSource::parse(text) {
             Ok(source) => {
@@ -108,12 +110,13 @@ impl InstalledModule {
 /// The schemas of one provider.
 #[salsa::input]
 pub struct ProviderInput {
-    /// The schemas; two are the same only if they are the same object.
+    /// The schemas. Salsa compares them by identity.
     #[returns(ref)]
     pub schemas: SchemasHandle,
 }
 
-/// Schemas, compared by identity: they are too large to compare, and the driver replaces them only when they change.
+/// Schemas, compared by identity: comparing their content is too slow, and the driver replaces them only when they
+/// change.
 #[derive(Clone)]
 pub struct SchemasHandle(pub Arc<ProviderSchemas>);
 
@@ -131,19 +134,19 @@ impl std::fmt::Debug for SchemasHandle {
     }
 }
 
-/// What a provider has under a type name.
+/// The result of looking up a resource type's schema.
 #[derive(Clone, Debug)]
 pub enum SchemaLookup {
-    /// The schema.
+    /// The schema of the type.
     Found(Arc<Schema>),
-    /// The provider's schemas are not at hand; nothing can be said about the body.
+    /// The provider's schemas are not loaded, so the body cannot be checked.
     NoProvider,
-    /// The provider has no such type in this mode.
+    /// The provider has no such type for the resource mode.
     NoSuchType,
 }
 
 impl SchemaLookup {
-    /// The schema, if there is one.
+    /// The schema. `None` if there is none.
     pub fn found(&self) -> Option<&Schema> {
         match self {
             SchemaLookup::Found(schema) => Some(schema),
@@ -152,7 +155,7 @@ impl SchemaLookup {
     }
 }
 
-/// The schema of a resource type.
+/// Looks up the schema of a resource type.
 pub fn resource_schema(
     db: &dyn Db,
     workspace: Workspace,
@@ -168,12 +171,12 @@ pub fn resource_schema(
     }
 }
 
-/// Whether a module source is a path, as opposed to something that `init` downloads.
+/// Returns true if a module source is a local path. `init` downloads all other sources.
 pub fn is_local_source(source: &str) -> bool {
     source.starts_with("./") || source.starts_with("../") || source == "." || source == ".."
 }
 
-/// The directory that a call of a local path leads to, as shown.
+/// The displayed path of the directory that a local source refers to.
 pub fn local_module_directory(caller: &str, source: &str) -> Arc<str> {
     let path = db::system::normalize(&Path::new(caller).join(source));
     Arc::from(path.to_string_lossy().as_ref())

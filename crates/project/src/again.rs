@@ -1,7 +1,7 @@
-//! Looking at a configuration again: only at what an edit can have reached.
+//! Incremental checks of a configuration: computes only the diagnostics that an edit can affect.
 //!
-//! **Invariant:** what comes out is what a first look would give. Where the edits since the last look do not tell what they
-//! reached, everything is looked at.
+//! **Invariant:** the result equals that of a full check. If the effect of the edits since the last check is
+//! unknown, everything is checked.
 
 use db::{Block, Diagnostic, Directory, File};
 use hir::{
@@ -13,22 +13,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{Database, Project, mentions::Edit, prime, processors::side_by_side, tree::Changes};
 
-/// What was found when somebody looked last.
+/// The result of the last check.
 pub(crate) struct Looked {
     files: FxHashMap<File, FileProblems>,
     program: Program,
     modules: Option<Modules>,
 }
 
-/// The blocks that edits can have reached, by module.
+/// The blocks that edits can affect, by module.
 type Reached = Vec<(Directory, FxHashSet<Block>)>;
 
 impl Project {
-    /// What is wrong, and the program. The first time everything is looked at, as [`Project::checked`] does; after that what
-    /// was inferred needs no order any more, and only what the edits can have reached is asked about.
+    /// Returns the diagnostics and the program. The first call checks everything, as [`Project::checked`] does.
+    /// Later calls need no dependency order, because most items are inferred already, and check only the blocks
+    /// that the edits can affect.
     pub fn checked_again(&mut self) -> (Vec<Diagnostic>, Program) {
         let changes = self.tree_mut().take_changes();
-        // What sources come to is told of in other modules than those that were edited.
+        // Problems with computed sources are reported in modules other than the edited ones.
         let before = self.looked.take();
         let modules = statics::modules(self.db(), self.workspace());
         let is_same = before.as_ref().is_none_or(|it| it.modules == *modules);
@@ -49,7 +50,7 @@ impl Project {
         (diagnostics, program)
     }
 
-    /// `None` if the changes can have reached everything.
+    /// Returns the blocks that the changes can affect; `None` if they can affect everything.
     fn reached(&self, changes: &Changes) -> Option<Reached> {
         if changes.is_more {
             return None;
@@ -99,7 +100,7 @@ impl Project {
             let here = here.map_or(&nothing, |(_, blocks)| blocks);
             for &file in directory.files(self.db()) {
                 let known = files.get(&file).map(|it| it.blocks.as_slice()).unwrap_or_default();
-                // What was wrong may be wrong in another way: it points to places that have moved.
+                // Check blocks with diagnostics again: the locations in these diagnostics may have moved.
                 let suspects: FxHashSet<Block> = known.iter().copied().collect();
                 let is_asked = |block| here.contains(&block) || suspects.contains(&block);
                 if !here.is_empty() || !suspects.is_empty() {

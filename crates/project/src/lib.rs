@@ -1,9 +1,9 @@
-//! A directory as a project: which files make up a configuration, and the one database that holds them.
+//! A directory as a project: the files of a configuration, and the single database that holds them.
 //!
-//! Start reading at [`Project::load`]. Command line, language server and tests differ in the [`System`] they bring and
-//! in how they report changes; the database, its inputs and its queries are the same.
+//! Start reading at [`Project::load`]. The command line, the language server and tests differ in their [`System`]
+//! and in how they report changes. The database, its inputs and its queries are the same.
 //!
-//! **Invariant:** everything is read through [`System`]; nothing here starts a process or opens a connection.
+//! **Invariant:** all reads go through [`System`]; nothing here starts a process or opens a connection.
 //! **Absent on purpose:** networks, LSP, state, plans.
 
 mod again;
@@ -30,13 +30,13 @@ pub use crate::{
     tree::{Manifest, SourceTree},
 };
 
-/// The concrete database.
+/// The concrete database of all crates.
 #[salsa::db]
 #[derive(Clone, Default)]
 pub struct Database {
     symbols: Symbols,
     one_shot: Option<Arc<OneShot>>,
-    // Last, because what it drops may look at the others.
+    // Last, because dropping the storage may read the other fields.
     storage: salsa::Storage<Self>,
 }
 
@@ -62,18 +62,18 @@ impl hir::Db for Database {
 }
 
 impl Database {
-    /// A database that reports what it executes, for tests of incrementality.
+    /// Creates a database that reports executed queries to `callback`, for tests of incrementality.
     pub fn with_events(callback: impl Fn(salsa::Event) + Send + Sync + 'static) -> Database {
         Database { storage: salsa::Storage::new(Some(Box::new(callback))), ..Database::default() }
     }
 
-    /// A database for texts that are read once: to change one of them is an error of the program, which ends it.
+    /// Creates a frozen database, in which each text is read once. Changing a text afterwards panics.
     pub fn one_shot() -> Database {
         Database { one_shot: Some(Arc::default()), ..Database::default() }
     }
 }
 
-/// One configuration: a root module and everything that its calls lead to.
+/// A configuration: a root module and all modules that it calls, directly or indirectly.
 pub struct Project {
     tree: SourceTree,
     workspace: Workspace,
@@ -81,13 +81,14 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads the root module in `root` and every module that its calls lead to.
+    /// Loads the root module in `root` and every module that it calls, directly or indirectly.
     ///
-    /// `root` is relative to the system's working directory and is also what paths are shown relative to. `manifest` is
-    /// the installed modules, by directory of the caller and name of the call.
+    /// `root` is relative to the working directory of the system, and display paths are relative to `root`.
+    /// `manifest` lists the installed modules, by directory of the caller and name of the call.
     ///
     /// # Errors
-    /// If the root directory or one of its files cannot be read. A module that cannot be read is a diagnostic instead.
+    /// Fails if the root directory cannot be listed. A file or a called module that cannot be read is a diagnostic
+    /// instead.
     pub fn load(
         system: Arc<dyn System>,
         root: PathBuf,
@@ -96,7 +97,7 @@ impl Project {
         Project::load_into(Database::default(), system, root, manifest)
     }
 
-    /// The same for somebody who looks at it once, and changes none of its texts ([`Database::one_shot`]).
+    /// Loads a configuration into a frozen database ([`Database::one_shot`]), for callers that change no text.
     ///
     /// # Errors
     /// See [`Project::load`].
@@ -108,7 +109,7 @@ impl Project {
         Project::load_into(Database::one_shot(), system, root, manifest)
     }
 
-    /// Reads a configuration into a database that is empty so far.
+    /// Loads a configuration into an empty database.
     ///
     /// # Errors
     /// See [`Project::load`].
@@ -123,53 +124,53 @@ impl Project {
         Ok(Project { tree, workspace, looked: None })
     }
 
-    /// The database with all inputs.
+    /// The database, with all inputs set.
     pub fn db(&self) -> &Database {
         &self.tree.db
     }
 
-    /// The inputs that belong together.
+    /// The workspace: the inputs that form this configuration.
     pub fn workspace(&self) -> Workspace {
         self.workspace
     }
 
-    /// The files and their texts.
+    /// The source tree, with the files and their texts.
     pub fn tree(&self) -> &SourceTree {
         &self.tree
     }
 
-    /// The same, to be edited.
+    /// The source tree, for edits.
     pub fn tree_mut(&mut self) -> &mut SourceTree {
         &mut self.tree
     }
 
-    /// Every provider that the configuration names, with the constraints on its version.
+    /// Returns the providers that the configuration requires, with their version constraints.
     pub fn provider_requirements(&self) -> BTreeMap<ProviderSource, Vec<Str>> {
         hir::provider_requirements(self.db(), self.workspace)
     }
 
-    /// Gives the database the schemas of a provider.
+    /// Sets the schemas of a provider.
     pub fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
         self.tree.set_schemas(self.workspace, source, schemas);
     }
 
-    /// Gives the configuration what its root module is given from outside. Gives whether that is something else than before.
+    /// Sets the values that the root module gets from outside. Returns true if they differ from the previous ones.
     pub fn give(&mut self, given: Given) -> bool {
         self.tree.give(self.workspace, given)
     }
 
-    /// Gives a file that is part of the configuration a new text, as an editor does.
+    /// Replaces the text of a file. Returns false if the file is not part of the configuration.
     pub fn set_text(&mut self, path: &str, text: &str) -> bool {
         self.tree.set_text(path, text).is_some()
     }
 
-    /// Everything that is wrong with the configuration, hints included.
+    /// Returns all diagnostics of the configuration, including hints.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
         let are_items_sound = prime::values(self.db(), self.workspace);
         self.problems(are_items_sound)
     }
 
-    /// Where nothing is wrong with any item, that need not be asked of each.
+    /// Returns all diagnostics. With `are_items_sound`, skips the problems of items, because there are none.
     fn problems(&self, are_items_sound: bool) -> Vec<db::Diagnostic> {
         self.problems_with(|directory, file| {
             let directory = (directory, are_items_sound);
@@ -181,7 +182,7 @@ impl Project {
         &self,
         of_file: impl Fn(Directory, File) -> Vec<db::Diagnostic>,
     ) -> Vec<db::Diagnostic> {
-        // What a call leads to and is no module may hold files that could not be taken.
+        // A called directory without a module may contain files that cannot be read.
         let unfit = self.tree.unfit_of(&[self.workspace]);
         let mut diagnostics: Vec<_> = unfit.into_iter().map(|it| it.problem.clone()).collect();
         let db = self.db();
@@ -189,14 +190,15 @@ impl Project {
         diagnostics
     }
 
-    /// What is wrong with the configuration before anything is installed. No item is inferred for it but settings.
+    /// Returns the diagnostics that do not require installed modules and providers. Infers only settings, no other
+    /// items.
     pub fn setup_problems(&self) -> Vec<db::Diagnostic> {
         self.problems_with(|directory, file| {
             hir::diagnostics::of_file_for_setup(self.db(), self.workspace, directory, file)
         })
     }
 
-    /// What is wrong, and the program, made side by side.
+    /// Returns the diagnostics and the program, computed in parallel.
     pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
         let are_items_sound = prime::values(self.db(), self.workspace);
         let workspace = self.workspace;
@@ -208,30 +210,30 @@ impl Project {
         (diagnostics, made.with(locals))
     }
 
-    /// The program that the engine runs.
+    /// Returns the program for the engine.
     pub fn program(&self) -> hir::Program {
         hir::program(self.db(), self.workspace)
     }
 
-    /// The root module.
+    /// Returns the root module.
     pub fn root(&self) -> Directory {
         self.workspace.root(self.db())
     }
 
-    /// Whether the root module has no configuration file at all, not even one that could not be taken.
+    /// Returns true if the root module has no configuration file, not even an unreadable one.
     pub fn is_empty(&self) -> bool {
         let root = self.root();
         root.files(self.db()).is_empty() && self.tree.unfit_in(root.path(self.db())).is_empty()
     }
 }
 
-/// Infers every item of a configuration that was just read, in the order of dependencies: what is asked later finds all
-/// that it needs, however long the chains of references are.
+/// Infers every item of a newly loaded configuration in dependency order. Later queries then find their
+/// dependencies in the cache, so that long chains of references cause no deep recursion.
 pub fn infer(db: &Database, workspace: Workspace) {
     prime::values(db, workspace);
 }
 
-/// Everything that is wrong with the files of a module, hints included, file by file. One processor is left for others.
+/// Returns all diagnostics of a module, including hints, by file. Leaves one processor free.
 pub fn module_problems(
     db: &Database,
     workspace: Workspace,

@@ -1,4 +1,4 @@
-//! Which files make up a module, and reading them.
+//! Finds and reads the files of a module.
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
@@ -9,28 +9,29 @@ use crate::Database;
 /// The configuration files of a directory.
 #[derive(Default)]
 pub(crate) struct Listing {
-    /// Their paths as shown, sorted.
+    /// The display paths of the files, sorted.
     pub(crate) files: Vec<Arc<str>>,
-    /// Files that cannot be taken.
+    /// Files that cannot be loaded.
     pub(crate) unfit: Vec<UnfitFile>,
 }
 
-/// A file of a module's directory that cannot be taken, so that the module lacks what it says.
+/// A configuration file that cannot be loaded, so that its module lacks its declarations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfitFile {
-    /// Its path as shown.
+    /// The display path.
     pub path: Arc<str>,
-    /// Why; without a place, for nobody knows its text.
+    /// The diagnostic. It has no location, because the text is unknown.
     pub problem: Diagnostic,
 }
 
-/// Returns true if a directory is not there, so that it has no files. One that is there and cannot be listed may have some.
+/// Returns true if the directory does not exist and thus has no files. A directory that exists but cannot be
+/// listed may have some.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Lists the configuration files of the directory shown as `shown`: those on the disk, and those that are open in an
-/// editor and perhaps not there yet.
+/// Lists the configuration files of the directory with the display path `shown`: the files on the disk, and the
+/// files that are open in an editor, which may not exist on the disk yet.
 pub(crate) fn list(
     system: &dyn System,
     base: &Path,
@@ -38,7 +39,7 @@ pub(crate) fn list(
     open: &BTreeSet<String>,
 ) -> io::Result<Listing> {
     let listed = system.list_directory(&normalize(&base.join(shown)));
-    // A directory may be about to be made.
+    // An editor can open a file in a directory that does not exist yet.
     let mut entries = if open.is_empty() { listed? } else { listed.unwrap_or_default() };
     for name in open {
         if !entries.iter().any(|entry| entry.name == *name) {
@@ -56,43 +57,43 @@ pub(crate) fn list(
     Ok(Listing { files, unfit: Vec::new() })
 }
 
-/// A file's text.
+/// The decoded text of a file.
 pub(crate) struct Text {
     pub(crate) text: String,
-    /// The offset of the first byte that was no UTF-8.
+    /// The offset of the first byte that is not valid UTF-8.
     pub(crate) decode_error: Option<u32>,
 }
 
 impl Text {
-    /// Makes it a file of the database.
+    /// Adds the file to the database.
     pub(crate) fn file(&self, db: &mut Database, shown: &Arc<str>) -> File {
         db::input::file_from_text(db, shown.clone(), &self.text, self.decode_error)
     }
 
-    /// What becomes a file of the database.
+    /// Splits the text into the blocks that the database stores.
     pub(crate) fn cut(&self, shown: &Arc<str>) -> CutText {
         CutText { blocks: BlockTexts::of(shown, &self.text), decode_error: self.decode_error }
     }
 }
 
-/// A file's text, cut into blocks.
+/// The text of a file, split into blocks.
 pub(crate) struct CutText {
     blocks: BlockTexts,
     decode_error: Option<u32>,
 }
 
 impl CutText {
-    /// Makes it a file of the database. `has_overrides` says whether there are override files beside it.
+    /// Adds the file to the database. `has_overrides` is true if the directory has override files.
     pub(crate) fn file(self, db: &mut Database, shown: &Arc<str>, has_overrides: bool) -> File {
         let path = shown.clone();
         db::input::file_from_blocks(db, path, self.blocks, self.decode_error, has_overrides)
     }
 }
 
-/// Reads the file shown as `shown`.
+/// Reads the file with the display path `shown`.
 ///
 /// # Errors
-/// That it cannot be read.
+/// Fails if the file cannot be read.
 pub(crate) fn read(
     system: &dyn System,
     base: &Path,
@@ -112,13 +113,13 @@ fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnfitFile {
     UnfitFile { path: Arc::clone(shown), problem }
 }
 
-/// The names of the configuration files in a directory, in order; none if it cannot be listed.
+/// Returns the sorted names of the configuration files in a directory; empty if it cannot be listed.
 pub fn configuration_files(system: &dyn System, directory: &Path) -> Vec<String> {
     configuration_files_among(&system.list_directory(directory).unwrap_or_default())
 }
 
-/// The configuration files among a directory's entries, in order. `x.tofu` hides `x.tf`, and so in the JSON syntax
-/// (`reference`: surface 2.1).
+/// Returns the sorted names of the configuration files among the entries of a directory. As in OpenTofu, `x.tofu`
+/// hides `x.tf`, and `x.tofu.json` hides `x.tf.json`.
 fn configuration_files_among(entries: &[DirectoryEntry]) -> Vec<String> {
     let names = entries.iter().filter(|entry| !entry.is_directory).map(|it| it.name.as_str());
     let candidates: BTreeSet<&str> = names.filter(|name| !is_ignored(name)).collect();
@@ -135,7 +136,7 @@ fn configuration_files_among(entries: &[DirectoryEntry]) -> Vec<String> {
     candidates.iter().filter(is_one).map(|name| (*name).to_owned()).collect()
 }
 
-/// Editors' backup and lock files.
+/// Returns true for hidden files and for backup and lock files of editors.
 fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
 }

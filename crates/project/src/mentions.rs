@@ -1,12 +1,14 @@
-//! Who mentions which name: what an edit can have reached, found without asking about what it cannot.
+//! A reverse index from names to the blocks that refer to them. It finds the blocks that an edit can affect.
 //!
-//! The database finds out by itself what has to be computed again, but only for what it is asked, and asking costs: after
-//! an edit in a file of fifteen thousand blocks, asking about each takes longer than a person should wait. So the blocks
-//! that an edit can have reached are found here, and asked first; the rest is asked when there is time.
+//! The database finds out by itself which results an edit invalidates, but only for the queries that are run, and
+//! revalidation has a cost: in a file of fifteen thousand blocks, revalidating each block takes longer than an
+//! editor may wait. The index finds the blocks that an edit can affect, and these are checked first. The other
+//! blocks can wait until there is time.
 //!
-//! **Invariant:** what is found is what may have changed; whether it did, the database says. A block that mentions no
-//! name of an edited one, not even through others, cannot have changed, except through what counts for a whole module:
-//! which providers it requires and how they are configured. An edit of those reaches everything.
+//! **Invariant:** the index finds every block whose results may have changed; the database decides whether they
+//! did. A block that does not refer to a name of an edited block, not even through other blocks, cannot have
+//! changed. The exceptions are the settings of a whole module: its required providers and their configurations. An
+//! edit of these affects every block.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Database;
 
-/// The blocks of one module by the names that they mention.
+/// The blocks of a module, by the names that they refer to.
 #[derive(Default)]
 pub(crate) struct Mentions {
     by_name: FxHashMap<ItemName, FxHashSet<Block>>,
@@ -53,7 +55,7 @@ impl Mentions {
         }
     }
 
-    /// The blocks that mention one of the names, or a name that one of those declares, and so on.
+    /// Returns the blocks that refer to one of the names, directly or through names that other blocks declare.
     fn following(
         &self,
         db: &Database,
@@ -73,9 +75,9 @@ impl Mentions {
         found
     }
 
-    /// The blocks that an edit can have reached; `None` if it can have reached every one.
+    /// Returns the blocks that an edit can affect; `None` if it can affect every block.
     pub(crate) fn reached(&self, db: &Database, edit: &Edit) -> Option<FxHashSet<Block>> {
-        // What override files say is wrong elsewhere, too.
+        // Problems in override files are reported in other files, too.
         let files = edit.directory.files(db);
         if files.iter().any(|file| db::is_override(file.path(db))) {
             return None;
@@ -89,41 +91,41 @@ impl Mentions {
         }
         let mut reached = self.following(db, edit.names.iter().cloned());
         reached.extend(edit.blocks.iter().copied());
-        // Of several declarations of a name, each is told of the first.
+        // If a name has several declarations, the diagnostic of each refers to the first.
         let symbols = edit.names.iter().filter_map(|name| symbol(db, edit.directory, name));
         reached.extend(symbols.flat_map(|it| it.declarations(db)).map(|key| key.block));
         Some(reached)
     }
 }
 
-/// What an edit touched.
+/// An edit of a module.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// The module that it was made in.
+    /// The module.
     pub directory: Directory,
-    /// The blocks that changed or came.
+    /// The blocks that the edit changed or added.
     pub blocks: Vec<Block>,
-    /// The names that the touched blocks declared before or declare now.
+    /// The names that the touched blocks declared before the edit or declare after it.
     pub names: BTreeSet<ItemName>,
-    /// Whether blocks came or went, or declare other names than before.
+    /// True if the edit added or removed blocks, or changed the names that a block declares.
     pub redeclares: bool,
 }
 
 impl Edit {
-    /// Whether it touched what other modules see of this one.
+    /// Returns true if the edit can change the signature of the module: its variables and outputs.
     pub(crate) fn changes_signature(&self, reached: &FxHashSet<Block>, db: &Database) -> bool {
         let is_seen = |name: &ItemName| matches!(name, ItemName::Variable(_) | ItemName::Output(_));
         let reached = reached.iter().flat_map(|block| block_names(db, *block));
         self.names.iter().chain(reached).any(is_seen)
     }
 
-    /// Whether it touched a module call, so that other modules may be part of the configuration now.
+    /// Returns true if the edit touched a module call, so that the set of modules may have changed.
     pub fn changes_modules(&self) -> bool {
         self.names.iter().any(|name| matches!(name, ItemName::Module(_)))
     }
 }
 
-/// The names that a block mentions, those of provider configurations that it uses without a word included.
+/// Returns the names that a block refers to, including the provider configurations that it uses implicitly.
 pub(crate) fn mentioned(db: &Database, block: Block) -> BTreeSet<ItemName> {
     let mut names = BTreeSet::new();
     for item in block_items(db, block) {

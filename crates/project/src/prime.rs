@@ -1,12 +1,12 @@
-//! Warming up: what every question about a configuration needs first, on all processors.
+//! Warms up the caches: runs the queries that every request needs first, on all processors.
 //!
-//! Blocks do not depend on each other, so they are parsed and lowered side by side. Items do, so they are inferred in the
-//! order of their dependencies; where much follows upon each other, all threads take small batches one after the other: what
-//! a batch waits for is done, or is being done by another thread.
+//! Blocks do not depend on each other, so they are parsed and lowered in parallel. Items do, so they are inferred
+//! in dependency order. If there are long chains of dependencies, all threads take small batches from one list:
+//! the dependencies of a batch are then done or in progress on another thread.
 //!
-//! **Invariant:** no query that is asked here reads a whole module. A handle of the database keeps the list of what a query
-//! read at the largest size it ever had, and clears all of it after each later query: N small queries after one that read N
-//! things would take quadratic time.
+//! **Invariant:** no query that runs here reads a whole module. A database handle keeps the dependency list of a
+//! query at the largest size it ever had, and clears all of it after each later query. N small queries after one
+//! query with N dependencies would take quadratic time.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -34,14 +34,14 @@ use crate::{
     },
 };
 
-/// Lowering follows the tree by recursion, and a tree may be as deep as the parser allows.
+/// Lowering recurses along the syntax tree, which may be as deep as the parser allows.
 const LOWERING_STACK: usize = 64 << 20;
-/// Inference follows references by recursion where the order of dependencies has cycles.
+/// Inference recurses along references where the dependency order has cycles.
 pub(crate) const INFERENCE_STACK: usize = 1 << 30;
-/// As many items that follow upon each other are inferred by recursion.
+/// The depth of dependencies up to which inference may recurse.
 const DEEP: usize = 500;
 
-/// Parses and lowers every block of a directory, and declares what they say.
+/// Parses and lowers every block of a directory, and declares its names.
 pub(crate) fn declare(db: &mut Database, directory: Directory) {
     let mut said = said(db, directory);
     if symbols::is_first(db, directory) {
@@ -52,7 +52,7 @@ pub(crate) fn declare(db: &mut Database, directory: Directory) {
     }
 }
 
-/// What the blocks of a directory say.
+/// Returns the declarations in the blocks of a directory.
 fn said(db: &Database, directory: Directory) -> Said {
     let blocks = symbols::blocks_to_declare(db, directory);
     let by_batch = |db: &Database, batch: &[Block]| Said::by(db, batch);
@@ -60,7 +60,7 @@ fn said(db: &Database, directory: Directory) -> Said {
     parts.fold(Said::default(), Said::and)
 }
 
-/// Names refer to each other in no way: half of the kinds is done by another thread.
+/// Builds the tables of names. Names do not depend on each other, so a second thread builds the table of locals.
 fn tables(db: &Database, said: &mut Said, has_overrides: bool) -> Vec<Tables> {
     let is_little = said.count() < WORTHWHILE || processors() < 2;
     let locals = Mutex::new(Some(said.take([NameKind::Local])));
@@ -78,8 +78,9 @@ fn tables(db: &Database, said: &mut Said, has_overrides: bool) -> Vec<Tables> {
     std::iter::once(here).chain(there).collect()
 }
 
-/// Infers every item of every module of a configuration, called modules before their callers. Gives whether nothing was found
-/// to be wrong with any of them, cycles included; where it was left to whoever asks, nobody knows, and it is no.
+/// Infers every item of every module of a configuration, called modules before their callers. Returns true if no
+/// item has a problem and there is no cycle. Returns false if that is unknown because the threads did not do all
+/// the work.
 pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
     let (mut items, mut has_cycles, mut depth) = (Vec::<AnalyzedId>::new(), false, 0);
     for directory in hir::reachable(db, workspace).into_iter().rev() {
@@ -94,7 +95,7 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
         one_shot.set_acyclic(db);
     }
     let has_problems = AtomicBool::new(false);
-    // Who begins in the middle infers what comes before by recursion.
+    // A thread that starts in the middle of a chain infers the earlier items by recursion.
     let shares = match depth < DEEP {
         true => Shares::of(items.len(), processors()),
         false => Shares::one(items.len(), processors()),
@@ -107,8 +108,8 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
     all_done && !has_cycles && !has_problems.into_inner()
 }
 
-/// The order of the items of a module. Only one thread can find it out; another one infers locals that wait for nothing
-/// meanwhile.
+/// Returns the dependency order of the items of a module. Only one thread can compute it; meanwhile another thread
+/// infers locals without dependencies.
 fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
     if waits.len() < WORTHWHILE || processors() < 2 {
         return DependencyOrder::of(waits);
@@ -129,7 +130,7 @@ fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
                 }
             }
         };
-        // As below: this thread finds out by itself.
+        // A cancelled thread reports nothing: the calling thread finds the cancellation itself.
         drop(salsa::Cancelled::catch(AssertUnwindSafe(infer)));
     };
     side_by_side(db, INFERENCE_STACK, here, there).0
@@ -140,7 +141,7 @@ fn is_local(db: &Database, item: AnalyzedItem<'_>) -> bool {
     matches!(block_names(db, key.block).get(key.index as usize), Some(ItemName::Local(_)))
 }
 
-/// What the items of a module wait for. What those of a called module do is known by then.
+/// Returns the dependencies of the items of a module. Those of called modules must be known already.
 fn waits(db: &Database, workspace: Workspace, directory: Directory) -> WaitList {
     let items = module_items(db, directory);
     let of_batch = |db: &Database, batch: &[ItemKey]| {
@@ -154,10 +155,10 @@ fn waits(db: &Database, workspace: Workspace, directory: Directory) -> WaitList 
     parts.fold(WaitList::default(), WaitList::and)
 }
 
-/// Asks for everything that is wrong with a module, whose items were inferred before. This goes on behind the back of
-/// somebody who types.
+/// Computes all problems of a module whose items are inferred already. Runs in the background while the user
+/// edits.
 pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory) {
-    // Of override files it is asked of what they change.
+    // The problems of override files are computed with the blocks that they override.
     let files = directory.files(db).iter().filter(|it| !db::is_override(it.path(db)));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
     let shares = Shares::of(blocks.len(), all_but_one());

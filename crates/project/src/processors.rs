@@ -1,9 +1,9 @@
-//! Doing work on all processors, each thread with its own handle of the database.
+//! A worker pool: runs work on all processors, each thread with its own handle of the database.
 //!
-//! **Invariant:** what comes out is what one thread would give, in the same order. A machine that has no thread to give, and
-//! little work, leaves it to whoever asks, which then does it itself.
+//! **Invariant:** the results and their order are those of a single thread. If there is little work, or if no
+//! thread can be started, the calling thread does the work when it needs the results.
 //!
-//! It does not know what the work is; that is [`prime`](crate::prime).
+//! The module does not know the work itself; [`prime`](crate::prime) does.
 
 use std::{
     num::NonZero,
@@ -20,14 +20,14 @@ use salsa::Database as _;
 
 use crate::Database;
 
-/// Fewer pieces of work than this are not worth a thread.
+/// The minimum number of items of work for which threads are started.
 pub(crate) const WORTHWHILE: usize = 256;
-/// How many pieces a thread takes at once. Where much follows upon each other, inference recurses at most through the batches
-/// that are being worked on.
+/// The number of items that a thread takes at once. In long chains of dependencies, inference recurses at most
+/// through the batches in progress.
 const BATCH: usize = 64;
 
-/// Does two things at once, the second on a thread of its own with its own handle of the database. Nothing comes of it on a
-/// machine that has no thread to give.
+/// Runs two functions in parallel, the second on its own thread with its own handle of the database. The second
+/// result is `None` if no thread can be started.
 pub(crate) fn side_by_side<A, B: Send>(
     db: &Database,
     stack: usize,
@@ -47,20 +47,20 @@ pub(crate) fn side_by_side<A, B: Send>(
     })
 }
 
-/// How many there are.
+/// Returns the number of processors.
 pub(crate) fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// One is left for who types meanwhile.
+/// Returns the number of processors minus one, which stays free for the user's edits.
 pub(crate) fn all_but_one() -> usize {
     processors() - 1
 }
 
-/// Fewer files than this are read before a thread has begun.
+/// The minimum number of files for which reading them in parallel is faster than starting threads.
 const MANY_FILES: usize = 8;
 
-/// What `work` gives for each of some things, in their order.
+/// Applies `work` to each item in parallel and returns the results in the order of the items.
 pub(crate) fn side_by_side_each<T: Sync, R: Send>(
     things: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -83,7 +83,7 @@ pub(crate) fn side_by_side_each<T: Sync, R: Send>(
                     Ok(more) => done.extend(more),
                     Err(panic) => std::panic::resume_unwind(panic),
                 },
-                // A machine that has no thread to give.
+                // No thread could be started; this thread does the work.
                 Err(_) => done.extend(work_on(part)),
             }
         }
@@ -91,8 +91,8 @@ pub(crate) fn side_by_side_each<T: Sync, R: Send>(
     })
 }
 
-/// What `work` gives for each batch of some pieces, in their order. Little work, or what was left by a machine that has no
-/// thread to give, is done when it is asked for.
+/// Applies `work` to each batch of items in parallel and returns the results in order. With little work, or if no
+/// thread can be started, the iterator computes each result when the caller asks for it.
 pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
     db: &Database,
     pieces: &[T],
@@ -110,8 +110,8 @@ pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
     done.map(move |(done, batch)| done.into_inner().unwrap_or_else(|| work(db, batch)))
 }
 
-/// Does each piece of work. Little work, or a machine that has no thread to give, leaves it to whoever asks for the results.
-/// Gives whether all was done.
+/// Applies `work` to each item in parallel. Returns true if all items are done. With little work, or if no thread
+/// can be started, nothing is done: queries then compute the results on demand.
 pub(crate) fn each_on_processors<T: Sync>(
     db: &Database,
     pieces: &[T],
@@ -124,8 +124,9 @@ pub(crate) fn each_on_processors<T: Sync>(
     pieces.len() >= WORTHWHILE && on_processors(db, shares, stack, work)
 }
 
-/// Does the work of each share, each thread with its own handle, this one among them: whoever asks has a stack for it, as it
-/// may be left to it anyway. Gives whether all was done.
+/// Processes the batches of all shares, each thread with its own handle of the database. The calling thread takes
+/// a share too; its stack is large enough, because it may have to do all the work itself. Returns true if all
+/// items are done.
 fn on_processors(
     db: &Database,
     shares: &Shares,
@@ -146,11 +147,12 @@ fn on_processors(
                 done.fetch_add(length, Ordering::Relaxed);
             }
         };
-        // A thread that is cancelled has nothing to tell: below, this one finds out by itself.
+        // A cancelled thread reports nothing: below, this thread checks for the cancellation itself.
         drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
     };
     thread::scope(|scope| {
-        // This thread works along: one that only waits leaves its processor empty until the system gives it to another.
+        // This thread works too: if it only waited, its processor would stay idle until the system gives it to
+        // another thread.
         for own in 1..threads {
             let db = db.clone();
             let work = move || take_batches(db, own);
@@ -162,19 +164,20 @@ fn on_processors(
     done.load(Ordering::Relaxed) == shares.pieces
 }
 
-/// How some pieces of work are shared by threads. A thread whose share is done goes on with those of others, in batches.
+/// The distribution of items of work among threads. A thread that has finished its own share continues with
+/// batches of the other shares.
 ///
-/// A piece that is in the same part of every list is worked on by the same thread each time, whose processor has what was
-/// found out about it at hand.
+/// The same part of every list goes to the same thread, so that the results of earlier work on it are likely in
+/// the cache of that processor.
 pub(crate) struct Shares {
     pieces: usize,
     threads: usize,
-    /// How many pieces of each share were taken, and where the share is.
+    /// The number of items taken from each share, and the range of the share.
     shares: Vec<(AtomicUsize, Range<usize>)>,
 }
 
 impl Shares {
-    /// A share of its own for each thread. They begin with whole batches.
+    /// Creates one share for each thread. Shares start at multiples of the batch size.
     pub(crate) fn of(pieces: usize, threads: usize) -> Shares {
         let batches = pieces.div_ceil(BATCH);
         let start = |share: usize| (share * batches / threads * BATCH).min(pieces);
@@ -182,12 +185,12 @@ impl Shares {
         Shares { pieces, threads, shares: shares.collect() }
     }
 
-    /// One share of all threads: what comes first is done, or being done, when something else is begun.
+    /// Creates a single share for all threads. When a batch starts, all earlier batches are done or in progress.
     pub(crate) fn one(pieces: usize, threads: usize) -> Shares {
         Shares { pieces, threads, shares: vec![(AtomicUsize::new(0), 0..pieces)] }
     }
 
-    /// Batches for a thread, until there are none left.
+    /// Takes batches until none are left: first from the thread's own share, then from the other shares.
     fn batches(&self, own: usize) -> impl Iterator<Item = Range<usize>> {
         let shares = self.shares.iter().cycle().skip(own).take(self.shares.len());
         shares.flat_map(|(taken, share)| {

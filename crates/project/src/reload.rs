@@ -1,7 +1,7 @@
-//! Following the files of a configuration: what changed since they were read.
+//! Detects changes of the files of a configuration on the disk.
 //!
-//! Texts are compared, not times or events: an editor that saves by renaming, a checkout and a save without a change all
-//! come to what they are.
+//! The detection compares texts, not timestamps or events. An editor that saves by renaming, a checkout, and a
+//! save without a change all give the correct result.
 //!
 //! ```text
 //!   Files::of(project) … something happened … Files::follow(project) ─► what differs ─► SourceTree::reload
@@ -17,30 +17,31 @@ use db::{Block, File, System, system::normalize};
 
 use crate::{Project, load::is_gone, tree::called_paths};
 
-/// Which files there are in the directories of a configuration.
+/// The known files in the directories of a configuration.
 pub struct Files {
     system: Arc<dyn System>,
     base: PathBuf,
     listings: BTreeMap<Arc<str>, Listing>,
 }
 
-/// The files of a directory that may be part of a configuration, and whether those can be read that are not part of it.
+/// The candidates for configuration files in a directory. The value is `None` for a loaded file; for any other
+/// file it is true if the file can be read.
 type Listing = BTreeMap<String, Option<bool>>;
 
 impl Files {
-    /// The files as a project was just loaded from them: `system` and `root` are those that it was loaded with.
+    /// Lists the files of a project that was just loaded with the same `system` and `root`.
     pub fn of(system: Arc<dyn System>, root: PathBuf, project: &Project) -> Files {
         let mut files = Files { system, base: root, listings: BTreeMap::new() };
         files.list(project);
         files
     }
 
-    /// The directories of all modules, whether they are there or not.
+    /// Returns the directories of all modules, including missing directories.
     pub fn directories(&self) -> Vec<PathBuf> {
         self.listings.keys().map(|shown| self.path_of(shown)).collect()
     }
 
-    /// Takes over what changed in the files of `project`. Gives whether anything did.
+    /// Detects changed files and reloads them in `project`. Returns true if there were any.
     pub fn follow(&mut self, project: &mut Project) -> bool {
         let mut changed = self.other_files(project);
         changed.extend(self.other_texts(project));
@@ -64,7 +65,7 @@ impl Files {
         normalize(&self.base.join(shown))
     }
 
-    /// Files that came or went, or can or cannot be read as they could not or could before.
+    /// Returns files that were added or removed, and unloaded files that became readable or unreadable.
     fn other_files(&self, project: &Project) -> Vec<String> {
         let mut others = Vec::new();
         for (shown, known) in &self.listings {
@@ -76,7 +77,7 @@ impl Files {
         others
     }
 
-    /// The files of a directory; `None` if it is there and cannot be listed.
+    /// Lists a directory; `None` if it exists but cannot be listed.
     fn listing(&self, project: &Project, shown: &Arc<str>) -> Option<Listing> {
         let path = self.path_of(shown);
         let entries = match self.system.list_directory(&path) {
@@ -94,7 +95,7 @@ impl Files {
         Some(described.collect())
     }
 
-    /// Files with another text.
+    /// Returns the loaded files whose text on the disk differs.
     fn other_texts(&self, project: &Project) -> Vec<String> {
         let differs = |path: &&Arc<str>| {
             let Some((file, _)) = project.tree().file(path) else { return false };
@@ -107,7 +108,7 @@ impl Files {
     }
 }
 
-/// The directories of all modules that were read, and those that calls lead to and are missing.
+/// Returns the directories of all loaded modules, and the missing directories of module calls.
 fn directories(project: &Project) -> BTreeSet<Arc<str>> {
     let db = project.db();
     let known = project.workspace().directories(db);
@@ -134,7 +135,7 @@ fn is_text_of(project: &Project, file: File, bytes: &[u8]) -> bool {
     if file.decode_error(db).is_none() && is_text(bytes) {
         return true;
     }
-    // Bytes that are no UTF-8, and a mark of their order, are not part of the text.
+    // A byte order mark and invalid UTF-8 are not part of the text in the database.
     let (text, error) = syntax::decode(bytes);
     let error = error.map(|error| u32::from(error.range.start()));
     error == file.decode_error(db) && is_text(text.as_bytes())
@@ -147,7 +148,7 @@ fn shown_as(directory: &str, name: &str) -> String {
     }
 }
 
-/// Whether a file may be part of a configuration, or is one that is refused.
+/// Returns true if the file name has the extension of a configuration file, even if the file is not loaded.
 fn is_candidate(name: &str) -> bool {
     let path = Path::new(name.strip_suffix(".json").unwrap_or(name));
     path.extension().is_some_and(|it| it == "tf" || it == "tofu")
@@ -159,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// Loads, changes files with `change`, follows, and looks whether that is what loading gives.
+    /// Loads a project, applies `change`, follows it, and compares the diagnostics with those of a new project.
     #[track_caller]
     fn check(change: impl FnOnce(&MemorySystem), expected: bool) {
         let system = Arc::new(MemorySystem::new());

@@ -1,5 +1,5 @@
-//! The modules that were read: their files, what an editor has open of them, and how a change of either reaches the
-//! database.
+//! The source tree: the files of all loaded modules, the overlay of files that an editor has open, and the path
+//! from a change of either to the database.
 //!
 //! ```text
 //!  disk ──┐
@@ -7,10 +7,11 @@
 //!  editor ┘
 //! ```
 //!
-//! **Invariant:** a file that an editor has open is what the editor says, whatever the disk says.
-//! **Invariant:** every change of a text goes through [`SourceTree::apply`], which keeps the symbol table in step.
-//! **Invariant:** a file, a directory and a block keep their identity for as long as they are there: what was computed
-//! from those that an edit did not touch stays.
+//! **Invariant:** the text of an open file is that of the editor, whatever is on the disk.
+//! **Invariant:** every change of a text goes through [`SourceTree::apply`], which keeps the symbol table
+//! consistent.
+//! **Invariant:** files, directories and blocks keep their identity while they exist, so that results for parts
+//! that an edit does not touch stay valid.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -44,45 +45,45 @@ use crate::{
     processors::side_by_side_each,
 };
 
-/// Installed modules, by the caller's directory and the name of the call.
+/// The installed modules, by the directory of the caller and the name of the call.
 pub type Manifest = BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>;
 
-/// Every module that was read, in one database, and the configurations that they are parts of.
+/// All loaded modules in one database, and the configurations that they belong to.
 pub struct SourceTree {
-    /// The database with all inputs.
+    /// The database, with all inputs set.
     pub db: Database,
     system: Arc<dyn System>,
     base: PathBuf,
     files: BTreeMap<Arc<str>, Loaded>,
     directories: BTreeMap<Arc<str>, Directory>,
-    /// Files that could not be taken, by the directory that they are in.
+    /// Files that cannot be loaded, by directory.
     unfit: BTreeMap<Arc<str>, Vec<UnfitFile>>,
     workspaces: Vec<Workspace>,
-    /// What calls lead to and is not there.
+    /// The directories of module calls that could not be loaded.
     missing: BTreeSet<Arc<str>>,
-    /// Texts of files that an editor has open and that are part of no module: their directory was not read, or another file
-    /// hides them.
+    /// Texts of files that an editor has open but that belong to no module: their directory is not loaded, or
+    /// another file hides them.
     unfiled: BTreeMap<Arc<str>, String>,
-    /// What changed since somebody asked, once somebody has.
+    /// The changes since the last [`SourceTree::take_changes`]; `None` before the first call.
     changes: Option<Changes>,
-    /// Of the modules that somebody edits.
+    /// The reverse indexes of the modules that are being edited.
     mentions: FxHashMap<Directory, Mentions>,
 }
 
-/// Changes of a tree.
+/// The changes of a tree.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// Edits of texts.
+    /// The edits of texts.
     pub(crate) edits: Vec<Edit>,
-    /// Something else changed, too: which files there are, or what is installed.
+    /// True if anything else changed: the set of files, schemas, installed modules or values from outside.
     pub(crate) is_more: bool,
 }
 
-/// A file of a module.
+/// A loaded file of a module.
 struct Loaded {
     file: File,
     directory: Directory,
-    /// Set from the first edit on.
+    /// Set with the first edit.
     edited: Option<EditedText>,
     is_open: bool,
 }
@@ -100,7 +101,7 @@ fn text_to_take(
 }
 
 impl SourceTree {
-    /// A tree without modules. Relative paths count from `base`.
+    /// Creates a tree without modules. Relative paths resolve against `base`.
     pub fn new(db: Database, system: Arc<dyn System>, base: PathBuf) -> SourceTree {
         SourceTree {
             db,
@@ -117,19 +118,19 @@ impl SourceTree {
         }
     }
 
-    /// Reads the module in the directory shown as `path`, and every module that its calls lead to, as a configuration of
-    /// its own.
+    /// Loads the module in the directory with the display path `path`, and every module that it calls, as a new
+    /// configuration.
     ///
     /// # Errors
-    /// If the directory cannot be listed. A called module that cannot is a diagnostic instead.
+    /// Fails if the directory cannot be listed. A called module that cannot be listed is a diagnostic instead.
     pub fn add_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
         let workspace = self.add_unfinished_root(path, manifest)?;
         self.finish_roots();
         Ok(workspace)
     }
 
-    /// Reads several configurations, as [`SourceTree::add_root`] does: it costs less than one after the other. Of those
-    /// whose directory cannot be listed there is none.
+    /// Loads several configurations at once, which is cheaper than separate calls of [`SourceTree::add_root`].
+    /// Omits configurations whose directory cannot be listed.
     pub fn add_roots(&mut self, roots: Vec<(String, Manifest)>) -> Vec<(String, Workspace)> {
         let add = |(path, manifest): (String, Manifest)| {
             let workspace = self.add_unfinished_root(&path, manifest).ok()?;
@@ -154,37 +155,37 @@ impl SourceTree {
         self.load_called_modules();
     }
 
-    /// The configurations, in the order in which they were added.
+    /// The configurations, in the order of their addition.
     pub fn workspaces(&self) -> &[Workspace] {
         &self.workspaces
     }
 
-    /// Forgets a configuration; its modules stay, for they may be parts of others.
+    /// Removes a configuration. Its modules stay loaded, because other configurations may use them.
     pub fn remove_root(&mut self, workspace: Workspace) {
         self.workspaces.retain(|it| *it != workspace);
     }
 
-    /// A module by its directory, as shown.
+    /// Returns the module with this display path; `None` if it is not loaded.
     pub fn directory(&self, path: &str) -> Option<Directory> {
         self.directories.get(path).copied()
     }
 
-    /// A file by its path, as shown, and the module that it is in.
+    /// Returns the file with this display path and its module; `None` if it is not loaded.
     pub fn file(&self, path: &str) -> Option<(File, Directory)> {
         self.files.get(path).map(|loaded| (loaded.file, loaded.directory))
     }
 
-    /// The paths of all files, as shown.
+    /// The display paths of all loaded files.
     pub fn paths(&self) -> impl Iterator<Item = &Arc<str>> {
         self.files.keys()
     }
 
-    /// The directories of all modules, as shown.
+    /// The display paths of the directories of all modules, including missing ones.
     pub fn directories(&self) -> impl Iterator<Item = &Arc<str>> {
         self.directories.keys().chain(&self.missing)
     }
 
-    /// The current text of a file.
+    /// Returns the current text of a file; `None` if it is neither loaded nor open.
     pub fn text(&self, path: &str) -> Option<String> {
         let Some(loaded) = self.files.get(path) else { return self.unfiled.get(path).cloned() };
         match &loaded.edited {
@@ -193,7 +194,7 @@ impl SourceTree {
         }
     }
 
-    /// Gives a configuration the schemas of a provider.
+    /// Sets the schemas of a provider in a configuration.
     pub fn set_schemas(
         &mut self,
         workspace: Workspace,
@@ -212,7 +213,8 @@ impl SourceTree {
         }
     }
 
-    /// The current text of a file that is edited: where positions of a further edit count from.
+    /// Returns the current text of a file and prepares the file for an edit. The byte range of the next edit
+    /// refers to this text.
     pub fn edited_text(&mut self, path: &str) -> Option<&str> {
         let Some(loaded) = self.files.get_mut(path) else {
             return self.unfiled.get(path).map(String::as_str);
@@ -221,7 +223,7 @@ impl SourceTree {
         Some(edited.text())
     }
 
-    /// Gives a configuration other installed modules.
+    /// Sets the installed modules of a configuration, and loads modules that become reachable.
     pub fn set_manifest(&mut self, workspace: Workspace, manifest: Manifest) {
         if *workspace.manifest(&self.db) != manifest {
             self.more_changed();
@@ -230,13 +232,14 @@ impl SourceTree {
         }
     }
 
-    /// Whether a source, a version or an argument of the backend is no literal, so that [`SourceTree::give`] matters.
+    /// Returns true if a source, a version or a backend argument is not a literal, so that its value depends on
+    /// [`SourceTree::give`].
     pub fn is_dynamic(&self, workspace: Workspace) -> bool {
         statics::needs_given(&self.db, workspace)
     }
 
-    /// Gives a configuration what its root module is given from outside; files are read here. Gives whether that is something
-    /// else than before.
+    /// Sets the values that the root module of a configuration gets from outside, except for files, which the tree
+    /// reads itself. Returns true if they differ from the previous ones.
     pub fn give(&mut self, workspace: Workspace, given: Given) -> bool {
         let files = workspace.given(&self.db).files.clone();
         let given = Given { files, ..given };
@@ -249,7 +252,7 @@ impl SourceTree {
         is_other
     }
 
-    /// Reads the files that sources are made from. Gives whether there was one that was not read before.
+    /// Reads the files that module sources depend on. Returns true if one of them was not read before.
     fn read_wanted_files(&mut self) -> bool {
         let mut read = false;
         for workspace in self.workspaces.clone() {
@@ -261,7 +264,7 @@ impl SourceTree {
             let root = self.base.join(&**workspace.root(&self.db).path(&self.db));
             for path in &wanted {
                 let full = db::system::normalize(&root.join(&**path));
-                // A device may have no end, and a pipe no beginning.
+                // Reading a device may never end, and reading a pipe may block.
                 let is_file = self.system.is_file(&full);
                 let bytes = is_file.then(|| self.system.read_file(&full).ok()).flatten();
                 given.files.insert(path.clone(), bytes.map(Arc::from));
@@ -273,12 +276,13 @@ impl SourceTree {
         read
     }
 
-    /// The files of a directory that could not be taken.
+    /// The files of a directory that cannot be loaded.
     pub fn unfit_in(&self, directory: &str) -> &[UnfitFile] {
         self.unfit.get(directory).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The files that could not be taken in the modules of some configurations, and in what their calls lead to.
+    /// Returns the files that cannot be loaded in the modules of some configurations and in the directories of
+    /// their module calls.
     pub fn unfit_of(&self, workspaces: &[Workspace]) -> Vec<&UnfitFile> {
         if self.unfit.values().all(Vec::is_empty) {
             return Vec::new();
@@ -288,7 +292,7 @@ impl SourceTree {
         paths.iter().flat_map(|path| self.unfit_in(path)).collect()
     }
 
-    /// Replaces bytes of a file's text, as an editor does. `None` if it is part of no module.
+    /// Replaces a byte range of the text of a file. `None` if the file belongs to no module.
     pub fn edit(&mut self, path: &str, replaced: Range<usize>, with: &str) -> Option<Edit> {
         if let Some(text) = self.unfiled.get_mut(path) {
             let end = floor_char_boundary(text, replaced.end);
@@ -298,7 +302,7 @@ impl SourceTree {
         self.change(path, |text, db| text.replace(db, replaced, with))
     }
 
-    /// Gives a file a new text. `None` if it is part of no module.
+    /// Replaces the text of a file. `None` if the file belongs to no module.
     pub fn set_text(&mut self, path: &str, text: &str) -> Option<Edit> {
         if let Some(unfiled) = self.unfiled.get_mut(path) {
             text.clone_into(unfiled);
@@ -316,32 +320,33 @@ impl SourceTree {
         let edits = edit(edited, &self.db);
         let directory = loaded.directory;
         let edit = self.apply(directory, edits);
-        // What sources are made from may be anywhere.
+        // A module source that is not a literal can depend on any item, so that any edit can change it.
         if edit.changes_modules() || self.workspaces.iter().any(|it| self.is_dynamic(*it)) {
             self.load_called_modules();
         }
         Some(edit)
     }
 
-    /// Begins to follow who mentions whom in a module, so that [`SourceTree::reached`] can tell. For one that is edited.
+    /// Builds the reverse index of a module, which [`SourceTree::reached`] needs. Called for modules that are
+    /// edited.
     pub fn follow(&mut self, directory: Directory) {
         let db = &self.db;
         self.mentions.entry(directory).or_insert_with(|| Mentions::of(db, directory));
     }
 
-    /// The blocks of its module that an edit can have reached. `None` if it can have reached every one, or if nobody
-    /// follows the module.
+    /// Returns the blocks of its module that an edit can affect. `None` if it can affect every block, or if the
+    /// module has no reverse index.
     pub fn reached(&self, edit: &Edit) -> Option<FxHashSet<Block>> {
         self.mentions.get(&edit.directory)?.reached(&self.db, edit)
     }
 
-    /// Takes over that an editor has a file open, with a text that need not be on the disk. In a directory that nobody read
-    /// yet it waits until somebody does.
+    /// Opens a file with the text of an editor, which need not be on the disk. If the directory of the file is not
+    /// loaded, the text is kept until it is.
     pub fn open(&mut self, path: &str, text: &str) {
         if let Some(loaded) = self.files.get_mut(path) {
             loaded.is_open = true;
             let file = loaded.file;
-            // What the editor says are characters, whatever the bytes on the disk are.
+            // A decode error refers to the bytes on the disk; the text of the editor is valid.
             if file.decode_error(&self.db).is_some() {
                 file.set_decode_error(&mut self.db).to(None);
             }
@@ -356,7 +361,7 @@ impl SourceTree {
         }
     }
 
-    /// Takes over that an editor has closed a file: the disk counts again.
+    /// Closes a file: the text on the disk is used again.
     pub fn close(&mut self, path: &str) {
         self.unfiled.remove(path);
         if let Some(loaded) = self.files.get_mut(path) {
@@ -365,13 +370,13 @@ impl SourceTree {
         self.reload([path]);
     }
 
-    /// Whether a module, or what a call leads to, lies in this directory or below it.
+    /// Returns true if a module, or the missing directory of a module call, is this directory or lies below it.
     pub fn is_above_modules(&self, path: &str) -> bool {
         self.directories().any(|it| is_within(it, path))
     }
 
-    /// Reads again what changed on the disk, by paths as shown: files that were written, made or removed, and directories
-    /// that came or went with all that is in them.
+    /// Reloads changed files and directories from the disk, by display path: files that were written, added or
+    /// removed, and directories that were added or removed with their content.
     pub fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
         let mut by_directory: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
         for path in changed {
@@ -397,7 +402,7 @@ impl SourceTree {
         let listing = match load::list(&*self.system, &self.base, path, &self.open_in(path)) {
             Ok(listing) => listing,
             Err(error) if load::is_gone(&error) => load::Listing::default(),
-            // Without its files, everything that the module declares would be planned to be destroyed.
+            // Keep the files: without them, the plan would destroy everything that the module declares.
             Err(_) => return,
         };
         let mut unfit = listing.unfit;
@@ -427,7 +432,8 @@ impl SourceTree {
         self.take_files(directory);
     }
 
-    /// The text of a file that is new, or that the disk has another text of.
+    /// Returns the text of a file that is new or changed on the disk. For an open file this is the text of the
+    /// editor.
     fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnfitFile>> {
         text_to_take(&self.unfiled, &*self.system, &self.base, shown)
     }
@@ -450,7 +456,7 @@ impl SourceTree {
         }
     }
 
-    /// Files a new file, and declares what it says once it is in its directory.
+    /// Adds a new file to the map of files. Its names are declared when the file is added to its directory.
     fn insert(&mut self, path: &str, file: File, directory: Directory, is_open: bool) {
         self.files.insert(Arc::from(path), Loaded { file, directory, edited: None, is_open });
     }
@@ -465,7 +471,7 @@ impl SourceTree {
         }
     }
 
-    /// Makes the files of a directory those that are known of it, and declares what the new ones say.
+    /// Sets the files of a directory to the files in the map, and declares the names of the new ones.
     fn take_files(&mut self, directory: Directory) {
         let files: Vec<File> =
             self.paths_in(directory).filter_map(|path| Some(self.files.get(&path)?.file)).collect();
@@ -484,7 +490,7 @@ impl SourceTree {
             }
         }
         redeclare(&mut self.db, directory, &changes);
-        // What an override file says is mentioned where it overrides.
+        // References in an override file belong to the blocks that it overrides, so the index is built again.
         let mut files = old.iter().chain(directory.files(&self.db));
         if files.any(|file| db::is_override(file.path(&self.db)))
             && let Some(mentions) = self.mentions.get_mut(&directory)
@@ -495,7 +501,7 @@ impl SourceTree {
         self.load_called_modules();
     }
 
-    /// The files of a directory, sorted.
+    /// The display paths of the files of a directory, sorted.
     fn paths_in(&self, directory: Directory) -> impl Iterator<Item = Arc<str>> {
         let path = directory.path(&self.db);
         let prefix = match &**path {
@@ -507,7 +513,7 @@ impl SourceTree {
         all.filter(move |(_, it)| it.directory == directory).map(|(path, _)| path.clone())
     }
 
-    /// The names of the files of a directory that an editor has open.
+    /// The names of the files in a directory that an editor has open.
     fn open_in(&self, path: &str) -> BTreeSet<String> {
         let directory = self.directories.get(path);
         let loaded = directory.into_iter().flat_map(|it| self.paths_in(*it));
@@ -520,7 +526,7 @@ impl SourceTree {
         self.files.get(path).is_some_and(|loaded| loaded.is_open)
     }
 
-    /// Sets the blocks that an edit touched, and the names that they declare now.
+    /// Sets the blocks that an edit touched, and declares their new names.
     fn apply(&mut self, directory: Directory, edits: BlockEdits) -> Edit {
         let touched: Vec<Block> = edits.touched().collect();
         let removed: FxHashSet<Block> = edits.removed().iter().copied().collect();
@@ -539,7 +545,7 @@ impl SourceTree {
         let names = changes.iter().flat_map(|it| it.before.iter().chain(&it.after));
         let names = names.cloned().collect();
         let blocks = changes.iter().map(|it| it.block).filter(|it| !removed.contains(it)).collect();
-        // A block that comes may declare nothing, and one that goes may have declared nothing.
+        // Added or removed blocks count even if they declare no names.
         let redeclares = redeclares || blocks_came || !removed.is_empty();
         let edit = Edit { directory, blocks, names, redeclares };
         if let Some(changes) = &mut self.changes {
@@ -548,7 +554,8 @@ impl SourceTree {
         edit
     }
 
-    /// What blocks declare, before they change or go; what they mention is forgotten.
+    /// Returns the names that the blocks declare before they change or disappear, and removes the blocks from the
+    /// reverse index.
     fn forget(&mut self, directory: Directory, blocks: &[Block]) -> Vec<Redeclared> {
         let db = &self.db;
         let mut mentions = self.mentions.get_mut(&directory);
@@ -561,7 +568,7 @@ impl SourceTree {
         before.collect()
     }
 
-    /// Reads the module in a directory; one without files is no error.
+    /// Loads the module in a directory. A directory without files is not an error.
     fn load_directory(&mut self, shown: &str) -> io::Result<Directory> {
         if let Some(&directory) = self.directories.get(shown) {
             return Ok(directory);
@@ -596,7 +603,7 @@ impl SourceTree {
         Ok(directory)
     }
 
-    /// Reads modules until no call leads to one that was not read.
+    /// Loads modules until every module call refers to a loaded or missing directory.
     fn load_called_modules(&mut self) {
         let mut missing = BTreeSet::new();
         loop {
@@ -621,7 +628,7 @@ impl SourceTree {
         self.missing = missing;
     }
 
-    /// What the calls of the configurations lead to.
+    /// Returns the directories that the module calls of the configurations refer to.
     fn called_by(&self, workspaces: &[Workspace]) -> BTreeSet<Arc<str>> {
         let of_workspace = |workspace: &Workspace| {
             called_paths(&self.db, *workspace, &hir::reachable(&self.db, *workspace))
@@ -629,13 +636,13 @@ impl SourceTree {
         workspaces.iter().flat_map(of_workspace).collect()
     }
 
-    /// A directory without files is no module.
+    /// Returns the directories with files: a directory without files is not a module.
     fn directories_with_files(&self) -> BTreeMap<Arc<str>, Directory> {
         let with_files = self.directories.iter().filter(|(_, it)| !it.files(&self.db).is_empty());
         with_files.map(|(path, directory)| (path.clone(), *directory)).collect()
     }
 
-    /// What changed since this was asked last; the first time, everything.
+    /// Returns the changes since the last call. The first call reports that everything changed.
     pub(crate) fn take_changes(&mut self) -> Changes {
         let everything = || Changes { edits: Vec::new(), is_more: true };
         self.changes.replace(Changes::default()).unwrap_or_else(everything)
@@ -658,7 +665,7 @@ impl SourceTree {
     }
 }
 
-/// The directories that the calls of modules lead to, whether or not there is a module.
+/// Returns the directories that the calls in these modules refer to, even if there is no module.
 pub(crate) fn called_paths(
     db: &Database,
     workspace: Workspace,
@@ -673,7 +680,7 @@ pub(crate) fn called_paths(
     paths.flatten().collect()
 }
 
-/// The directory and the name of a path as shown; what has no directory lies in `.`.
+/// Splits a display path into directory and file name. The directory of a plain name is `.`.
 fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))
 }

@@ -1,4 +1,5 @@
-//! Prints the tree, the chunks and the errors of the text on standard input; with `errors`, those alone.
+//! Prints the tree, the chunks and the errors of the text on standard input. With the argument `errors`, prints
+//! only the errors.
 #![expect(clippy::print_stdout, reason = "a tool for whoever works on the grammar")]
 
 use std::io::Read as _;

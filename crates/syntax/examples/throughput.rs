@@ -1,4 +1,4 @@
-//! Measures how fast a generated configuration is lexed, cut and parsed. Run it with `--release`.
+//! Measures how fast the crate lexes, splits and parses a generated configuration. Run it with `--release`.
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -8,14 +8,16 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-/// What is measured is the parser as the executable has it: its allocator makes half of a tree's cost.
+/// The allocator of the executable: allocation is half of the cost of building a tree, so the measurement must use
+/// the same one.
 #[global_allocator]
 static ALLOCATOR: zeroizing_alloc::ZeroAlloc<mimalloc::MiMalloc> =
     zeroizing_alloc::ZeroAlloc(mimalloc::MiMalloc);
 
 const ROUNDS: u32 = 40;
 
-/// About 1 MB of what people write: resources with expressions, templates, heredocs, `for` and comments.
+/// Returns about 1 MB of typical configuration: resources with expressions, templates, heredocs, `for` and
+/// comments.
 fn configuration() -> String {
     let mut out = String::new();
     let mut n = 0;
@@ -67,7 +69,8 @@ output "id_{n}" {{
     out
 }
 
-/// Runs what the command line names, or everything.
+/// Measures `run` and prints its best throughput, unless the command line names another measurement. `check`
+/// inspects each result outside the measured time.
 fn measure<T>(name: &str, bytes: usize, run: impl Fn() -> T, check: impl Fn(&T)) {
     if std::env::args().nth(1).is_some_and(|only| only != name) {
         return;

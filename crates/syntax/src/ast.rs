@@ -1,6 +1,8 @@
-//! The typed view of the tree. Every accessor may answer `None`: any part may be missing from what a user types.
+//! The typed view of the tree. Every accessor may return `None`, because any part may be missing from incomplete
+//! text.
 //!
-//! `generated.rs` comes from `grammar/hcl.ungram`; `body.rs` and `expr.rs` hold what a grammar cannot say.
+//! `generated.rs` is generated from `grammar/hcl.ungram`; `body.rs` and `expr.rs` hold the accessors that a
+//! grammar cannot express.
 
 mod body;
 mod expr;
@@ -18,24 +20,24 @@ pub(crate) use self::expr::template_elements;
 pub use self::expr::{Access, BinaryOp, LiteralKind, StaticTraversal, UnaryOp};
 pub use self::generated::*;
 
-/// A typed view of a node, of the lossless tree where nothing else is said.
+/// A typed view of a node. The node belongs to the lossless tree unless `N` names another tree.
 pub trait AstNode<N: TreeNode = SyntaxNode>: Sized {
-    /// Whether a node of this kind can be seen as `Self`.
+    /// Returns true if a node of this kind can be viewed as `Self`.
     fn can_cast(kind: SyntaxKind) -> bool;
-    /// The view of `syntax`, if its kind fits.
+    /// Returns the view of `syntax`, or `None` if its kind does not fit.
     fn cast(syntax: N) -> Option<Self>;
-    /// The node behind the view.
+    /// Returns the node behind the view.
     fn syntax(&self) -> &N;
 }
 
-/// The children of a node that can be seen as `T`, in source order.
+/// An iterator over the children of a node that can be viewed as `T`, in source order.
 #[derive(Clone, Debug)]
 pub struct AstChildren<T, N = SyntaxNode> {
     place: Place<N>,
     marker: PhantomData<T>,
 }
 
-/// How far the children were gone through.
+/// The position of the iterator: before the first child of a node, at a child, or behind the last child.
 #[derive(Clone, Debug)]
 enum Place<N> {
     Before(N),

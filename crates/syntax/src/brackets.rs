@@ -1,8 +1,8 @@
-//! Which bracket closes which, in a text where some may be missing.
+//! Pairs opening and closing brackets in a text in which some of them may be missing.
 
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// The kinds of brackets, as places in a table.
+/// The kinds of brackets, used as indices into a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bracket {
     Paren,
@@ -12,14 +12,15 @@ enum Bracket {
     Heredoc,
 }
 
-/// The brackets that are open at some place. Every token costs constant time, over the whole text.
+/// The brackets that are open at a position. Amortized over the whole text, each token takes constant time.
 ///
-/// **Invariant:** what a closing bracket closes depends only on the brackets opened after the innermost brace that stays open, never on what is
-/// below. So a run of items is paired the same whether it stands alone or in a block that lacks its end.
+/// **Invariant:** the partner of a closing bracket depends only on the brackets opened after the innermost brace
+/// that stays open, never on the brackets below it. So a run of items is paired in the same way alone and inside a
+/// block without an end.
 #[derive(Default, Debug)]
 pub(crate) struct BracketStack {
     open: Vec<Open>,
-    /// For each kind of bracket, one more than the index of the innermost one that is open.
+    /// For each kind of bracket, one more than the index in `open` of the innermost open one; 0 if none is open.
     innermost: [usize; 5],
 }
 
@@ -27,12 +28,12 @@ pub(crate) struct BracketStack {
 struct Open {
     bracket: Bracket,
     token: usize,
-    /// What `innermost` held for the kind before.
+    /// The entry of `innermost` for this kind before the bracket was opened.
     outer: usize,
 }
 
 impl BracketStack {
-    /// Takes the next token; answers the place of the bracket that it closes.
+    /// Processes the next token. Returns the token index of the opening bracket that it closes.
     pub(crate) fn take(&mut self, kind: SyntaxKind, token: usize) -> Option<usize> {
         match kind {
             L_PAREN => self.push(Bracket::Paren, token),
@@ -45,9 +46,10 @@ impl BracketStack {
             HEREDOC_CLOSE if self.innermost[Bracket::Heredoc as usize] > 0 => {
                 self.close(Bracket::Heredoc)
             }
-            // The lexer gives a plain brace inside a sequence only where one was opened there, so a sequence in the way is stale.
+            // The lexer emits a plain brace inside a sequence only if a brace was opened there, so a sequence
+            // above that brace is stale.
             R_BRACE => self.close(Bracket::Brace),
-            // And a sequence's end without a sequence is the brace it looks like.
+            // Without an open sequence, the end of a sequence is an ordinary closing brace.
             SEQ_END if self.innermost[Bracket::Sequence as usize] > 0 => {
                 self.close(Bracket::Sequence)
             }
@@ -60,7 +62,7 @@ impl BracketStack {
         self.open.is_empty()
     }
 
-    /// The place of the innermost open bracket.
+    /// Returns the token index of the innermost open bracket.
     pub(crate) fn innermost(&self) -> Option<usize> {
         self.open.last().map(|open| open.token)
     }
@@ -76,14 +78,15 @@ impl BracketStack {
         None
     }
 
-    /// Whether one is open inside the innermost brace, sequence and heredoc.
+    /// Returns true if a bracket of this kind is open inside the innermost brace, sequence and heredoc.
     fn is_near(&self, bracket: Bracket) -> bool {
         let walls = [Bracket::Brace, Bracket::Sequence, Bracket::Heredoc];
         let wall = walls.map(|wall| self.innermost[wall as usize]).into_iter().max();
         Some(self.innermost[bracket as usize]) > wall
     }
 
-    /// Closes the innermost of a kind with everything in it; everything, if there is none.
+    /// Closes the innermost bracket of a kind and all brackets inside it. If none of this kind is open, closes all
+    /// brackets.
     fn close(&mut self, bracket: Bracket) -> Option<usize> {
         let target = self.innermost[bracket as usize].saturating_sub(1);
         let mut closed = None;
@@ -96,7 +99,8 @@ impl BracketStack {
     }
 }
 
-/// For each token that opens a bracket, the place of the one that closes it; `0` for none, since no closing bracket comes first.
+/// Returns, for each token that opens a bracket, the index of the token that closes it. 0 means that nothing
+/// closes it, since the first token cannot be a partner.
 pub(crate) fn pair(kinds: impl Iterator<Item = SyntaxKind>) -> Vec<u32> {
     let mut stack = BracketStack::default();
     let mut pairs = Vec::new();

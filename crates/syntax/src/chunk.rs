@@ -1,4 +1,4 @@
-//! A file as a list of chunks: top-level items that are parsed one by one.
+//! Splits a file into chunks: top-level items that are parsed one by one.
 //!
 //! ```text
 //! # comment          ┐
@@ -8,14 +8,16 @@
 //! # the end          ─ trivia at the end of a file are a chunk of their own
 //! ```
 //!
-//! A chunk ends with a newline outside all brackets, where the next line begins with a name. A block that is never closed does not take the rest of
-//! the file with it: it ends where a line at the very left looks like the header of a block. In a block that *is* closed such a line is an ordinary nested
-//! block, so a file without indentation is read right.
+//! A chunk ends with a newline outside all brackets if the next line begins with a name. A block that is never
+//! closed does not absorb the rest of the file: it ends before a line without indentation that looks like the
+//! header of a block. In a block that *is* closed, such a line is an ordinary nested block, so files without
+//! indentation are read correctly.
 //!
-//! **Invariant:** where a chunk ends depends only on the text from its start on, and, unless something in it is unclosed, only on the text up to the
-//! next chunk's first token. [`Chunks::after_edit`] rests on it.
-//! **Invariant:** a brace that is not closed before the next header stays so, if what follows closes nothing but its own brackets. So while a block is
-//! typed from top to bottom, the rest of the file is not read at each key.
+//! **Invariant:** the end of a chunk depends only on the text from its start on and, unless something in it is
+//! unclosed, only on the text up to the next chunk's first token. [`Chunks::after_edit`] relies on this.
+//! **Invariant:** a brace that is not closed before the next header stays unclosed if the text from that header on
+//! closes only its own brackets. So while a user types a block from top to bottom, the rest of the file is not
+//! scanned again at each keystroke.
 
 mod plain;
 
@@ -28,23 +30,24 @@ use crate::brackets::BracketStack;
 use crate::lexer::{self, Mode, Tokens};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// Cuts `text` into chunks that cover it exactly.
+/// Splits `text` into chunks that cover it exactly.
 pub fn split(text: &str) -> Vec<TextRange> {
     Chunks::of(text).ranges
 }
 
-/// The chunks of a text, with what is needed to follow an edit.
+/// The chunks of a text, with the flags that are needed to update them after an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chunks {
     ranges: Vec<TextRange>,
-    /// Whether something in the chunk is unclosed, so that text far below may move its end.
+    /// True for a chunk in which something is unclosed. Text far below it may move its end.
     unclosed: Vec<bool>,
-    /// Whether a bracket in the chunk closes nothing in it, so that it closes what is left open above, or would.
+    /// True for a chunk with a closing bracket whose partner is not in the chunk. The bracket closes one that is
+    /// open above, or would close it if there were one.
     stray: Vec<bool>,
 }
 
 impl Chunks {
-    /// Cuts `text` into chunks that cover it exactly.
+    /// Splits `text` into chunks that cover it exactly.
     pub fn of(text: &str) -> Self {
         match plain::cut(text) {
             Some(ranges) => {
@@ -55,39 +58,41 @@ impl Chunks {
         }
     }
 
-    /// The same by the tokens, whatever the text is.
+    /// Splits any text by its tokens, without the fast path for plain texts.
     pub(crate) fn of_tokens(text: &str) -> Self {
         let cut = cut_text(text);
         Self { ranges: cut.ranges(text.len(), 0), unclosed: cut.unclosed, stray: cut.stray }
     }
 
-    /// A text that is one chunk, whatever is in it.
+    /// Returns `text` as a single chunk, whatever it contains.
     pub fn whole(text: &str) -> Self {
         let range = TextRange::up_to(size(text.len()));
         Self { ranges: vec![range], unclosed: vec![false], stray: vec![false] }
     }
 
-    /// The ranges, in order; each starts where the one before ends.
+    /// Returns the ranges, in order. Each starts where the previous one ends.
     pub fn ranges(&self) -> &[TextRange] {
         &self.ranges
     }
 
-    /// The chunks of `new`, where `self` are those of `old`. Equal to `Chunks::of(new)`, but only what an edit can have moved is read again.
+    /// Returns the chunks of `new`, if `self` are the chunks of `old`. The result equals `Chunks::of(new)`, but
+    /// only the chunks that the edit can have moved are scanned again.
     pub fn after_edit(&self, old: &str, new: &str) -> Self {
         let (replaced, _) = difference(old, new);
         self.after_replacing(old.len(), replaced, new)
     }
 
-    /// The same where it is known which bytes of the old text, of `old` bytes in all, were replaced. Time goes with the blocks around the edit, and with
-    /// the number of chunks for moving those behind it.
+    /// Returns the chunks of `new` after `replaced` was replaced in the old text, which was `old` bytes long. The
+    /// time is proportional to the blocks around the edit, plus the number of chunks after it, whose ranges move.
     pub fn after_replacing(&self, old: usize, replaced: Range<usize>, new: &str) -> Self {
         let (prefix, suffix) = (replaced.start, old - replaced.end);
         let touched = self.ranges.partition_point(|range| usize::from(range.end()) < prefix);
-        // What comes after a chunk decides whether it ends there, so the one before is looked at again.
+        // The end of a chunk depends on the text after it, so the chunk before the edit is scanned again.
         let unclosed = self.unclosed.iter().position(|unclosed| *unclosed).unwrap_or(usize::MAX);
         let first = touched.saturating_sub(1).min(unclosed).min(self.ranges.len());
         let from = self.ranges.get(first).map_or(old, |range| usize::from(range.start()));
-        // Only the first chunk can begin with garbage, which would belong to what is now before it.
+        // Never resume at chunk 0: only the first chunk can begin with garbage, which would now belong to the
+        // chunk before it.
         let resume = self.ranges.partition_point(|range| usize::from(range.start()) < old - suffix);
         let mut resume = resume.max(1);
         let mut step = 1;
@@ -107,7 +112,8 @@ impl Chunks {
         self.spliced(first..self.ranges.len(), cut_text(window), window.len(), from)
     }
 
-    /// Replaces the chunks `old` by those of `cut`, which covers `len` bytes at `from`; the rest moves.
+    /// Replaces the chunks `old` by those of `cut`, which covers `len` bytes from `from` on. The ranges after them
+    /// move.
     fn spliced(&self, old: Range<usize>, cut: Cut, len: usize, from: usize) -> Self {
         let tail = &self.ranges[old.end..];
         let base = tail.first().map_or(TextSize::new(0), |range| range.start());
@@ -127,8 +133,8 @@ fn cut_text(text: &str) -> Cut {
     cut(lexer::lex(text, Mode::File).as_tokens(text))
 }
 
-/// What an edit replaced in the old text, and what stands for it in the new one: all but what both begin and end with. Both
-/// begin and end at characters.
+/// Returns the part of `old` that an edit replaced, and the part of `new` that replaces it: both texts without
+/// their common beginning and end. Both ranges lie on character boundaries.
 pub fn difference(old: &str, new: &str) -> (Range<usize>, Range<usize>) {
     let (a, b) = (old.as_bytes(), new.as_bytes());
     let mut start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -148,24 +154,25 @@ fn size(at: usize) -> TextSize {
     TextSize::new(u32::try_from(at).unwrap_or(u32::MAX))
 }
 
-/// Where chunks begin.
+/// The positions at which chunks begin.
 pub(crate) struct Cut {
-    /// The first token of each chunk.
+    /// The index of the first token of each chunk.
     pub(crate) tokens: Vec<usize>,
     /// The offset of each chunk.
     pub(crate) starts: Vec<u32>,
-    /// Whether something in the chunk is unclosed. Alone, such a chunk may have other tokens: those of a heredoc depend on its end.
+    /// True for a chunk in which something is unclosed. Lexed alone, such a chunk may have other tokens, because
+    /// the tokens of a heredoc depend on its end.
     pub(crate) unclosed: Vec<bool>,
-    /// Whether a bracket in the chunk closes nothing in it.
+    /// True for a chunk with a closing bracket whose partner is not in the chunk.
     stray: Vec<bool>,
-    /// A template or a comment is unclosed: what follows may have other tokens.
+    /// True if a template or a comment is unclosed, so that appended text may get other tokens.
     is_open_text: bool,
-    /// The last chunk holds an item and ends with its newline.
+    /// True if the last chunk holds an item and ends with the item's newline.
     ends_with_item: bool,
 }
 
 impl Cut {
-    /// The ranges of the chunks in a text of `len` bytes that begins at `base`.
+    /// Returns the ranges of the chunks in a text of `len` bytes that begins at `base`.
     fn ranges(&self, len: usize, base: usize) -> Vec<TextRange> {
         let ends =
             self.starts.iter().skip(1).copied().chain([u32::try_from(len).unwrap_or(u32::MAX)]);
@@ -177,20 +184,20 @@ impl Cut {
             .collect()
     }
 
-    /// Whether the chunks stay what they are when a line that begins with a name is appended.
+    /// Returns true if appending a line that begins with a name cannot change these chunks.
     fn is_closed(&self) -> bool {
         self.ends_with_item && !self.unclosed.contains(&true)
     }
 
-    /// Whether the chunks stay what they are when chunks are appended of which it is known whether something in them is unclosed, or closes nothing. What
-    /// is unclosed here has ended before a header, so only a bracket that is left over can reach it.
+    /// Returns true if appending chunks with these flags cannot change these chunks. A construct that is unclosed
+    /// here has ended before a header, so only an appended closing bracket without a partner can reach it.
     fn is_closed_before(&self, unclosed: &[bool], stray: &[bool]) -> bool {
         let is_complete = !unclosed.contains(&true) && !stray.contains(&true);
         self.ends_with_item && !self.is_open_text && is_complete
     }
 }
 
-/// Finds the chunks of a run of tokens. Linear: one pass pairs the brackets, another walks over the items.
+/// Finds the chunks of a run of tokens in linear time: one pass pairs the brackets, another walks over the items.
 pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
     let mut walk = Walk { tokens, outline: Outline::of(tokens), at: 0 };
     let mut cut = Cut {
@@ -213,24 +220,24 @@ pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
     cut
 }
 
-/// How a chunk ends.
+/// The way in which a chunk ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// With the newline of its item.
     Item,
-    /// With the text, or with trivia only.
+    /// With the end of the text, or with trivia only.
     Text,
-    /// Something in it is unclosed.
+    /// Something in the chunk is unclosed.
     Unclosed,
 }
 
-/// What the brackets of a text say.
+/// The bracket structure of a text.
 struct Outline {
-    /// For each opening bracket, the token that closes it; 0 for none.
+    /// For each opening bracket, the token that closes it; 0 if nothing closes it.
     partners: Vec<u32>,
-    /// Tokens at the very left that begin the header of a block although something is open.
+    /// Tokens without indentation that begin the header of a block while a bracket is open.
     headers: Vec<usize>,
-    /// Closing brackets, each with what it closes.
+    /// The closing brackets, each with the opening bracket that it closes.
     closers: Vec<(usize, Option<usize>)>,
 }
 
@@ -239,7 +246,7 @@ impl Outline {
         let mut outline =
             Self { partners: vec![0; tokens.len()], headers: Vec::new(), closers: Vec::new() };
         let mut stack = BracketStack::default();
-        // Which open braces hold a body; the rest are in expressions.
+        // The open braces that hold a body. All other braces belong to expressions.
         let mut bodies = FxHashSet::default();
         let mut line_start = Some(0);
         for (at, &kind) in tokens.kinds.iter().enumerate() {
@@ -270,8 +277,9 @@ impl Outline {
         outline
     }
 
-    /// Notes a header at the very left of its line. Answers whether it ends everything that is open: in a body it may be a nested block, in an
-    /// expression it cannot be anything (and the lexer has left any template there).
+    /// Records a block header without indentation. Returns true if the header ends all open brackets. In a body it
+    /// may begin a nested block, so it ends nothing. In an expression it can be nothing else (and the lexer has
+    /// left any template there).
     fn note_header(&mut self, tokens: Tokens<'_>, at: usize, in_body: bool) -> bool {
         let is_header = match in_body {
             true => header_brace(tokens, at).is_some(),
@@ -287,34 +295,34 @@ impl Outline {
         Some(self.partners[at] as usize).filter(|partner| *partner > at)
     }
 
-    /// Whether some of the tokens closes something before them, or nothing.
+    /// Returns true if a closing bracket among `tokens` closes a bracket before them, or none.
     fn has_stray(&self, tokens: Range<usize>) -> bool {
         let first = self.closers.partition_point(|(at, _)| *at < tokens.start);
         let here = self.closers[first..].iter().take_while(|(at, _)| *at < tokens.end);
         here.into_iter().any(|(_, opener)| *opener < Some(tokens.start))
     }
 
-    /// The first header after `at`.
+    /// Returns the first header after `at`.
     fn header_after(&self, at: usize) -> Option<usize> {
         let index = self.headers.partition_point(|header| *header <= at);
         self.headers.get(index).copied()
     }
 }
 
-/// The brace that ends the header of a block: a name, names and strings, `{`.
+/// Returns the brace that ends the header of a block: a name, then names and strings, then `{`.
 fn header_brace(tokens: Tokens<'_>, mut at: usize) -> Option<usize> {
     loop {
         at += 1;
         match tokens.kinds.get(at)? {
             L_BRACE => return Some(at),
-            // A comment to the end of the line has a newline behind it.
+            // A newline follows a line comment, so a line comment still ends the search.
             WHITESPACE | COMMENT | IDENT | OPEN_QUOTE | QUOTED_LIT | CLOSE_QUOTE => {}
             _ => return None,
         }
     }
 }
 
-/// A walk from item to item.
+/// The state of a walk from item to item.
 struct Walk<'a> {
     tokens: Tokens<'a>,
     outline: Outline,
@@ -322,7 +330,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Goes to the end of the chunk.
+    /// Advances to the end of the chunk.
     fn chunk(&mut self) -> End {
         let mut has_item = false;
         while let Some(&kind) = self.tokens.kinds.get(self.at) {
@@ -361,7 +369,7 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether a comment has no end that begins at one of these tokens.
+    /// Returns true if one of these tokens is a comment that is never closed.
     fn has_open_comment(&self, tokens: Range<usize>) -> bool {
         let kinds = self.tokens.kinds[tokens.clone()].iter().zip(tokens);
         let mut comments = kinds.filter(|(kind, _)| **kind == COMMENT);
@@ -373,7 +381,7 @@ impl Walk<'_> {
         self.at + trivia.count()
     }
 
-    /// At a bracket that nothing closes: the chunk ends before the next header, or with the file.
+    /// Ends the chunk at a bracket that nothing closes: before the next header, or at the end of the file.
     fn end_unclosed(&mut self) {
         let Some(header) = self.outline.header_after(self.at) else {
             self.at = self.tokens.len();
@@ -382,7 +390,7 @@ impl Walk<'_> {
         let before = &self.tokens.kinds[self.at..header];
         let comments = before.iter().rev().take_while(|kind| kind.is_trivia()).count();
         let trivia = header - comments..header;
-        // The lines right above the header go with it.
+        // The lines of trivia right above the header belong to the header's chunk.
         let newline = trivia.into_iter().find(|at| self.tokens.kinds[*at] == NEWLINE);
         self.at = newline.map_or(header, |at| at + 1);
     }

@@ -1,13 +1,15 @@
-//! Bytes to text.
+//! Decodes the bytes of a file.
 
 use rowan::{TextRange, TextSize};
 
 use crate::error::SyntaxError;
 
-/// The size from which a file is refused, so that 32-bit offsets are enough even where every byte becomes a replacement character.
+/// The size from which files are refused, so that 32-bit offsets suffice even if every byte becomes a replacement
+/// character.
 const TOO_LARGE: usize = 1 << 30;
 
-/// The text of a file. What is not UTF-8 is replaced, and the first such place is an error; a file of 1 GiB or more gives no text.
+/// Returns the text of a file. Bytes that are not UTF-8 are replaced, and the first such position is an error. A
+/// file of 1 GiB or more is an error and yields no text.
 pub fn decode(bytes: &[u8]) -> (String, Option<SyntaxError>) {
     if bytes.len() >= TOO_LARGE {
         let detail = "A configuration file must be smaller than 1 GiB.";

@@ -1,27 +1,27 @@
-//! What is wrong with a text.
+//! Syntax errors.
 
 use std::borrow::Cow;
 
 use rowan::TextRange;
 
-/// One thing that is wrong with a text.
+/// An error in a text.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SyntaxError {
-    /// What kind of thing is wrong; the reference's words, which scripts may match.
+    /// The kind of error, in OpenTofu's words, since scripts may match them.
     pub summary: Cow<'static, str>,
-    /// What to do about it. Read it with [`SyntaxError::detail`].
+    /// The explanation and advice. Read it with [`SyntaxError::detail`].
     detail: Cow<'static, str>,
-    /// Where. Relative to the text that was parsed.
+    /// The position of the error, relative to the text that was parsed.
     pub range: TextRange,
-    /// Another place that the detail speaks of, such as the first of two equal arguments.
+    /// A second position that the detail mentions, such as the first of two attributes with the same name.
     pub related: Option<TextRange>,
 }
 
-/// Stands in a detail for the related place, which only the caller can name.
+/// The placeholder in a detail for the related position, which only the caller can name.
 const PLACE: &str = "\u{0}";
 
 impl SyntaxError {
-    /// An error whose words are fixed.
+    /// Creates an error with a fixed text.
     pub(crate) fn new(
         summary: impl Into<Cow<'static, str>>,
         detail: impl Into<Cow<'static, str>>,
@@ -30,7 +30,7 @@ impl SyntaxError {
         Self { summary: summary.into(), detail: detail.into(), range, related: None }
     }
 
-    /// An error whose detail names a second place between `before` and `after`.
+    /// Creates an error whose detail names a second position between `before` and `after`.
     pub(crate) fn with_place(
         summary: impl Into<Cow<'static, str>>,
         (before, after): (&str, &str),
@@ -41,7 +41,7 @@ impl SyntaxError {
         Self { summary: summary.into(), detail: detail.into(), range, related: Some(place) }
     }
 
-    /// The error of an attribute that has been set before in the same body.
+    /// Creates the error for an attribute that is already set in the same body.
     pub fn attribute_redefined(name: &str, second: TextRange, first: TextRange) -> Self {
         let before = format!("The argument \"{name}\" was already set at ");
         Self::with_place(
@@ -52,7 +52,8 @@ impl SyntaxError {
         )
     }
 
-    /// The detail; `locate` names the related place as diagnostics do: `main.tf:2,2-3`.
+    /// Returns the detail. `locate` returns the related position in the form that diagnostics use:
+    /// `main.tf:2,2-3`.
     pub fn detail(&self, locate: impl FnOnce(TextRange) -> String) -> Cow<'_, str> {
         match self.related {
             Some(range) => Cow::Owned(self.detail.replacen(PLACE, &locate(range), 1)),
@@ -60,7 +61,7 @@ impl SyntaxError {
         }
     }
 
-    /// The same error in a text that begins `offset` bytes earlier.
+    /// Returns this error for a text that begins `offset` bytes earlier.
     pub fn shifted(&self, offset: rowan::TextSize) -> Self {
         Self {
             range: self.range + offset,

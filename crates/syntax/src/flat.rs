@@ -1,12 +1,14 @@
-//! A tree as one list: what a pass that goes through a text once needs of it, at a fraction of the lossless tree's price.
+//! A syntax tree as one flat list, for passes that read a text once. It costs a fraction of the lossless tree.
 //!
 //! ```text
 //! a = 1     ATTRIBUTE(4) IDENT EQ LITERAL(1) NUMBER          each entry, its length, its range; no trivia
 //! ```
 //!
-//! Start reading at [`FlatParse`]. The typed view ([`ast`]) is the same as over the lossless tree, and so are ranges and errors.
+//! Start reading at [`FlatParse`]. The typed view ([`ast`]), the ranges and the errors are the same as for the
+//! lossless tree.
 //!
-//! **Invariant:** without its trivia, the lossless tree of a text has the same nodes and tokens with the same ranges.
+//! **Invariant:** without its trivia, the lossless tree of a text has the same nodes and tokens with the same
+//! ranges.
 
 use std::cell::Cell;
 use std::{fmt, mem};
@@ -43,7 +45,7 @@ pub mod ast {
     }
 }
 
-/// Templates over a flat tree.
+/// Templates of a flat tree.
 pub mod template {
     pub use crate::template::{bare, heredoc, quoted};
 
@@ -58,19 +60,21 @@ pub mod template {
 /// A node or a token.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// From the first to the last token, in bytes.
+    /// The start of its first token, in bytes.
     start: u32,
     end: u32,
-    /// Where the entry after this one and all that is below it lies.
+    /// The index of the entry after this one and all its descendants.
     next: u32,
     kind: SyntaxKind,
     is_token: bool,
 }
 
-/// Lists that the parse of a longer text has filled are not kept.
+/// The largest capacity of a list that is kept for the next parse. Larger lists, left by longer texts, are
+/// dropped.
 const MOST_SPARE: usize = 1 << 14;
 
-/// What a parse leaves to the next one on the same thread: one chunk is as long as another. No text is in it.
+/// The buffers that a parse leaves to the next parse on the same thread, since most chunks have a similar length.
+/// They hold no text.
 #[derive(Default)]
 struct Spare {
     lexed: Lexed,
@@ -81,11 +85,11 @@ thread_local! {
     static SPARE: Cell<Option<Box<Spare>>> = const { Cell::new(None) };
 }
 
-/// A flat tree and what is wrong with its text.
+/// A flat tree and the errors of its text.
 #[derive(Clone)]
 pub struct FlatParse<'t> {
     text: &'t str,
-    /// In the order of the text, parents before children.
+    /// The entries in source order, parents before children.
     entries: Vec<Entry>,
     errors: Vec<SyntaxError>,
 }
@@ -97,12 +101,12 @@ impl fmt::Debug for FlatParse<'_> {
 }
 
 impl<'t> FlatParse<'t> {
-    /// Parses a chunk that [`crate::split`] has cut, or any text as one.
+    /// Parses a chunk that [`crate::split`] returned, or any text as one chunk.
     pub fn chunk(text: &'t str) -> Self {
         Self::parse(text, Mode::File, true, grammar::source_file)
     }
 
-    /// Parses one expression, over as many lines as it takes.
+    /// Parses one expression, which may span several lines.
     pub fn expression(text: &'t str) -> Self {
         Self::parse(text, Mode::Expression, false, grammar::expression_file)
     }
@@ -125,34 +129,34 @@ impl<'t> FlatParse<'t> {
         Self { text, entries, errors }
     }
 
-    /// The tree of a parse, whose text is `text`.
+    /// Converts the tree of `parse`, whose text is `text`.
     pub fn of<T>(parse: &Parse<T>, text: &'t str) -> Self {
         let mut entries = Vec::new();
         push_tree(&mut entries, &parse.syntax());
         Self { text, entries, errors: parse.errors().to_vec() }
     }
 
-    /// What is wrong with the text, in the order in which reading it shows.
+    /// Returns the errors, in the order in which reading the text finds them.
     pub fn errors(&self) -> &[SyntaxError] {
         &self.errors
     }
 
-    /// The typed root of a chunk.
+    /// Returns the typed root of a chunk.
     pub fn file(&self) -> Option<ast::SourceFile<'_>> {
         ast::SourceFile::cast(self.root())
     }
 
-    /// The typed root of a lone expression.
+    /// Returns the typed root of a single expression.
     pub fn expression_file(&self) -> Option<ast::ExprFile<'_>> {
         ast::ExprFile::cast(self.root())
     }
 
-    /// The typed root of a template.
+    /// Returns the typed root of a template.
     pub fn template_file(&self) -> Option<ast::TemplateFile<'_>> {
         ast::TemplateFile::cast(self.root())
     }
 
-    /// Kind, range and extent of all that is in the tree.
+    /// Returns the kind, the range, the `next` index and the token flag of each entry.
     pub(crate) fn outline(&self) -> Vec<(SyntaxKind, TextRange, u32, bool)> {
         self.entries.iter().map(|it| (it.kind, it.range(), it.next, it.is_token)).collect()
     }
@@ -187,9 +191,9 @@ fn entry(kind: SyntaxKind, range: TextRange, is_token: bool) -> Entry {
     Entry { start: range.start().into(), end: range.end().into(), next: 0, kind, is_token }
 }
 
-/// The list that `events` describe over all of `tokens`.
+/// Builds the list that `events` describe over all of `tokens`.
 fn entries(tokens: Tokens<'_>, events: &mut [Event]) -> Vec<Entry> {
-    // Each node has two events and one entry, each token one of both.
+    // Each node has two events and one entry. Each token has one event and one entry.
     let capacity = (events.len() + tokens.len()) / 2 + 1;
     let mut list =
         FlatSink { tokens, at: 0, open: Vec::new(), entries: Vec::with_capacity(capacity) };
@@ -215,7 +219,7 @@ struct FlatSink<'a> {
     tokens: Tokens<'a>,
     /// The next token.
     at: usize,
-    /// The nodes that are open.
+    /// The open nodes, as indices into `entries`.
     open: Vec<u32>,
     entries: Vec<Entry>,
 }
@@ -241,7 +245,7 @@ impl FlatSink<'_> {
         let Some(index) = self.open.pop() else { return };
         let next = self.entries.len() as u32;
         let is_root = self.open.is_empty();
-        // What was taken last ends last: a node that took nothing is as empty as its place.
+        // The entry that was added last also ends last; a node without entries stays empty at its start.
         let last = if is_root { self.place(self.tokens.len()) } else { self.end_of_last() };
         let node = &mut self.entries[index as usize];
         node.next = next;
@@ -258,7 +262,7 @@ impl FlatSink<'_> {
         }
     }
 
-    /// Where a token begins.
+    /// Returns the offset at which a token begins.
     fn place(&self, token: usize) -> u32 {
         self.tokens.starts[token] - self.tokens.base
     }
@@ -270,7 +274,7 @@ pub struct FlatNode<'t> {
     text: &'t str,
     entries: &'t [Entry],
     index: u32,
-    /// Where its parent ends.
+    /// The index at which the parent's entries end.
     limit: u32,
 }
 
@@ -282,12 +286,12 @@ pub struct FlatToken<'t> {
 }
 
 impl<'t> FlatNode<'t> {
-    /// The kind of the node.
+    /// Returns the kind of the node.
     pub fn kind(&self) -> SyntaxKind {
         self.entry().kind
     }
 
-    /// From its first to its last token.
+    /// Returns the range from the node's first to its last token.
     pub fn text_range(&self) -> TextRange {
         self.entry().range()
     }
@@ -296,7 +300,7 @@ impl<'t> FlatNode<'t> {
         &self.entries[self.index as usize]
     }
 
-    /// The first entry from `index` on that is one of a parent's own, and fits.
+    /// Returns the first entry from `index` on that is on the same level and satisfies `fits`.
     fn find(&self, mut index: u32, limit: u32, fits: impl Fn(&Entry) -> bool) -> Option<u32> {
         while index < limit {
             let entry = &self.entries[index as usize];
@@ -364,17 +368,17 @@ impl Entry {
 }
 
 impl<'t> FlatToken<'t> {
-    /// The kind of the token.
+    /// Returns the kind of the token.
     pub fn kind(&self) -> SyntaxKind {
         self.entry.kind
     }
 
-    /// The text of the token.
+    /// Returns the text of the token.
     pub fn text(&self) -> &'t str {
         &self.text[self.entry.start as usize..self.entry.end as usize]
     }
 
-    /// Where it stands.
+    /// Returns the range of the token.
     pub fn text_range(&self) -> TextRange {
         self.entry.range()
     }

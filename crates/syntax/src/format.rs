@@ -1,18 +1,20 @@
-//! The formatter: the one layout that a correct text has, equal to the reference's byte for byte.
+//! The formatter. It gives each correct text one layout, which equals that of `tofu fmt` byte for byte.
 //!
 //! ```text
 //! tokens ──sites──► what is rewritten ──pieces──► tokens that are written ──layout──► blanks before each ──► text, or edits
 //! ```
 //!
-//! Start reading at [`format`], then `sites` (attributes and labels), `rewrite` (what is written another way), `layout` (lines,
-//! indentation, columns) and `spacing` (the blank between two tokens). The rules are in `reference`: hcl 5; where ours differ from
-//! them on purpose is in `docs/fmt.md`, and each case is in `format/tests.rs`.
+//! Start reading at [`format`], then `sites` (attributes and labels), `rewrite` (parts that get another spelling),
+//! `layout` (lines, indentation, columns) and `spacing` (the blank between two tokens). `docs/fmt.md` lists the
+//! intended differences from `tofu fmt`, and `format/tests.rs` has each case.
 //!
 //! **Invariant:** a text with errors is not formatted.
-//! **Invariant:** apart from the rewrites, only blanks between tokens change. No line is broken or joined, no comment is changed.
-//! **Invariant:** what is written parses, and means what was read.
-//! **Invariant:** time and memory are linear in the text; the blanks of columns have a bound of their own (`layout::MOST_PADDING`).
-//! **Absent on purpose:** files, settings, lengths of lines: there is nothing to choose.
+//! **Invariant:** apart from the rewrites, only blanks between tokens change. No line is split or joined, no
+//! comment changes.
+//! **Invariant:** the formatted text parses and has the same meaning.
+//! **Invariant:** time and memory are linear in the text; the blanks for alignment have a bound of their own
+//! (`layout::MOST_PADDING`).
+//! **Absent on purpose:** files, settings and line lengths; there are no options.
 
 mod layout;
 mod pieces;
@@ -29,31 +31,32 @@ use crate::lexer::{self, Mode, Tokens};
 use crate::parser::{Event, Input, Parser};
 use crate::{grammar, lexical, parse_file};
 
-/// A part of a text and what stands for it.
+/// A range of a text and its replacement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormatEdit {
-    /// What is replaced, in bytes of the text that was formatted.
+    /// The range to replace, in bytes of the unformatted text.
     pub range: TextRange,
-    /// What comes in its place.
+    /// The text to insert in its place.
     pub replacement: String,
 }
 
-/// The text of a file as it should be.
+/// Returns the formatted text of a file.
 ///
 /// # Errors
-/// What is wrong with the text, as [`parse_file`] says it.
+/// Returns the errors of the text, as [`parse_file`] reports them.
 pub fn format(text: &str) -> Result<String, Vec<SyntaxError>> {
     Ok(laid_out(text)?.to_text())
 }
 
-/// The edits that [`format()`] amounts to, in order and as small as they can be, in the part of the text that `range` touches: whole
-/// top-level items, and whole lines. What an edited item becomes is what it is in the formatted file.
+/// Returns the edits that format the part of the text that `range` touches: whole top-level items, and whole
+/// lines. The edits are in order and as small as possible. They turn an item into the same text as [`format()`]
+/// does.
 ///
 /// # Errors
-/// What is wrong with the text; no part of such a text is formatted.
+/// Returns the errors of the text. No part of a text with errors is formatted.
 pub fn format_range(text: &str, range: TextRange) -> Result<Vec<FormatEdit>, Vec<SyntaxError>> {
     let pieces = laid_out(text)?;
-    // The first line may be the last one of an item, which is then formatted as a whole.
+    // The first line may be the last line of an item, which is then formatted as a whole.
     let lines = whole_lines(text, range);
     let part = whole_lines(text, pieces.whole_items(lines));
     let mut edits = pieces.edits();
@@ -61,7 +64,7 @@ pub fn format_range(text: &str, range: TextRange) -> Result<Vec<FormatEdit>, Vec
     Ok(edits)
 }
 
-/// The pieces of a correct text with the blanks before them.
+/// Returns the pieces of a correct text with the blanks before each piece.
 fn laid_out(text: &str) -> Result<Pieces<'_>, Vec<SyntaxError>> {
     let lexed = lexer::lex(text, Mode::File);
     let tokens = lexed.as_tokens(text);
@@ -72,7 +75,8 @@ fn laid_out(text: &str) -> Result<Pieces<'_>, Vec<SyntaxError>> {
     Ok(pieces)
 }
 
-/// The events of parsing, if nothing is wrong. Building the tree would take most of the time, and nothing here asks for it.
+/// Returns the parse events of a text without errors, or `None` if it has errors. The formatter needs no tree, and
+/// building one would take most of the time.
 fn events_of_correct(tokens: Tokens<'_>) -> Option<Vec<Event>> {
     let input = Input::new(tokens);
     let mut parser = Parser::new(&input, true);
@@ -81,7 +85,7 @@ fn events_of_correct(tokens: Tokens<'_>) -> Option<Vec<Event>> {
     (found.is_empty() && lexical::errors(tokens).is_empty()).then_some(events)
 }
 
-/// Whether nothing is wrong with a text.
+/// Returns true if a text has no errors.
 fn is_correct(text: &str) -> bool {
     let lexed = lexer::lex(text, Mode::File);
     events_of_correct(lexed.as_tokens(text)).is_some()
@@ -92,18 +96,18 @@ fn errors(text: &str) -> Vec<SyntaxError> {
     if !errors.is_empty() {
         return errors;
     }
-    // Cut into chunks it has none: those that it has as a whole, then.
+    // The text has no errors chunk by chunk, so return the errors of the text parsed as a whole.
     crate::parse_chunk(text).errors().to_vec()
 }
 
-/// The lines that a range touches, with the ending of the last.
+/// Returns the lines that a range touches, with the line ending of the last one.
 fn whole_lines(text: &str, range: TextRange) -> TextRange {
     let bytes = text.as_bytes();
     let offset = |at: TextSize| usize::from(at).min(text.len());
     let (start, end) = (offset(range.start()), offset(range.end()));
     let is_newline = |byte: &u8| *byte == b'\n';
     let start = bytes[..start].iter().rposition(is_newline).map_or(0, |at| at + 1);
-    // A range that ends with a line does not touch the next.
+    // A range that ends with a line's newline does not touch the next line.
     let from = if end > start { end - 1 } else { end };
     let end = bytes[from..].iter().position(is_newline).map_or(bytes.len(), |at| from + at + 1);
     TextRange::new(size(start), size(end))

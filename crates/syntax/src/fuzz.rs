@@ -1,4 +1,5 @@
-//! What holds for every text. The fuzz targets (`fuzz/`) and the tests of this crate run the same functions.
+//! The properties that hold for every text. The fuzz targets (`fuzz/`) and the tests of this crate call the same
+//! functions.
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -14,11 +15,12 @@ use crate::{
     WalkEvent, template,
 };
 
-/// Parsing never panics, the tree's text is the text, errors lie within it, and no tree is too deep.
+/// Checks that parsing does not panic, that the tree's text equals the input, that errors lie within it, and that
+/// no tree exceeds the maximum depth.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_parse(text: &str) {
     check(&parse_file(text), text);
     check(&parse_chunk(text), text);
@@ -30,7 +32,7 @@ pub fn check_parse(text: &str) {
     check_flat(&FlatParse::template(text), &parse_template(text), text);
 }
 
-/// The flat tree of a text says what the lossless one does.
+/// Checks that the flat tree of a text agrees with the lossless one.
 fn check_flat<T>(flat: &FlatParse<'_>, parse: &Parse<T>, text: &str) {
     assert_eq!(flat.outline(), FlatParse::of(parse, text).outline(), "of {text:?}");
     assert_eq!(flat.errors(), parse.errors(), "of {text:?}");
@@ -58,7 +60,8 @@ fn check<T: AstNode>(parse: &Parse<T>, text: &str) {
     drop(parse.tree());
 }
 
-/// Lowering is total: whatever the tree lacks is absent from the result too.
+/// Lowers all templates, traversals and labels. Lowering must accept any tree: a part that the tree lacks is
+/// missing from the result too.
 fn lower_templates(root: &SyntaxNode) {
     for node in root.descendants() {
         if let Some(it) = ast::QuotedTemplate::cast(node.clone()) {
@@ -75,11 +78,11 @@ fn lower_templates(root: &SyntaxNode) {
     }
 }
 
-/// The chunks cover the text, and each parses alone to what it is in the file.
+/// Checks that the chunks cover the text, and that each parses alone to the same tree as in the file.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_chunks(text: &str) {
     let ranges = split(text);
     assert_eq!(Chunks::of(text), Chunks::of_tokens(text), "of {text:?}");
@@ -99,17 +102,17 @@ pub fn check_chunks(text: &str) {
         file.green().children().map(|child| child.to_owned()).eq(children),
         "{text:?} cut at {ranges:?} parses differently"
     );
-    // Only the file knows of attributes that are set in two chunks.
+    // Only the parse of the file finds attributes that are set in two chunks.
     let of_chunks: Vec<_> =
         file.errors().iter().filter(|error| errors.contains(error)).cloned().collect();
     assert_eq!(of_chunks, errors, "{text:?} cut at {ranges:?} has other errors");
 }
 
-/// A correct text parses as one run to the same tree as chunk by chunk.
+/// Checks that a correct text has the same tree parsed as a whole and chunk by chunk.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if the two trees differ.
 pub fn check_correct_text(text: &str) {
     let (whole, file) = (parse_chunk(text), parse_file(text));
     if whole.errors().is_empty() {
@@ -122,21 +125,22 @@ pub fn check_correct_text(text: &str) {
     }
 }
 
-/// Following an edit gives what a fresh look gives.
+/// Checks that updating the chunks after an edit gives the same result as splitting the new text.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if the two results differ.
 pub fn check_edit(old: &str, new: &str) {
     let followed = Chunks::of(old).after_edit(old, new);
     assert_eq!(followed, Chunks::of(new), "after the edit of {old:?} to {new:?}");
 }
 
-/// What is formatted is correct, means the same, and stays as it is; edits of any part agree with the whole.
+/// Checks that the formatted text is correct, has the same meaning and is stable, and that the edits for any range
+/// agree with the whole.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_format(text: &str) {
     let correct = parse_chunk(text).errors().is_empty();
     let Ok(once) = format(text) else {
@@ -153,7 +157,7 @@ pub fn check_format(text: &str) {
     }
 }
 
-/// Formatting is idempotent, but for interpolations in interpolations, of which one goes at a time.
+/// Checks that formatting is idempotent, except for nested interpolations: each pass removes one of them.
 fn check_again(text: &str, once: &str) {
     let twice = format(once).expect("what is formatted is correct");
     let sequences = |text: &str| text.matches("${").count();
@@ -163,7 +167,7 @@ fn check_again(text: &str, once: &str) {
     );
 }
 
-/// Comments stay, but for those in the headers of blocks.
+/// Checks that formatting keeps all comments except those in block headers.
 fn check_comments(text: &str, once: &str) {
     let outside_of_headers = |text: &str| -> Vec<String> {
         let root = parse_file(text).syntax();
@@ -205,12 +209,12 @@ fn check_format_range(text: &str, whole: &str, part: std::ops::Range<usize>) {
     }
 }
 
-/// Whether two texts differ in nothing but what formatting may change.
+/// Returns true if two texts differ only in ways that formatting may cause.
 pub fn means_the_same(one: &str, other: &str) -> bool {
     essence(one) == essence(other)
 }
 
-/// A text without anything that formatting may change.
+/// Returns a normal form of a text that formatting does not change.
 fn essence(text: &str) -> String {
     let mut out = String::new();
     write_essence(&mut out, &parse_file(text).syntax());
@@ -243,7 +247,7 @@ fn write_essence(out: &mut String, node: &SyntaxNode) {
     out.push(')');
 }
 
-/// The expression in interpolations and parentheses that are all of a value.
+/// Returns the expression inside interpolations and parentheses that make up a whole value.
 fn unwrapped(mut node: SyntaxNode) -> SyntaxNode {
     loop {
         let is_single = || {
@@ -264,7 +268,8 @@ fn unwrapped(mut node: SyntaxNode) -> SyntaxNode {
     }
 }
 
-/// The value of `type` in a `variable` block, if it may be written another way.
+/// Returns the normal form of the value of `type` in a `variable` block. `None` if the type is not one that may be
+/// rewritten.
 fn modern_type(node: &SyntaxNode) -> Option<String> {
     let attribute = node.parent().and_then(ast::Attribute::cast)?;
     if attribute.name_token()?.text() != "type" {

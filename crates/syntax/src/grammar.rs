@@ -1,11 +1,13 @@
-//! The grammar of HCL: what is read after what, which error each surprise is, and where reading goes on after it.
+//! The grammar of HCL: the order of tokens, the error for each unexpected token, and the position at which parsing
+//! resumes.
 //!
-//! The first error of a text is the one that the reference reports, in its words and at its place, since users search for those.
-//! After an error the reference says nothing more; this grammar goes on:
+//! The first error of a text has the summary, detail and position that OpenTofu reports, since users search for
+//! those. OpenTofu stops after an error; this grammar continues:
 //!
-//! - an error in an item costs the rest of its line, and not the lines below;
-//! - inside brackets, where newlines mean nothing, a line such as `name =` or `type "label" {` ends them all the same;
-//! - a part that is read after an error keeps its node, so that names in it are still resolved.
+//! - an error in an item skips the rest of its line, but not the lines below;
+//! - inside brackets, where newlines have no meaning, a line such as `name =` or `type "label" {` still ends all
+//!   of them;
+//! - a part that is read after an error keeps its node, so that names in it still resolve.
 
 mod body;
 mod expr;
@@ -15,14 +17,14 @@ mod template;
 use crate::parser::Parser;
 use crate::syntax_kind::SyntaxKind::*;
 
-/// A file, or a chunk of one.
+/// Parses a file, or a chunk of one.
 pub(crate) fn source_file(p: &mut Parser<'_>) {
     let root = p.start();
     body::items(p);
     root.complete(p, SOURCE_FILE);
 }
 
-/// One expression and nothing else.
+/// Parses one expression up to the end of the text.
 pub(crate) fn expression_file(p: &mut Parser<'_>) {
     let root = p.start();
     expr::expr(p);
@@ -30,7 +32,7 @@ pub(crate) fn expression_file(p: &mut Parser<'_>) {
     root.complete(p, EXPR_FILE);
 }
 
-/// A name and steps, and nothing else.
+/// Parses a name with steps up to the end of the text.
 pub(crate) fn traversal_file(p: &mut Parser<'_>) {
     let root = p.start();
     expr::absolute_traversal(p);
@@ -51,7 +53,7 @@ fn finish_expression(p: &mut Parser<'_>) {
     take_rest(p);
 }
 
-/// A template without quotes.
+/// Parses a template without quotes.
 pub(crate) fn template_file(p: &mut Parser<'_>) {
     let root = p.start();
     template::parts(p, EOF);

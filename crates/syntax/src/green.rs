@@ -1,5 +1,5 @@
-//! Builds green trees. It does what rowan's builder does, with caches of fixed size: the text of most tokens is one of a few, and
-//! what is not found is simply made, so that no table grows with the file.
+//! Builds green trees. It does the work of rowan's builder, but with caches of a fixed size: most tokens have one
+//! of a few texts, and an element that is not in the cache is simply created, so no table grows with the file.
 
 use std::{cell::Cell, hash::Hasher as _, mem};
 
@@ -11,20 +11,21 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 
 type GreenElement = NodeOrToken<GreenNode, GreenToken>;
 
-/// Nodes with more children are hardly ever equal.
+/// The largest number of children of a cached node. Larger nodes are rarely equal.
 const MOST_CHILDREN: usize = 3;
-/// Neither are longer ones; and what outlives the text that it was made for should be small.
+/// The largest length of a cached token in bytes. Longer tokens are rarely equal, and a cache that outlives its
+/// text should stay small.
 const LONGEST: usize = 64;
-/// The places in a cache that serves one chunk after another.
+/// The number of slots of a cache that is shared between chunks.
 const SHARED_SLOTS: usize = 1024;
 
-/// Tokens and small nodes made before. Equal ones share their memory while they stay in the cache.
+/// A cache of tokens and small nodes. Equal ones share their memory while they are in the cache.
 pub(crate) struct GreenCache {
-    /// The last token of each kind that has one text only, or hardly another.
+    /// The last token of each kind whose tokens have (almost) always the same text.
     last: Vec<Option<GreenToken>>,
     tokens: Vec<Option<GreenToken>>,
     nodes: Vec<Option<GreenNode>>,
-    /// The stacks of the last builder, empty: the next one need not grow its own.
+    /// The empty stacks of the last builder, kept so that the next builder need not allocate its own.
     parents: Vec<(SyntaxKind, usize)>,
     children: Vec<GreenElement>,
 }
@@ -34,8 +35,8 @@ thread_local! {
 }
 
 impl GreenCache {
-    /// Does something with this thread's cache. Chunks are small, and one says much of what the one before it said. What was
-    /// read stays in it, so no secret may be read with it.
+    /// Runs `work` with this thread's cache. Chunks are small, and consecutive chunks have many tokens in common.
+    /// The cache keeps texts, so it must not be used for text that may hold secrets.
     pub(crate) fn with_shared<T>(work: impl FnOnce(&mut GreenCache) -> T) -> T {
         let shared = SHARED.take();
         let mut cache = shared.unwrap_or_else(|| Box::new(GreenCache::with_slots(SHARED_SLOTS)));
@@ -44,7 +45,7 @@ impl GreenCache {
         result
     }
 
-    /// A cache for a text of so many bytes.
+    /// Creates a cache for a text of `len` bytes.
     pub(crate) fn for_text(len: usize) -> Self {
         Self::with_slots((len / 32).next_power_of_two().clamp(16, 2048))
     }
@@ -59,7 +60,8 @@ impl GreenCache {
         }
     }
 
-    /// A token of a run. Its text is looked at as bytes, and cut out as text only where there is no such token yet.
+    /// Returns a token of a run. Its text is compared as bytes, and only sliced as `str` if the cache has no such
+    /// token.
     fn token(&mut self, kind: SyntaxKind, tokens: Tokens<'_>, at: usize) -> GreenToken {
         let new = || GreenToken::new(kind.into(), tokens.text_of(at));
         if has_one_text(kind) {
@@ -101,7 +103,8 @@ impl GreenCache {
     }
 }
 
-/// Whether tokens of this kind are all written the same, but for a `~` or a `\r`: those of one length are.
+/// Returns true if all tokens of this kind with the same length have the same text. Only a `~` or a `\r` varies
+/// the length.
 fn has_one_text(kind: SyntaxKind) -> bool {
     !matches!(
         kind,
@@ -126,12 +129,12 @@ fn is_long(children: &[GreenElement]) -> bool {
 }
 
 fn slot<'a, T>(table: &'a mut [Option<T>], hasher: &FxHasher) -> &'a mut Option<T> {
-    // The table's size is a power of two, and the low bits of a finished hash are the good ones.
+    // The size of the table is a power of two, and the low bits of a finished hash are well distributed.
     let index = hasher.finish() as usize & (table.len() - 1);
     &mut table[index]
 }
 
-/// Where an element lies: elements that come from the cache are equal if they lie in one place.
+/// Returns the address of an element. Elements from the cache are equal if their addresses are.
 fn address(element: &GreenElement) -> usize {
     match element {
         NodeOrToken::Node(node) => std::ptr::from_ref(&**node).addr(),
@@ -154,7 +157,7 @@ fn has_children(node: &GreenNode, children: &[GreenElement]) -> bool {
 /// A tree under construction.
 pub(crate) struct GreenBuilder<'c> {
     cache: &'c mut GreenCache,
-    /// The open nodes, each with the place where its children begin.
+    /// The open nodes, each with the index at which its children begin.
     parents: Vec<(SyntaxKind, usize)>,
     children: Vec<GreenElement>,
 }
@@ -165,7 +168,7 @@ impl<'c> GreenBuilder<'c> {
         Self { cache, parents, children }
     }
 
-    /// Takes a token of a run as one of that kind.
+    /// Adds a token of a run with the given kind.
     pub(crate) fn token(&mut self, kind: SyntaxKind, tokens: Tokens<'_>, at: usize) {
         self.children.push(NodeOrToken::Token(self.cache.token(kind, tokens, at)));
     }
@@ -181,11 +184,11 @@ impl<'c> GreenBuilder<'c> {
         }
     }
 
-    /// The root.
+    /// Returns the root.
     ///
     /// # Panics
     ///
-    /// Where nodes are not balanced, which the grammar rules out.
+    /// Panics if the starts and finishes of nodes do not match, which the grammar rules out.
     pub(crate) fn finish(mut self) -> GreenNode {
         let root = self.children.pop();
         assert!(self.children.is_empty(), "the events of a parse describe one root");

@@ -1,7 +1,7 @@
 //! The edit distance between two words, for "did you mean".
 
-/// The longest text, in bytes, whose distance is computed: the cost is the product of both lengths. Longer texts are no names that a
-/// person mistyped.
+/// The longest text, in bytes, whose distance is computed: the cost is the product of both lengths. Longer texts are
+/// not mistyped names.
 const LONGEST: usize = 256;
 
 /// Returns the Levenshtein distance between `a` and `b` if it is at most `most`.

@@ -1,11 +1,12 @@
-//! Text to tokens. Main mode runs on logos; templates are scanned by hand, because where they end depends on a stack.
+//! Splits text into tokens. Main mode uses logos; templates are scanned by hand, because their end depends on a
+//! stack.
 //!
-//! Every byte ends up in a token. Nothing is reported here: what is wrong with a token is found by
-//! [`crate::lexical`], so that the lexer can run alone when a file is cut into chunks.
+//! Every byte belongs to a token. The lexer reports no errors: [`crate::lexical`] finds invalid tokens, so that
+//! the lexer can run alone when a file is split into chunks.
 //!
-//! Two rescues keep one mistake from swallowing a file. A quoted string ends at the newline it must not hold, together
-//! with every string around it. And a line that can only be the header of a top-level block ends any template
-//! sequence, and any heredoc that has no end. Neither occurs in a correct file.
+//! Two rules prevent one mistake from absorbing the rest of a file. A quoted string ends at the newline that it
+//! must not contain, together with every string around it. And a line that can only be the header of a top-level
+//! block ends any template sequence, and any heredoc without an end. Neither rule applies to a correct file.
 
 mod heredoc;
 mod main;
@@ -18,41 +19,41 @@ use self::heredoc::HeredocEnds;
 use self::main::MainToken;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// Where lexing starts.
+/// The context in which lexing starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// A file or a part of one.
     File,
-    /// An expression without a file around it: no byte order mark, no rescue.
+    /// An expression outside a file: no byte order mark is accepted, and block headers end nothing.
     Expression,
     /// A template without quotes.
     Template,
 }
 
-/// The tokens of a text, in two columns.
+/// The tokens of a text as two parallel lists.
 #[derive(Default, Debug)]
 pub(crate) struct Lexed {
     pub(crate) kinds: Vec<SyntaxKind>,
-    /// Where each token starts, and at the end the length of the text.
+    /// The start of each token, followed by the length of the text.
     pub(crate) starts: Vec<u32>,
 }
 
 impl Lexed {
-    /// All tokens, seen as one run.
+    /// Returns all tokens as one run.
     pub(crate) fn as_tokens<'a>(&'a self, text: &'a str) -> Tokens<'a> {
         Tokens { text, kinds: &self.kinds, starts: &self.starts, base: 0 }
     }
 }
 
-/// A run of tokens and its text.
+/// A run of tokens with its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tokens<'a> {
-    /// The text of the run alone.
+    /// The text of the run only.
     pub(crate) text: &'a str,
     pub(crate) kinds: &'a [SyntaxKind],
-    /// One more than there are kinds.
+    /// The start of each token, and the end of the last one.
     pub(crate) starts: &'a [u32],
-    /// The start of the run, which `starts` counts in.
+    /// The start of the run in the coordinates of `starts`.
     pub(crate) base: u32,
 }
 
@@ -65,7 +66,7 @@ impl<'a> Tokens<'a> {
         &self.text[self.start(token)..self.start(token + 1)]
     }
 
-    /// The same as bytes, which is quicker had.
+    /// Returns the text as bytes, without the check of character boundaries.
     pub(crate) fn bytes_of(&self, token: usize) -> &'a [u8] {
         &self.text.as_bytes()[self.start(token)..self.start(token + 1)]
     }
@@ -74,7 +75,7 @@ impl<'a> Tokens<'a> {
         (self.starts[token + 1] - self.starts[token]) as usize
     }
 
-    /// A part of the run.
+    /// Returns a part of the run.
     pub(crate) fn run(&self, range: Range<usize>) -> Self {
         Tokens {
             text: &self.text[self.start(range.start)..self.start(range.end)],
@@ -91,12 +92,12 @@ impl<'a> Tokens<'a> {
 
 /// Splits `text` into tokens.
 ///
-/// [`crate::decode`] refuses texts whose offsets would not fit.
+/// The offsets fit into 32 bits, because [`crate::decode`] refuses longer texts.
 pub(crate) fn lex(text: &str, mode: Mode) -> Lexed {
     lex_into(text, mode, Lexed::default())
 }
 
-/// The same in the memory of tokens that nobody needs any more.
+/// Splits `text` into tokens and reuses the memory of `out`.
 pub(crate) fn lex_into(text: &str, mode: Mode, mut out: Lexed) -> Lexed {
     out.kinds.clear();
     out.starts.clear();
@@ -126,15 +127,15 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// What encloses the position. Main mode is on when the stack is empty or an interpolation is on top.
+/// The constructs that enclose the position. Main mode is active if the stack is empty or a sequence is on top.
 enum Frame<'t> {
-    /// Inside `${ }` or `%{ }`, with so many braces open.
+    /// Inside `${ }` or `%{ }`, with `braces` open braces.
     Sequence { braces: u32 },
     /// Between quotes.
     Quoted,
     /// Inside a heredoc.
     Heredoc { marker: &'t str, terminated: bool },
-    /// In a template without quotes; the bottom.
+    /// In a template without quotes; always at the bottom of the stack.
     Bare,
 }
 
@@ -144,7 +145,7 @@ struct Lexer<'t> {
     rescue: bool,
     frames: Vec<Frame<'t>>,
     ends: Option<HeredocEnds<'t>>,
-    /// A search for `*/` has failed, so any later one would.
+    /// True after a search for `*/` has failed, because any later search would fail too.
     no_comment_end: bool,
     out: Lexed,
 }
@@ -176,7 +177,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Lexes until another mode takes over.
+    /// Lexes in main mode until another mode takes over.
     fn main_mode(&mut self) {
         let mut lex = MainToken::lexer(self.text);
         lex.bump(self.pos);
@@ -228,7 +229,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Characters that no token begins with, one token each.
+    /// Emits one `INVALID` token for each character that begins no token.
     fn invalid(&mut self, len: usize) {
         let text = &self.text[self.pos..self.pos + len];
         for c in text.chars() {
@@ -236,7 +237,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A comment's token does not hold its line ending. Answers 1 if the ending has a `\r` that the comment's pattern took.
+    /// Emits a comment without its line ending. Returns 1 if the comment's pattern matched the `\r` of the ending,
+    /// else 0.
     fn line_comment(&mut self, len: usize) -> usize {
         let bytes = self.text.as_bytes();
         let end = self.pos + len;
@@ -245,7 +247,8 @@ impl<'t> Lexer<'t> {
         cut
     }
 
-    /// A comment that is never closed ends with its line, so that the rest of the file is still read.
+    /// Emits a block comment. A comment that is never closed ends with its line, so that the rest of the file is
+    /// still parsed.
     fn block_comment(&mut self) -> usize {
         let rest = &self.text[self.pos..];
         let end = if self.no_comment_end { None } else { rest[2..].find("*/") };
@@ -261,10 +264,10 @@ impl<'t> Lexer<'t> {
         len
     }
 
-    /// `}` or `~}`; answers whether it ended a template sequence.
+    /// Emits `}` or `~}`. Returns true if it ended a template sequence.
     fn close_brace(&mut self, token: MainToken, len: usize) -> bool {
         match self.frames.last_mut() {
-            // `~}` ends a sequence even where a brace is open in it, which is an error.
+            // `~}` ends a sequence even if a brace is open in it, which is an error.
             Some(Frame::Sequence { braces }) if *braces == 0 || token == MainToken::StripEnd => {
                 self.frames.pop();
                 self.emit(SEQ_END, len);
@@ -280,7 +283,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// After a newline inside a template sequence: no expression continues with what looks like a block's header.
+    /// Leaves all sequences after a newline if the next line looks like a block header, which cannot continue an
+    /// expression.
     fn rescue_from_sequence(&mut self) {
         if self.rescue && !self.frames.is_empty() && is_block_header(&self.text[self.pos..]) {
             self.frames.clear();
@@ -317,7 +321,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A newline where a string must not have one: this string and all strings around it end here.
+    /// Handles a newline inside a string: this string and all strings around it end here.
     fn cut_quoted(&mut self, at: usize) {
         self.emit_to(QUOTED_LIT, at);
         self.frames.pop();
@@ -326,7 +330,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// What a `$` or `%` begins.
+    /// Classifies a `$` or `%`.
     fn sequence_at(&self, at: usize) -> Sequence {
         let bytes = self.text.as_bytes();
         let sign = bytes[at];
@@ -339,7 +343,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `${`, `%{`, `${~` or `%{~`.
+    /// Emits `${`, `%{`, `${~` or `%{~`.
     fn open_sequence(&mut self) {
         let bytes = self.text.as_bytes();
         let kind = if bytes[self.pos] == b'$' { INTERP_OPEN } else { DIRECTIVE_OPEN };
@@ -348,8 +352,8 @@ impl<'t> Lexer<'t> {
         self.frames.push(Frame::Sequence { braces: 0 });
     }
 
-    /// One literal up to the end of the line, or up to a sequence, which it opens. Each line is a token of its own:
-    /// strip markers and the removal of indentation work by token.
+    /// Emits one literal up to the end of the line, or up to a sequence, which it opens. Each line is a separate
+    /// token, because strip markers and the removal of indentation work by token.
     fn template_line(&mut self) {
         let bytes = self.text.as_bytes();
         let mut at = self.pos;
@@ -382,7 +386,7 @@ enum Sequence {
     Literal(usize),
 }
 
-/// Whether the text begins, with no indentation, with what can only be the header of a block: a name, further names or strings, `{`.
+/// Returns true if the text begins with an unindented block header: a name, further names or strings, `{`.
 ///
 /// `for`, `in` and `if` make it an expression: `[⏎for x in {…} : x]`.
 pub(crate) fn is_block_header(text: &str) -> bool {
@@ -404,7 +408,7 @@ pub(crate) fn is_block_header(text: &str) -> bool {
     }
 }
 
-/// Whether a comment begins with `/*` and never ends.
+/// Returns true if a comment begins with `/*` and is never closed.
 pub(crate) fn is_open_comment(text: &str) -> bool {
     text.starts_with("/*") && (text.len() < 4 || !text.ends_with("*/"))
 }
@@ -413,7 +417,8 @@ fn is_for_word(text: &str) -> bool {
     matches!(text, "for" | "in" | "if")
 }
 
-/// The length of the rest of a string, with its closing quote, if it ends on this line.
+/// Returns the length of the rest of a string, including its closing quote. `None` if the string does not end on
+/// this line or contains a sequence.
 fn simple_string(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Errors that one token has by itself, wherever it stands.
+//! Finds the errors of single tokens, which do not depend on their context.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::lexer::{Tokens, is_open_comment};
 use crate::literal::{self, WrongEscape};
 use crate::syntax_kind::SyntaxKind::{COMMENT, INVALID, QUOTED_LIT, STRING_LIT};
 
-/// What is wrong with the tokens of a run, in order.
+/// Returns the errors of the tokens of a run, in order.
 pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     let mut acc = Vec::new();
     let mut invalid = Invalid::default();
@@ -29,14 +29,14 @@ pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     acc
 }
 
-/// Strange characters one behind the other: the first has an error, which stands for all.
+/// A run of adjacent invalid characters. Only the first one is reported.
 #[derive(Default)]
 struct StrangeRun {
     end: Option<TextSize>,
 }
 
 impl StrangeRun {
-    /// Whether an error is of such a character right behind the last one.
+    /// Returns true if the error is about an unused character right after the previous one.
     fn goes_on_with(&mut self, error: &SyntaxError) -> bool {
         let is_strange = error.detail(|_| String::new()) == UNUSED_CHARACTER;
         let goes_on = is_strange && self.end == Some(error.range.start());
@@ -49,7 +49,7 @@ fn range(tokens: Tokens<'_>, at: usize) -> TextRange {
     part(tokens, at, 0, tokens.text_of(at).len())
 }
 
-/// A part of a token.
+/// Returns the range of a part of a token.
 fn part(tokens: Tokens<'_>, at: usize, offset: usize, len: usize) -> TextRange {
     let size = |at: usize| TextSize::new(u32::try_from(at).unwrap_or(u32::MAX));
     TextRange::at(size(tokens.start(at) + offset), size(len))
@@ -58,7 +58,7 @@ fn part(tokens: Tokens<'_>, at: usize, offset: usize, len: usize) -> TextRange {
 const INVALID_CHARACTER: &str = "Invalid character";
 const UNUSED_CHARACTER: &str = "This character is not used within the language.";
 
-/// Which advice has been given: the second of a pair of quotes, or a second semicolon, needs none.
+/// The advice that was already given. The second of a pair of quotes, or a second semicolon, gets no error.
 #[derive(Default)]
 struct Invalid {
     single_quotes: u32,
@@ -140,7 +140,7 @@ fn quoted_literal(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
     );
 }
 
-/// A `\r` that no `\n` follows.
+/// Reports each `\r` without a following `\n`.
 fn stray_returns(
     acc: &mut Vec<SyntaxError>,
     tokens: Tokens<'_>,

@@ -1,8 +1,8 @@
-//! The text of a configuration as a tree: lossless, typed, and there for every input.
+//! Parses the text of a configuration to a tree: lossless, typed, and available for every input.
 //!
-//! Start reading at [`parse_chunk`] and [`split`], then `lexer`, `parser` and `grammar`; [`ast`] is what
-//! other crates see of the tree, [`template`] and [`literal`] tell them what the text between quotes means. [`format()`] is the
-//! formatter, which works on tokens.
+//! Start reading at [`parse_chunk`] and [`split`], then `lexer`, `parser` and `grammar`. Other crates use the tree
+//! through [`ast`]; [`template`] and [`literal`] decode the text between quotes. [`format()`] is the formatter,
+//! which works on tokens.
 //!
 //! ```text
 //! text ──lexer──► tokens ──grammar──► events ──sink──► green tree ──ast──► typed view
@@ -10,10 +10,10 @@
 //!                   └──chunk──► ranges of top-level items, which parse alone
 //! ```
 //!
-//! **Invariant:** the text of a tree is the text that was parsed, byte for byte, whatever that was.
+//! **Invariant:** the text of a tree equals the parsed text, byte for byte, whatever the text is.
 //! **Invariant:** a file's tree is the concatenation of its chunks' trees ([`parse_file`] is defined so).
-//! **Invariant:** no tree is deeper than [`MAX_DEPTH`], so that whoever walks one may recurse.
-//! **Invariant:** what the reference accepts is accepted, what it refuses is refused, and the first error is the one that it gives
+//! **Invariant:** no tree is deeper than [`MAX_DEPTH`], so code that walks a tree may recurse.
+//! **Invariant:** OpenTofu accepts the same texts, and the first error of a refused text equals OpenTofu's
 //! (`grammar/tests/errors.rs` names the exceptions).
 //! **Absent on purpose:** salsa, files and their names, positions in lines and columns, values.
 
@@ -56,10 +56,10 @@ pub use self::syntax_kind::SyntaxKind;
 pub use self::tree::{TreeNode, TreeToken};
 pub use self::typed::{Typed, continued, typed};
 
-/// How deep a tree can be. What is nested deeper is an error and stays flat.
+/// The maximum depth of a tree. Deeper nesting is an error, and its tokens stay flat.
 pub const MAX_DEPTH: usize = 512;
 
-/// Tells rowan about our kinds.
+/// The language type that connects rowan with [`SyntaxKind`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Hcl {}
 
@@ -81,5 +81,5 @@ pub type SyntaxNode = rowan::SyntaxNode<Hcl>;
 pub type SyntaxToken = rowan::SyntaxToken<Hcl>;
 /// A node or a token.
 pub type SyntaxElement = rowan::SyntaxElement<Hcl>;
-/// The nodes below a node.
+/// An iterator over the child nodes of a node.
 pub type SyntaxNodeChildren = rowan::SyntaxNodeChildren<Hcl>;

@@ -1,11 +1,11 @@
-//! What literal text means: escapes of strings, the text of numbers.
+//! Decodes literal text: escapes of strings, and the text of numbers.
 //!
 //! The rules are HCL's, including those that its specification does not mention.
 
 use std::borrow::Cow;
 
-/// The text of a quoted literal with its escapes decoded. A wrong escape stands for itself; the parse of its
-/// text has reported it.
+/// Returns the text of a quoted literal with its escapes decoded. An invalid escape stands for itself; the parse
+/// of the text has reported it.
 pub fn unescape_quoted(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '$', '%']) {
         return Cow::Borrowed(text);
@@ -37,7 +37,7 @@ pub fn unescape_quoted(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text of a literal outside quotes (heredoc, template file), where only `$${` and `%%{` are escapes.
+/// Returns the text of a literal outside quotes (heredoc, template file), where only `$${` and `%%{` are escapes.
 pub fn unescape_template(text: &str) -> Cow<'_, str> {
     if !text.contains("${") && !text.contains("%{") {
         return Cow::Borrowed(text);
@@ -56,7 +56,8 @@ pub fn unescape_template(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `${` for `$${` and `%{` for `%%{`, if the text begins so. In `$$${` the first `$` is plain: the escape is the nearest one.
+/// Returns `${` for `$${` and `%{` for `%%{` at the start of the text. In `$$${` the first `$` is plain: the
+/// escape is the nearest one.
 fn sequence_escape(text: &str) -> Option<&'static str> {
     if text.starts_with("$${") {
         Some("${")
@@ -67,20 +68,21 @@ fn sequence_escape(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Why an escape is wrong.
+/// The reason why an escape is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WrongEscape {
     /// No escape begins with this character.
     Selector(char),
     /// `\u` without four hexadecimal digits.
     Short,
-    /// `\U` without eight.
+    /// `\U` without eight hexadecimal digits.
     Long,
-    /// A number that no character has.
+    /// The digits are not the number of a character.
     NotACharacter { digits: [u8; 8], len: usize },
 }
 
-/// The escape that `text` begins with: its length, and its character or what is wrong.
+/// Returns the length of the escape at the start of `text`, and its character or the error. `None` if `text` does
+/// not begin with a backslash and a character after it.
 fn backslash_escape(text: &str) -> Option<(usize, Result<char, WrongEscape>)> {
     let rest = text.strip_prefix('\\')?;
     let selector = rest.chars().next()?;
@@ -97,7 +99,7 @@ fn backslash_escape(text: &str) -> Option<(usize, Result<char, WrongEscape>)> {
     }
 }
 
-/// `rest` begins with the selector `u` or `U`.
+/// Decodes a numeric escape. `rest` begins with the selector `u` or `U`, and `want` is the number of digits.
 fn hex_escape(rest: &str, want: usize) -> (usize, Result<char, WrongEscape>) {
     let bytes = &rest.as_bytes()[1..];
     let found = bytes.iter().take(want).take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -114,13 +116,13 @@ fn hex_escape(rest: &str, want: usize) -> (usize, Result<char, WrongEscape>) {
     (2 + want, result)
 }
 
-/// The wrong escapes of a quoted literal: offset, length and reason of each.
+/// Returns the invalid escapes of a quoted literal: offset, length and reason of each.
 pub(crate) fn wrong_escapes(text: &str) -> Vec<(usize, usize, WrongEscape)> {
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find('\\') {
         at += found;
-        // A backslash at the end: the literal was cut there by a newline, which has its own error.
+        // A backslash at the end: a newline ended the literal, which has its own error.
         let Some((len, result)) = backslash_escape(&text[at..]) else { break };
         if let Err(wrong) = result {
             out.push((at, len, wrong));
@@ -130,7 +132,8 @@ pub(crate) fn wrong_escapes(text: &str) -> Vec<(usize, usize, WrongEscape)> {
     out
 }
 
-/// Whether the text of a number token is a number. The lexer takes any run of digits, dots and exponents, as HCL's does.
+/// Returns true if the text of a number token is a number. The lexer accepts any run of digits, dots and
+/// exponents, as HCL's does.
 pub fn is_number(text: &str) -> bool {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),

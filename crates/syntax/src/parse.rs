@@ -1,4 +1,4 @@
-//! The entry points: a text in, a tree and its errors out.
+//! The entry points of the parser. Each takes a text and returns a tree with its errors.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::lexer::{self, Mode, Tokens};
 use crate::parser::{Event, Found, Parser, Spare};
 use crate::{SyntaxKind, SyntaxNode, grammar, lexical, sink};
 
-/// A tree and what is wrong with its text. Cheap to clone, and free of anything that binds it to a thread.
+/// A tree and the errors of its text. It is cheap to clone and can be sent between threads.
 #[derive(Debug)]
 pub struct Parse<T> {
     green: GreenNode,
@@ -41,36 +41,37 @@ impl<T> Parse<T> {
         Self { green, errors: errors.into(), marker: PhantomData }
     }
 
-    /// The root of the tree.
+    /// Returns the root of the tree.
     pub fn syntax(&self) -> SyntaxNode {
         SyntaxNode::new_root(self.green.clone())
     }
 
-    /// What is wrong with the text, in the order in which reading it shows. Ranges are relative to what was parsed.
+    /// Returns the errors, in the order in which reading the text finds them. Ranges are relative to the parsed
+    /// text.
     pub fn errors(&self) -> &[SyntaxError] {
         &self.errors
     }
 
-    /// The tree without its place in memory: shareable and comparable.
+    /// Returns the tree without positions, which can be shared and compared.
     pub fn green(&self) -> &GreenNode {
         &self.green
     }
 }
 
 impl<T: AstNode> Parse<T> {
-    /// The typed root.
+    /// Returns the typed root.
     pub fn tree(&self) -> T {
         T::cast(self.syntax()).expect("each entry point makes the root that its type promises")
     }
 }
 
-/// Parses a file: the concatenation of its chunks, and the attributes that are set twice in different ones.
+/// Parses a file: concatenates its chunks and adds the errors for attributes that are set in two different chunks.
 pub fn parse_file(text: &str) -> Parse<SourceFile> {
     let lexed = lexer::lex(text, Mode::File);
     let tokens = lexed.as_tokens(text);
     let cut = chunk::cut(tokens);
     if !cut.unclosed.contains(&true) {
-        // Read in one go, a correct text has the same tree.
+        // A correct text has the same tree when it is parsed as a whole.
         let mut cache = GreenCache::for_text(text.len());
         let (green, errors) = parse_tokens(tokens, true, grammar::source_file, &mut cache);
         if errors.is_empty() {
@@ -98,7 +99,7 @@ pub fn parse_file(text: &str) -> Parse<SourceFile> {
     Parse::new(green, errors.into_iter().map(|(_, error)| error).collect())
 }
 
-/// Attributes of a file that are set in two chunks; a chunk knows only its own.
+/// Returns the errors for attributes that are set in two chunks. A chunk reports only those within it.
 fn redefined_in_file(root: &SyntaxNode, known: &[(u32, SyntaxError)]) -> Vec<SyntaxError> {
     let known = known.iter().map(|(_, error)| error).filter(|error| error.related.is_some());
     let known: FxHashSet<_> = known.map(|error| error.range).collect();
@@ -115,10 +116,11 @@ fn redefined_in_file(root: &SyntaxNode, known: &[(u32, SyntaxError)]) -> Vec<Syn
     errors
 }
 
-/// Parses a chunk that [`crate::split`] has cut, or any text as one.
+/// Parses a chunk that [`crate::split`] returned, or any text as one chunk.
 ///
-/// Short tokens of it stay in memory, for the chunks to come: this is for the text of a configuration. What may be a secret
-/// (values of variables, in a file or on the command line) is for the other entry points, which keep nothing.
+/// A cache keeps short tokens of the text for later chunks, so use this only for the text of a configuration. For
+/// text that may hold a secret (values of variables, in a file or on the command line), use the other entry
+/// points, which keep nothing.
 pub fn parse_chunk(text: &str) -> Parse<SourceFile> {
     let (green, errors) = GreenCache::with_shared(|cache| parse_chunk_with(text, cache));
     Parse::new(green, errors)
@@ -129,17 +131,17 @@ fn parse_chunk_with(text: &str, cache: &mut GreenCache) -> (GreenNode, Vec<Synta
     parse_tokens(lexed.as_tokens(text), true, grammar::source_file, cache)
 }
 
-/// Parses one expression, over as many lines as it takes.
+/// Parses one expression, which may span several lines.
 pub fn parse_expression(text: &str) -> Parse<ExprFile> {
     parse_with(text, Mode::Expression, grammar::expression_file)
 }
 
-/// Parses a name and steps, such as JSON syntax holds in a string.
+/// Parses a name with steps, as in a string of the JSON syntax.
 pub fn parse_traversal(text: &str) -> Parse<ExprFile> {
     parse_with(text, Mode::Expression, grammar::traversal_file)
 }
 
-/// Parses a template without quotes: a template file, a string of JSON syntax.
+/// Parses a template without quotes: a template file, or a string of the JSON syntax.
 pub fn parse_template(text: &str) -> Parse<TemplateFile> {
     parse_with(text, Mode::Template, grammar::template_file)
 }
@@ -151,7 +153,7 @@ fn parse_with<T>(text: &str, mode: Mode, root: fn(&mut Parser<'_>)) -> Parse<T> 
     Parse::new(green, errors)
 }
 
-/// The tree of a run of tokens, and its errors in order.
+/// Returns the tree of a run of tokens, and its errors in order.
 pub(crate) fn parse_tokens(
     tokens: Tokens<'_>,
     newlines: bool,
@@ -162,7 +164,7 @@ pub(crate) fn parse_tokens(
     (sink::build(tokens, events, cache), errors)
 }
 
-/// How a tree over a run of tokens is built, and the errors in order.
+/// Returns the events that build the tree of a run of tokens, and the errors in order.
 pub(crate) fn parse_events(
     tokens: Tokens<'_>,
     newlines: bool,

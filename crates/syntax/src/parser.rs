@@ -1,11 +1,11 @@
-//! The machine under the grammar: a cursor over tokens and a list of events.
+//! The parser on which the grammar is built: a cursor over tokens and a list of events.
 //!
 //! ```text
 //! Start(ATTRIBUTE) Token Token Start(LITERAL) Token Finish Finish
 //! ```
 //!
-//! A node can be put around one that is finished ([`CompletedMarker::precede`]): its start is appended, and the inner start
-//! gets a link to it (`forward_parent`), which [`crate::sink`] follows.
+//! A node can be put around a completed one ([`CompletedMarker::precede`]): its start is appended, and the inner
+//! start gets a link to it (`parent`), which [`crate::sink`] follows.
 
 mod input;
 
@@ -22,33 +22,34 @@ use crate::error::SyntaxError;
 use crate::lexer::Tokens;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// Nodes that the grammar may open between two looks at the depth.
+/// The maximum number of nodes that the grammar opens between two checks of the depth.
 const SLACK: usize = 16;
 
-/// One step of building a tree.
+/// One step in building a tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// Opens a node. `parent`, if not 0, says how many events later the start of its parent is.
+    /// Opens a node. `parent`, if not 0, is the distance in events to the start of its parent.
     Start { kind: SyntaxKind, parent: u32 },
-    /// Closes the node that was opened last.
+    /// Closes the innermost open node.
     Finish,
     /// Takes the next token that is not trivia.
     Token(SyntaxKind),
 }
 
-/// An error and where reading had come to when it was found: a brace that is missing is found at the end of the file.
+/// An error with the parse position at which it was found. A missing brace, for example, is found at the end of
+/// the file.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) at: TextSize,
     pub(crate) error: SyntaxError,
 }
 
-/// A set of kinds.
+/// A set of token kinds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenSet(u128);
 
 impl TokenSet {
-    /// Stops at nothing but what stops every skip.
+    /// The empty set: with it, a skip stops only at the tokens that stop every skip.
     pub(crate) const EMPTY: Self = Self::new(&[]);
 
     pub(crate) const fn new(kinds: &[SyntaxKind]) -> Self {
@@ -66,33 +67,33 @@ impl TokenSet {
     }
 }
 
-/// A cursor over the tokens that matter, and what has been understood so far.
+/// A cursor over the significant tokens, and the result so far.
 pub(crate) struct Parser<'t> {
     input: &'t Input<'t>,
     pos: usize,
-    /// Whether a newline is a token of its own at this place. See [`Parser::with_newlines`].
+    /// True if a newline is a token of its own at this position. See [`Parser::with_newlines`].
     newlines: bool,
-    /// The newline before the current token has been taken.
+    /// True if the newline before the current token has been taken.
     newline_taken: bool,
     events: Vec<Event>,
     errors: Vec<Found>,
-    /// Errors, whether or not they were reported.
+    /// The number of errors, reported or not.
     failures: usize,
-    /// Something in brackets had an error, so that a missing brace may be its doing.
+    /// True if something in brackets had an error, which may be the cause of a missing brace.
     doubtful: bool,
     /// For each open node, the height of its tallest child.
     heights: Vec<u32>,
-    /// The names of the attributes of all bodies that are open, those of the innermost last.
+    /// The names of the attributes of all open bodies, those of the innermost body last.
     names: Vec<(&'t str, TextRange)>,
-    /// Where the names of the innermost body begin.
+    /// The index at which the names of the innermost body begin.
     names_from: usize,
-    /// That something is nested too deep has been said.
+    /// True if excessive nesting has been reported.
     too_deep: bool,
-    /// Which bracket closes which; known once an error has made it interesting.
+    /// For each opening bracket, its closing one; computed at the first error that needs it.
     pairs: Option<Vec<u32>>,
 }
 
-/// Lists of a parse that is over, for the next one. There is no text in them.
+/// The buffers of a finished parse, for reuse by the next one. They hold no text.
 #[derive(Default)]
 pub(crate) struct Spare {
     kinds: Vec<SyntaxKind>,
@@ -101,13 +102,13 @@ pub(crate) struct Spare {
     heights: Vec<u32>,
 }
 
-/// A node that is open.
+/// An open node.
 #[must_use]
 pub(crate) struct Marker {
     event: usize,
 }
 
-/// A node that is finished.
+/// A completed node.
 #[derive(Clone, Copy)]
 pub(crate) struct CompletedMarker {
     event: usize,
@@ -119,7 +120,7 @@ impl<'t> Parser<'t> {
         Self::new_in(input, newlines, Vec::new(), Vec::new())
     }
 
-    /// The same in the memory of lists that nobody needs any more.
+    /// Creates a parser that reuses the memory of `events` and `heights`.
     fn new_in(
         input: &'t Input<'t>,
         newlines: bool,
@@ -151,7 +152,8 @@ impl<'t> Parser<'t> {
         (self.events, self.errors)
     }
 
-    /// Runs the grammar over tokens: the steps of building their tree, in memory that `spare` is given back to, and the errors.
+    /// Runs the grammar over tokens. Returns the events that build the tree, and the errors. Takes its buffers
+    /// from `spare` and returns them to it.
     pub(crate) fn run(
         tokens: Tokens<'_>,
         newlines: bool,
@@ -171,7 +173,7 @@ impl<'t> Parser<'t> {
 
     // --- looking ---
 
-    /// The current token; a newline before it comes first where newlines matter.
+    /// Returns the current token. Where newlines matter, a newline before it comes first.
     pub(crate) fn current(&self) -> SyntaxKind {
         if self.newlines && !self.newline_taken && self.input.newline_before(self.pos) {
             NEWLINE
@@ -184,22 +186,22 @@ impl<'t> Parser<'t> {
         self.current() == kind
     }
 
-    /// Whether the current token can be a name.
+    /// Returns true if the current token can be a name.
     pub(crate) fn at_name(&self) -> bool {
         self.current().is_name()
     }
 
-    /// The token `n` after the current one, newlines not counted.
+    /// Returns the token `n` after the current one, not counting newlines.
     pub(crate) fn nth(&self, n: usize) -> SyntaxKind {
         self.input.kind(self.pos + n)
     }
 
-    /// Whether a newline comes before the token `n` after the current one.
+    /// Returns true if a newline comes before the token `n` after the current one.
     pub(crate) fn newline_before_nth(&self, n: usize) -> bool {
         self.input.newline_before(self.pos + n)
     }
 
-    /// Whether the token before the current one touches it.
+    /// Returns true if nothing separates the current token from the previous one.
     pub(crate) fn touches_previous(&self) -> bool {
         self.input.touches_previous(self.pos)
     }
@@ -216,12 +218,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The range of the newlines before the current token, where they end a string.
+    /// Returns the range of the newlines before the current token, where they end a string.
     pub(crate) fn newline_run(&self) -> TextRange {
         self.input.newline_run(self.pos)
     }
 
-    /// Whether a newline is a token of its own at this place.
+    /// Returns true if a newline is a token of its own at this position.
     pub(crate) fn newlines_matter(&self) -> bool {
         self.newlines
     }
@@ -238,13 +240,13 @@ impl<'t> Parser<'t> {
         self.pos
     }
 
-    /// Whether a newline comes between a token taken before and the last one taken.
+    /// Returns true if a newline comes between the token at `start` and the last token that was taken.
     pub(crate) fn has_newline_since(&self, start: usize) -> bool {
         (start + 1..self.pos).any(|at| self.input.newline_before(at))
     }
 
-    /// Whether the current line can only be an item of a body: `name =`, or the header of a block. No expression continues so,
-    /// except inside an object, where newlines matter and this is not asked.
+    /// Returns true if the current line can only be an item of a body: `name =`, or the header of a block. No
+    /// expression continues in this way except inside an object, where newlines matter and this is not called.
     pub(crate) fn at_body_item_line(&self) -> bool {
         if self.newline_taken || !self.input.newline_before(self.pos) || !self.nth(0).is_name() {
             return false;
@@ -284,7 +286,8 @@ impl<'t> Parser<'t> {
         self.bump_as(if kind.is_name() { IDENT } else { kind });
     }
 
-    /// Takes the current token if it is of that kind; a newline is taken from the grammar's view only.
+    /// Takes the current token if it has that kind. Taking a newline only hides it from the grammar and adds no
+    /// event.
     pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
         if !self.at(kind) {
             return false;
@@ -297,7 +300,7 @@ impl<'t> Parser<'t> {
         true
     }
 
-    /// Runs `parse` where newlines matter or do not.
+    /// Runs `parse` with newlines significant or not.
     pub(crate) fn with_newlines<T>(
         &mut self,
         newlines: bool,
@@ -318,24 +321,24 @@ impl<'t> Parser<'t> {
         Marker { event }
     }
 
-    /// Whether another level of nesting would make the tree too deep.
+    /// Returns true if another level of nesting would make the tree too deep.
     pub(crate) fn is_deep(&self) -> bool {
         self.heights.len() + SLACK >= MAX_DEPTH
     }
 
-    /// Whether a node around `inner` would make the tree too deep.
+    /// Returns true if a node around `inner` would make the tree too deep.
     pub(crate) fn is_tall(&self, inner: CompletedMarker) -> bool {
         self.heights.len() + inner.height as usize + SLACK >= MAX_DEPTH
     }
 
     // --- errors ---
 
-    /// How many errors there have been, so that a caller can see whether a part had one.
+    /// Returns the number of errors so far. A caller compares it to find out whether a part had an error.
     pub(crate) fn failures(&self) -> usize {
         self.failures
     }
 
-    /// Reads something in brackets, and notes whether it had an error.
+    /// Parses something in brackets and records whether it had an error.
     pub(crate) fn in_brackets<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let failures = self.failures;
         let result = read(self);
@@ -343,7 +346,7 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// Reads something in brackets in which newlines mean nothing.
+    /// Parses something in brackets in which newlines have no meaning.
     pub(crate) fn in_brackets_without_newlines<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> T,
@@ -351,7 +354,7 @@ impl<'t> Parser<'t> {
         self.in_brackets(|p| p.with_newlines(false, read))
     }
 
-    /// Sets whether brackets are in doubt, and answers whether they were.
+    /// Sets the flag that brackets are in doubt, and returns its previous value.
     pub(crate) fn replace_doubt(&mut self, doubtful: bool) -> bool {
         mem::replace(&mut self.doubtful, doubtful)
     }
@@ -363,13 +366,13 @@ impl<'t> Parser<'t> {
         detail: impl Into<Cow<'static, str>>,
     ) {
         self.failures += 1;
-        // A token that the language does not have has its own error.
+        // An invalid token already has its own error.
         if self.nth(0) != INVALID || self.at(NEWLINE) {
             self.report(summary, detail, self.range());
         }
     }
 
-    /// Reports an error at another place.
+    /// Reports an error at the given range.
     pub(crate) fn error_at(
         &mut self,
         range: TextRange,
@@ -380,7 +383,7 @@ impl<'t> Parser<'t> {
         self.report(summary, detail, range);
     }
 
-    /// One place has one error: the first is the cause.
+    /// Adds an error unless the previous one begins at the same position: the first one is the cause.
     fn report(
         &mut self,
         summary: impl Into<Cow<'static, str>>,
@@ -393,7 +396,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reports that something is nested too deep, once: one level too many is all of them too many.
+    /// Reports excessive nesting, but only once per text.
     pub(crate) fn nesting_error(&mut self) {
         if mem::replace(&mut self.too_deep, true) {
             self.failures += 1;
@@ -405,7 +408,7 @@ impl<'t> Parser<'t> {
         );
     }
 
-    /// Reports an error that names another place.
+    /// Reports an error that names a second position.
     pub(crate) fn error_with_place(&mut self, error: SyntaxError) {
         self.failures += 1;
         self.errors.push(Found { at: error.range.start(), error });
@@ -413,17 +416,17 @@ impl<'t> Parser<'t> {
 
     // --- names in a body ---
 
-    /// Begins a body; its result goes to [`Parser::close_names`].
+    /// Begins a body. The result must be passed to [`Parser::close_names`].
     pub(crate) fn open_names(&mut self) -> usize {
         mem::replace(&mut self.names_from, self.names.len())
     }
 
-    /// Notes the current token as the name of an attribute.
+    /// Records the current token as the name of an attribute.
     pub(crate) fn note_name(&mut self) {
         self.names.push((self.text(), self.range()));
     }
 
-    /// Ends a body: an attribute that is set twice is an error, and the first one counts.
+    /// Ends a body and reports attributes that are set twice; the first one counts.
     pub(crate) fn close_names(&mut self, outer: usize) {
         let mut first_of = FxHashMap::default();
         if self.names.len() - self.names_from > 1 {
@@ -439,8 +442,9 @@ impl<'t> Parser<'t> {
         self.names_from = outer;
     }
 
-    /// Takes tokens into an error node up to one in `set`, a closing bracket that nothing here opens, the end of the line where newlines
-    /// matter, or a line that can only be an item of a body. Brackets that have their end are passed as a whole.
+    /// Takes tokens into an error node. Stops at a token in `set`, at a closing bracket whose opening bracket was
+    /// not skipped, at the end of the line if newlines matter, and at a line that can only be an item of a body.
+    /// Brackets that are closed are skipped as a whole.
     pub(crate) fn skip_to(&mut self, set: TokenSet) {
         let mut marker = None;
         loop {
@@ -464,7 +468,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The place of the bracket that closes the current one.
+    /// Returns the position of the bracket that closes the current one.
     fn partner(&mut self) -> Option<usize> {
         let input = self.input;
         let pairs = self.pairs.get_or_insert_with(|| brackets::pair(input.kinds()));
@@ -484,7 +488,7 @@ const OPENERS: TokenSet =
 const CLOSERS: TokenSet = TokenSet::new(&[R_BRACE, R_BRACK, R_PAREN, SEQ_END]);
 
 impl Marker {
-    /// Gives up a node in which nothing was taken.
+    /// Removes a node in which no token was taken.
     pub(crate) fn abandon(self, p: &mut Parser<'_>) {
         let height = p.heights.pop().unwrap_or(0);
         if let Some(outer) = p.heights.last_mut() {

@@ -1,4 +1,4 @@
-//! Pointers from lowered things back into a tree.
+//! Pointers from lowered items back into a tree.
 
 use rowan::TextRange;
 
@@ -6,27 +6,27 @@ use crate::SyntaxNode;
 use crate::ast::AstNode;
 use crate::syntax_kind::SyntaxKind;
 
-/// The kind and range of a node: enough to find it again in the same tree. It holds no tree alive.
+/// The kind and range of a node, which suffice to find it again in the same tree. It keeps no tree alive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SyntaxPtr {
     /// The kind of the node.
     pub kind: SyntaxKind,
-    /// Its range, relative to the root it was made under.
+    /// The range of the node, relative to the root under which the pointer was made.
     pub range: TextRange,
 }
 
 impl SyntaxPtr {
-    /// Points to `node`.
+    /// Creates a pointer to `node`.
     pub fn new(node: &SyntaxNode) -> Self {
         Self { kind: node.kind(), range: node.text_range() }
     }
 
-    /// Points to the node of a typed view.
+    /// Creates a pointer to the node of a typed view.
     pub fn of(node: &impl AstNode) -> Self {
         Self::new(node.syntax())
     }
 
-    /// The node under `root`; `None` if that tree has no such node.
+    /// Returns the node under `root`, or `None` if that tree has no such node.
     pub fn to_node(self, root: &SyntaxNode) -> Option<SyntaxNode> {
         let mut node = root.clone();
         loop {
@@ -37,7 +37,7 @@ impl SyntaxPtr {
         }
     }
 
-    /// The typed node under `root`.
+    /// Returns the typed node under `root`, or `None` if that tree has no such node.
     pub fn to_ast<N: AstNode>(self, root: &SyntaxNode) -> Option<N> {
         N::cast(self.to_node(root)?)
     }

@@ -1,7 +1,7 @@
-//! Events and tokens to a green tree.
+//! Builds a green tree from events and tokens.
 //!
-//! Trivia stay outside the nodes around them: a node begins and ends with a token that means something, so its range is what a
-//! diagnostic points at. Only the root holds trivia at its ends.
+//! Trivia stay outside inner nodes: a node begins and ends with a significant token, so its range is suitable for
+//! diagnostics. Only the root has trivia at its ends.
 
 use rowan::GreenNode;
 
@@ -36,7 +36,7 @@ pub(crate) fn build(
     sink.builder.finish()
 }
 
-/// Collects the kinds of a start and of the starts linked to it, which are taken out of the list.
+/// Collects the kinds of a start event and of the starts linked to it, and removes these events from the list.
 pub(crate) fn start_with_parents(
     events: &mut [Event],
     mut index: usize,

@@ -6,14 +6,14 @@ mod generated;
 pub use self::generated::SyntaxKind;
 
 impl SyntaxKind {
-    /// Whether the token means nothing to the grammar: blanks, newlines, comments, a byte order mark.
+    /// Returns true if the grammar ignores the token: blanks, newlines, comments, a byte order mark.
     ///
-    /// Newlines end items and separate object items; the parser knows them from a bit of the token that follows.
+    /// Newlines end items and separate object items, but the parser reads them from a bit of the token after them.
     pub fn is_trivia(self) -> bool {
         matches!(self, Self::WHITESPACE | Self::NEWLINE | Self::COMMENT | Self::BOM)
     }
 
-    /// Whether the token can be a name: HCL has no reserved words.
+    /// Returns true if the token can be a name. HCL has no reserved words.
     pub fn is_name(self) -> bool {
         matches!(
             self,
@@ -30,7 +30,7 @@ impl SyntaxKind {
         )
     }
 
-    /// Whether a token is literal text of a template.
+    /// Returns true if the token is literal text of a template.
     pub fn is_template_literal(self) -> bool {
         matches!(self, Self::QUOTED_LIT | Self::STRING_LIT)
     }

@@ -1,9 +1,10 @@
-//! What the text between quotes means: a template as a list of parts, with escapes decoded, strip markers and indentation applied, and
-//! directives paired.
+//! Lowers templates to lists of parts, with escapes decoded, strip markers and indentation applied, and directives
+//! paired.
 //!
-//! The steps and their order are HCL's (`hclsyntax/parser_template.go` is where to look): strip markers trim the neighbouring literal *token*, not the
-//! neighbouring text; then `<<-` takes away the indentation that all lines share; then directives are paired. In a heredoc every line
-//! is a token, which is why `~}` at the end of a line takes that line's newline and no more.
+//! The steps and their order are HCL's (see `hclsyntax/parser_template.go`). First, strip markers trim the
+//! adjacent literal *token*, not all adjacent text. Then `<<-` removes the indentation that all lines share. Then
+//! directives are paired. In a heredoc every line is a token, so `~}` at the end of a line removes that line's
+//! newline and no more.
 
 mod flush;
 
@@ -17,10 +18,10 @@ use crate::literal::{unescape_quoted, unescape_template};
 use crate::syntax_kind::SyntaxKind::{CLOSE_QUOTE, QUOTED_LIT};
 use crate::tree::{TreeNode, TreeToken};
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Part<N: TreeNode = SyntaxNode> {
-    /// Text.
+    /// Literal text.
     Literal(String),
     /// `${ expr }`
     Interpolation(Interpolation<N>),
@@ -35,7 +36,7 @@ pub enum Part<N: TreeNode = SyntaxNode> {
 pub struct Interpolation<N: TreeNode = SyntaxNode> {
     /// The node, for its range.
     pub node: ast::Interpolation<N>,
-    /// The expression; `None` after an error.
+    /// The expression; `None` after a syntax error.
     pub expr: Option<Expr<N>>,
 }
 
@@ -44,40 +45,41 @@ pub struct Interpolation<N: TreeNode = SyntaxNode> {
 pub struct If<N: TreeNode = SyntaxNode> {
     /// The directive that opens it.
     pub node: ast::TemplateIf<N>,
-    /// The condition; `None` after an error.
+    /// The condition; `None` after a syntax error.
     pub condition: Option<Expr<N>>,
-    /// What it yields where the condition holds.
+    /// The parts that are used if the condition is true.
     pub then_parts: Vec<Part<N>>,
-    /// What it yields elsewhere; `None` without an `else`, which means the empty string.
+    /// The parts that are used otherwise; `None` without an `else`, which means the empty string.
     pub else_parts: Option<Vec<Part<N>>>,
 }
 
-/// A repetition of a template.
+/// A repetition in a template.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct For<N: TreeNode = SyntaxNode> {
     /// The directive that opens it.
     pub node: ast::TemplateFor<N>,
-    /// The name of the key or index, where two names are given.
+    /// The name of the key or index; `None` if there is only one name.
     pub key_name: Option<N::Token>,
-    /// The name of the value; `None` after an error.
+    /// The name of the value; `None` after a syntax error.
     pub value_name: Option<N::Token>,
-    /// What is gone through; `None` after an error.
+    /// The collection to iterate over; `None` after a syntax error.
     pub collection: Option<Expr<N>>,
-    /// What each element yields.
+    /// The parts that are repeated for each element.
     pub parts: Vec<Part<N>>,
 }
 
-/// A template, lowered.
+/// A lowered template.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Template<N: TreeNode = SyntaxNode> {
-    /// Its parts in order. Empty literals are left out.
+    /// The parts in order, without empty literals.
     pub parts: Vec<Part<N>>,
-    /// The template is one interpolation and nothing else, so its value keeps its type: `"${true}"` is a bool. A heredoc never is.
+    /// True if the template is a single interpolation, so that its value keeps its type: `"${true}"` is a bool.
+    /// Always false for a heredoc.
     pub is_wrap: bool,
 }
 
 impl<N: TreeNode> Template<N> {
-    /// The text of a template that has no sequence.
+    /// Returns the text of a template, or `None` if it contains a sequence.
     pub fn as_literal(&self) -> Option<String> {
         let texts = self.parts.iter().map(|part| match part {
             Part::Literal(text) => Some(text.as_str()),
@@ -86,7 +88,7 @@ impl<N: TreeNode> Template<N> {
         texts.collect()
     }
 
-    /// The interpolation of a template that [is one](Template::is_wrap).
+    /// Returns the interpolation of a template with [`is_wrap`](Template::is_wrap), otherwise `None`.
     pub fn as_wrap(&self) -> Option<&Interpolation<N>> {
         match self.parts.as_slice() {
             [Part::Interpolation(it)] if self.is_wrap => Some(it),
@@ -118,14 +120,14 @@ pub fn bare<N: TreeNode>(template: &ast::TemplateFile<N>) -> Template<N> {
     Template { parts: paired(pieces), is_wrap }
 }
 
-/// A token of text or a sequence, before pairing.
+/// A literal token or a sequence, before directives are paired.
 #[derive(Debug)]
 enum Piece<N> {
     Literal(String),
     Sequence(TemplateNode<N>),
 }
 
-/// The elements of a template with escapes decoded and strip markers applied.
+/// Returns the elements of a template with escapes decoded and strip markers applied.
 fn stripped<N: TreeNode>(syntax: &N) -> Vec<Piece<N>> {
     let mut pieces: Vec<Piece<N>> = Vec::new();
     let mut trim_next = false;
@@ -160,7 +162,8 @@ fn decoded(token: &impl TreeToken) -> String {
     }
 }
 
-/// Counted before empty literals are dropped: the newline that `~}` has trimmed away still makes it a string.
+/// Returns true for a single interpolation. Empty literals still count here: a newline that `~}` has trimmed away
+/// makes the template a string.
 fn is_wrap<N>(pieces: &[Piece<N>]) -> bool {
     matches!(pieces, [Piece::Sequence(TemplateNode::Interpolation(_))])
 }
@@ -168,7 +171,7 @@ fn is_wrap<N>(pieces: &[Piece<N>]) -> bool {
 fn paired<N: TreeNode>(pieces: Vec<Piece<N>>) -> Vec<Part<N>> {
     let mut pieces = pieces.into_iter();
     let mut parts = Vec::new();
-    // An end that nothing begins has been reported; what follows it is read on.
+    // An unmatched end directive has been reported; the parts after it are kept.
     loop {
         let (more, end) = parts_to_end(&mut pieces, 0);
         parts.extend(more);
@@ -178,8 +181,8 @@ fn paired<N: TreeNode>(pieces: Vec<Piece<N>>) -> Vec<Part<N>> {
     }
 }
 
-/// Parts up to a directive that ends or divides an enclosing one, which is answered too. `depth` counts the open directives, so that no hostile
-/// template runs us out of stack.
+/// Returns the parts up to a directive that ends or divides an enclosing one, and that directive. `depth` counts
+/// the open directives, so that a hostile template cannot overflow the stack.
 fn parts_to_end<N: TreeNode>(
     pieces: &mut vec::IntoIter<Piece<N>>,
     depth: usize,
@@ -241,12 +244,12 @@ fn for_part<N: TreeNode>(
 }
 
 impl<N: TreeNode> ast::QuotedTemplate<N> {
-    /// The text, if nothing in it is to be evaluated; as a key, a label or a version is written.
+    /// Returns the text if nothing in it has to be evaluated, as in a key, a label or a version. Otherwise `None`.
     pub fn literal_text(&self) -> Option<String> {
         quoted(self).as_literal()
     }
 
-    /// Whether the closing quote is there.
+    /// Returns true if the closing quote is present.
     pub fn is_closed(&self) -> bool {
         self.syntax().first_token_by_kind(&|it| it == CLOSE_QUOTE).is_some()
     }

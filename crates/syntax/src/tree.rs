@@ -1,4 +1,4 @@
-//! What the typed view needs of a tree, whichever it is: the lossless one, or the one that is gone through once.
+//! The interface of a tree that the typed view needs. The lossless and the flat tree implement it.
 
 use std::fmt::Debug;
 
@@ -9,30 +9,30 @@ use crate::{SyntaxNode, SyntaxToken};
 
 /// A node of a tree.
 pub trait TreeNode: Clone + Debug + PartialEq + Eq {
-    /// The tokens of the tree.
+    /// The type of the tree's tokens.
     type Token: TreeToken;
 
-    /// The kind of the node.
+    /// Returns the kind of the node.
     fn kind(&self) -> SyntaxKind;
-    /// From its first to its last token; trivia around a node are not part of it.
+    /// Returns the range from the node's first to its last token, without the trivia around it.
     fn text_range(&self) -> TextRange;
-    /// The first child node of some kinds.
+    /// Returns the first child node whose kind satisfies `is_it`.
     fn first_child_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self>;
-    /// The next node of some kinds below the same parent.
+    /// Returns the next sibling node whose kind satisfies `is_it`.
     fn next_sibling_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self>;
-    /// The first child of some kinds, which are kinds of tokens.
+    /// Returns the first child token whose kind satisfies `is_it`, which must accept only kinds of tokens.
     fn first_token_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self::Token>;
-    /// Its nodes and tokens in order. Trivia may be among them.
+    /// Returns the child nodes and tokens in order, possibly including trivia.
     fn elements(&self) -> impl Iterator<Item = NodeOrToken<Self, Self::Token>> + use<Self>;
 }
 
 /// A token of a tree.
 pub trait TreeToken: Clone + Debug + PartialEq + Eq {
-    /// The kind of the token.
+    /// Returns the kind of the token.
     fn kind(&self) -> SyntaxKind;
-    /// The text of the token.
+    /// Returns the text of the token.
     fn text(&self) -> &str;
-    /// Where it stands.
+    /// Returns the range of the token.
     fn text_range(&self) -> TextRange;
 }
 
@@ -47,7 +47,7 @@ impl TreeNode for SyntaxNode {
         self.text_range()
     }
 
-    // A child that is looked at is an allocation, so those of other kinds are passed over in the tree below.
+    // rowan allocates for each child that it returns, so children of other kinds are skipped inside rowan.
     fn first_child_by_kind(&self, is_it: &impl Fn(SyntaxKind) -> bool) -> Option<Self> {
         self.first_child_by_kind(is_it)
     }

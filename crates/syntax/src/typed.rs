@@ -1,4 +1,4 @@
-//! Expressions that are typed line by line: whether there is one already.
+//! Detects whether an expression that is typed line by line is complete.
 
 use crate::{
     brackets::BracketStack,
@@ -6,21 +6,21 @@ use crate::{
     syntax_kind::SyntaxKind,
 };
 
-/// What lines that were typed come to.
+/// The state of the lines typed so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Typed {
-    /// Spaces and comments.
+    /// Only blanks and comments.
     Nothing,
-    /// Something is open that a later line can close: a bracket, a template sequence, a heredoc, a comment, or the line
-    /// itself, by a backslash at its end.
+    /// A later line must close something: a bracket, a template sequence, a heredoc, a comment, or the line
+    /// itself, which ends with a backslash.
     Open,
-    /// An expression, be it right or wrong.
+    /// A complete expression, valid or not.
     Whole,
 }
 
-/// What `text` comes to.
+/// Returns the state of `text`.
 pub fn typed(text: &str) -> Typed {
-    // A heredoc begins behind the line of its mark.
+    // The newline after its marker begins a heredoc.
     let text = format!("{text}\n");
     let lexed = lexer::lex(&text, Mode::Expression);
     let tokens = lexed.as_tokens(&text);
@@ -29,7 +29,7 @@ pub fn typed(text: &str) -> Typed {
     for (at, kind) in lexed.kinds.iter().enumerate() {
         brackets.take(*kind, at);
         is_nothing &= kind.is_trivia();
-        // Only the last of all comments can be open.
+        // Only the last comment can be unclosed.
         if *kind == SyntaxKind::COMMENT && lexer::is_open_comment(tokens.text_of(at)) {
             return Typed::Open;
         }
@@ -41,7 +41,7 @@ pub fn typed(text: &str) -> Typed {
     }
 }
 
-/// Adds a line to what was typed before. A backslash at the end joins two lines into one.
+/// Adds a line to the text typed before. A backslash at the end of the text joins the two lines.
 pub fn continued(text: &mut String, line: &str) {
     let joined = text.trim_end().strip_suffix('\\').map(str::len);
     match joined.filter(|_| !is_in_heredoc(text)) {

@@ -1,15 +1,15 @@
-//! What another crate does with this one, from text to meaning.
+//! Shows how another crate uses this one, from the text to its meaning.
 
 use syntax::ast::{self, AstNode, HasItems as _};
 use syntax::{SyntaxPtr, TextRange, decode, parse_chunk, parse_file, split, template};
 
 #[test]
 fn api_walkthrough() {
-    // Bytes become text. What is not UTF-8 is one error, and the rest is still read.
+    // Decode bytes to text. Bytes that are not UTF-8 give one error, and the rest is still parsed.
     let (text, error) = decode(b"# hello\nresource \"null_resource\" \"a\" {\n  triggers = { x = \"${var.x}!\" }\n}\n\nlocals {\n  y = 1 2\n}\n");
     assert!(error.is_none());
 
-    // A file is a list of chunks. Each parses alone, so that an edit costs one of them.
+    // Split a file into chunks. Each parses alone, so an edit costs only the chunks that it touches.
     let ranges = split(&text);
     assert_eq!(ranges.len(), 2);
     let first = parse_chunk(&text[ranges[0]]);
@@ -25,12 +25,12 @@ fn api_walkthrough() {
     let value =
         body.attribute("triggers").and_then(|it| it.value()).expect("the attribute has a value");
 
-    // Objects have keys that are names or expressions.
+    // The keys of an object are names or expressions.
     let ast::Expr::Object(object) = value else { panic!("the value is an object") };
     let item = object.items().next().expect("the object has an item");
     assert_eq!(item.key().and_then(|key| key.name_token()).expect("the key is a name").text(), "x");
 
-    // Templates are lowered to parts.
+    // Lower a template to its parts.
     let Some(ast::Expr::QuotedTemplate(quoted)) = item.value() else {
         panic!("the value is a template")
     };
@@ -42,18 +42,18 @@ fn api_walkthrough() {
     };
     assert_eq!(literal, "!");
 
-    // Traversals have a root and steps.
+    // A traversal has a root and steps.
     let expr = interpolation.expr.clone().expect("the interpolation has an expression");
     let traversal = expr.as_static_traversal().expect("the expression is a name and steps");
     assert_eq!(traversal.root.text(), "var");
     assert_eq!(traversal.steps.len(), 1);
 
-    // Pointers find their node again in the same tree, and hold no tree alive.
+    // A pointer finds its node again in the same tree, and keeps no tree alive.
     let pointer = SyntaxPtr::of(&expr);
     assert_eq!(pointer.to_ast::<ast::Expr>(&first.syntax()), Some(expr));
     assert_eq!(pointer.to_ast::<ast::Block>(&first.syntax()), None);
 
-    // Errors have a summary, a detail and a range in the text that was parsed.
+    // An error has a summary, a detail and a range in the parsed text.
     let second = parse_chunk(&text[ranges[1]]);
     let [error] = second.errors() else { panic!("there is one error") };
     assert_eq!(error.summary, "Missing newline after argument");

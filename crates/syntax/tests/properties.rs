@@ -1,4 +1,4 @@
-//! The invariants of [`syntax::fuzz`] over the corpus and over thousands of mutations of it, from a fixed seed.
+//! Checks the invariants of [`syntax::fuzz`] on the corpus and on thousands of mutations of it, with a fixed seed.
 
 #![expect(clippy::disallowed_methods, reason = "the corpus lies in files")]
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fastrand::Rng;
 
-/// Pieces that mean something to the lexer, most of them unfinished.
+/// Fragments that are significant to the lexer, most of them incomplete.
 const PIECES: &[&str] = &[
     "{",
     "}",
@@ -176,8 +176,9 @@ fn soups_of_tokens_keep_every_invariant() {
     }
 }
 
-/// What is broken in one block costs nothing in the next: a block that is sound has no error, and the error of one that is
-/// not is found. A heredoc in which an interpolation is open has no end that could be recognized.
+/// Checks that an error in one block does not affect the next: a correct block after it has no error, and the
+/// error of a broken one is found. A heredoc with an open interpolation is exempt, because its end cannot be
+/// recognized.
 #[test]
 fn an_error_does_not_spread_to_the_next_block_nor_hide_its_error() {
     const SOUND: &str = "\nlocals {\n  a = [1, \"${var.b}\"]\n  c {\n    d = 1\n  }\n}\n";
@@ -202,7 +203,8 @@ fn an_error_does_not_spread_to_the_next_block_nor_hide_its_error() {
     assert!(spreading * 40 < broken, "{spreading} of {broken}");
 }
 
-/// Where the errors of a text begin that comes after another one. What has no end may be reported where the text begins.
+/// Returns the start of each error in a text that is appended to another one. A construct without an end may be
+/// reported at the very start of the text, so errors at that position are left out.
 fn errors_behind(before: &str, text: &str) -> Vec<usize> {
     let parse = syntax::parse_file(&format!("{before}{text}"));
     let starts = parse.errors().iter().map(|it| usize::from(it.range.start()));

@@ -1,15 +1,16 @@
-//! What an evaluation may take: memory for its values, steps, and time until the user interrupts it.
+//! The limits of an evaluation: memory for its values, a number of steps, and interruption by the user.
 //!
-//! One [`Budget`] serves all evaluations of a run. The evaluator and the functions ask it *before* they allocate, so that
-//! an expression that grows without bound ends in a diagnostic and not in an abort.
+//! One [`Budget`] serves all evaluations of a run. The evaluator and the functions check it *before* they
+//! allocate, so that an expression that grows without bound ends in a diagnostic and not in an abort.
 //!
-//! **Invariant:** a value that is only shared is not charged; what an evaluation drops is given back at its end.
+//! **Invariant:** a value that is only shared is not charged; memory that an evaluation drops is released at its
+//! end.
 
 use std::{cell::Cell, fmt};
 
 use crate::{Kind, Value};
 
-/// What the evaluations of one run may take, together.
+/// The limits that all evaluations of a run share.
 ///
 /// A budget belongs to one thread: its counters are plain cells.
 pub struct Budget {
@@ -20,33 +21,33 @@ pub struct Budget {
     is_interrupted: Option<Box<dyn Fn() -> bool>>,
 }
 
-/// Why an evaluation must end early.
+/// The reason why an evaluation must end early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exceeded {
     /// The user interrupted the run.
     Interrupted,
-    /// It took more steps than it may.
+    /// The evaluation exceeded the maximum number of steps.
     Steps,
-    /// The values would not fit.
+    /// The values would exceed the memory limit.
     Memory {
-        /// Bytes that all values of the run would take, were this allocated.
+        /// The bytes that all values of the run would take with this allocation.
         needed: u64,
-        /// Bytes that they may take.
+        /// The limit in bytes.
         limit: u64,
     },
 }
 
 impl Budget {
-    /// The environment variable that sets the limit of a run, as `4GiB`.
+    /// The environment variable that sets the limit of a run, for example to `4GiB`.
     pub const VARIABLE: &str = "MAYFLY_EVALUATION_MEMORY";
 
-    /// The limit of a run where nothing sets another: 2 GiB.
+    /// The limit of a run if the environment variable is not set: 2 GiB.
     pub const DEFAULT_LIMIT: u64 = 2 << 30;
 
-    /// Steps between two looks at whether the user interrupted the run.
+    /// The number of steps between two checks for an interruption.
     const INTERVAL: u64 = 1024;
 
-    /// A budget of `limit` bytes.
+    /// Creates a budget of `limit` bytes.
     #[must_use]
     pub fn new(limit: u64) -> Budget {
         Budget {
@@ -58,13 +59,13 @@ impl Budget {
         }
     }
 
-    /// Ends evaluations after so many steps, too.
+    /// Sets a maximum number of steps.
     #[must_use]
     pub fn with_steps(self, most_steps: u64) -> Budget {
         Budget { most_steps, ..self }
     }
 
-    /// Ends evaluations, too, as soon as `is_interrupted` says so. It is asked at bounded intervals.
+    /// Ends evaluations as soon as `is_interrupted` returns true. It is called at bounded intervals.
     #[must_use]
     pub fn until(self, is_interrupted: impl Fn() -> bool + 'static) -> Budget {
         Budget { is_interrupted: Some(Box::new(is_interrupted)), ..self }
@@ -73,17 +74,17 @@ impl Budget {
     /// Counts one step.
     ///
     /// # Errors
-    /// If there were too many, or the run was interrupted.
+    /// Returns an error if there were too many steps, or if the run was interrupted.
     pub fn step(&self) -> Result<(), Exceeded> {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
         if steps.is_multiple_of(Budget::INTERVAL) { self.check() } else { Ok(()) }
     }
 
-    /// Looks now whether the evaluation may go on: for work that takes long in one step.
+    /// Checks at once whether the evaluation may continue. For work that takes long within one step.
     ///
     /// # Errors
-    /// If there were too many steps, or the run was interrupted.
+    /// Returns an error if there were too many steps, or if the run was interrupted.
     pub fn check(&self) -> Result<(), Exceeded> {
         if self.is_interrupted() {
             return Err(Exceeded::Interrupted);
@@ -91,16 +92,16 @@ impl Budget {
         if self.steps.get() > self.most_steps { Err(Exceeded::Steps) } else { Ok(()) }
     }
 
-    /// Whether the user interrupted the run.
+    /// Returns true if the user interrupted the run.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.is_interrupted.as_ref().is_some_and(|is_interrupted| is_interrupted())
     }
 
-    /// Looks whether so many bytes more would fit.
+    /// Checks that `bytes` more bytes would fit, without charging them.
     ///
     /// # Errors
-    /// If they would not.
+    /// Returns an error if they would not fit.
     pub fn reserve(&self, bytes: u64) -> Result<(), Exceeded> {
         let needed = self.used.get().saturating_add(bytes);
         if needed <= self.limit {
@@ -109,30 +110,30 @@ impl Budget {
         Err(Exceeded::Memory { needed, limit: self.limit })
     }
 
-    /// Takes so many bytes.
+    /// Charges `bytes` bytes.
     ///
     /// # Errors
-    /// If they do not fit. Nothing is taken then.
+    /// Returns an error if they do not fit; then nothing is charged.
     pub fn charge(&self, bytes: u64) -> Result<(), Exceeded> {
         self.reserve(bytes)?;
         self.used.set(self.used.get() + bytes);
         Ok(())
     }
 
-    /// Bytes that are taken.
+    /// Returns the number of charged bytes.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.get()
     }
 
-    /// Bytes that are left.
+    /// Returns the number of bytes that are left.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.limit - self.used.get()
     }
 
-    /// Ends an evaluation that began when `before` bytes were taken: everything that is no part of its `result` is
-    /// given back. A part that the result shares with others costs at most what the evaluation took.
+    /// Ends an evaluation that began when `before` bytes were charged, and releases everything that is not part of
+    /// its `result`. A part that the result shares with other values is charged at most what the evaluation took.
     pub fn settle(&self, before: u64, result: Option<&Value>) {
         let taken = self.used.get().saturating_sub(before);
         let kept = result.map_or(0, |it| it.unshared_size().min(taken));
@@ -164,7 +165,7 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// A number of bytes for people, such as `9.3 GiB`.
+/// A number of bytes, displayed in a unit such as `9.3 GiB`.
 struct SizeText(u64);
 
 impl fmt::Display for SizeText {
@@ -188,7 +189,7 @@ impl fmt::Display for SizeText {
     }
 }
 
-/// The bytes that a text such as `512MiB`, `4GiB` or `1000000` means. `None` if it is no size, or zero.
+/// Parses a size such as `512MiB`, `4GiB` or `1000000` to bytes. `None` if the text is not a size, or zero.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -205,19 +206,19 @@ pub fn parse_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
 }
 
-/// How large a value is, counting a part that occurs twice twice.
+/// The size of a value. A part that occurs twice counts twice.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Size {
-    /// Values, itself included.
+    /// The number of values, including the value itself.
     pub(crate) nodes: u64,
-    /// Bytes of texts and of names.
+    /// The bytes of texts and of names.
     pub(crate) text: u64,
 }
 
-/// Bytes that a value takes beside its text.
+/// The bytes that a value takes besides its text.
 pub(crate) const NODE: u64 = size_of::<Value>() as u64;
 
-/// Bytes that an entry of a map takes beside its value and its name.
+/// The bytes that an entry of a map takes besides its value and its name.
 pub(crate) const ENTRY: u64 = 24;
 
 impl Size {
@@ -232,19 +233,21 @@ impl Size {
 }
 
 impl Value {
-    /// The bytes that the value would take if none of its parts were shared. O(1).
+    /// Returns the bytes that the value would take if none of its parts were shared. O(1).
     #[must_use]
     pub fn unshared_size(&self) -> u64 {
         self.size().bytes()
     }
 
-    /// The bytes that a walk through the value touches: like [`Value::unshared_size`], but for its texts. O(1).
+    /// Returns the bytes that a walk through the value touches: like [`Value::unshared_size`], but without texts.
+    /// O(1).
     #[must_use]
     pub fn walked_size(&self) -> u64 {
         self.size().nodes.saturating_mul(NODE)
     }
 
-    /// The bytes of the value without its parts, which it shares with what it was made from. O(1).
+    /// Returns the bytes of the outermost value only, since its parts may be shared with the values it was made
+    /// from. O(1).
     #[must_use]
     pub fn shallow_size(&self) -> u64 {
         let length = self.stored_length().unwrap_or(0) as u64;

@@ -1,15 +1,15 @@
-//! What both codecs share: their error, and the limits that hostile input meets.
+//! The parts that both codecs share: their error type, and the limits for hostile input.
 
 use crate::{Path, Step, Type, Value};
 
-/// How deep values may nest in encoded form.
+/// The maximum nesting depth of values in encoded form.
 pub(crate) const MAX_DEPTH: usize = 256;
 
-/// Why bytes are no value, or a value has no bytes. It never quotes the value.
+/// The reason why bytes do not decode to a value, or why a value cannot be encoded. It never quotes the value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}", describe(.path, .message))]
 pub struct CodecError {
-    /// The part of the value at fault.
+    /// The path to the faulty part of the value.
     pub path: Path,
     /// The reason, such as `string is required`.
     pub message: String,
@@ -20,8 +20,8 @@ fn describe(path: &Path, message: &str) -> String {
 }
 
 impl CodecError {
-    /// The same with the names of attributes that the type gives only: keys of maps, elements of sets and names that stand
-    /// where the type is open are values, which may be secret.
+    /// Returns the error with a path that contains only attribute names that the type declares. Keys of maps,
+    /// elements of sets and names below an open type are values, which may be secret.
     pub fn without_keys(mut self, ty: &Type) -> CodecError {
         let mut names = Vec::new();
         let mut ty = Some(ty);
@@ -52,7 +52,7 @@ impl CodecError {
     }
 }
 
-/// Refuses marked values: a mark cannot be written, and dropping it would be a leak.
+/// Refuses marked values: a mark cannot be encoded, and dropping it would leak the value.
 pub(crate) fn check_unmarked(value: &Value) -> Result<(), CodecError> {
     if value.is_marked_deep() {
         return Err(CodecError::at_root("value has marks, so it cannot be serialized"));
@@ -60,7 +60,7 @@ pub(crate) fn check_unmarked(value: &Value) -> Result<(), CodecError> {
     Ok(())
 }
 
-/// The element type that all decoded elements have, where the wanted one is open.
+/// Returns the common element type of decoded elements, if the wanted type is open.
 pub(crate) fn one_type(wanted: &Type, items: &[Value], path: &Path) -> Result<Type, CodecError> {
     if !wanted.has_dynamic() {
         return Ok(wanted.without_optional());

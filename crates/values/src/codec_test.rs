@@ -1,4 +1,4 @@
-//! Both codecs against each other, against damaged bytes, and against bytes that mean harm.
+//! Tests of both codecs against each other, on damaged bytes and on hostile bytes.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -170,7 +170,7 @@ fn refinements_that_contradict_each_other_are_errors() {
         let length = u8::try_from(body.len()).expect("a short body");
         [&[0xc7, length, 0x0c], body].concat()
     };
-    // 3 to 1; not null and null; a prefix of a number; a length of 5 to 2.
+    // A range of 3 to 1; both not null and null; a prefix for a number; a length of 5 to 2.
     check_error(&ext(&[0x82, 3, 0x92, 3, 0xc3, 4, 0x92, 1, 0xc3]), &Type::Number, wrong);
     check_error(&ext(&[0x82, 1, 0xc2, 1, 0xc3]), &Type::Number, wrong);
     check_error(&ext(&[0x81, 2, 0xa1, b'a']), &Type::Number, wrong);
@@ -178,7 +178,7 @@ fn refinements_that_contradict_each_other_are_errors() {
     check_error(&ext(&[0x81, 5, 0xff]), &Type::list(Type::Bool), "a length is a whole number");
     let large = [vec![0xc8, 0x04, 0x01, 0x0c], vec![0xc0; 0x401]].concat();
     check_error(&large, &Type::String, "unknown value refinements are too large");
-    // Keys that nobody knows are passed over with their values; a length of two thousand million builds nothing.
+    // Unknown keys are skipped with their values; a length of two thousand million allocates nothing.
     let strange = ext(&[0x82, 0x7f, 0x92, 0xa1, b'x', 0x81, 1, 2, 1, 0xc2]);
     let value = msgpack::decode(&strange, &Type::String).expect("a value");
     assert!(!value.is_known() && value.is_definitely_not_null());

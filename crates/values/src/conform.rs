@@ -1,18 +1,18 @@
-//! Conformance: whether a value's type is what a schema asks for, with no conversion.
+//! Checks whether the type of a value conforms to the type of a schema, without conversion.
 
 use crate::{Path, Type, Value};
 
-/// A place where a type differs from what is wanted.
+/// A position at which a type differs from the wanted one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// The part that differs.
+    /// The path to the part that differs.
     pub path: Path,
-    /// What is wrong, such as `attribute "a" is required`.
+    /// The description of the difference, such as `attribute "a" is required`.
     pub message: String,
 }
 
-/// Lists where `given` differs from `want`; a [`Type::Dynamic`] in `want` accepts everything. Optional markers of
-/// `want` do not matter. Empty if the type conforms.
+/// Returns the differences between `given` and `want`; empty if the type conforms. A [`Type::Dynamic`] in `want`
+/// accepts every type. Optional markers in `want` are ignored.
 #[must_use]
 pub fn conforms(given: &Type, want: &Type) -> Vec<Mismatch> {
     let mut acc = Vec::new();

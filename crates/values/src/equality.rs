@@ -1,4 +1,4 @@
-//! The three notions of equality: exact, certain, and cty's `Equals` with unknowns.
+//! The three kinds of equality: exact equality, certain equality, and cty's `Equals` with unknown values.
 
 use crate::{
     Kind, Type, Value,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl Value {
-    /// Whether both are the same in type, content, refinements and marks, at every depth.
+    /// Returns true if both values have the same type, content, refinements and marks at every depth.
     #[must_use]
     pub fn raw_equals(&self, other: &Value) -> bool {
         if self.marks() != other.marks() {
@@ -35,8 +35,9 @@ impl Value {
         }
     }
 
-    /// Compares as `==` of a configuration does: a bool, or an unknown bool where it depends on what is not known yet.
-    /// The result has the marks of both sides at every depth; compared with a plain null, only those at the top.
+    /// Compares as `==` in a configuration: the result is a bool, or an unknown bool if it depends on unknown
+    /// values. The result has the marks of both operands at every depth; in a comparison with a plain null, only
+    /// their outermost marks.
     #[must_use]
     pub fn equals(&self, other: &Value) -> Value {
         let against_null = self.is_null() || other.is_null();
@@ -68,12 +69,12 @@ fn same_entries(
     a.len() == b.len() && a.iter().zip(b).all(|((ka, a), (kb, b))| ka == kb && a.raw_equals(b))
 }
 
-/// Whether the two are equal whatever the unknown parts turn out to be. Marks do not matter.
+/// Returns true if both values are equal whatever their unknown parts turn out to be. Marks are ignored.
 pub(crate) fn certainly_equal(a: &Value, b: &Value) -> bool {
     compare(a, b) == Some(true)
 }
 
-/// Equality as far as it can be told; marks do not matter.
+/// Compares two values, ignoring marks. `None` if the result depends on unknown values.
 pub(crate) fn compare(a: &Value, b: &Value) -> Option<bool> {
     match (a.kind(), b.kind()) {
         (Kind::Null, Kind::Null) => return Some(true),
@@ -109,7 +110,7 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Option<bool> {
     }
 }
 
-/// Left to right: the first unknown or unequal pair decides.
+/// Compares from left to right: the first unknown or unequal pair decides.
 fn compare_sequences(a: &[Value], b: &[Value]) -> Option<bool> {
     if a.len() != b.len() {
         return Some(false);
@@ -123,7 +124,7 @@ fn compare_sequences(a: &[Value], b: &[Value]) -> Option<bool> {
     Some(true)
 }
 
-/// In any order: one unequal pair decides, before any unknown one.
+/// Compares in any order: one unequal pair decides, even after unknown ones.
 fn all_equal<'a>(pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Option<bool> {
     let mut result = Some(true);
     for (a, b) in pairs {
@@ -143,14 +144,14 @@ fn compare_sets(a: &Value, x: &[Value], b: &Value, y: &[Value]) -> Option<bool> 
     if x.len() != y.len() {
         return Some(false);
     }
-    // Equal sets have the same order, apart from elements whose hash texts tie.
+    // Equal sets have the same order, apart from elements with the same hash text.
     if x.iter().zip(y).all(|(a, b)| certainly_equal(a, b)) {
         return Some(true);
     }
     Some(x.iter().all(|a| y.iter().any(|b| certainly_equal(a, b))))
 }
 
-/// At least one side is unknown and neither is null.
+/// Compares two values that are not null, of which at least one is unknown.
 fn compare_unknown(a: &Value, b: &Value) -> Option<bool> {
     if types_differ(a, b) && (a.is_definitely_not_null() || b.is_definitely_not_null()) {
         return Some(false);
@@ -163,7 +164,7 @@ fn compare_unknown(a: &Value, b: &Value) -> Option<bool> {
     if excluded { Some(false) } else { None }
 }
 
-/// Whether one text may start with both; of a known text its whole is given.
+/// Returns true if one text may start with both prefixes. For a known value, the prefix is its whole text.
 fn prefixes_agree(a: &Value, pa: &str, b: &Value, pb: &str) -> bool {
     match (a.is_known(), b.is_known()) {
         (true, false) => pa.starts_with(pb),
@@ -172,7 +173,8 @@ fn prefixes_agree(a: &Value, pa: &str, b: &Value, pb: &str) -> bool {
     }
 }
 
-/// Whether the types are not the same, and will not be once everything is known. A null without a type stays one.
+/// Returns true if the types differ, and will still differ when all parts are known. A null without a type keeps
+/// the open type.
 fn types_differ(a: &Value, b: &Value) -> bool {
     let (of_a, of_b) = (a.ty(), b.ty());
     if of_a == of_b {
@@ -182,7 +184,7 @@ fn types_differ(a: &Value, b: &Value) -> bool {
     is_settled(a, &of_a) && is_settled(b, &of_b) || types_exclude(&of_a, &of_b)
 }
 
-/// Whether a part is not known that may be of any type.
+/// Returns true if a part is unknown and may be of any type.
 fn has_untyped_part(value: &Value) -> bool {
     let mut found = false;
     value.walk(&mut |_, part| {
@@ -192,7 +194,7 @@ fn has_untyped_part(value: &Value) -> bool {
     found
 }
 
-/// Whether no value can have both types, wherever they leave something open.
+/// Returns true if no value can have both types, whatever their open parts turn out to be.
 pub(crate) fn types_exclude(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Dynamic, _) | (_, Type::Dynamic) => false,

@@ -1,5 +1,5 @@
-//! What holds for all bytes that are read as values, types or numbers. The fuzz targets (`fuzz/`) and `tests/hostile` run the
-//! same functions.
+//! Properties of all bytes that are decoded as values, types or numbers. The fuzz targets (`fuzz/`) and
+//! `tests/hostile` call the same functions.
 
 use crate::{
     Budget, Kind, Mark, Number, Type, Value, conform, convert,
@@ -7,18 +7,18 @@ use crate::{
     json, msgpack,
 };
 
-/// More digits than the text of a number of so many bytes needs: exponents are written out.
+/// More digits than any number from a text of the permitted length has when its exponent is written out.
 const MOST_DIGITS: usize = 700_000;
 
-/// What one call of a function may take.
+/// The budget of one function call.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// A type in JSON, a line feed, and MessagePack: what is read has the type, and survives being written in it and in the open
-/// type; nothing claims more parts than there are bytes.
+/// Checks MessagePack after a type in JSON and a line feed. The decoded value has the type, and survives encoding
+/// with that type and with the open type. No value has more parts than there are bytes.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_msgpack(bytes: &[u8]) {
     let (ty, bytes) = split(bytes);
     let Ok(value) = msgpack::decode(bytes, &ty) else { return };
@@ -35,12 +35,12 @@ pub fn check_msgpack(bytes: &[u8]) {
     }
 }
 
-/// A type in JSON, a line feed, and JSON: what is read has the type, and survives being written in it and in the open type.
-/// What is read without a type survives in its own.
+/// Checks JSON after a type in JSON and a line feed. The decoded value has the type, and survives encoding with
+/// that type and with the open type. A value decoded without a type survives with its own type.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_json(bytes: &[u8]) {
     let (ty, text) = split(bytes);
     if let Ok(value) = json::decode(text, &ty) {
@@ -55,7 +55,7 @@ pub fn check_json(bytes: &[u8]) {
 
 fn check_json_of(value: &Value, types: &[&Type]) {
     if has_infinity(value) {
-        // The only thing that JSON can say here (as a text, where a number belongs) and not be told.
+        // Infinity is the only value that decodes (from a text for a number) but cannot be encoded.
         return types.iter().for_each(|ty| assert!(json::encode(value, ty).is_err()));
     }
     for ty in types {
@@ -66,31 +66,32 @@ fn check_json_of(value: &Value, types: &[&Type]) {
     }
 }
 
-/// A type in JSON survives being written, and is not written at much greater length.
+/// Checks that a type in JSON survives encoding, and that its encoding is not much longer.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_type_json(bytes: &[u8]) {
     let Ok(ty) = json::type_from_json(bytes) else { return };
     let written = json::type_to_json(&ty);
     assert_eq!(json::type_from_json(written.as_bytes()).as_ref(), Ok(&ty));
-    // `<` becomes six bytes, and NFC makes a character three at most.
+    // `<` is escaped to six bytes, and NFC makes a character at most three times as long.
     assert!(written.len() <= 18 * bytes.len(), "{} bytes became {}", bytes.len(), written.len());
     let plain = ty.without_optional();
     assert!(!plain.has_optional() && conform::conforms(&plain, &ty).is_empty(), "{ty:?}");
 }
 
-/// A text that is a number is one that is written as the same number, within bounds; arithmetic with it never panics.
+/// Checks that the text of a number is the text of the same number, within bounds, and that arithmetic does not
+/// panic.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_number(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (first, second) = text.split_once(' ').unwrap_or((text, "1.5"));
     let Some(number) = Number::parse(first) else { return };
-    // What is written in full costs time by the size of the exponent, which the format allows to be large.
+    // The time to write a number in full depends on its exponent, which may be large.
     if is_ordinary(&number) {
         let shown = number.to_string();
         assert!(shown.len() < MOST_DIGITS, "{first} is {} digits", shown.len());
@@ -135,8 +136,8 @@ fn parts(value: &Value) -> usize {
     1 + value.parts().map(|(_, part)| parts(part)).sum::<usize>()
 }
 
-/// Whether there is a number whose text does not say all of it: a whole one beyond 64 bits that came as a float with 53. The
-/// reference sends its shortest text on, too.
+/// Returns true if the value contains a number whose text does not identify it: a whole number beyond 64 bits that
+/// was decoded from a float with 53 bits. OpenTofu also encodes only its shortest text.
 fn has_short_number(value: &Value) -> bool {
     let is_short = |number: &Number| Number::parse(&number.to_string()).as_ref() != Some(number);
     match value.kind() {
@@ -155,13 +156,17 @@ fn has_infinity(value: &Value) -> bool {
     }
 }
 
-/// A type in JSON, a line feed, and JSON: the value becomes one of that type, or is refused; whether it may be was known from
-/// its type; once is as good as twice; what is unknown becomes what any value may become; and no mark is lost. What the parts of
-/// the value have in common, each of them becomes.
+/// Checks conversions of JSON after a type in JSON and a line feed:
+///
+/// - the value converts to that type or is refused, and its own type allows to predict that;
+/// - a second conversion changes nothing;
+/// - an unknown value converts if any value of its type does;
+/// - no mark is lost;
+/// - each part of the value converts to the unified type of all parts.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_conversion(bytes: &[u8]) {
     let (want, text) = split(bytes);
     let Ok(value) = json::decode_implied(text) else { return };
@@ -188,7 +193,7 @@ pub fn check_conversion(bytes: &[u8]) {
 fn check_conversion_of(value: &Value, want: &Type) {
     let ty = value.ty();
     let converted = convert::convert(value, want);
-    // What a part of any type holds, its type does not tell.
+    // The type does not describe the content of a part with an open type.
     if convert::is_safe(&ty, want) && !ty.has_dynamic() {
         assert!(converted.is_ok(), "{ty:?} always becomes {want:?}: {converted:?}");
     }
@@ -204,7 +209,7 @@ fn check_conversion_of(value: &Value, want: &Type) {
     assert_eq!(marked, converted.with_mark(Mark::Ephemeral), "with a mark");
 }
 
-/// An empty tuple or object is all that its type allows, known or not.
+/// Returns true for a value without parts. Its type allows only the empty tuple or object, even if it is unknown.
 fn has_no_parts(value: &Value) -> bool {
     value.parts().next().is_none()
 }
@@ -218,13 +223,13 @@ fn has_extreme_number(value: &Value) -> bool {
     found
 }
 
-/// The name of a function, a line feed, and a JSON array of arguments: no call panics, whether all of them are known, some, or
-/// none; a result has the type that was announced, and what is unknown or ephemeral in an argument that the result shows never
-/// becomes known or plain.
+/// Checks calls: the name of a function, a line feed, and a JSON array of arguments. No call panics, whether all,
+/// some or no arguments are known. A result has the type that `return_type` gave. If an argument is unknown or
+/// ephemeral and the result depends on it, the result is too.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// Panics if one of these properties does not hold.
 pub fn check_function(bytes: &[u8]) {
     let end = bytes.iter().position(|it| *it == b'\n').unwrap_or(bytes.len());
     let (name, text) = bytes.split_at(end);
@@ -259,12 +264,12 @@ pub fn check_function(bytes: &[u8]) {
     }
 }
 
-/// Numbers beyond reason cost time by their size, here as in the references.
+/// Returns true if a call may take long: the time for extreme numbers depends on their size, as in OpenTofu.
 fn is_slow(function: &Function, args: &[Value]) -> bool {
     args.iter().any(has_extreme_number) || function.name == "setproduct"
 }
 
-/// A world without anything in it.
+/// An environment without any content.
 struct Nowhere(Budget);
 
 impl FunctionEnv for Nowhere {

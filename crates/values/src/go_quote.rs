@@ -1,4 +1,4 @@
-//! Go's `strconv.Quote`, which the order of sets and `%q` depend on.
+//! Go's `strconv.Quote`, on which the order of sets and the verb `%q` depend.
 
 use std::fmt::Write;
 
@@ -34,9 +34,9 @@ fn write_char(c: char, out: &mut String) {
     }
 }
 
-/// Whether Go prints the character as it is: letters, marks, numbers, punctuation, symbols and the ASCII space. Rust's
-/// `escape_debug` escapes by the same Unicode classes, but for what joins a cluster: of that it escapes a combining mark that
-/// begins a text, which Go does not, and no joiner or tag elsewhere, which Go does.
+/// Returns true if Go prints the character unescaped: letters, marks, numbers, punctuation, symbols and the ASCII
+/// space. Rust's `escape_debug` uses the same Unicode classes with two exceptions. It escapes a combining mark at
+/// the start of a text, which Go does not, and elsewhere it does not escape joiners and tags, which Go does.
 fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return (' '..='~').contains(&c);

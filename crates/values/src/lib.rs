@@ -1,16 +1,16 @@
-//! Values of a configuration: what an expression, a state file or a provider can say.
+//! The values of a configuration: everything that an expression, a state file or a provider can produce.
 //!
-//! Start at [`Value`], then [`Type`], [`Marks`] and [`Refinements`]; [`Number`] stands by itself. Around them:
-//! [`convert`], [`ops`] and [`functions`] compute; [`msgpack`] and [`json`] read and write; [`rules`] says how marks pass
-//! through each operation. `tests/walkthrough.rs` shows them at work; recorded behaviour of the reference is in
-//! `tests/data` of the repository. The tests of mark rules need the feature `mutation`.
+//! Start reading at [`Value`], then [`Type`], [`Marks`] and [`Refinements`]; [`Number`] stands alone. Around them:
+//! [`convert`], [`ops`] and [`functions`] compute; [`msgpack`] and [`json`] encode and decode; [`rules`] defines
+//! how marks pass through each operation. `tests/walkthrough.rs` shows them in use. Recorded results of OpenTofu
+//! and cty are in `tests/data` of the repository. The tests of mark rules need the feature `mutation`.
 //!
 //! **Invariant:** the content of an ephemeral value reaches no `Debug`, `Display` or `Serialize`.
 //! **Invariant:** text is in normalization form C.
 //! **Invariant:** a set holds no marked element; the marks are on the set.
 //! **Invariant:** no input, however hostile, makes this crate panic or allocate by a claimed length.
 //!
-//! It must never know: configurations, providers, files, clocks.
+//! **Absent on purpose:** configurations, providers, files, clocks.
 
 pub mod budget;
 mod codec;
@@ -46,7 +46,7 @@ pub use crate::{
     value::{Kind, Value},
 };
 
-/// Text in double quotes with Go's escapes, as the reference shows it in plans, outputs and its console.
+/// Returns text in double quotes with Go's escapes, as OpenTofu shows it in plans, outputs and its console.
 #[must_use]
 pub fn go_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -54,7 +54,7 @@ pub fn go_quoted(text: &str) -> String {
     quoted
 }
 
-/// Text of values and attribute names. It lives on the heap only, so that secrets do not lie on stacks.
+/// The text of values and attribute names. It lives only on the heap, so that secrets do not stay on stacks.
 pub type Str = Arc<str>;
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Marks: what must be said of a value beside the value itself.
+//! Marks: properties of a value besides its content, such as sensitivity.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::Str;
 
-/// The kinds of marks. [`Mark::Deprecated`] comes in many marks of one kind, the others are one mark each.
+/// The kinds of marks. A value can have many [`Mark::Deprecated`] marks, but only one of each other kind.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum MarkKind {
-    /// Not to be shown.
+    /// The value must not be shown.
     Sensitive,
-    /// Not to be kept or shown.
+    /// The value must be neither stored nor shown.
     Ephemeral,
-    /// Its use deserves a warning.
+    /// The use of the value causes a warning.
     Deprecated,
 }
 
@@ -23,16 +23,16 @@ impl MarkKind {
 /// One mark.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Mark {
-    /// Not to be shown.
+    /// The value must not be shown.
     Sensitive,
-    /// Not to be kept or shown.
+    /// The value must be neither stored nor shown.
     Ephemeral,
-    /// Its use deserves a warning.
+    /// The use of the value causes a warning.
     Deprecated(Deprecation),
 }
 
 impl Mark {
-    /// The kind of the mark.
+    /// Returns the kind of the mark.
     #[must_use]
     pub fn kind(&self) -> MarkKind {
         match self {
@@ -43,35 +43,35 @@ impl Mark {
     }
 }
 
-/// What is deprecated, and what its author says about it.
+/// A deprecated object with the author's advice.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Deprecation {
-    /// The address of what is deprecated, such as `module.a.old_output`.
+    /// The address of the deprecated object, such as `module.a.old_output`.
     pub what: Str,
     /// The author's advice.
     pub message: Str,
 }
 
-/// A set of marks. Cloning is cheap, and so is the union with no marks.
+/// A set of marks. Cloning is cheap, and so is the union with an empty set.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Marks {
     sensitive: bool,
     ephemeral: bool,
-    /// **Invariant:** never an empty set.
+    /// **Invariant:** the set is never empty.
     deprecations: Option<Arc<BTreeSet<Deprecation>>>,
 }
 
 impl Marks {
-    /// No marks.
+    /// The empty set.
     pub const NONE: Marks = Marks { sensitive: false, ephemeral: false, deprecations: None };
 
-    /// Whether there are no marks.
+    /// Returns true if there are no marks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.sensitive && !self.ephemeral && self.deprecations.is_none()
     }
 
-    /// Whether a mark of the kind is there.
+    /// Returns true if there is a mark of this kind.
     #[must_use]
     pub fn has(&self, kind: MarkKind) -> bool {
         match kind {
@@ -81,7 +81,7 @@ impl Marks {
         }
     }
 
-    /// These marks and one more.
+    /// Returns these marks and one more.
     #[must_use]
     pub fn with(mut self, mark: Mark) -> Marks {
         match mark {
@@ -94,7 +94,7 @@ impl Marks {
         self
     }
 
-    /// These marks without those of one kind.
+    /// Returns these marks without those of one kind.
     #[must_use]
     pub fn without(mut self, kind: MarkKind) -> Marks {
         match kind {
@@ -105,7 +105,7 @@ impl Marks {
         self
     }
 
-    /// Only the marks of one kind.
+    /// Returns only the marks of one kind.
     #[must_use]
     pub fn only(&self, kind: MarkKind) -> Marks {
         match kind {
@@ -117,7 +117,7 @@ impl Marks {
         }
     }
 
-    /// The marks of both.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(&self, other: &Marks) -> Marks {
         let mut all = self.clone();
@@ -137,7 +137,7 @@ impl Marks {
         }
     }
 
-    /// The marks one by one.
+    /// Returns the marks one by one.
     pub fn iter(&self) -> impl Iterator<Item = Mark> + '_ {
         let sensitive = self.sensitive.then_some(Mark::Sensitive);
         let ephemeral = self.ephemeral.then_some(Mark::Ephemeral);
@@ -145,7 +145,7 @@ impl Marks {
         sensitive.into_iter().chain(ephemeral).chain(deprecated)
     }
 
-    /// The deprecations among the marks.
+    /// Returns the deprecations among the marks.
     pub fn deprecations(&self) -> impl Iterator<Item = &Deprecation> {
         self.deprecations.iter().flat_map(|set| set.iter())
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{Kind, Str, Value};
 
-/// The way from a value to a part of it.
+/// The path from a value to one of its parts.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Path(Vec<Step>);
 
@@ -18,19 +18,19 @@ pub enum Step {
 }
 
 impl Path {
-    /// The path to the value itself.
+    /// Returns the path to the value itself.
     #[must_use]
     pub const fn root() -> Path {
         Path(Vec::new())
     }
 
-    /// The steps, outermost first.
+    /// Returns the steps, outermost first.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
-    /// Whether this is the path to the value itself.
+    /// Returns true if this is the path to the value itself.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
@@ -46,34 +46,35 @@ impl Path {
         self.0.pop()
     }
 
-    /// This path and an attribute.
+    /// Returns this path extended by an attribute.
     #[must_use]
     pub fn attr(mut self, name: impl AsRef<str>) -> Path {
         self.0.push(Step::Attr(Str::from(name.as_ref())));
         self
     }
 
-    /// This path and an index or key.
+    /// Returns this path extended by an index or key.
     #[must_use]
     pub fn index(mut self, key: Value) -> Path {
         self.0.push(Step::Index(key));
         self
     }
 
-    /// This path followed by another.
+    /// Returns this path followed by another.
     #[must_use]
     pub fn join(mut self, rest: &Path) -> Path {
         self.0.extend_from_slice(&rest.0);
         self
     }
 
-    /// Whether `self` leads to what `other` leads to or to something around it.
+    /// Returns true if `self` leads to the same part as `other`, or to a part that contains it.
     #[must_use]
     pub fn is_prefix_of(&self, other: &Path) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// The part of `value` that the path leads to. Marks of what lies around it are not applied.
+    /// Returns the part of `value` that the path leads to, or `None` if there is none. The marks of enclosing
+    /// parts are not applied.
     #[must_use]
     pub fn apply(&self, value: &Value) -> Option<Value> {
         self.0.iter().try_fold(value.clone(), |value, step| step.apply(&value))
@@ -81,7 +82,7 @@ impl Path {
 }
 
 impl Step {
-    /// The part of `value` that this step leads to.
+    /// Returns the part of `value` that this step leads to, or `None` if there is none.
     #[must_use]
     pub fn apply(&self, value: &Value) -> Option<Value> {
         match (self, value.kind()) {
@@ -111,7 +112,8 @@ impl fmt::Display for Path {
 }
 
 impl fmt::Display for Step {
-    /// As in a configuration: `.name`, `["key"]`, `[0]`. An element of a set has no spelling there and reads `[...]`.
+    /// Writes the step as in a configuration: `.name`, `["key"]`, `[0]`. An element of a set, or a secret key,
+    /// reads `[...]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Attr(name) => write!(f, ".{name}"),

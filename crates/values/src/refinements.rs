@@ -1,10 +1,11 @@
-//! What is known of an unknown value.
+//! Refinements: facts about an unknown value.
 
 use std::cmp::Ordering;
 
 use crate::{Number, Str, Type, text};
 
-/// What is known of an unknown value. Entries that do not fit the value's type are dropped when it is made.
+/// The facts that are known about an unknown value. [`Value::unknown_with`](crate::Value::unknown_with) drops
+/// facts that do not apply to the value's type.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Refinements {
     not_null: bool,
@@ -15,17 +16,17 @@ pub struct Refinements {
     max_length: Option<u64>,
 }
 
-/// One end of the range of a number.
+/// One bound of a number's range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bound {
-    /// The end.
+    /// The bound itself.
     pub value: Number,
-    /// Whether the end itself is in the range.
+    /// True if the range includes the bound.
     pub inclusive: bool,
 }
 
 impl Refinements {
-    /// Nothing is known.
+    /// No known facts.
     pub const NONE: Refinements = Refinements {
         not_null: false,
         prefix: None,
@@ -35,20 +36,20 @@ impl Refinements {
         max_length: None,
     };
 
-    /// Known not to be null, and nothing else.
+    /// Returns the refinements that state only that the value is not null.
     #[must_use]
     pub fn non_null() -> Refinements {
         Refinements::NONE.not_null()
     }
 
-    /// Adds: not null.
+    /// Adds that the value is not null.
     #[must_use]
     pub fn not_null(mut self) -> Refinements {
         self.not_null = true;
         self
     }
 
-    /// Adds: the string starts with `prefix`. The longer of two prefixes stays.
+    /// Adds that the string starts with `prefix`. The longer of two prefixes is kept.
     #[must_use]
     pub fn with_prefix(mut self, prefix: impl AsRef<str>) -> Refinements {
         let prefix = text::normalized(prefix.as_ref());
@@ -58,13 +59,14 @@ impl Refinements {
         self
     }
 
-    /// Adds: the string starts with what of `prefix` no following text can change.
+    /// Adds the part of `prefix` that no following text can change as a prefix.
     #[must_use]
     pub fn with_safe_prefix(self, prefix: &str) -> Refinements {
         self.with_prefix(text::safe_prefix(prefix))
     }
 
-    /// Adds: the number is not below `value`, nor equal to it unless `inclusive`. The tighter of two bounds stays.
+    /// Adds that the number is not below `value`, nor equal to it unless `inclusive`. The tighter of two bounds is
+    /// kept.
     #[must_use]
     pub fn with_lower(mut self, value: Number, inclusive: bool) -> Refinements {
         let bound = Bound { value, inclusive };
@@ -74,7 +76,8 @@ impl Refinements {
         self
     }
 
-    /// Adds: the number is not above `value`, nor equal to it unless `inclusive`. The tighter of two bounds stays.
+    /// Adds that the number is not above `value`, nor equal to it unless `inclusive`. The tighter of two bounds is
+    /// kept.
     #[must_use]
     pub fn with_upper(mut self, value: Number, inclusive: bool) -> Refinements {
         let bound = Bound { value, inclusive };
@@ -84,57 +87,57 @@ impl Refinements {
         self
     }
 
-    /// Adds: the collection has at least `length` elements.
+    /// Adds that the collection has at least `length` elements.
     #[must_use]
     pub fn with_min_length(mut self, length: u64) -> Refinements {
         self.min_length = self.min_length.max(length);
         self
     }
 
-    /// Adds: the collection has at most `length` elements.
+    /// Adds that the collection has at most `length` elements.
     #[must_use]
     pub fn with_max_length(mut self, length: u64) -> Refinements {
         self.max_length = Some(self.max_length.map_or(length, |old| old.min(length)));
         self
     }
 
-    /// Whether the value is known not to be null.
+    /// Returns true if the value is known not to be null.
     #[must_use]
     pub fn is_not_null(&self) -> bool {
         self.not_null
     }
 
-    /// What the string is known to start with; empty if nothing is known.
+    /// Returns the known prefix of the string; empty if there is none.
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.prefix.as_deref().unwrap_or("")
     }
 
-    /// The lower bound of the number.
+    /// Returns the lower bound of the number.
     #[must_use]
     pub fn lower(&self) -> Option<&Bound> {
         self.lower.as_ref()
     }
 
-    /// The upper bound of the number.
+    /// Returns the upper bound of the number.
     #[must_use]
     pub fn upper(&self) -> Option<&Bound> {
         self.upper.as_ref()
     }
 
-    /// The least number of elements.
+    /// Returns the minimum number of elements.
     #[must_use]
     pub fn min_length(&self) -> u64 {
         self.min_length
     }
 
-    /// The greatest number of elements, if there is a bound.
+    /// Returns the maximum number of elements, or `None` if there is no bound.
     #[must_use]
     pub fn max_length(&self) -> Option<u64> {
         self.max_length
     }
 
-    /// What is known by both; the tighter entry of each kind.
+    /// Returns the facts of both, with the tighter one of each kind.
     #[must_use]
     pub fn and(&self, other: &Refinements) -> Refinements {
         let mut both = self.clone();
@@ -152,7 +155,7 @@ impl Refinements {
         }
     }
 
-    /// What still holds if the value is one or the other, as for the arms of a conditional.
+    /// Returns the facts that hold for a value that is one or the other, as for the results of a conditional.
     #[must_use]
     pub fn or(&self, other: &Refinements) -> Refinements {
         let common = common_prefix(self.prefix(), other.prefix());
@@ -166,7 +169,7 @@ impl Refinements {
         }
     }
 
-    /// Only the entries that say something of a value of type `ty`.
+    /// Returns only the facts that apply to a value of type `ty`.
     #[must_use]
     pub fn fitting(self, ty: &Type) -> Refinements {
         let kept = Refinements { not_null: self.not_null, ..Refinements::NONE };
@@ -181,13 +184,13 @@ impl Refinements {
         }
     }
 
-    /// Whether every entry says something of a value of type `ty`.
+    /// Returns true if every fact applies to a value of type `ty`.
     #[must_use]
     pub fn fits(&self, ty: &Type) -> bool {
         self.clone().fitting(ty) == *self
     }
 
-    /// Whether no value can meet these refinements.
+    /// Returns true if no value can satisfy these refinements.
     #[must_use]
     pub fn is_contradictory(&self) -> bool {
         if self.max_length.is_some_and(|max| max < self.min_length) {
@@ -203,7 +206,7 @@ impl Refinements {
         }
     }
 
-    /// Whether the number lies within the bounds.
+    /// Returns true if the number lies within the bounds.
     #[must_use]
     pub fn includes_number(&self, number: &Number) -> bool {
         let above = self.lower.as_ref().is_none_or(|lower| match number.compare(&lower.value) {
@@ -219,13 +222,13 @@ impl Refinements {
         above && below
     }
 
-    /// Whether a collection may have `length` elements.
+    /// Returns true if a collection may have `length` elements.
     #[must_use]
     pub fn includes_length(&self, length: u64) -> bool {
         length >= self.min_length && self.max_length.is_none_or(|max| length <= max)
     }
 
-    /// The number that the bounds leave as the only one.
+    /// Returns the only number that the bounds permit, or `None` if they permit several.
     pub(crate) fn only_number(&self) -> Option<&Number> {
         let (lower, upper) = (self.lower.as_ref()?, self.upper.as_ref()?);
         let single = lower.inclusive
@@ -234,14 +237,15 @@ impl Refinements {
         single.then_some(&lower.value)
     }
 
-    /// The length that the bounds leave as the only one.
+    /// Returns the only length that the bounds permit, or `None` if they permit several.
     pub(crate) fn only_length(&self) -> Option<u64> {
         self.max_length.filter(|max| *max == self.min_length)
     }
 }
 
 impl Bound {
-    /// Whether this bound says more than `old`, where `direction` is how a tighter value compares.
+    /// Returns true if this bound is tighter than `old`. `direction` is the order of a tighter value relative to a
+    /// looser one.
     fn is_tighter(&self, old: &Bound, direction: Ordering) -> bool {
         match self.value.compare(&old.value) {
             Ordering::Equal => old.inclusive && !self.inclusive,

@@ -1,31 +1,33 @@
-//! How marks pass through each operator, expression form and function: data, read by two evaluators.
+//! The rules by which marks pass through each operator, expression form and function: data for two evaluators.
 //!
-//! The concrete evaluator (this crate and `hir`) applies a rule to values, the abstract one (`hir`) applies the same rule
-//! to what is known statically. Both ask [`rule`]. Where a rule is stricter than the reference products, its comment
-//! says so: nothing but `ephemeralasnull` removes ephemerality.
+//! The concrete evaluator (this crate and `hir`) applies a rule to values; the abstract one (`hir`) applies the
+//! same rule to statically known facts. Both call [`rule`]. If a rule is stricter than OpenTofu, its comment
+//! states that: only `ephemeralasnull` removes the ephemeral mark.
 
 use crate::{Mark, MarkKind, Marks, Value};
 
-/// Where the marks of operands go.
+/// The destination of the operands' marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MarkRule {
-    /// All marks of all operands, at every depth, go on the result itself. Its parts have none.
+    /// All marks of all operands, at every depth, go to the result itself. Its parts have none.
     UnionDeep,
-    /// The own marks of all operands go on the result itself. Parts that are carried over keep theirs; marks of
-    /// containers that dissolve on the way go on the result.
+    /// The outermost marks of all operands go to the result itself. Parts that are carried over keep theirs; the
+    /// marks of containers that are dissolved go to the result.
     UnionTop,
-    /// The own marks of the first operand go on the result. What else the operands hold does not show in it.
+    /// The outermost marks of the first operand go to the result. The rest of the operands does not affect the
+    /// result.
     FirstTop,
-    /// Parts keep their marks, the result itself gets none.
+    /// Parts keep their marks; the result itself gets none.
     Elementwise,
-    /// Of the marks of all operands, at every depth, only [`MarkKind::Ephemeral`] goes on the result itself: where the
-    /// reference products let both kinds go and configurations rely on it for sensitive values.
+    /// Of the marks of all operands, at every depth, only [`MarkKind::Ephemeral`] goes to the result itself.
+    /// OpenTofu drops both kinds here, and configurations rely on that for sensitive values.
     EphemeralDeep,
     /// The operand keeps its marks and gets one more.
     Adds(MarkKind),
-    /// The operand keeps its marks but those of one kind at its top.
+    /// The operand keeps its marks except the outermost ones of one kind.
     Removes(MarkKind),
-    /// The operand keeps its marks but those of one kind, at every depth; parts that had one become null.
+    /// The operand keeps its marks except those of one kind, at every depth; parts that had such a mark become
+    /// null.
     NullsOut(MarkKind),
     /// The result has no marks.
     Nothing,
@@ -33,7 +35,7 @@ pub enum MarkRule {
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $name:ident => $rule:expr,)*) => {
-        /// An operator, expression form or group of functions that has a mark rule of its own.
+        /// An operator, expression form or group of functions with its own mark rule.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub enum RuleId {
             $($(#[$doc])* $name,)*
@@ -53,65 +55,68 @@ macro_rules! rules {
 }
 
 rules! {
-    /// `c ? a : b`: the marks of all three, whichever arm is chosen.
+    /// `c ? a : b`: the marks of all three, whichever result is chosen.
     Conditional => MarkRule::UnionTop,
-    /// `"a${b}"`: operands are the parts. A template of one interpolation is that value, with no rule of its own.
+    /// `"a${b}"`: the operands are the parts. A template that is a single interpolation is that value, without a
+    /// rule.
     Template => MarkRule::UnionTop,
     /// `[a, b]`.
     Tuple => MarkRule::Elementwise,
     /// `{k = a}`: the operands are the values.
     ObjectValue => MarkRule::Elementwise,
-    /// `{(k) = a}`: the operands are the keys. Also if the key is unknown, where the reference loses its marks.
+    /// `{(k) = a}`: the operands are the keys. This also holds for an unknown key, for which OpenTofu loses the
+    /// marks.
     ObjectKey => MarkRule::UnionTop,
-    /// `for … in c`: the collection's own marks.
+    /// `for … in c`: the collection's outermost marks.
     ForCollection => MarkRule::UnionTop,
-    /// `for … if p`: what decides whether an element is there.
+    /// `for … if p`: the operands are the conditions, which determine the elements of the result.
     ForCondition => MarkRule::UnionTop,
-    /// `{for … : k => v}`: the keys.
+    /// `{for … : k => v}`: the operands are the keys.
     ForKey => MarkRule::UnionTop,
-    /// `c[*].a`: the source's own marks.
+    /// `c[*].a`: the source's outermost marks.
     Splat => MarkRule::UnionTop,
-    /// `c[k]` of a list, tuple or map: operands are collection, key and element.
+    /// `c[k]` of a list, tuple or map: the operands are collection, key and element.
     IndexCollection => MarkRule::UnionTop,
-    /// `o[k]` of an object: operands are object and attribute.
+    /// `o[k]` of an object: the operands are object and attribute.
     IndexObject => MarkRule::UnionTop,
-    /// `o[k]` of an object: the operand is the key. The reference drops its marks, which tells an ephemeral key.
+    /// `o[k]` of an object: the operand is the key. OpenTofu drops its marks, which reveals an ephemeral key.
     IndexObjectKey => MarkRule::EphemeralDeep,
-    /// `o.a`: operands are object and attribute.
+    /// `o.a`: the operands are object and attribute.
     Attribute => MarkRule::UnionTop,
     /// `a == b` and `a != b`.
     Equality => MarkRule::UnionDeep,
-    /// `a == null`: only whether `a` itself is null shows.
+    /// `a == null`: the result only reveals whether `a` itself is null.
     EqualityNull => MarkRule::UnionTop,
     /// Arithmetic, ordering and logic.
     Operator => MarkRule::UnionTop,
-    /// A set cannot hold marked elements: their marks go on the set.
+    /// A set cannot hold marked elements, so their marks go to the set.
     SetConstruction => MarkRule::UnionDeep,
-    /// `try(a, b)`: operands are all that was read by the expressions that failed. The one that is chosen keeps its own
-    /// marks and gives none to the whole, so that `for_each = try(var.x, {})` stays possible. The reference forgets those
-    /// that failed.
+    /// `try(a, b)`: the operands are all values that the failed expressions read. The chosen value keeps its own
+    /// marks and gives none to the whole, so that `for_each = try(var.x, {})` stays possible. OpenTofu ignores the
+    /// failed expressions.
     Try => MarkRule::EphemeralDeep,
-    /// `can(a)`: operands are all that the expression read. The reference gives a plain bool.
+    /// `can(a)`: the operands are all values that the expression read. OpenTofu returns an unmarked bool.
     Can => MarkRule::EphemeralDeep,
-    /// `f(a, b...)` where `b` has no elements that could have its marks. The reference forgets them, and the result tells
-    /// that `b` is empty.
+    /// `f(a, b...)` if `b` has no elements that could have its marks. OpenTofu loses the marks of `b`, although
+    /// the result reveals that `b` is empty.
     EmptyExpansion => MarkRule::EphemeralDeep,
-    /// `dynamic "b" { for_each = c }`: the collection's own marks go on every block it makes and on what is set inside.
+    /// `dynamic "b" { for_each = c }`: the collection's outermost marks go to every block and to all values in it.
     DynamicBlock => MarkRule::UnionTop,
-    /// A function that says nothing else, and every function of a provider.
+    /// A function without another rule, and every function of a provider.
     Function => MarkRule::UnionDeep,
     /// Functions that carry elements over: `concat`, `element`, `flatten`, `lookup`, `merge`, `reverse`, `slice`,
     /// `values`, …
     CarryingFunction => MarkRule::UnionTop,
-    /// `tostring`, `tolist`, … and every implied conversion.
+    /// `tostring`, `tolist`, … and every implicit conversion.
     Conversion => MarkRule::UnionTop,
-    /// The default of an optional attribute where a null stands: the operand is the null. The reference forgets it.
+    /// The default of an optional attribute that replaces a null: the operand is the null. OpenTofu loses its
+    /// marks.
     OptionalDefault => MarkRule::EphemeralDeep,
-    /// `length`: the number of elements is no secret of the elements.
+    /// `length`: the number of elements does not reveal the elements.
     Length => MarkRule::FirstTop,
-    /// `keys`: the names are no secret of the elements.
+    /// `keys`: the names do not reveal the elements.
     Keys => MarkRule::FirstTop,
-    /// `zipmap`: the keys, deep; the values' own.
+    /// `zipmap`: the marks of the keys at every depth. The values keep their own marks.
     ZipmapKeys => MarkRule::UnionDeep,
     /// `sensitive`.
     Sensitive => MarkRule::Adds(MarkKind::Sensitive),
@@ -123,17 +128,18 @@ rules! {
     EphemeralAsNull => MarkRule::NullsOut(MarkKind::Ephemeral),
 }
 
-/// Which of the two evaluators asks.
+/// The evaluator that applies a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Domain {
-    /// Values.
+    /// The evaluator of values.
     Concrete,
-    /// What is known of values without having them.
+    /// The evaluator of facts about values that are not available.
     Abstract,
 }
 
-/// The rule of an operation. Under the feature `mutation`, a rule that a test has disabled is [`MarkRule::Nothing`]; one
-/// that is just that is what it was an exception from, [`MarkRule::UnionDeep`].
+/// Returns the rule of an operation. Under the feature `mutation`, a rule that a test has disabled is
+/// [`MarkRule::Nothing`]. If the rule is `Nothing` already, the disabled rule is [`MarkRule::UnionDeep`], from
+/// which it is an exception.
 #[must_use]
 pub fn rule(id: RuleId, domain: Domain) -> MarkRule {
     match (is_disabled(id, domain), id.entry()) {
@@ -143,7 +149,7 @@ pub fn rule(id: RuleId, domain: Domain) -> MarkRule {
     }
 }
 
-/// The marks that an operation on values puts on its result itself.
+/// Returns the marks that an operation on values puts on its result itself.
 pub fn result_marks<'a>(id: RuleId, operands: impl IntoIterator<Item = &'a Value>) -> Marks {
     let mut marks = Marks::NONE;
     let mut operands = operands.into_iter();
@@ -197,11 +203,11 @@ mod mutation {
         static DISABLED: Cell<Option<(RuleId, Domain)>> = const { Cell::new(None) };
     }
 
-    /// Keeps one rule of one domain out of force on this thread until it is dropped.
+    /// A guard that disables one rule of one domain on this thread until it is dropped.
     #[must_use]
     pub struct Disabled(());
 
-    /// Puts one rule of one domain out of force on this thread, so that a test can see its properties fail.
+    /// Disables one rule of one domain on this thread, so that a test can verify that its properties fail.
     pub fn disable(id: RuleId, domain: Domain) -> Disabled {
         DISABLED.set(Some((id, domain)));
         Disabled(())

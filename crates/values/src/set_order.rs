@@ -1,13 +1,13 @@
-//! The order of a set's elements, which people see in state files and plans, and what counts as the same element.
+//! The order of a set's elements, which is visible in state files and plans, and the equality of elements.
 //!
-//! Primitives have an order of their own; everything else is ordered by a *hash text* that is the same as cty's, so that
-//! files written by either tool agree.
+//! Primitives have a natural order. All other elements are ordered by a *hash text* that equals cty's, so that the
+//! files of both tools agree.
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt::Write};
 
 use crate::{Kind, Value, equality, go_quote};
 
-/// Removes later duplicates and puts the rest in cty's order. The values carry no marks.
+/// Removes later duplicates and sorts the rest in cty's order. The values must not carry marks.
 pub(crate) fn distinct_in_order(values: Vec<Value>) -> Vec<Value> {
     if values.len() < 2 {
         return values;
@@ -41,7 +41,7 @@ fn order(a: &Value, hash_a: &str, b: &Value, hash_b: &str) -> Ordering {
     })
 }
 
-/// The text by which compound elements are ordered.
+/// Returns the text that orders compound elements.
 pub(crate) fn hash_text(value: &Value) -> String {
     let mut out = String::new();
     write_hash(value, &mut out);

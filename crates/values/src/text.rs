@@ -1,16 +1,16 @@
-//! Text of values: normalization form C, and where an unfinished text may be cut.
+//! The text of values: normalization form C, and the part of an incomplete text that is final.
 
 use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::Str;
 
-/// The text as values hold it.
+/// Normalizes a text to form C.
 pub(crate) fn normalized(text: &str) -> Str {
     if is_normal(text) { Str::from(text) } else { text.nfc().collect::<String>().into() }
 }
 
-/// Like [`normalized`], for text that is shared already.
+/// Normalizes a text to form C, and returns the same allocation if it is normalized already.
 pub(crate) fn normalized_shared(text: Str) -> Str {
     if is_normal(&text) { text } else { normalized(&text) }
 }
@@ -19,8 +19,8 @@ fn is_normal(text: &str) -> bool {
     text.is_ascii() || is_nfc_quick(text.chars()) == unicode_normalization::IsNormalized::Yes
 }
 
-/// The part of `prefix` that stays as it is whatever text follows: without the last character, which a combining mark
-/// or a longer grapheme cluster could change, unless it is one that nothing combines with.
+/// Returns the part of `prefix` that stays the same whatever text follows. It lacks the last character, which a
+/// combining mark or a longer grapheme cluster could change, unless nothing combines with that character.
 pub(crate) fn safe_prefix(prefix: &str) -> &str {
     const FINAL: &str = "-_:;/\\,.()[]{}|?!~ \t!@#$%^&*+\"'";
     match prefix.chars().next_back() {

@@ -1,4 +1,4 @@
-//! Types of values, their two spellings for people, and conformance between them.
+//! Types of values, and their two texts: the name in messages and the constraint syntax.
 
 use std::{collections::BTreeMap, collections::BTreeSet, fmt, sync::Arc};
 
@@ -7,7 +7,7 @@ use crate::Str;
 /// A type of values. Cloning is cheap.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
-    /// Not known yet, or "any" in a constraint.
+    /// A type that is not known yet, or "any" in a constraint.
     Dynamic,
     /// True and false.
     Bool,
@@ -32,33 +32,33 @@ pub enum Type {
 pub struct ObjectType {
     attributes: BTreeMap<Str, Type>,
     optional: BTreeSet<Str>,
-    /// Whether [`Type::Dynamic`] occurs inside; kept, since large types are asked often.
+    /// True if [`Type::Dynamic`] occurs inside. Cached, because large types are queried often.
     has_dynamic: bool,
-    /// Whether an optional attribute occurs inside.
+    /// True if an optional attribute occurs inside.
     has_optional: bool,
 }
 
 impl ObjectType {
-    /// An object type whose attributes are all required. Names are normalized.
+    /// Creates an object type whose attributes are all required. Names are normalized.
     pub fn new<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Type)>) -> ObjectType {
         let attributes =
             attributes.into_iter().map(|(name, ty)| (crate::text::normalized(name.as_ref()), ty));
         ObjectType::of_normal_names(attributes.collect())
     }
 
-    /// An object type that shares its names with those who have them already.
+    /// Creates an object type from names that are already normalized and shared.
     pub(crate) fn of_normal_names(attributes: BTreeMap<Str, Type>) -> ObjectType {
         let has_dynamic = attributes.values().any(Type::has_dynamic);
         let has_optional = attributes.values().any(Type::has_optional);
         ObjectType { attributes, optional: BTreeSet::new(), has_dynamic, has_optional }
     }
 
-    /// Whether every value of the type has exactly this type.
+    /// Returns true if every value of the type has exactly this type.
     pub(crate) fn is_exact(&self) -> bool {
         !self.has_dynamic && !self.has_optional
     }
 
-    /// The same type with the named attributes marked optional; names that are no attribute are ignored.
+    /// Returns the type with the named attributes marked optional; names without an attribute are ignored.
     #[must_use]
     pub fn with_optional<N: AsRef<str>>(
         mut self,
@@ -71,40 +71,40 @@ impl ObjectType {
         self
     }
 
-    /// The name as it is shared, and the type of an attribute.
+    /// Returns the shared name and the type of an attribute.
     pub(crate) fn entry(&self, name: &str) -> Option<(&Str, &Type)> {
         self.attributes.get_key_value(name)
     }
 
-    /// The type of an attribute.
+    /// Returns the type of an attribute.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Type> {
         self.attributes.get(name)
     }
 
-    /// All attributes in the order of their names.
+    /// Returns all attributes in the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Str, &Type)> {
         self.attributes.iter()
     }
 
-    /// Whether a value may leave the attribute out in a conversion.
+    /// Returns true if a value may lack the attribute in a conversion.
     #[must_use]
     pub fn is_optional(&self, name: &str) -> bool {
         self.optional.contains(name)
     }
 
-    /// The names of the optional attributes, in order.
+    /// Returns the names of the optional attributes, in order.
     pub fn optional(&self) -> impl ExactSizeIterator<Item = &Str> {
         self.optional.iter()
     }
 
-    /// The number of attributes.
+    /// Returns the number of attributes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.attributes.len()
     }
 
-    /// Whether there are no attributes.
+    /// Returns true if there are no attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.attributes.is_empty()
@@ -112,35 +112,35 @@ impl ObjectType {
 }
 
 impl Type {
-    /// `list(element)`.
+    /// Returns `list(element)`.
     #[must_use]
     pub fn list(element: Type) -> Type {
         Type::List(Arc::new(element))
     }
 
-    /// `set(element)`.
+    /// Returns `set(element)`.
     #[must_use]
     pub fn set(element: Type) -> Type {
         Type::Set(Arc::new(element))
     }
 
-    /// `map(element)`.
+    /// Returns `map(element)`.
     #[must_use]
     pub fn map(element: Type) -> Type {
         Type::Map(Arc::new(element))
     }
 
-    /// `tuple([…])`.
+    /// Returns `tuple([…])`.
     pub fn tuple(elements: impl IntoIterator<Item = Type>) -> Type {
         Type::Tuple(elements.into_iter().collect())
     }
 
-    /// `object({…})` with all attributes required.
+    /// Returns `object({…})` with all attributes required.
     pub fn object<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Type)>) -> Type {
         Type::Object(Arc::new(ObjectType::new(attributes)))
     }
 
-    /// The element type of a list, set or map.
+    /// Returns the element type of a list, set or map; `None` for other types.
     #[must_use]
     pub fn element(&self) -> Option<&Type> {
         match self {
@@ -149,7 +149,7 @@ impl Type {
         }
     }
 
-    /// The attributes of an object type.
+    /// Returns the attributes of an object type; `None` for other types.
     #[must_use]
     pub fn as_object(&self) -> Option<&Arc<ObjectType>> {
         match self {
@@ -158,7 +158,7 @@ impl Type {
         }
     }
 
-    /// The element types of a tuple type.
+    /// Returns the element types of a tuple type; `None` for other types.
     #[must_use]
     pub fn as_tuple(&self) -> Option<&[Type]> {
         match self {
@@ -167,19 +167,20 @@ impl Type {
         }
     }
 
-    /// Bool, number or string.
+    /// Returns true for a bool, number or string.
     #[must_use]
     pub fn is_primitive(&self) -> bool {
         matches!(self, Type::Bool | Type::Number | Type::String)
     }
 
-    /// List, set or map.
+    /// Returns true for a list, set or map.
     #[must_use]
     pub fn is_collection(&self) -> bool {
         self.element().is_some()
     }
 
-    /// Whether the type holds names of attributes or a number of elements, at any depth: what a value wrote into it.
+    /// Returns true if the type contains attribute names or a number of elements at any depth. These come from
+    /// values.
     pub fn is_shaped_by_values(&self) -> bool {
         match self {
             Type::Dynamic | Type::Bool | Type::Number | Type::String => false,
@@ -190,7 +191,7 @@ impl Type {
         }
     }
 
-    /// Whether [`Type::Dynamic`] occurs anywhere inside.
+    /// Returns true if [`Type::Dynamic`] occurs anywhere inside.
     #[must_use]
     pub fn has_dynamic(&self) -> bool {
         match self {
@@ -202,7 +203,7 @@ impl Type {
         }
     }
 
-    /// Whether an optional attribute occurs anywhere inside.
+    /// Returns true if an optional attribute occurs anywhere inside.
     #[must_use]
     pub fn has_optional(&self) -> bool {
         match self {
@@ -213,7 +214,7 @@ impl Type {
         }
     }
 
-    /// The type with every attribute required, as values have it.
+    /// Returns the type with every attribute required, as in the type of a value.
     #[must_use]
     pub fn without_optional(&self) -> Type {
         if !self.has_optional() {
@@ -233,19 +234,19 @@ impl Type {
         }
     }
 
-    /// The name used in messages, such as `list of string`.
+    /// Returns the name used in messages, such as `list of string`.
     #[must_use]
     pub fn friendly_name(&self) -> String {
         self.described("dynamic", "dynamic")
     }
 
-    /// Like [`Type::friendly_name`] for a constraint, where [`Type::Dynamic`] reads `any type`.
+    /// Returns the name of a constraint, in which [`Type::Dynamic`] reads `any type`.
     #[must_use]
     pub fn friendly_constraint(&self) -> String {
         self.described("any type", "any single type")
     }
 
-    /// `inner` is what the open type is called as an element.
+    /// Returns the name of the type. `dynamic` names the open type, and `inner` names it as an element type.
     fn described(&self, dynamic: &str, inner: &str) -> String {
         match self {
             Type::Dynamic => dynamic.to_owned(),
@@ -262,7 +263,8 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    /// The constraint syntax of a configuration: `list(string)`, `object({ name = string, size = optional(number) })`.
+    /// Writes the constraint syntax of a configuration: `list(string)`, `object({ name = string, size =
+    /// optional(number) })`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Type::Dynamic => f.write_str("any"),

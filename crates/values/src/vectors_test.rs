@@ -1,10 +1,10 @@
-//! The recorded encodings, orders and conversions of cty, line by line.
+//! Compares encodings, orders and conversions with recordings of cty, line by line.
 
 use crate::{Kind, Number, ObjectType, Refinements, Type, Value, convert, json, msgpack};
 
 const VECTORS: &str = include_str!("../../../tests/data/cty_vectors.txt");
 
-/// Values of the lines that name one, with the type they are encoded at.
+/// Returns the value of a line that names one, with the type for its encoding.
 fn named(name: &str) -> Option<(Value, Type)> {
     let at_own = |value: Value| {
         let ty = value.ty();
@@ -92,7 +92,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `abc…(100 chars)…xyz` is the recording's way to keep lines short.
+/// Shortens a text to `abc…(100 chars)…xyz`, as the recording does.
 fn shortened(text: &str) -> String {
     if text.len() < 72 {
         return text.to_owned();
@@ -128,7 +128,7 @@ fn check_encoding(line: &str, value: &Value, ty: &Type, recorded: &str) {
     }
 }
 
-/// `LABEL prec=P f=TEXT [g10=TEXT] mp=HEX`
+/// Checks a line of the form `LABEL prec=P f=TEXT [g10=TEXT] mp=HEX`.
 #[track_caller]
 fn check_number(line: &str, value: &Number, recorded: &str) {
     let recorded = recorded.replace(" chars)", "_chars)");
@@ -148,7 +148,7 @@ fn check_number(line: &str, value: &Number, recorded: &str) {
     assert_eq!(Some(shortened(&hex(&bytes))), field("mp="), "{line}");
 }
 
-/// Operations of the recording: `P` is text, `I` a machine integer, `F` a double.
+/// Computes an operation of the recording: `P` is text, `I` a machine integer, `F` a double.
 fn computed(label: &str) -> Option<Number> {
     let p = |text: &str| Number::parse(text).expect("a number");
     let i = |value: i64| Number::from(value);
@@ -241,7 +241,7 @@ fn check(line: &str) {
 
 #[test]
 fn every_recorded_line_is_reproduced() {
-    // The equalities and the set of objects have shapes of their own, and tests of their own below.
+    // The equalities and the set of objects have their own formats and their own tests below.
     let lines = VECTORS
         .lines()
         .filter(|line| !line.starts_with("F0.1==P0.1") && !line.starts_with("set objs"));

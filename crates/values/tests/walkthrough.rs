@@ -1,4 +1,4 @@
-//! A walk through the crate: a secret comes in, is computed with, and never shows.
+//! A walk through the crate: a secret comes in, takes part in computations, and never shows.
 
 use values::{
     Mark, MarkKind, Path, Refinements, Type, Value, convert, functions, json, msgpack,
@@ -32,7 +32,7 @@ impl functions::FunctionEnv for NoWorld {
 
 #[test]
 fn walkthrough() {
-    // A provider's answer arrives as MessagePack and is read by the type of its schema.
+    // Decode a provider's response from MessagePack by the type of its schema.
     let ty = Type::object([
         ("id", Type::String),
         ("password", Type::String),
@@ -47,7 +47,8 @@ fn walkthrough() {
     let received = msgpack::decode(&bytes, &ty).expect("the same value");
     assert_eq!(received, sent);
 
-    // What the schema says of its parts becomes marks; they are found again by path, and nothing shows the secret.
+    // The schema's attributes become marks at paths. The marks can be read back by path, and no output shows the
+    // secret.
     let value =
         received.with_path_marks(&[(Path::root().attr("password"), Mark::Ephemeral.into())]);
     assert_eq!(
@@ -57,7 +58,7 @@ fn walkthrough() {
     assert!(value.has_deep(MarkKind::Ephemeral) && value.marks().is_empty());
     assert!(json::encode(&value, &ty).is_err(), "a marked value is never written");
 
-    // Operators and functions pass marks on.
+    // Operators and functions propagate marks.
     let password = ops::attribute(&value, "password").expect("an attribute");
     let same = ops::binary(BinaryOp::Equal, &password, &"x".into()).expect("a bool");
     assert!(same.marks().has(MarkKind::Ephemeral));
@@ -67,19 +68,19 @@ fn walkthrough() {
     let url = call("format", &["https://%s@db".into(), password]).expect("text");
     assert_eq!(format!("{url:?}"), "(ephemeral value)");
 
-    // Only one function takes ephemerality away, and the secret with it.
+    // Only one function removes the ephemeral mark, and it removes the secret too.
     let plain = call("ephemeralasnull", &[value]).expect("a value");
     assert_eq!(
         json::encode(&plain, &ty).expect("nothing is marked any more"),
         r#"{"id":"db-1","password":null,"ports":[80,5432]}"#
     );
 
-    // What is not known yet still says what it can.
+    // An unknown value still answers what its refinements decide.
     let name = Value::unknown_with(Type::String, Refinements::non_null().with_prefix("db-"));
     assert_eq!(ops::binary(BinaryOp::Equal, &name, &"web-1".into()), Ok(Value::bool(false)));
     assert_eq!(call("startswith", &[name, "db".into()]), Ok(Value::bool(true)));
 
-    // Types meet where they can.
+    // Unify types that have a common type.
     let unified = convert::unify(&[Type::Number, Type::String]).expect("text holds numbers");
     assert_eq!(convert::convert(&Value::int(1), &unified), Ok("1".into()));
     let error = convert::convert(&"one".into(), &Type::Number).expect_err("no number");

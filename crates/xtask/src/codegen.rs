@@ -1,4 +1,4 @@
-//! Generated code: which files there are, whether they are fresh, and writing them.
+//! Generated code: lists the generated files, finds stale ones and writes them.
 
 use std::{
     fs,
@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 
 use crate::{codegen_pages, codegen_proto, codegen_syntax, codegen_textmate, words};
 
-/// Writes what is stale below `root`, the workspace's folder; returns the paths of the files that changed.
+/// Writes the stale files below `root`, the workspace's folder. Returns the paths of the files that changed.
 ///
 /// # Errors
-/// A source that does not compile, or a file that cannot be written.
+/// Returns an error if a source does not compile, or if a file cannot be written.
 pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     let stale = stale(root)?;
     for (path, text) in &stale {
@@ -21,10 +21,10 @@ pub(crate) fn write(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(stale.into_iter().map(|(path, _)| path).collect())
 }
 
-/// The generated files whose committed text is not what their source says: path and text to be.
+/// Returns the generated files whose committed text is out of date, each with its new text.
 ///
 /// # Errors
-/// A source that does not compile.
+/// Returns an error if a source does not compile.
 pub(crate) fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut files = codegen_proto::generate(root)?;
     files.extend(codegen_syntax::generate(root)?);

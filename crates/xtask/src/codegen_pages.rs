@@ -1,4 +1,4 @@
-//! Generates the list of the pages in `docs/diagnostics/`, from which the executable takes their texts.
+//! Generates the list of the pages in `docs/diagnostics/`, whose texts the executable embeds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result};
 const SOURCE: &str = "docs/diagnostics";
 const TARGET: &str = "crates/cli/src/generated/pages.rs";
 
-/// The file with the list: path and text.
+/// Returns the file with the list: its path and its text.
 ///
 /// # Errors
-/// The directory cannot be read.
+/// Returns an error if the directory cannot be read.
 pub(crate) fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut ids = Vec::new();
     for entry in fs::read_dir(root.join(SOURCE)).context(SOURCE)? {

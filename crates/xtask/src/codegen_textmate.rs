@@ -1,7 +1,7 @@
 //! Generates the TextMate grammar of the VS Code extension from `grammar/textmate.toml`.
 //!
-//! The source holds regular expressions with placeholders. Words come from `grammar/words/`, keywords and operators from
-//! `grammar/hcl.ungram`: a keyword that the parser has and no rule colours is an error here.
+//! The source contains regular expressions with placeholders. Words come from `grammar/words/`; keywords and
+//! operators come from `grammar/hcl.ungram`. A keyword of the parser that no rule colours is an error here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ struct RuleSource {
     inside: Vec<String>,
 }
 
-/// What a group is: one scope, or text for rules.
+/// The content of a capture group: one scope, or text for further rules.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Capture {
@@ -52,10 +52,10 @@ enum Capture {
     Inside(Vec<String>),
 }
 
-/// The grammar: path and text.
+/// Returns the generated grammar: path and text.
 ///
 /// # Errors
-/// A source that is not sound.
+/// Returns an error if a source is invalid.
 pub(crate) fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let source = std::fs::read_to_string(root.join(SOURCE))?;
     let grammar = std::fs::read_to_string(root.join("grammar/hcl.ungram"))?;
@@ -135,7 +135,7 @@ fn includes(rules: &[String]) -> Value {
     rules.iter().map(|name| json!({ "include": format!("#{name}") })).collect()
 }
 
-/// Every rule that is named exists, and every rule is named.
+/// Checks that every named rule exists, and that every rule is named.
 fn check_names(source: &Source) -> Result<()> {
     let mut named: BTreeSet<&str> = source.patterns.iter().map(String::as_str).collect();
     for rule in source.rules.values() {
@@ -156,17 +156,17 @@ fn check_names(source: &Source) -> Result<()> {
     }
 }
 
-/// What placeholders stand for.
+/// The replacements of the placeholders.
 struct Patterns<'a> {
     grammar: Grammar,
     lists: words::Lists,
     fragments: &'a BTreeMap<String, String>,
-    /// Lists, fragments and tokens that some rule has.
+    /// The lists, fragments and tokens that some rule uses.
     used: BTreeSet<String>,
 }
 
 impl Patterns<'_> {
-    /// Replaces the placeholders of a regular expression; fragments may have some of their own.
+    /// Replaces the placeholders of a regular expression; fragments may contain placeholders too.
     fn expand(&mut self, text: &str) -> Result<String> {
         let Some((before, rest)) = text.split_once("{{") else { return Ok(text.to_owned()) };
         let Some((name, after)) = rest.split_once("}}") else { bail!("a placeholder has no end") };
@@ -175,7 +175,7 @@ impl Patterns<'_> {
             Some(("words", rules)) => self.tokens(rules, words::is_word)?.join("|"),
             Some(("symbols", rules)) => {
                 let mut symbols = self.tokens(rules, |token| !words::is_word(token))?;
-                // The longest first: `>=` is not `>`.
+                // The longest first, so that `>=` is not matched as `>`.
                 symbols.sort_by_key(|symbol| (std::cmp::Reverse(symbol.len()), symbol.clone()));
                 symbols.iter().map(|symbol| escape(symbol)).collect::<Vec<_>>().join("|")
             }
@@ -201,7 +201,7 @@ impl Patterns<'_> {
         Ok(words.join("|"))
     }
 
-    /// The tokens of some rules of the language's grammar that `is_wanted`, sorted.
+    /// Returns the tokens that some rules of the language's grammar use and that satisfy `is_wanted`, sorted.
     fn tokens(&mut self, rules: &str, is_wanted: fn(&str) -> bool) -> Result<Vec<String>> {
         let mut tokens = BTreeSet::new();
         for name in rules.split(',') {
@@ -217,7 +217,7 @@ impl Patterns<'_> {
         Ok(tokens.into_iter().collect())
     }
 
-    /// Nothing is listed in vain, and every keyword of the language has its colour.
+    /// Checks that every list and fragment is used, and that every keyword of the language has a colour.
     fn check_all_used(&self) -> Result<()> {
         let lists = self.lists.keys().map(|name| format!("list:{name}"));
         let keywords = self.grammar.tokens().map(|token| self.grammar[token].name.clone());

@@ -1,4 +1,5 @@
-//! `cargo xtask differential`: random sequences of edits and commands under OpenTofu and under this executable.
+//! `cargo xtask differential`: runs random sequences of edits and commands with OpenTofu and with this executable,
+//! and compares the results.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,7 @@ script; one for each class.
   --folder PATH      where cases run and reproducers are written (target/differential-S)
   --record N         write N sequences without a difference to tests/data/differential, with the reference's answers";
 
-/// Where recorded sequences are.
+/// The folder of recorded sequences.
 const RECORDINGS: &str = "tests/data/differential";
 
 struct Options {
@@ -113,7 +114,7 @@ fn features(names: &str) -> Result<std::collections::BTreeSet<String>> {
 /// Runs the campaign, and prints its figures.
 ///
 /// # Errors
-/// Cases differ without an explanation, or a program cannot be run.
+/// Returns an error if cases differ without an explanation, or if a program does not run.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let Options { campaign, record } = Options::parse(root, arguments)?;
     if let Some(count) = record {

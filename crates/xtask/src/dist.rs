@@ -1,10 +1,11 @@
-//! `cargo xtask dist`: the executables as they are released, optimized by a profile of what they are for.
+//! `cargo xtask dist`: builds the executables of a release, with profile-guided optimization.
 //!
 //! ```text
 //!   build that counts ──► workloads of the bench, the examples ──► profile ──► build that knows what is hot
 //! ```
 //!
-//! **Invariant:** what is built is what `cargo build --release` builds; a profile changes how fast it is and nothing else.
+//! **Invariant:** the result has the same behaviour as that of `cargo build --release`; a profile changes only its
+//! speed.
 
 use std::{
     fs,
@@ -19,7 +20,8 @@ use crate::bench;
 /// Builds the executables into `target/dist`.
 ///
 /// # Errors
-/// A build that fails, a workload whose result is wrong, and a compiler whose profiles cannot be read.
+/// Returns an error if a build fails, if a workload has a wrong result, or if the compiler's profiles cannot be
+/// read.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let compiler = Compiler::find()?;
     let profdata = compiler.profdata()?;
@@ -47,7 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The compiler, and what it compiles for.
+/// The compiler, and its host platform.
 struct Compiler {
     sysroot: PathBuf,
     host: String,
@@ -62,7 +64,7 @@ impl Compiler {
         Ok(Compiler { sysroot, host })
     }
 
-    /// The tool that reads profiles: the one of `LLVM_PROFDATA`, the compiler's own, or one on the PATH.
+    /// Returns the tool that reads profiles: the one in `LLVM_PROFDATA`, the compiler's own, or one on the PATH.
     fn profdata(&self) -> Result<PathBuf> {
         let named = std::env::var_os("LLVM_PROFDATA").map(PathBuf::from);
         let own = self.sysroot.join("lib/rustlib").join(&self.host).join("bin/llvm-profdata");
@@ -74,13 +76,13 @@ impl Compiler {
         )
     }
 
-    /// Builds the executables with one flag more. Gives the folder that they are in.
+    /// Builds the executables with one more flag. Returns their folder.
     fn build(&self, root: &Path, target: &Path, flag: &str) -> Result<PathBuf> {
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command.args(["build", "--locked", "--release", "-p", "cli", "-p", "providers", "--bins"]);
-        // With a target, what runs in the compiler is not counted.
+        // With an explicit target, code that runs inside the compiler is not instrumented.
         command.args(["--target", &self.host]).arg("--target-dir").arg(target);
         command.env("RUSTFLAGS", format!("{flags} {flag}")).current_dir(root);
         ensure!(command.status().context("failed to start cargo")?.success(), "cargo failed");
@@ -107,7 +109,7 @@ fn merge(profdata: &Path, counts: &Path, profile: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names of what is built.
+/// Returns the names of the executables.
 fn executables_of(root: &Path) -> Result<Vec<String>> {
     let metadata = bench::metadata(root)?;
     let packages = metadata["packages"].as_array().context("no packages")?;

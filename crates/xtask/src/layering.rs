@@ -1,6 +1,6 @@
-//! Which crate may use which: the workspace's dependencies, compared with a table.
+//! The permitted dependencies between the crates of the workspace, as a table that is compared with the manifests.
 //!
-//! A line that changes here is a change of the architecture: it is a commit of its own, with its reason.
+//! A change of the table is a change of the architecture: it needs a commit of its own, with its reason.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,11 +10,11 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// A crate and the crates of the workspace that it depends on.
+/// A crate with the workspace crates that it depends on.
 struct Row {
     name: &'static str,
     uses: &'static [&'static str],
-    /// What its tests use beyond that.
+    /// The additional crates that its tests use.
     tests_use: &'static [&'static str],
 }
 
@@ -26,57 +26,59 @@ const fn row(
     Row { name, uses, tests_use }
 }
 
-/// From the bottom up: a crate uses only crates above its own line.
+/// The table, bottom-up: a crate uses only crates in lines above its own.
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
     row("syntax", &[], &[]),
     row("values", &[], &[]),
     row("addr", &[], &[]),
-    // Storages keep opaque bytes; what the bytes mean stays with `state`.
+    // Backends store opaque bytes; only `state` knows their format.
     row("backend", &[], &[]),
     row("packages", &["addr"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),
     row("hir", &["addr", "db", "provider", "syntax", "values"], &[]),
-    // `addr`: a plugin's version and source address are part of what it is launched with.
+    // `addr`: a plugin is launched by its version and source address.
     row("plugin", &["addr", "provider", "values"], &[]),
-    // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated without it.
+    // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated
+    // outside it.
     row("project", &["addr", "db", "hir", "provider", "syntax", "values"], &[]),
-    // Engine tests start from the text of a configuration.
+    // The tests of the engine start from the text of a configuration.
     row("engine", &["addr", "db", "hir", "provider", "state", "values"], &["project"]),
     // `addr`: the bundled providers are listed by source address.
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
-    // `hir`, `provider`: a plan is printed along the configuration's and the schema's order and flags.
-    // Its tests show the configuration of a plan, which they have as text.
+    // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
+    // The tests show the plan of a configuration, which they have as text.
     row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &["project"]),
-    // Tests of the editor's features start from the text of a configuration.
+    // The tests of editor features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
-    // `provider`: schemas are handed on to the database.
+    // `provider`: schemas are passed on to the database.
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
-    // tests/editor: a client of the language server, which knows nothing of it.
+    // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
-    // tests/differential: starts the executable and another one, and compares what they write.
+    // tests/differential: runs the executable and another one, and compares their output.
     row("differential", &[], &[]),
-    // tests/torture: starts and kills the executable, and reads files that others wrote.
+    // tests/torture: starts and kills the executable, and reads the files that it wrote.
     row("torture", &[], &[]),
-    // `syntax`: the formatter works on the text of one file, which no database knows. `ide`: the console completes names.
+    // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
+    // names.
     row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers",
                  "render", "state", "syntax", "values"], &["differential", "editor", "torture"]),
-    // tests/hostile: bytes from elsewhere, into everything that reads them.
+    // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers", "state",
                      "syntax", "values"], &[]),
-    // `editor`: the bench of the language server types as an editor does. `torture`, `differential`: chores, too.
-    // `addr`: versions of modules.
+    // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
+    // xtask. `addr`: versions of modules.
     row("xtask", &["addr", "differential", "editor", "torture"], &[]),
-    // tests/conformance: from the text of a configuration to state, with the bundled provider in one process.
+    // tests/conformance: from the text of a configuration to the state, with the bundled providers in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["ide", "render", "syntax"]),
 ];
 
 type Names = BTreeSet<String>;
 
-/// What a crate's manifest says: normal (and build) dependencies, and the ones that only its tests have.
+/// The dependencies in a crate's manifest: normal (and build) ones, and those of its tests only.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Uses {
     normal: Names,
@@ -86,7 +88,7 @@ struct Uses {
 /// Compares the manifests with the table.
 ///
 /// # Errors
-/// What differs, one line each; or cargo fails.
+/// Returns the differences, one per line, or the error if cargo fails.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let differences = differences(&table(), &manifests(root)?);
     if !differences.is_empty() {
@@ -116,7 +118,7 @@ fn manifest(package: &serde_json::Value) -> Result<(String, Uses)> {
     let name = package["name"].as_str().context("a package has no name")?;
     let mut uses = Uses::default();
     for dependency in package["dependencies"].as_array().context("a package has no dependencies")? {
-        // Only our own crates have a path.
+        // Only crates of the workspace have a path.
         if !dependency["path"].is_string() {
             continue;
         }
@@ -130,7 +132,7 @@ fn manifest(package: &serde_json::Value) -> Result<(String, Uses)> {
     Ok((name.to_owned(), uses))
 }
 
-/// One line for each thing that only one side has.
+/// Returns one line for each entry that only one side has.
 fn differences(table: &BTreeMap<String, Uses>, manifests: &BTreeMap<String, Uses>) -> String {
     let mut out = String::new();
     let nothing = Uses::default();

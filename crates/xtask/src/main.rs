@@ -1,10 +1,11 @@
-//! Chores of this repository: generated code, rules of the house, measurements.
+//! Commands for the development of this repository: generated code, repository rules, measurements.
 //!
 //! Start reading at [`main`]; each command is a module.
 //!
-//! **Invariant:** it depends on no crate that the product runs with but `addr`; what it measures, it starts as a process.
-//! **Invariant:** a measurement whose result is wrong is an error, never a figure.
-//! **Absent on purpose:** anything that the product needs.
+//! **Invariant:** it depends on no crate of the product except `addr`; it starts the programs that it measures as
+//! processes.
+//! **Invariant:** a measurement with a wrong result is an error, never a figure.
+//! **Absent on purpose:** code that the product needs.
 
 #![expect(
     clippy::disallowed_methods,
@@ -85,13 +86,13 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// The workspace's folder.
+/// Returns the workspace's folder.
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap_or(root)
 }
 
-/// What cargo prints.
+/// Runs cargo and returns its standard output.
 fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo).args(arguments).current_dir(root).output();

@@ -1,16 +1,17 @@
-//! What others wrote and is compiled here: where it comes from, under which licence, and that nothing of ours is `unsafe`.
+//! Checks of dependencies: their source, their licences, and that no code of the workspace is `unsafe`.
 //!
-//! This is the part of `cargo deny` that needs no tool; docs/supply-chain.md says what the rest is.
+//! These are the checks of `cargo deny` that need no additional tool; docs/supply-chain.md describes the others.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-/// Where dependencies come from.
+/// The only permitted source of dependencies.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Each of them asks for no more than its text beside an executable, and goes with ours. The same list is in `deny.toml`.
+/// The permitted licences. Each requires at most that its text accompanies an executable, and is compatible with
+/// the licence of this repository. `deny.toml` has the same list.
 const LICENCES: &[&str] = &[
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -26,16 +27,17 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Who compiles C. Another one is a decision, not an accident.
+/// The dependencies that compile C. A new one must be a deliberate decision.
 const COMPILES_C: &[&str] = &["libmimalloc-sys", "ring"];
 
-/// What an attribute of ours would say to allow what the workspace denies. (In pieces, because this file is searched too.)
+/// The name in an attribute that would permit `unsafe` code, which the workspace denies. It is split, because this
+/// file is searched too.
 const UNSAFE_CODE: &str = concat!("unsafe", "_code");
 
 /// Checks everything below `root`, the workspace's folder.
 ///
 /// # Errors
-/// What is wrong, one line each; or cargo or git fails.
+/// Returns the violations, one per line, or the error if cargo or git fails.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let metadata = metadata(root)?;
     let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
@@ -49,7 +51,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         wrong.extend(wrong_with_manifest(path, &fs::read_to_string(path)?));
     }
     for path in crate::tidy::tracked(root)? {
-        // A tracked file that was deleted and not committed yet has nothing to check.
+        // A tracked file that was deleted but not committed yet has nothing to check.
         if path.ends_with(".rs")
             && let Ok(text) = fs::read_to_string(root.join(&path))
         {
@@ -67,8 +69,9 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All packages, with exactly the versions of `Cargo.lock`: one that is out of date is an error. Where those of other
-/// platforms were never fetched, as after a plain `cargo test`, they are those that are compiled here.
+/// Returns all packages, with exactly the versions of `Cargo.lock`; an outdated `Cargo.lock` is an error. If the
+/// packages of other platforms were never fetched, as after a plain `cargo test`, returns only those of this
+/// platform.
 fn metadata(root: &Path) -> Result<Value> {
     let all = ["metadata", "--locked", "--offline", "--format-version", "1"];
     let found = crate::cargo(root, &all).or_else(|_| {
@@ -80,7 +83,7 @@ fn metadata(root: &Path) -> Result<Value> {
     Ok(serde_json::from_str(&found)?)
 }
 
-/// What is wrong with a package of others.
+/// Returns the violations of a dependency.
 fn wrong_with(package: &Value) -> Vec<String> {
     let name = format!("{} {}", text(package, "name"), text(package, "version"));
     let mut wrong = Vec::new();
@@ -94,7 +97,7 @@ fn wrong_with(package: &Value) -> Vec<String> {
     wrong
 }
 
-/// Who compiles C and is not in the list, and the other way round.
+/// Returns the dependencies that compile C but are not listed, and those that are listed but do not.
 fn wrong_with_c(packages: &[&Value]) -> Vec<String> {
     let compiles = |package: &&&Value| {
         let dependencies = package["dependencies"].as_array();
@@ -113,18 +116,18 @@ fn text<'a>(package: &'a Value, key: &str) -> &'a str {
     package[key].as_str().unwrap_or_default()
 }
 
-/// The lints of the workspace deny `unsafe`; a crate without them denies nothing.
+/// Checks that a crate inherits the workspace's lints, which deny `unsafe`.
 fn wrong_with_manifest(path: &str, manifest: &str) -> Option<String> {
     let lints = manifest.split_once("[lints]\n").map(|(_, after)| after);
     let is_denied = lints.is_some_and(|it| it.starts_with("workspace = true"));
     (!is_denied).then(|| format!("{path} does not take the lints of the workspace"))
 }
 
-/// The only file with an exception to the lint: an allocator cannot be written without, and only an allocator sees that memory
-/// has run out.
+/// The only file with an exception to the lint: an allocator needs `unsafe`, and only an allocator notices that
+/// memory has run out.
 const EXCEPTION: &str = "crates/cli/src/allocator.rs";
 
-/// An exception to the lint is a line of ours.
+/// Checks that a file contains no exception to the lint.
 fn wrong_with_source(path: &str, source: &str) -> Option<String> {
     (path != EXCEPTION && source.contains(UNSAFE_CODE))
         .then(|| format!("{path} mentions `{UNSAFE_CODE}`"))
@@ -135,7 +138,7 @@ fn wrong_with_list(deny: &str) -> Vec<String> {
     missing.map(|it| format!("deny.toml does not have the licence {it}")).collect()
 }
 
-/// An expression of licences, read from left to right.
+/// A licence expression, parsed from left to right.
 struct Licence<'a> {
     rest: &'a str,
 }
@@ -145,7 +148,8 @@ impl<'a> Licence<'a> {
         Licence { rest: text }
     }
 
-    /// Whether what is allowed is enough. What cannot be read is not.
+    /// Returns true if the permitted licences satisfy the expression. An expression that does not parse is not
+    /// satisfied.
     fn is_allowed(&mut self) -> bool {
         let allowed = self.any();
         allowed && self.rest.trim().is_empty()
@@ -153,7 +157,7 @@ impl<'a> Licence<'a> {
 
     fn any(&mut self) -> bool {
         let mut allowed = self.all();
-        // Before there was `OR` there was a slash.
+        // A slash is the old form of `OR`.
         while self.take("OR ") || self.take("/") {
             allowed |= self.all();
         }

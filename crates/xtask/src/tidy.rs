@@ -1,19 +1,19 @@
-//! Rules of the house that no compiler checks, over the files that git tracks.
+//! Repository rules that no compiler checks, applied to the files that git tracks.
 
 use std::{fmt, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
-/// Names of modules that say nothing of what is inside.
+/// Module names that do not describe the module's content.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
 
-/// What a crate's head must state, at least once.
+/// The text that a crate's head must contain at least once.
 const INVARIANT: &str = "**Invariant:**";
 
-/// Macros that promise work. (In pieces, because this file is searched too.)
+/// Macros that mark missing code. They are split, because this file is searched too.
 const PROMISES: &[&str] = &[concat!("todo", "!("), concat!("unimplemented", "!(")];
 
-/// Where a path of one person's machine begins.
+/// Prefixes of paths that exist only on one machine.
 const MACHINES: &[&str] = &[
     concat!("/wo", "rk/"),
     concat!("/ho", "me/runner"),
@@ -21,14 +21,14 @@ const MACHINES: &[&str] = &[
     concat!("/Us", "ers/"),
 ];
 
-/// How all tests are run; README.md and .ci/run say the same.
+/// The command that runs all tests; README.md and .ci/run contain the same one.
 const TEST_COMMAND: &str = "cargo test --workspace --features values/mutation";
 
-/// A breach of a rule.
+/// A violation of a rule.
 #[derive(PartialEq, Eq, Debug)]
 struct Breach {
     path: String,
-    /// From 1; 0 where the whole file is meant.
+    /// The line number from 1; 0 for the whole file.
     line: usize,
     rule: &'static str,
 }
@@ -45,11 +45,12 @@ impl fmt::Display for Breach {
 /// Checks every tracked file.
 ///
 /// # Errors
-/// The breaches, one line each; or git fails.
+/// Returns the violations, one per line, or the error if git fails.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let mut breaches = Vec::new();
     for path in tracked(root)? {
-        // A tracked file that was deleted and not committed yet has nothing to check; neither has a binary one.
+        // A tracked file that was deleted but not committed yet has nothing to check, and neither has a binary
+        // file.
         let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
         breaches.extend(breaches_of(&path, &text));
     }
@@ -93,7 +94,7 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
         breach(0, "the command that runs all tests is missing");
     }
     for (index, line) in text.lines().enumerate() {
-        // rustfmt sees to Rust, where only a string may have one.
+        // rustfmt handles Rust files, in which only a string may have trailing blanks.
         if line.ends_with([' ', '\t']) && !is_verbatim(path) && !path.ends_with(".rs") {
             breach(index + 1, "trailing space");
         }
@@ -107,7 +108,7 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
     breaches
 }
 
-/// Recorded data, and generated code whose comments come from its source.
+/// Returns true for recorded data, and for generated code whose comments come from its source.
 fn is_verbatim(path: &str) -> bool {
     path.contains("/data/") || path.contains("/generated/") || path == "LICENSE"
 }
@@ -125,12 +126,13 @@ fn is_crate_root(path: &str) -> bool {
     )
 }
 
-/// The `//!` comment that a file begins with.
+/// Returns the `//!` comment at the beginning of a file.
 fn crate_head(text: &str) -> String {
     text.lines().take_while(|line| line.starts_with("//!")).collect()
 }
 
-/// Lines of `[workspace.dependencies]` without a comment right above; our own crates need none.
+/// Returns the lines of `[workspace.dependencies]` without a comment right above. Crates of the workspace need
+/// none.
 fn dependencies_without_reason(manifest: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut inside = false;

@@ -1,7 +1,7 @@
-//! `cargo xtask torture`: kills the executable and its providers at random moments for as long as somebody likes.
+//! `cargo xtask torture`: kills the executable and its providers at random times, any number of times.
 //!
-//! Kills come in batches, each with a folder and a seed of its own. The figures of a finished batch are kept, so that the same
-//! command goes on where it was stopped.
+//! Kills come in batches, each with its own folder and seed. The figures of a finished batch are stored, so that
+//! the same command continues after an interruption.
 
 use std::{fs, path::Path, time::Instant};
 
@@ -16,7 +16,7 @@ whether anything was lost or made twice, and whether a process is left. The exec
 else is said. With the seed of an earlier run it goes on with the first batch that did not come to its end; remove
 target/torture-S to begin anew.";
 
-/// How many kills are a batch.
+/// The number of kills in a batch.
 const BATCH: usize = 100;
 
 /// The file with the figures of a batch.
@@ -46,10 +46,10 @@ impl Options {
     }
 }
 
-/// Runs it, and prints what happened.
+/// Runs the batches, and prints the figures.
 ///
 /// # Errors
-/// What was lost, made twice or left running, with the folder in which that can be looked at.
+/// Returns the description of a resource that was lost, created twice or left running, with the folder to inspect.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let options = Options::parse(root, arguments)?;
     let program = options
@@ -73,7 +73,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The figures of a batch that came to its end.
+/// Returns the figures of a finished batch. `None` if the batch is not finished.
 fn finished(folder: &Path) -> Option<Report> {
     let figures = fs::read(folder.join(FIGURES)).ok()?;
     serde_json::from_slice(&figures).ok().map(|it| Report::from_json(&it))
@@ -85,7 +85,7 @@ fn run_batch(program: &Path, folder: &Path, seed: u64, batch: u64, kills: usize)
     }
     fs::create_dir_all(folder)?;
     let folder = folder.canonicalize()?;
-    // Seeds of batches of one run and of runs with neighbouring seeds differ.
+    // Batches of one run, and of runs with adjacent seeds, get different seeds.
     let of_batch = seed.wrapping_mul(1_000_003).wrapping_add(batch);
     let mut torture = torture::Torture::new(program, &folder, of_batch);
     let report = torture.run(kills).map_err(|wrong| {

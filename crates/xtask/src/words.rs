@@ -1,6 +1,8 @@
-//! The words of the language that no token kind stands for, in `grammar/words/`: one list a file, one word a line.
+//! The words of the language that have no token kind of their own, in `grammar/words/`: one list per file, one
+//! word per line.
 //!
-//! Tests of `values` and `hir` see that the lists are what those crates know. Emacs takes them from a generated file.
+//! Tests of `values` and `hir` compare the lists with the words that those crates define. Emacs gets them from a
+//! generated file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,20 +11,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-/// The lists by name; each is sorted.
+/// The sorted lists by name.
 pub(crate) type Lists = BTreeMap<String, Vec<String>>;
 
 const TARGET: &str = "editors/emacs/mayfly-words.el";
 
-/// Tokens of the grammar that are classes of texts.
+/// Tokens of the grammar that denote classes of texts.
 const TOKEN_CLASSES: &[&str] = &["ident", "number"];
 
-/// Whether a token's text is a word (and not an operator).
+/// Returns true if a token's text is a word, not an operator.
 pub(crate) fn is_word(token: &str) -> bool {
     token.chars().all(|c| c.is_ascii_alphabetic())
 }
 
-/// Whether a token of the grammar stands for a class of texts, and not for its own name.
+/// Returns true if a token of the grammar denotes a class of texts, not its own name.
 pub(crate) fn is_token_class(token: &str) -> bool {
     TOKEN_CLASSES.contains(&token) || token.contains('_')
 }
@@ -30,7 +32,7 @@ pub(crate) fn is_token_class(token: &str) -> bool {
 /// Reads all lists.
 ///
 /// # Errors
-/// A list that is not sorted, or not of words.
+/// Returns an error if a list is not sorted, or contains something other than words.
 pub(crate) fn read(root: &Path) -> Result<Lists> {
     let mut lists = Lists::new();
     for entry in fs::read_dir(root.join("grammar/words"))? {
@@ -54,10 +56,10 @@ fn parse(text: &str) -> Result<Vec<String>> {
     }
 }
 
-/// The lists as constants of Emacs Lisp: path and text.
+/// Returns the lists as constants of Emacs Lisp: path and text.
 ///
 /// # Errors
-/// A list that is not sound.
+/// Returns an error if a list is invalid.
 pub(crate) fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     Ok(vec![(root.join(TARGET), emacs(&read(root)?))])
 }

@@ -1,5 +1,5 @@
-//! Bodies against schemas, in the abstract domain: what is missing, unknown or of the wrong type, and where an
-//! ephemeral value is about to be written down.
+//! Checks of bodies against schemas in the abstract domain: missing and unknown arguments, wrong types, and
+//! ephemeral values that would be written to the state.
 
 use std::sync::Arc;
 
@@ -23,26 +23,26 @@ use crate::{
     suggest,
 };
 
-/// The id of the error about an ephemeral value in a place that is kept.
+/// The id of the error for an ephemeral value in a place that is written to the state.
 const MISUSE: &str = "ephemeral-value-misuse";
 
-/// A value that is not of the type of its attribute.
+/// The error for a value that does not fit the type of its attribute.
 pub(super) fn wrong_type(attr: &Attr, problem: &str) -> ItemProblem {
     let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
     let (id, summary) = ("incorrect-attribute-type", "Incorrect attribute value type");
     ItemProblem::error(attr.value.into(), id, summary, detail)
 }
 
-/// Whether a body is written to the state, so that ephemeral values must go to write-only attributes only.
+/// The persistence of a body. If it is written to the state, only write-only attributes accept ephemeral values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
-    /// Managed and data resources.
+    /// Written to the state: managed and data resources.
     Stored,
-    /// Provider configurations, ephemeral resources, provisioners: ephemeral by nature.
+    /// Not written to the state: provider configurations, ephemeral resources, provisioners.
     Ephemeral,
 }
 
-/// Where a body stands.
+/// The position of a body.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     header: NodeId,
@@ -52,7 +52,7 @@ struct Place<'p> {
     root: &'p SchemaBlock,
 }
 
-/// A `dynamic` block that the body of a block stands in.
+/// A `dynamic` block that encloses a body.
 pub(super) struct Around<'o> {
     for_each: ExprId,
     value: &'o Abstract,
@@ -63,12 +63,13 @@ pub(super) struct Around<'o> {
 pub(super) struct BodyInfer<'i, 'a> {
     pub(super) infer: &'i mut Infer<'a>,
     pub(super) persistence: Persistence,
-    /// The `dynamic` blocks around, which may make no block.
+    /// The enclosing `dynamic` blocks. If their collections are empty, they generate no block.
     pub(super) around: Option<&'i Around<'i>>,
 }
 
 impl BodyInfer<'_, '_> {
-    /// The object that reading the block back gives: types of the schema, marks of schema and configuration.
+    /// Infers a block and returns the object that reading it back gives: types come from the schema, marks from the
+    /// schema and the configuration.
     pub(super) fn block(
         &mut self,
         body: &Body,
@@ -108,8 +109,8 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    /// The value of blocks where the schema has an attribute of objects (`reference`: protocol 6,
-    /// attributes-as-blocks); `None` if there is no such block.
+    /// The value of blocks where the schema has an attribute whose type is a collection of objects ("attributes as
+    /// blocks" of the plugin protocol). `None` if there is no such block.
     fn attribute_as_blocks(
         &mut self,
         body: &Body,
@@ -160,8 +161,8 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    /// RFC, "Variables": an ephemeral value in an attribute that is kept (DESIGN 2.1).
-    /// The value is there under a condition.
+    /// Reports an ephemeral value in an attribute that is written to the state, as the ephemeral resources RFC
+    /// requires. `path` is the path of the attribute, `is_there` the condition under which the value exists.
     fn check_stored(
         &mut self,
         at: ExprId,
@@ -226,6 +227,7 @@ impl BodyInfer<'_, '_> {
         }
     }
 
+    /// Checks one element of a nested attribute; see [`BodyInfer::check_stored`].
     fn check_element(
         &mut self,
         at: ExprId,
@@ -245,13 +247,14 @@ impl BodyInfer<'_, '_> {
         }
     }
 
-    /// The value of a key written in an object constructor.
+    /// The value expression of a key written in an object constructor.
     fn object_value(&self, at: ExprId, name: &str) -> Option<ExprId> {
         let Expr::Object(items) = &self.infer.exprs[at] else { return None };
         let is_key = |key: ExprId| matches!(&self.infer.exprs[key], Expr::Literal(Literal::String(text)) if **text == *name);
         items.iter().rev().find(|item| is_key(item.key)).map(|item| item.value)
     }
 
+    /// The expression of an element written in a tuple constructor.
     fn tuple_element(&self, at: ExprId, index: usize) -> Option<ExprId> {
         match &self.infer.exprs[at] {
             Expr::Tuple(elements) => elements.get(index).copied(),
@@ -259,6 +262,8 @@ impl BodyInfer<'_, '_> {
         }
     }
 
+    /// Reports an ephemeral value at a place that is written to the state. It is less certain if an enclosing
+    /// `dynamic` block may generate no block.
     fn misuse(&mut self, at: At, value: &Abstract, judgement: (Tri, &When), path: &str) {
         let detail = format!(
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
@@ -274,7 +279,7 @@ impl BodyInfer<'_, '_> {
         self.infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
 
-    /// When the `dynamic` blocks around make a block.
+    /// The condition under which the enclosing `dynamic` blocks generate a block.
     fn is_made(&mut self) -> When {
         let (mut is_made, mut around) = (When::Always, self.around);
         while let Some(Around { for_each, value, outer }) = around {
@@ -284,7 +289,8 @@ impl BodyInfer<'_, '_> {
         is_made
     }
 
-    /// A secret written as a literal is its author's, and no engine can hide it (DESIGN 5).
+    /// Warns about a literal in a write-only attribute: the secret is readable in the source, and no engine can
+    /// hide it.
     fn warn_literal_secret(&mut self, at: ExprId, path: &str) {
         if let Expr::Literal(Literal::String(text)) = &self.infer.exprs[at]
             && !text.is_empty()
@@ -330,7 +336,7 @@ impl BodyInfer<'_, '_> {
         arrange(nested, elements, known)
     }
 
-    /// Only blocks that make a map have a label, and they have one.
+    /// Reports labels that do not match the nesting mode: a block of a map has exactly one label, others have none.
     fn check_labels(&mut self, block: &Block, nested: &NestedBlock) {
         let given = block.dynamic.as_ref().map_or(block.labels.len(), |it| it.labels.len());
         let wanted = usize::from(nested.nesting == Nesting::Map);
@@ -346,11 +352,11 @@ impl BodyInfer<'_, '_> {
         };
         let for_each = self.infer.expr(dynamic.for_each);
         self.check_dynamic(dynamic.for_each, &for_each, place.path);
-        // Marks of `for_each` go to everything that its blocks hold.
+        // Marks of `for_each` go to everything inside of the generated blocks.
         let marks = self.infer.given(RuleId::DynamicBlock, &for_each).marks;
         let iterator = iterator(self.infer, &for_each);
         let (persistence, outer) = (self.persistence, self.around);
-        // What `for_each` gives to its blocks was judged there.
+        // If `for_each` itself may be ephemeral, `check_dynamic` has reported that.
         let is_told = !for_each.ephemeral.here().is_never();
         let inner = Around { for_each: dynamic.for_each, value: &for_each, outer };
         let around = if is_told { outer } else { Some(&inner) };
@@ -361,7 +367,8 @@ impl BodyInfer<'_, '_> {
             body.inner_block(&block.body, &nested.block, place)
         });
         if let When::If(condition) = for_each.ephemeral.here() {
-            // What is made from it is ephemeral under the same condition, which is said of it.
+            // Everything that is made from `for_each` is ephemeral under the same condition. The warning at
+            // `for_each` covers it.
             let inside = self.infer.problems.split_off(before);
             let said = condition.sentence();
             let is_new =
@@ -369,7 +376,7 @@ impl BodyInfer<'_, '_> {
             self.infer.problems.extend(inside.into_iter().filter(is_new));
         }
         if for_each.presence == Presence::Known && for_each.known_length() == Some(0) {
-            // No run makes such a block, so nothing that stands in it is ever kept.
+            // No run generates such a block, so nothing in it is ever written to the state.
             let inside = self.infer.problems.split_off(before);
             self.infer.problems.extend(inside.into_iter().filter(|it| it.id != MISUSE));
         }
@@ -519,8 +526,9 @@ impl BodyInfer<'_, '_> {
     }
 }
 
-/// What is ephemeral in every run is an error; what is so under a condition is a warning that names it; and what is so only
-/// while something is unknown is for the editor (DESIGN 3). The chain says why.
+/// Sets the severity of a problem with an ephemeral value. It is an error if the value is ephemeral in every run, a
+/// warning that states the condition if there is one, and a hint for the editor if the value is ephemeral only
+/// while something is unknown. Adds the chain of origins.
 pub(super) fn judged(
     problem: ItemProblem,
     (certainty, when): (Tri, &When),
@@ -549,7 +557,8 @@ pub(super) fn judged(
     }
 }
 
-/// When the elements of a value are there, as far as that decides whether something is ephemeral.
+/// The condition under which the elements of a value exist, as far as that decides whether one of them is
+/// ephemeral.
 fn elements_there(value: &Abstract) -> When {
     match &value.inside {
         Inside::Each(element) if element.ephemeral.somewhere() == When::Always => {
@@ -560,7 +569,7 @@ fn elements_there(value: &Abstract) -> When {
     }
 }
 
-/// What the name of a `dynamic` block stands for inside of it.
+/// The value of the iterator of a `dynamic` block, an object with `key` and `value`.
 fn iterator(infer: &Infer<'_>, for_each: &Abstract) -> Abstract {
     let part = |part: Abstract| {
         let part = infer.marked_by(RuleId::DynamicBlock, for_each, part);
@@ -576,8 +585,8 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// What reading an attribute of the resource gives. Ephemeral values were refused, or went to write-only attributes,
-/// which read back as null.
+/// The value of reading an attribute of the resource. It has no ephemeral marks: ephemeral values are either
+/// refused or go to write-only attributes, which read as null.
 fn read_back(attribute: &Attribute, written: Option<Abstract>) -> Abstract {
     let ty = attribute.implied_type();
     let mut value = if attribute.write_only {
@@ -611,7 +620,7 @@ fn without_ephemeral(marks: TriMarks) -> TriMarks {
     marks.with(MarkKind::Ephemeral, Tri::No)
 }
 
-/// Nested blocks as the value that reading them gives.
+/// The value of reading nested blocks. `known` is false if a `dynamic` block makes their number unknown.
 fn arrange(nested: &NestedBlock, elements: Vec<(Option<Str>, Abstract)>, known: bool) -> Abstract {
     let ty = nested.implied_type();
     let value = match nested.nesting {
@@ -644,8 +653,7 @@ fn arrange(nested: &NestedBlock, elements: Vec<(Option<Str>, Abstract)>, known: 
     Abstract { ty, constant: None, ..value }
 }
 
-/// The body of something whose schema is not at hand: everything is inferred, so that references are checked, and
-/// nothing is said of attributes.
+/// Infers a body whose schema is not available. References in it are checked, attributes are not.
 pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
     for attr in &body.attrs {
         infer.expr(attr.value);
@@ -665,7 +673,7 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
     }
 }
 
-/// Labels are shown and kept, so no secret can be one.
+/// Reports a secret in a label of a `dynamic` block. Labels are shown and written to the state.
 fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
     let label = infer.expr(at);
     let marks = label.deep_marks();
@@ -684,7 +692,7 @@ fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
     infer.problems.push(judged(problem, (certainty, &when), label.origin.as_ref()));
 }
 
-/// Whether a constant is a string with something in it.
+/// Returns true if the value is a constant string that is not empty.
 pub(super) fn is_nonempty_text(value: &Abstract) -> bool {
     value
         .constant

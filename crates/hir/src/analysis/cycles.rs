@@ -1,4 +1,5 @@
-//! The static graph of a module: the order in which items depend on each other, and the cycles among them.
+//! The static dependency graph of a module: the order in which items depend on each other, and the cycles among
+//! them.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,17 +20,17 @@ use crate::{
     workspace::Workspace,
 };
 
-/// A node of the graph: an item, or one argument of a module call. Arguments are nodes of their own, because an output
-/// of a module waits only for those that reach it.
+/// A node of the graph: an item, or one argument of a module call. Arguments are nodes of their own because an
+/// output of a module depends only on the arguments that reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Node {
     Item(ItemKey),
-    /// The call, and the index among its arguments.
+    /// The call, and the index of the argument.
     Input(ItemKey, u32),
 }
 
 impl Node {
-    /// The index among the arguments of the call, where it is one.
+    /// The index of the argument, if the node is an argument of a call.
     fn argument(self) -> Option<u32> {
         match self {
             Node::Item(_) => None,
@@ -37,7 +38,7 @@ impl Node {
         }
     }
 
-    /// The item, or the call that the argument belongs to.
+    /// The key of the item, or of the call that the argument belongs to.
     fn key(self) -> ItemKey {
         match self {
             Node::Item(key) | Node::Input(key, _) => key,
@@ -55,10 +56,10 @@ impl Node {
     }
 }
 
-/// One edge: what is mentioned, and where.
+/// An edge: the target of a reference, and the place of the reference.
 type Edge = (Node, At);
 
-/// A node, for all handles of the database.
+/// The id of a node, valid on all handles of the database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct NodeId {
     /// The item, or the call.
@@ -66,14 +67,14 @@ struct NodeId {
     argument: Option<u32>,
 }
 
-/// What items wait for: the graph before its nodes have numbers. Threads write down what they have just found out, and put
-/// their lists together.
+/// The dependencies of items, before the nodes of the graph have numbers. Each thread collects a list of its own;
+/// the lists are then concatenated.
 #[derive(Default)]
 pub struct WaitList {
     nodes: Vec<NodeId>,
     /// The targets of all nodes, one node after the other.
     targets: Vec<NodeId>,
-    /// How many targets each node has.
+    /// The number of targets of each node.
     counts: Vec<u32>,
 }
 
@@ -92,7 +93,7 @@ impl WaitList {
         }
     }
 
-    /// This list and what comes after it.
+    /// Appends another list to this one.
     pub fn and(mut self, further: WaitList) -> WaitList {
         self.nodes.extend(further.nodes);
         self.targets.extend(further.targets);
@@ -100,17 +101,17 @@ impl WaitList {
         self
     }
 
-    /// How many items and arguments there are.
+    /// The number of nodes: items and arguments of calls.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if the list has no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The items that wait for nothing.
+    /// The items without dependencies.
     pub fn lone_items(&self) -> impl Iterator<Item = AnalyzedId> {
         let nodes = self.nodes.iter().zip(&self.counts);
         let lone = nodes.filter(|(node, count)| node.argument.is_none() && **count == 0);
@@ -118,12 +119,12 @@ impl WaitList {
     }
 }
 
-/// The nodes of a module, and for each the nodes that it waits for.
+/// The nodes of a module, each with the nodes that it depends on.
 struct Graph {
     nodes: Vec<NodeId>,
     /// The targets of all nodes, one node after the other.
     targets: Vec<u32>,
-    /// Where the targets of each node begin; one more for the end of the last.
+    /// The position of the first target of each node, and the end of the last node's targets.
     starts: Vec<u32>,
 }
 
@@ -143,14 +144,15 @@ impl Graph {
         Graph { nodes, targets, starts }
     }
 
-    /// A node, as messages name it.
+    /// The node in the form that messages name.
     fn node(&self, db: &dyn Db, node: usize) -> Node {
         let NodeId { item, argument } = self.nodes[node];
         let key = AnalyzedItem::of_id(db, item).key(db);
         argument.map_or(Node::Item(key), |argument| Node::Input(key, argument))
     }
 
-    /// Whether the members of a component wait for each other, or the only one for itself.
+    /// Returns true if a strongly connected component is a cycle: it has several members, or its only member
+    /// depends on itself.
     fn is_cycle(&self, members: &[usize]) -> bool {
         members.len() > 1 || self.targets(members[0]).contains(&(members[0] as u32))
     }
@@ -170,18 +172,18 @@ fn nodes_of(db: &dyn Db, key: ItemKey) -> impl Iterator<Item = Node> {
     std::iter::once(Node::Item(key)).chain((0..inputs).map(move |index| Node::Input(key, index)))
 }
 
-/// The items of a module in the order in which inference needs no recursion.
+/// The items of a module in dependency order, so that inferring them in turn needs no recursion.
 pub struct DependencyOrder {
-    /// Each after what it depends on.
+    /// The items, each after its dependencies.
     pub items: Vec<AnalyzedId>,
-    /// Whether some depend on themselves.
+    /// True if some items depend on themselves.
     pub has_cycles: bool,
-    /// How many follow upon each other at most.
+    /// The length of the longest chain of dependencies.
     pub depth: usize,
 }
 
 impl DependencyOrder {
-    /// The order of the items of a module, with what all of them wait for.
+    /// Sorts the items of a module; `list` holds the dependencies of all of them.
     pub fn of(list: WaitList) -> DependencyOrder {
         let graph = Graph::of(list);
         let (mut items, mut has_cycles, mut depth) =
@@ -200,9 +202,9 @@ impl DependencyOrder {
     }
 }
 
-/// A problem on each member of each cycle of a module.
+/// The problems of the members of each cycle of a module.
 ///
-/// **Stability:** reads every item of the module, so it is asked only where [`is_cyclic`] says that there is a cycle.
+/// **Stability:** reads every item of the module, so it is queried only where [`is_cyclic`] returns true.
 #[salsa::tracked(returns(ref))]
 pub(super) fn cycles(
     db: &dyn Db,
@@ -226,10 +228,11 @@ pub(super) fn cycles(
     by_member
 }
 
-/// Whether an item, or an argument of a call, is a member of a cycle. Nothing is known of the value of one, and nobody
-/// follows them around the ring: that would take time with the square of its length.
+/// Returns true if an item, or an argument of a call, is a member of a cycle. The value of a member is unknown.
+/// Members are not inferred around the cycle, because that takes time quadratic in its length.
 ///
-/// **Stability:** does not read the item, only whether it is a call: who asks runs again only if the answer changes.
+/// **Stability:** reads the names of the block, not the item, so dependents are invalidated only if the answer
+/// changes.
 pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     if db.one_shot().is_some_and(|it| it.is_acyclic(db)) {
         return false;
@@ -237,13 +240,14 @@ pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     let key = item.key(db);
     match block_names(db, key.block).get(key.index as usize) {
         Some(ItemName::Module(_)) => is_call_in_ring(db, item),
-        // Nothing in a module can refer to these.
+        // No reference within a module leads to these.
         Some(ItemName::Output(_) | ItemName::Check(_)) => false,
         _ => waits_in_ring(db, item),
     }
 }
 
-/// A third of all items wait for nothing, and as many only for those: they need no answer of their own.
+/// Returns true if a non-call item is a member of a cycle. Skips the memoized query for an item without
+/// dependencies, and for one whose dependencies have none: about two thirds of all items.
 fn waits_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     let goes_on = |it: &Wait<'db>| match it.target.argument {
         Some(_) => true,
@@ -252,6 +256,7 @@ fn waits_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     waits_for(db, item).of(None).iter().any(goes_on) && is_in_ring(db, item)
 }
 
+/// Returns true if a module call, or one of its arguments, is a member of a cycle.
 #[salsa::tracked(returns(copy))]
 fn is_call_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     nodes_of(db, item.key(db)).any(|node| match node.argument() {
@@ -260,31 +265,34 @@ fn is_call_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     })
 }
 
-/// Whether a node reaches itself: the database tells, which follows who asks whom.
+/// Returns true if an item reaches itself. salsa detects the cycle, because the query follows the dependencies.
 ///
-/// **Stability:** an edit that leaves what the item mentions re-runs this for the item alone.
+/// **Stability:** an edit that does not change the references of the item re-runs this for the item alone.
 #[salsa::tracked(returns(copy), cycle_result = item_in_ring)]
 fn is_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     follow(db, item, None);
     false
 }
 
-/// The same of an argument of a call.
+/// Returns true if an argument of a call reaches itself; see [`is_in_ring`].
 #[salsa::tracked(returns(copy), cycle_result = argument_in_ring)]
 fn is_argument_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: u32) -> bool {
     follow(db, item, Some(argument));
     false
 }
 
+/// Cycle fallback of [`is_in_ring`].
 fn item_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> bool {
     true
 }
 
+/// Cycle fallback of [`is_argument_in_ring`].
 fn argument_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bool {
     true
 }
 
-/// Asks what a node waits for whether it is in a ring: whoever asks in a ring asks for itself.
+/// Runs the query for each dependency of a node. A member of a cycle reaches its own query, and salsa calls the
+/// cycle fallback.
 fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) {
     for Wait { target: Awaited { item, argument }, .. } in waits_for(db, item).of(argument) {
         let (item, argument) = (*item, *argument);
@@ -295,7 +303,7 @@ fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) 
     }
 }
 
-/// Something that is waited for: an item, or an argument of a module call.
+/// The target of a dependency: an item, or an argument of a module call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
 struct Awaited<'db> {
     /// The item, or the call.
@@ -303,33 +311,33 @@ struct Awaited<'db> {
     argument: Option<u32>,
 }
 
-/// Who waits for what.
+/// A dependency of an item or of an argument of a module call.
 #[derive(Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
 struct Wait<'db> {
-    /// The index of the argument of a module call that waits, if it is one.
+    /// The index of the argument of a module call that has the dependency; `None` if the item has it.
     argument: Option<u32>,
     target: Awaited<'db>,
-    /// The index among what the item mentions; one that is not there for the provider of a resource, which need not be
-    /// mentioned.
+    /// The index among the references of the item. It is `u32::MAX`, which is out of range, for the provider
+    /// configuration of a resource, which needs no reference.
     reference: u32,
 }
 
-/// What an item and, of a module call, each of its arguments wait for.
+/// The dependencies of an item and, for a module call, of each of its arguments.
 #[derive(Clone, Default, PartialEq, Eq, salsa::SalsaValue)]
 pub struct Waits<'db> {
-    /// In the order of the arguments that wait.
+    /// The dependencies, sorted by the argument that has them.
     edges: Box<[Wait<'db>]>,
-    /// Of a module call, how many arguments it has.
+    /// The number of arguments of a module call, otherwise zero.
     arguments: u32,
 }
 
 impl<'db> Waits<'db> {
-    /// Whether the item waits for nothing at all.
+    /// Returns true if the item has no dependencies at all.
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
 
-    /// What an item, or an argument of a call, waits for.
+    /// The dependencies of the item itself, or of an argument of the call.
     fn of(&self, argument: Option<u32>) -> &[Wait<'db>] {
         let start = self.edges.partition_point(|it| it.argument < argument);
         let end = self.edges.partition_point(|it| it.argument <= argument);
@@ -337,7 +345,9 @@ impl<'db> Waits<'db> {
     }
 }
 
-/// **Stability:** an edit that leaves what the item mentions leaves the result equal.
+/// The dependencies of an item and, for a module call, of each of its arguments.
+///
+/// **Stability:** an edit that does not change the references of the item leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_waits)]
 pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
     let AnalyzedPlace { workspace, directory, key } = item.place(db);
@@ -354,10 +364,11 @@ pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
     Waits { edges: edges.into(), arguments }
 }
 
-/// Somebody who waits for more is not searched through for each of its references.
+/// The largest number of dependencies that [`Resolved::find`] searches, so that an item with many references does
+/// not cost time quadratic in their number.
 const MOST_SEARCHED: usize = 16;
 
-/// What the references of an item lead to, as was found out before.
+/// The targets of the references of an item, as [`waits_for`] resolved them.
 #[derive(Clone, Copy)]
 pub(super) struct Resolved<'db> {
     waits: &'db Waits<'db>,
@@ -365,7 +376,7 @@ pub(super) struct Resolved<'db> {
 }
 
 impl<'db> Resolved<'db> {
-    /// Those of an item; none of one that mentions nothing.
+    /// Returns the targets of an item's references, or `None` if the item has no references.
     pub(super) fn of(
         db: &'db dyn Db,
         analyzed: AnalyzedItem<'db>,
@@ -375,7 +386,8 @@ impl<'db> Resolved<'db> {
         (!refs.is_empty()).then(|| Resolved { waits: waits_for(db, analyzed), refs })
     }
 
-    /// The item that a reference leads to; `None` says nothing.
+    /// Returns the item that a reference leads to. `None` if none of the first `MOST_SEARCHED` dependencies
+    /// matches; the caller must then look the name up.
     pub(super) fn find(self, is_it: impl Fn(&RefTarget) -> bool) -> Option<AnalyzedItem<'db>> {
         let mut edges = self.waits.edges.iter().take(MOST_SEARCHED);
         let target = |it: &Wait<'_>| self.refs.get(it.reference as usize).map(|it| &it.target);
@@ -383,12 +395,12 @@ impl<'db> Resolved<'db> {
     }
 }
 
-/// A module that calls itself is told of as such.
+/// Cycle fallback for a module that calls itself; the `module-cycle` error of the call reports that.
 fn no_waits<'db>(_: &'db dyn Db, _: salsa::Id, _: AnalyzedItem<'db>) -> Waits<'db> {
     Waits::default()
 }
 
-/// Finds what the expressions of a module's items mention.
+/// The resolver of the references in the expressions of a module's items.
 struct Mentions<'db> {
     db: &'db dyn Db,
     workspace: Workspace,
@@ -396,13 +408,13 @@ struct Mentions<'db> {
 }
 
 impl<'db> Mentions<'db> {
-    /// Visits every edge of an item and, if it is a module call, of its arguments.
-    /// It is given the index among what the item mentions, too.
+    /// Visits every edge of an item and, if it is a module call, of its arguments. The first parameter of `visit`
+    /// is the index of the reference, or `u32::MAX` for the provider configuration.
     fn for_each(&self, key: ItemKey, item: &Item, mut visit: impl FnMut(u32, Node, Edge)) {
         let inputs =
             item.kind.as_module_call().map(|call| arguments(item, call)).unwrap_or_default();
         for (index, reference) in (0u32..).zip(&item.refs) {
-            // A provisioner runs when its resource exists.
+            // A provisioner runs when its resource exists, so its references are no dependencies.
             let runs_later = matches!(
                 reference.place,
                 RefPlace::CreateProvisioner | RefPlace::DestroyProvisioner
@@ -421,8 +433,8 @@ impl<'db> Mentions<'db> {
         }
     }
 
-    /// The configuration of a resource's provider, where it is in this module. A resource that names none has the
-    /// default one of the provider that its type begins with.
+    /// The edge to the provider configuration of a resource, if that is in this module. A resource without a
+    /// `provider` argument uses the default configuration of the provider that its type name begins with.
     fn provider(&self, item: &Item) -> Option<Edge> {
         let resource = item.kind.as_resource()?;
         let alias = resource.provider.as_ref().and_then(|provider| provider.alias.clone());
@@ -445,7 +457,7 @@ impl<'db> Mentions<'db> {
         }
     }
 
-    /// Visits the call, and those of its arguments that the output needs.
+    /// Visits the call, and those of its arguments that the output needs; all arguments if that is not known.
     fn module(&self, name: &Str, output: Option<&Str>, mut visit: impl FnMut(Node)) {
         let key = lookup(self.db, self.directory, &ItemName::Module(name.clone()));
         let Some(key) = key else { return };
@@ -466,7 +478,7 @@ impl<'db> Mentions<'db> {
     }
 }
 
-/// Which argument of a call each expression is in.
+/// Maps each expression within the arguments of a call to the index of its argument.
 fn arguments(item: &Item, call: &ModuleCall) -> FxHashMap<ExprId, u32> {
     let mut found = FxHashMap::default();
     for (index, input) in (0u32..).zip(&call.inputs) {
@@ -479,14 +491,16 @@ fn arguments(item: &Item, call: &ModuleCall) -> FxHashMap<ExprId, u32> {
     found
 }
 
-/// Whether a variable's validation mentions the variable, which has its value by then.
+/// Returns true if the reference is to the variable that contains it. Its validation may read it, because the
+/// variable has its value by then.
 fn is_itself(item: &Item, target: &RefTarget) -> bool {
     matches!((&item.kind, target), (ItemKind::Variable(variable), RefTarget::Variable(name)) if variable.name == *name)
 }
 
-/// Which input variables an output of a module can depend on.
+/// The names of the input variables that an output of a module can depend on.
 ///
-/// **Stability:** reads what the output reaches; an edit that keeps who mentions whom leaves the result equal.
+/// **Stability:** reads the items that the output reaches; an edit that does not change references leaves the
+/// result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_inputs)]
 pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) -> BTreeSet<Str> {
     let mut inputs = BTreeSet::new();
@@ -504,11 +518,13 @@ pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) 
     inputs
 }
 
+/// Cycle fallback of [`inputs_of_output`].
 fn no_inputs(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> BTreeSet<Str> {
     BTreeSet::new()
 }
 
-/// Visits the strongly connected components, each after those it depends on (Tarjan, without recursion).
+/// Visits the strongly connected components, each after the components it depends on (Tarjan's algorithm, without
+/// recursion).
 fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
     const UNSEEN: u32 = u32::MAX;
     let count = graph.nodes.len();
@@ -550,13 +566,13 @@ fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
     }
 }
 
-/// The most members that a message names.
+/// The largest number of members that a message names.
 const MOST_NAMES: usize = 20;
 
-/// A ring of nodes, each with the place where it mentions the next; the last mentions the first.
+/// A cycle: its nodes in order, each with the place of its reference to the next; the last refers to the first.
 type Ring = Vec<(usize, At)>;
 
-/// Where the nodes of a graph mention others, found out for those that are told of.
+/// The places where the nodes of a graph refer to others, computed for the nodes that a message mentions.
 struct Places<'a> {
     mentions: Mentions<'a>,
     graph: &'a Graph,
@@ -568,7 +584,7 @@ impl<'a> Places<'a> {
         Places { mentions, graph, of_nodes: FxHashMap::default() }
     }
 
-    /// Where a node mentions another one first.
+    /// The place of the first reference from one node to another.
     fn mention(&mut self, from: usize, to: usize) -> Option<At> {
         let mentions = &self.mentions;
         let node = self.graph.node(mentions.db, from);
@@ -585,7 +601,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Reports each member of a component on the shortest ring that it is in.
+/// Reports each member of a component on a shortest cycle that contains it.
 fn report_cycle(places: &mut Places<'_>, component: &[usize], problems: &mut Vec<LocatedProblem>) {
     let (db, graph) = (places.mentions.db, places.graph);
     let members: FxHashSet<usize> = component.iter().copied().collect();
@@ -605,7 +621,7 @@ fn report_cycle(places: &mut Places<'_>, component: &[usize], problems: &mut Vec
     }
 }
 
-/// A shortest way from a node back to itself among the members.
+/// A shortest path from a node back to itself among the members of its component.
 fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usize) -> Option<Ring> {
     let mut came_from: FxHashMap<usize, usize> = FxHashMap::default();
     let mut queue = VecDeque::from([start]);
@@ -633,7 +649,8 @@ fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usiz
     }
 }
 
-/// The members of a ring in its order, beginning with the first by name, so that each member is told the same.
+/// The names of the members of a cycle in order. The first by name comes first, so that each member gets the same
+/// text.
 fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
     let mut names: Vec<String> =
         ring.iter().map(|&(node, _)| graph.node(db, node).name(db)).collect();
@@ -647,7 +664,7 @@ fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
     }
 }
 
-/// The problem on one member of a ring.
+/// The problem on one member of a cycle.
 fn on_ring(
     db: &dyn Db,
     graph: &Graph,
@@ -703,8 +720,9 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
     }
 }
 
-/// The provider configuration of a ring, where a resource in it is of that configuration and a second configuration would
-/// open the ring. Who has one with an alias has chosen it.
+/// The name of the provider configuration in a cycle, if a resource of that configuration is in the cycle, too. A
+/// second configuration would break the cycle. `None` for a configuration with an alias: its resources already
+/// choose it explicitly.
 fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<String> {
     let is_resource =
         |node: usize| matches!(item(db, graph.node(db, node).key()).kind, ItemKind::Resource(_));
@@ -716,7 +734,7 @@ fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<St
     })
 }
 
-/// How an item is called in messages.
+/// The address of an item in messages.
 pub(super) fn address_of(item: &Item) -> String {
     match &item.kind {
         ItemKind::Variable(it) => format!("var.{}", it.name),

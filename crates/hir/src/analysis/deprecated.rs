@@ -1,9 +1,10 @@
-//! Deprecated outputs of module calls, and attributes and blocks that a provider deprecates: a warning at each reference whose
-//! value reaches the result of its expression.
+//! Deprecation warnings: for outputs of module calls, and for attributes and blocks that a provider deprecates.
+//! Each reference whose value reaches the result of its expression gets a warning.
 //!
-//! The abstract value says whether a mark reaches the result (`keys(module.m)` reads no output's value); the references that the
-//! expression holds say which outputs and attributes those are. As in OpenTofu, the warning ends the mark: a reference to a local
-//! value that was made from something deprecated gets no second warning.
+//! The abstract value shows whether a deprecation mark reaches the result (`keys(module.m)` reads no output's
+//! value). The references in the expression determine which outputs and attributes the warning names. As in
+//! OpenTofu, the warning ends the mark: a reference to a local value that was computed from something deprecated
+//! gets no second warning.
 
 use std::collections::BTreeMap;
 
@@ -31,23 +32,23 @@ use crate::{
     workspace::{SchemaLookup, resource_schema},
 };
 
-/// An output whose author means to remove it.
+/// An output that the author of the module deprecates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeprecatedOutput {
     /// The name of the output.
     pub name: Str,
-    /// The author's message; may be empty.
+    /// The message of the module's author; may be empty.
     pub message: Str,
-    /// The declaration.
+    /// The declaration of the output.
     pub key: ItemKey,
 }
 
-/// An attribute or a nested block that its provider means to remove, or the whole resource type.
+/// An attribute or a nested block that the provider deprecates, or the whole resource type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeprecatedPart {
-    /// The names that lead there, without keys of elements; empty for the resource type.
+    /// The attribute and block names that lead to the part, without keys of elements; empty for the resource type.
     pub path: Vec<Str>,
-    /// The provider's message; may be empty.
+    /// The message of the provider; may be empty.
     pub message: Str,
 }
 
@@ -67,7 +68,8 @@ enum Read {
 
 /// The deprecated outputs of a module.
 ///
-/// **Stability:** an edit that leaves the names and the `deprecated` arguments of its outputs leaves the result equal.
+/// **Stability:** an edit that changes neither the names nor the `deprecated` arguments of the outputs leaves the
+/// result equal.
 #[salsa::tracked(returns(ref))]
 fn deprecated_outputs(db: &dyn Db, module: Directory) -> Vec<DeprecatedOutput> {
     let outputs = names_of_kind(db, module, NameKind::Output).into_iter();
@@ -79,7 +81,7 @@ fn deprecated_outputs(db: &dyn Db, module: Directory) -> Vec<DeprecatedOutput> {
     outputs.filter_map(deprecated).collect()
 }
 
-/// The `deprecated` argument of an output.
+/// The `deprecated` argument of an output, or `None` if there is none.
 #[salsa::tracked(returns(as_ref))]
 fn deprecation(db: &dyn Db, block: db::Block, index: u32) -> Option<Str> {
     match &item(db, ItemKey { block, index }).kind {
@@ -89,7 +91,7 @@ fn deprecation(db: &dyn Db, block: db::Block, index: u32) -> Option<Str> {
 }
 
 impl ItemEnv<'_> {
-    /// The deprecated outputs of the modules that a call leads to.
+    /// The deprecated outputs of all modules that a call may resolve to.
     pub(super) fn deprecated_outputs_of(&self, call: &str) -> Vec<DeprecatedOutput> {
         let key = self.find(&ItemName::Module(call.into()));
         let declared = key.and_then(|key| item(self.db, key).kind.as_module_call());
@@ -98,7 +100,7 @@ impl ItemEnv<'_> {
         modules.iter().flat_map(|it| deprecated_outputs(self.db, *it)).cloned().collect()
     }
 
-    /// The parts of a resource that its provider deprecates.
+    /// The parts of a resource that its provider deprecates; empty if the schema is not available.
     pub(super) fn deprecated_parts_of(&self, resource: &addr::Resource) -> Vec<DeprecatedPart> {
         let declared = self.find(&ItemName::Resource(resource.clone()));
         let declared = declared.and_then(|key| item(self.db, key).kind.as_resource());
@@ -149,7 +151,7 @@ fn add_attributes(
 }
 
 impl Infer<'_> {
-    /// Notes a reference to a resource with deprecated parts.
+    /// Records a reference to a resource that has deprecated parts.
     pub(super) fn note_deprecated_parts(&mut self, at: ExprId, resource: &addr::Resource) {
         let parts = self.env.deprecated_parts(resource);
         if !parts.is_empty() {
@@ -158,7 +160,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Notes a reference to a module call as a whole, or to one of its outputs.
+    /// Records a reference to a module call as a whole (`output` is `None`), or to one of its outputs.
     pub(super) fn note_deprecated(&mut self, at: ExprId, call: &Str, output: Option<&Str>) {
         let mut outputs = self.env.deprecated_outputs(call);
         outputs.retain(|it| output.is_none_or(|name| it.name == *name));
@@ -168,7 +170,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Warns of what is deprecated of what a whole expression was made from. Returns the value without the mark.
+    /// Warns about each deprecated source of a whole expression. Returns the value without the deprecation mark.
     pub(super) fn warn_of_deprecated(&mut self, expr: ExprId, value: Abstract) -> Abstract {
         let references = std::mem::take(&mut self.deprecated);
         if references.is_empty() {
@@ -184,8 +186,8 @@ impl Infer<'_> {
         value.without_deep(MarkKind::Deprecated)
     }
 
-    /// Warns of a reference once, however often its expression is inferred. `names` are those that follow the reference, without
-    /// keys of elements.
+    /// Warns about a reference once, however often its expression is inferred. `names` are the attribute names that
+    /// follow the reference, without keys of elements.
     fn warn_of(&mut self, reference: &DeprecatedReference, names: &[Str]) {
         let (id, at) = (reference.read.id(), reference.at);
         if !self.reported.insert((at.into(), id, Severity::Warning)) {
@@ -237,13 +239,13 @@ fn derived_from(at: ExprId, id: &'static str, source: &str, message: &str) -> It
     ItemProblem::error(at.into(), id, summary, detail).with_severity(Severity::Warning)
 }
 
-/// The names that follow each reference to a module call or a resource as a whole, as far as they are written out: `old` of
-/// `module.m[*].old`.
+/// The names that follow each reference to a module call or to a whole resource, as far as they are written out:
+/// `old` for `module.m[*].old`.
 fn names_read(exprs: &Exprs, root: ExprId) -> FxHashMap<ExprId, Vec<Str>> {
     let mut read = FxHashMap::default();
     let mut open = vec![root];
     while let Some(expr) = open.pop() {
-        // The longest access comes first, and says most.
+        // The longest access comes first and has the most names.
         if let Some((reference, names)) = access(exprs, expr) {
             read.entry(reference).or_insert(names);
         }
@@ -252,7 +254,7 @@ fn names_read(exprs: &Exprs, root: ExprId) -> FxHashMap<ExprId, Vec<Str>> {
     read
 }
 
-/// The reference at the base of an access, and the names that follow it.
+/// The reference at the base of an access, and the names that follow it. `None` if the base is something else.
 fn access(exprs: &Exprs, mut expr: ExprId) -> Option<(ExprId, Vec<Str>)> {
     let mut names = Vec::new();
     loop {
@@ -275,7 +277,7 @@ fn access(exprs: &Exprs, mut expr: ExprId) -> Option<(ExprId, Vec<Str>)> {
     }
 }
 
-/// The names that a splat reads of each element, the last one first; `None` if it reads something else.
+/// The names that a splat reads of each element, in reverse order; `None` if it reads something else.
 fn names_of_element(exprs: &Exprs, each: ExprId, element: SymbolId) -> Option<Vec<Str>> {
     let mut names = Vec::new();
     let mut at = each;

@@ -1,4 +1,4 @@
-//! The environment of one item's inference: its module's names, asked from the database.
+//! The environment of one item's inference: resolves names of the item's module with queries to the database.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -32,25 +32,26 @@ use crate::{
     workspace::Workspace,
 };
 
-/// The names that one item can use.
+/// The names that one item can refer to.
 pub(crate) struct ItemEnv<'db> {
     pub(crate) db: &'db dyn Db,
     pub(crate) workspace: Workspace,
     pub(crate) directory: Directory,
     pub(crate) key: ItemKey,
-    /// What its references lead to, where that is known. An editor that looks at an item more closely does without.
+    /// The targets of the item's references, if they were resolved before. `None` for the extra inference that an
+    /// editor runs; each name is then looked up.
     resolved: Option<Resolved<'db>>,
-    /// What `each.value` is, while the item has `for_each`.
+    /// The value of `each.value` if the item has `for_each`.
     pub(crate) each: Option<Abstract>,
-    /// Whether the item has `count`.
+    /// True if the item has `count`.
     pub(crate) counted: bool,
-    /// Whether the item has an argument that decides how many instances it has, which may be none.
+    /// True if the item has an argument that decides how many instances it has, so that it may have none.
     pub(crate) may_be_absent: bool,
-    /// What `self` is, where it may be used.
+    /// The value of `self`, where `self` may be used.
     pub(crate) self_object: std::cell::RefCell<Option<Abstract>>,
-    /// Whether each.* may be used now; `for_each` itself cannot.
+    /// Set while the argument of `for_each`, `count` or `enabled` is inferred, which cannot use `each` and `count`.
     pub(crate) in_repetition: Cell<bool>,
-    /// Who wants to know the value of every expression.
+    /// The recorder that observes the value of every expression, if there is one.
     pub(crate) recorder: Option<&'db Recorder>,
 }
 
@@ -76,7 +77,7 @@ impl<'db> ItemEnv<'db> {
         }
     }
 
-    /// The environment of an item whose references were resolved before.
+    /// The environment of an item whose references are already resolved.
     pub(crate) fn of(
         db: &'db dyn Db,
         (analyzed, place): (AnalyzedItem<'db>, AnalyzedPlace),
@@ -86,13 +87,13 @@ impl<'db> ItemEnv<'db> {
         ItemEnv { resolved: Resolved::of(db, analyzed, item), ..env }
     }
 
-    /// The same environment before anything is known of the item.
+    /// Returns a fresh environment with the same resolved references, and nothing else set.
     pub(crate) fn anew(&self) -> ItemEnv<'db> {
         let env = ItemEnv::new(self.db, self.workspace, self.directory, self.key);
         ItemEnv { resolved: self.resolved, ..env }
     }
 
-    /// What a reference leads to: known from before, or else looked up by its name.
+    /// Returns the target of a reference: from the resolved references, or else by a lookup of its name.
     fn declared(
         &self,
         is_it: impl Fn(&RefTarget) -> bool,
@@ -105,7 +106,7 @@ impl<'db> ItemEnv<'db> {
         })
     }
 
-    /// What a reference to a resource leads to.
+    /// Returns the target of a reference to a resource.
     pub(crate) fn find_resource(&self, resource: &addr::Resource) -> Option<AnalyzedItem<'db>> {
         self.declared(
             |it| matches!(it, RefTarget::Resource(it) if it == resource),
@@ -130,7 +131,7 @@ impl<'db> ItemEnv<'db> {
         }
     }
 
-    /// The link of a use: it is only of interest where the value may be ephemeral.
+    /// Adds the link of a use to the origin of a value. A value that cannot be ephemeral gets none.
     fn used(&self, at: ExprId, message: impl Fn() -> String, value: Abstract) -> Abstract {
         if value.deep_marks().ephemeral == Tri::No {
             return value;
@@ -146,7 +147,7 @@ impl<'db> ItemEnv<'db> {
         );
         if let Some(declared) = declared {
             let key = declared.key(self.db);
-            // A variable's validation may use the variable: that is no cycle.
+            // The validation of a variable may read the variable. That is no cycle.
             if key == self.key
                 && let Some(variable) = item(self.db, key).kind.as_variable()
             {
@@ -193,7 +194,7 @@ impl<'db> ItemEnv<'db> {
     ) -> Abstract {
         if let Some(found) = self.find_resource(resource) {
             let key = found.key(self.db);
-            // A provisioner may name its own resource: it runs when that exists.
+            // A provisioner may refer to its own resource, which exists when the provisioner runs.
             if key == self.key
                 && let Some(object) = &*self.self_object.borrow()
             {
@@ -214,14 +215,14 @@ impl<'db> ItemEnv<'db> {
         Abstract::any()
     }
 
-    /// That a data source is that of a check block, and the reference elsewhere.
+    /// Reports a reference to the data source of a check block from outside of that block.
     fn out_of_scope(
         &self,
         key: ItemKey,
         resource: &addr::Resource,
         at: ExprId,
     ) -> Option<ItemProblem> {
-        // Such a block declares the check, too; others declare one thing only.
+        // The block of such a data source also declares the check; other blocks declare one item.
         if block_names(self.db, key.block).len() < 2 {
             return None;
         }
@@ -245,7 +246,8 @@ impl<'db> ItemEnv<'db> {
         Some(problem)
     }
 
-    /// The text for a resource that is not declared, with a suggestion from all three modes.
+    /// The detail of the error for an undeclared resource, and the fix. The suggestion may come from any of the
+    /// three modes.
     pub(crate) fn undeclared_resource(&self, resource: &addr::Resource) -> (String, Option<Fix>) {
         let place = self.module_name();
         let mut detail = match resource.mode {
@@ -282,7 +284,7 @@ impl<'db> ItemEnv<'db> {
             detail.push_str(&format!("\n\nDid you mean the {noun} {other}?"));
             return (detail, Fix::last(&resource.to_string(), Some(other.to_string())));
         }
-        // `locl.x` reads as a resource of type `locl`.
+        // A misspelled root such as `locl.x` parses as a resource of type `locl`.
         let roots = ["var", "local", "module", "data", "ephemeral", "each", "count", "path"];
         if resource.mode == ResourceMode::Managed
             && let Some(root) = suggest::closest(&resource.type_name, roots)
@@ -319,7 +321,8 @@ impl<'db> ItemEnv<'db> {
         problems.push(problem.fixed_by(Fix::last(call, close)));
     }
 
-    /// The declared name that one that is not declared is nearest to; of a resource, among those of its type.
+    /// The declared name that is closest to an undeclared one, if one is close enough. For a resource, only names
+    /// of the same mode and type count.
     fn closest(&self, wanted: &ItemName, text: &str) -> Option<String> {
         let mut closest = Closest::to(text);
         for_each_near(self.db, self.directory, wanted, |name| match (wanted, name) {
@@ -389,7 +392,8 @@ impl<'db> ItemEnv<'db> {
         }
     }
 
-    /// An output of what a call leads to, which may be several modules: then as far as all of them have it.
+    /// The value of an output of a module call. A computed source may resolve to several modules: the result joins
+    /// their outputs and is `None` if one of them lacks the output.
     fn output_of(&self, children: &[Directory], output: &str) -> Option<Abstract> {
         let of_child = |&child: &Directory| {
             let key = lookup(self.db, child, &ItemName::Output(output.into()))?;
@@ -407,7 +411,7 @@ fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
 
 impl InferEnv for ItemEnv<'_> {
     fn may_be_absent(&self) -> bool {
-        // Nothing here knows the calls of a module.
+        // The calls of a module are not known here, so any of its items may have no instances.
         self.may_be_absent || !self.is_in_root()
     }
 

@@ -1,16 +1,17 @@
-//! Inference: the abstract value of every expression of an item.
+//! Inference: computes the abstract value of every expression of an item.
 //!
-//! No sub-expression is skipped: both arms of a conditional, the bodies of `for`, all arguments. A failing expression
-//! carries the marks of all that it read. What is constant is handed to the evaluator, so that constants mean the same
-//! in both domains; how marks flow is read from the same table of rules ([`values::rules`]).
+//! No sub-expression is skipped: both arms of a conditional, the bodies of `for` and all arguments are inferred. A
+//! failing expression carries the marks of everything that it read. Constant expressions are handed to the
+//! evaluator, so that constants mean the same in both domains. The flow of marks follows the same table of rules as
+//! in the evaluator ([`values::rules`]).
 //!
-//! While something is unknown, the concrete domain gives a value as a whole the marks of whatever may end up inside of
-//! it. So wherever a result may be unknown, or come from a failing evaluation that something else hides, the abstract
-//! value as a whole has those marks *perhaps* ([`Flow::perhaps`]).
+//! While something is unknown, the concrete domain marks a whole value with the marks of everything that may end up
+//! inside of it. So if a result may be unknown, or may come from a failed evaluation whose failure is hidden, the
+//! abstract value as a whole carries those marks as *maybe* ([`Flow::perhaps`]).
 //!
-//! Where everything is known, there is no *perhaps*: beside its marks, each value carries [when](super::value::when) it is
-//! ephemeral, by the same rules ([`Infer::given`]). What a condition is, an index selects or a loop walks over is read from
-//! the expressions themselves (`condition`), as the source has them.
+//! In runs in which everything is known, no mark is uncertain: in addition to its marks, each value carries the
+//! condition [when](super::value::when) it is ephemeral, computed by the same rules ([`Infer::given`]). The text of
+//! conditions, of the indexes and of the collections is taken from the expressions of the source (`condition`).
 
 mod access;
 mod attempt;
@@ -55,12 +56,13 @@ use crate::{
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
-/// Gives references their abstract values.
+/// The names that an inference can refer to, and their abstract values.
 pub trait InferEnv {
-    /// The value of a whole reference.
+    /// Returns the value of a whole reference, and reports a reference that does not resolve.
     fn reference(&self, reference: &Ref, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract;
 
-    /// `module.call.output` and `module.call[key].output`. `None` where there is no such call, which was reported.
+    /// Returns the value of `module.call.output` or `module.call[key].output`. `None` if there is no such call;
+    /// [`InferEnv::reference`] reports that.
     fn module_output(
         &self,
         call: &str,
@@ -69,63 +71,67 @@ pub trait InferEnv {
         problems: &mut Vec<ItemProblem>,
     ) -> Option<Abstract>;
 
-    /// Whether the item may have no instance, so that nothing in it is evaluated.
+    /// Returns true if the item may have no instance, so that nothing in it is evaluated.
     fn may_be_absent(&self) -> bool {
         false
     }
 
-    /// Whether the item is declared in the root module.
+    /// Returns true if the item is declared in the root module.
     fn is_in_root(&self) -> bool {
         true
     }
 
-    /// How the instances of a module call are told apart; [`Keys::None`] if there is no such call.
+    /// Returns the kind of keys of the instances of a module call; [`Keys::None`] if there is no such call.
     fn module_keys(&self, call: &str) -> Keys;
 
-    /// What is known of a function of a provider.
+    /// Looks up a function of a provider.
     fn provider_function(&self, name: &str) -> crate::provider_function::Lookup;
 
-    /// The deprecated outputs of a module call.
+    /// Returns the deprecated outputs of a module call.
     fn deprecated_outputs(&self, _call: &str) -> Vec<DeprecatedOutput> {
         Vec::new()
     }
 
-    /// The parts of a resource that its provider deprecates.
+    /// Returns the parts of a resource that its provider deprecates.
     fn deprecated_parts(&self, _resource: &addr::Resource) -> Vec<DeprecatedPart> {
         Vec::new()
     }
 
-    /// Adds the place where something is declared to a problem.
+    /// Adds the place of a declaration to a problem.
     fn declared_here(&self, problem: ItemProblem, _key: ItemKey, _message: &str) -> ItemProblem {
         problem
     }
 
-    /// The item that the expressions are of.
+    /// Returns the item that the expressions belong to.
     fn item(&self) -> ItemKey;
 
-    /// A link of the chain: this reference, in this item.
+    /// Returns a link of an origin chain for a place of this item, followed by `from`.
     fn link(&self, at: At, message: &str, from: Option<Arc<Origin>>) -> Option<Arc<Origin>>;
 
-    /// Who wants to know the value of every expression; nobody, unless an editor asks.
+    /// Returns the recorder that observes the value of every expression. `None` unless an editor asks for the
+    /// values.
     fn recorder(&self) -> Option<&Recorder> {
         None
     }
 }
 
-/// Whether an expression is evaluated, which decides what becomes of its problems.
+/// The certainty that an expression is evaluated, which decides how its problems are reported.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// Whenever the item is.
+    /// Evaluated whenever the item is. Problems are reported as they are.
     Sure,
-    /// Perhaps: the body of a loop that may have no rounds, what stands beside `&&`. A problem is a hint.
+    /// Perhaps not evaluated: the body of a loop that may have no rounds, the other operand of `&&`. A problem
+    /// becomes a hint.
     Doubtful,
-    /// Perhaps, and written so that it may fail: the arms of a conditional, `try` and `can`. A problem is none.
+    /// Perhaps not evaluated, in a construct that may hide a failure: the arms of a conditional, `try` and `can`.
+    /// Problems are dropped.
     Hidden,
 }
 
-/// What the constants of one item may take. A larger one is left to the run, whose budget is larger: here it is a value
-/// that is not known, and an editor stays quick.
+/// The memory that the constants of one item may take. A larger constant is left to the run, whose budget is
+/// larger. Here it becomes an unknown value, which keeps an editor fast.
 const MOST_BYTES: u64 = 64 << 20;
+/// The number of steps that the evaluation of the constants of one item may take.
 const MOST_STEPS: u64 = 1_000_000;
 
 /// The inference of one item's expressions.
@@ -134,26 +140,27 @@ pub struct Infer<'a> {
     pub(super) env: &'a dyn InferEnv,
     symbols: Vec<Option<Abstract>>,
     closed: closed::Closed,
-    /// What was found wrong.
+    /// The problems that were found.
     pub problems: Vec<ItemProblem>,
     pub(super) reported: FxHashSet<(At, &'static str, Severity)>,
     certainty: Certainty,
-    /// Whether this place is in the steps of a splat, which an empty list applies to an element that is never known.
+    /// True within the steps of a splat that are inferred for an element that is never known, because the list may
+    /// be empty.
     in_splat: bool,
-    /// What is marked because of the loops around this place. It goes to their results and not to what stands inside of
-    /// them, which nobody sees but who listens.
+    /// The marks that the enclosing loops put on their results. They are not put on the expressions inside, except
+    /// on the values that the recorder observes.
     around: Flow,
-    /// References to what is deprecated in the expression that is inferred.
+    /// The references to deprecated things in the expression that is being inferred.
     pub(super) deprecated: Vec<DeprecatedReference>,
-    /// How many expressions around this one are being inferred.
+    /// The number of enclosing expressions that are being inferred.
     depth: usize,
-    /// How many rounds of loops are walked one by one here, all loops around this place together.
+    /// The number of rounds that the enclosing loops unroll, multiplied together.
     rounds: usize,
     budget: Budget,
 }
 
 impl<'a> Infer<'a> {
-    /// Begins the inference of an item.
+    /// Starts the inference of an item.
     pub fn new(exprs: &'a Exprs, env: &'a dyn InferEnv) -> Infer<'a> {
         Infer {
             exprs,
@@ -172,7 +179,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The abstract value of an expression. The outermost one gets the warnings about what is deprecated.
+    /// Infers an expression. The outermost call also warns about deprecated references.
     pub fn expr(&mut self, id: ExprId) -> Abstract {
         self.depth += 1;
         let value = self.inner_expr(id);
@@ -189,7 +196,7 @@ impl<'a> Infer<'a> {
         let value = if value.ephemeral.is_vague() { self.named(id, value) } else { value };
         if let Some(recorder) = self.env.recorder() {
             if is_closed {
-                // A constant is evaluated at once; its parts have values all the same.
+                // A constant is evaluated as a whole, but the recorder also needs the values of its parts.
                 self.with_certainty(Certainty::Hidden, |it| it.composed(id));
             }
             recorder.note(id, &self.around.clone().onto(value.clone()));
@@ -197,18 +204,18 @@ impl<'a> Infer<'a> {
         value
     }
 
-    /// The expressions that errors are at.
+    /// The expressions that have errors.
     pub(super) fn faults(&self) -> FxHashSet<ExprId> {
         let errors = self.problems.iter().filter(|it| it.severity == Severity::Error);
         errors.filter_map(|it| it.at.expr()).collect()
     }
 
-    /// Whether one of these is in an expression.
+    /// Returns true if one of the faulty expressions is within the expression.
     pub(super) fn is_faulty(&self, id: ExprId, faults: &FxHashSet<ExprId>) -> bool {
         self.exprs.has_any_inside(id, faults)
     }
 
-    /// The value of an expression from those of its parts.
+    /// Infers an expression from the values of its parts.
     fn composed(&mut self, id: ExprId) -> Abstract {
         let exprs = self.exprs;
         match &exprs[id] {
@@ -246,17 +253,19 @@ impl<'a> Infer<'a> {
                 _ => {}
             }
         }
-        // What an item is made of fails there.
+        // The failure of another item is reported at that item.
         Abstract { failing: Failing::NEVER, ..value }
     }
 
-    /// What a name stood for, where it is read outside of what binds it: an expression that is not finished yet.
+    /// The recorded value of a name that is read outside of the construct that binds it. This happens in an
+    /// expression that is not finished yet.
     fn recorded(&self, symbol: SymbolId) -> Abstract {
         let found = self.env.recorder().and_then(|recorder| recorder.symbol(symbol));
         found.unwrap_or_else(Abstract::any)
     }
 
-    /// Infers what stands in the text and belongs to nothing: `local.a` in `local.a.`, where a name is missing.
+    /// Infers expressions that are in the text but belong to nothing, such as `local.a` in `local.a.`, where a name
+    /// is missing. The recorder needs their values.
     pub(super) fn leftovers(&mut self) {
         let Some(recorder) = self.env.recorder() else { return };
         for (id, _) in self.exprs.iter().collect::<Vec<_>>().into_iter().rev() {
@@ -266,7 +275,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Binds a name while something inside of it is inferred.
+    /// Binds a name to a value while `work` runs.
     pub(super) fn with_symbol<T>(
         &mut self,
         symbol: SymbolId,
@@ -282,7 +291,8 @@ impl<'a> Infer<'a> {
         result
     }
 
-    /// Goes through the elements of something from which marks flow.
+    /// Runs `work`, which infers the elements of a collection, with the collection's marks in `flow` as marks of an
+    /// enclosing loop.
     fn within<T>(&mut self, flow: &Flow, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.around.clone();
         self.around.join(flow);
@@ -291,7 +301,7 @@ impl<'a> Infer<'a> {
         result
     }
 
-    /// Does something of which it is not certain that it is evaluated.
+    /// Runs `work` for expressions that are evaluated with at most this certainty.
     fn with_certainty<T>(&mut self, certainty: Certainty, work: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.certainty;
         self.certainty = outer.max(certainty);
@@ -300,7 +310,7 @@ impl<'a> Infer<'a> {
         result
     }
 
-    /// Reports what fails if it is evaluated.
+    /// Reports an evaluation that fails if it takes place.
     fn fails(
         &mut self,
         at: impl Into<At>,
@@ -311,6 +321,7 @@ impl<'a> Infer<'a> {
         self.report_by_certainty(ItemProblem::error(at.into(), id, summary, detail));
     }
 
+    /// Reports a problem with a severity that follows from the current certainty.
     pub(super) fn report_by_certainty(&mut self, problem: ItemProblem) {
         match self.certainty {
             Certainty::Sure => self.report(problem),
@@ -322,20 +333,21 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Reports what is wrong whether or not it is evaluated. A loop walked round by round reports it once.
+    /// Reports a problem that exists whether or not the expression is evaluated. A loop that is unrolled reports it
+    /// once.
     fn report(&mut self, problem: ItemProblem) {
         if self.reported.insert((problem.at, problem.id, problem.severity)) {
             self.problems.push(problem);
         }
     }
 
-    /// Looks again at the problems from `before` on, which something else reported.
+    /// Removes repeated problems among those from `before` on, which other code has added.
     fn drop_repeated(&mut self, before: usize) {
         let found: Vec<ItemProblem> = self.problems.drain(before..).collect();
         found.into_iter().for_each(|problem| self.report(problem));
     }
 
-    /// An expression without references: the evaluator knows what it means.
+    /// Evaluates an expression without references.
     fn constant(&mut self, id: ExprId) -> Abstract {
         let scope = NoReferences(NoSurroundings(&self.budget));
         match eval::evaluate(self.exprs, id, &scope) {
@@ -359,7 +371,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A constant that takes more than the folding of constants may: where, and who computes it.
+    /// Warns about a constant that exceeds the memory that constants may take, at the expression that exceeds it.
     fn warn_of_size(&mut self, id: ExprId, evaluated: eval::Evaluated) {
         if let Some(exceeded @ Exceeded::Memory { .. }) = evaluated.exceeded {
             let at = evaluated.diagnostics.into_iter().find(|it| it.id == eval::TOO_LARGE);
@@ -380,7 +392,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A constant that is computed, and too large to be kept.
+    /// Adds a hint for a constant that can be computed but is too large to be kept.
     pub(super) fn hint_at_size(&mut self, id: ExprId) {
         let detail = "This constant is larger than 4 MiB, so nothing is known of it before a plan computes it.";
         let problem = ItemProblem::error(id.into(), eval::TOO_LARGE, "Large value", detail);
@@ -393,7 +405,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// What a part of a construct gives to the whole, as the table says.
+    /// Returns the marks that a part of a construct gives to the whole by the rule.
     pub(super) fn given(&self, rule: RuleId, value: &Abstract) -> Given {
         let ephemeral = &value.ephemeral;
         let (marks, when) = match rules::rule(rule, Domain::Abstract) {
@@ -411,7 +423,8 @@ impl<'a> Infer<'a> {
         Given { marks, when }
     }
 
-    /// What a part gives of which nobody may see that it fails: then marks are there only that are sure of what fails, too.
+    /// Returns the marks of a part whose failure may be hidden. Only marks that are certain even if the part fails
+    /// stay certain.
     fn given_if_hidden(&mut self, at: ExprId, given: Given, value: &Abstract) -> Given {
         if !value.failing.keeps_marks {
             return given.weakened();
@@ -422,7 +435,8 @@ impl<'a> Infer<'a> {
         if is_exact { given } else { Given { when: given.when.weakened(), ..given } }
     }
 
-    /// What parts give that only a condition is known of, where the rule lets anything pass.
+    /// Returns `given`, the marks of parts of which only the condition is known, if the rule lets marks pass.
+    /// Otherwise removes the condition.
     fn given_on(&self, rule: RuleId, given: Given) -> Given {
         match rules::rule(rule, Domain::Abstract) {
             MarkRule::Elementwise | MarkRule::Nothing => given.only(&When::Never),
@@ -430,7 +444,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A value with what something else gives it.
+    /// Returns a value with the marks that `from` gives it by the rule.
     pub(super) fn marked_by(&self, rule: RuleId, from: &Abstract, value: Abstract) -> Abstract {
         let mut flow = Flow::default();
         flow.add(self.given(rule, from), from);
@@ -455,7 +469,7 @@ impl Scope for NoReferences<'_> {
     }
 }
 
-/// What functions find while nothing runs: no files, no time.
+/// The environment of functions outside of a run: no files, no time.
 struct NoSurroundings<'b>(&'b Budget);
 
 impl values::functions::FunctionEnv for NoSurroundings<'_> {

@@ -1,7 +1,8 @@
-//! Instances: how they are told apart, and what they are made from: `each.value`, and the iterator of a `dynamic` block.
+//! Instances of resources and module calls: their keys, and the elements that they are made from (`each.value`, and
+//! the iterator of a `dynamic` block).
 //!
-//! An element that an index picks is one of many. An instance is made from *every* element, so what surely holds of one
-//! of them surely holds of one instance.
+//! An element that an index selects is one of many. Instances are made from *every* element, so a fact that is
+//! certain for one element is certain for one instance.
 
 use values::{Str, Type, convert};
 
@@ -17,10 +18,10 @@ use crate::{
     names::{ItemName, Keys, keys_of, lookup},
 };
 
-/// Reports references to instances that lack a key, or have one too many. What else was said of such a reference is
-/// dropped from `problems`.
+/// Reports references to instances that lack a key, or that have a key too many. Other problems at such a reference
+/// are removed from `problems`.
 pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProblem>) {
-    // Those that are wrong, and what goes on behind them.
+    // The expressions that are wrong, and those that access their result.
     let mut wrong = Vec::new();
     for (id, expr) in item.exprs.iter() {
         let (base, found) = match expr {
@@ -89,7 +90,8 @@ fn unexpected_key(
     Some(("unexpected-instance-key", "Unexpected resource instance key", detail))
 }
 
-/// `None` if the expression names nothing that is declared and can have instances.
+/// The kind of keys that the instances of a declared resource or module call have. `None` if the expression names
+/// neither.
 fn keys(env: &ItemEnv<'_>, base: &Expr) -> Option<Keys> {
     let key = match base {
         Expr::Ref(Ref::Resource(resource)) => env.find_resource(resource)?.key(env.db),
@@ -101,11 +103,12 @@ fn keys(env: &ItemEnv<'_>, base: &Expr) -> Option<Keys> {
     Some(keys_of(env.db, key))
 }
 
-/// All instances together, as a reference without a key means them. Where the source determines which there are, each
-/// of them is surely there.
+/// The value of a reference to all instances. If the source determines the instances, each of them certainly
+/// exists.
 ///
-/// Where there are none, all that refers to one of them is most likely in something that has no instances either, and is
-/// never evaluated: nothing is said of it.
+/// If the source determines that there are none, the result is a collection of unknown length: an item that refers
+/// to one of the instances most likely has no instances itself and is never evaluated, so no error is reported for
+/// it.
 pub(crate) fn all_instances(
     repetition: Repetition,
     argument: Option<&Abstract>,
@@ -126,11 +129,13 @@ pub(crate) fn all_instances(
     known.unwrap_or_else(any)
 }
 
+/// The number of instances of a constant `count`, or `None` if it is not between 1 and `UNROLL`.
 fn known_count(argument: &Abstract) -> Option<usize> {
     let count = convert::convert(&argument.constant.as_ref()?.0, &Type::Number).ok()?;
     count.as_number()?.to_usize().filter(|count| (1..=UNROLL).contains(count))
 }
 
+/// The keys of the instances of a `for_each`, or `None` if they are not all known, or are none or too many.
 fn known_names(argument: &Abstract) -> Option<Vec<Str>> {
     if argument.presence < Presence::Known {
         return None;
@@ -140,7 +145,7 @@ fn known_names(argument: &Abstract) -> Option<Vec<Str>> {
     elements.iter().map(|(key, value)| key_text(if is_set { value } else { key })).collect()
 }
 
-/// What `each.value` is in one of the instances.
+/// The value of `each.value` in one of the instances.
 pub(crate) fn each_value(for_each: &Abstract) -> Abstract {
     match &for_each.ty {
         Type::Set(_) => Abstract::of_type(Type::String),
@@ -148,7 +153,7 @@ pub(crate) fn each_value(for_each: &Abstract) -> Abstract {
     }
 }
 
-/// The element that one of the instances is made from: marks that one element surely has are sure.
+/// The element that one of the instances is made from. A mark that is certain for one element is certain here.
 pub(crate) fn instance(collection: &Abstract) -> Abstract {
     let any = collection.any_element();
     let elements: Vec<&Abstract> = match &collection.inside {
@@ -159,7 +164,7 @@ pub(crate) fn instance(collection: &Abstract) -> Abstract {
     strengthened(&any, &elements)
 }
 
-/// `joined` with each mark as sure as it is in the element where it is surest.
+/// Returns `joined` with each mark as certain as in the element where it is most certain.
 fn strengthened(joined: &Abstract, elements: &[&Abstract]) -> Abstract {
     let marks = elements.iter().fold(joined.marks, |marks, element| marks.union(&element.marks));
     let inside = match &joined.inside {

@@ -60,7 +60,8 @@ pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> I
     Inference { problems: problems.into(), ..inference }
 }
 
-/// What fails is not ephemeral in any run.
+/// Removes warnings about possibly ephemeral values from expressions that contain an error: an expression that
+/// fails is not ephemeral in any run.
 fn drop_doubts_about_faults(item: &Item, problems: &mut Vec<ItemProblem>) {
     let is_doubt = |it: &ItemProblem| it.id == POSSIBLY_EPHEMERAL;
     if !problems.iter().any(is_doubt) {
@@ -113,7 +114,7 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
     }
 }
 
-/// A provider's configuration is ephemeral by nature (RFC, "Providers").
+/// Infers a provider configuration. Its arguments may be ephemeral, because they are never written to the state.
 fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -> Inference {
     let source = required_providers(env.db, env.directory).source(&config.local_name);
     let mut problems = Vec::new();
@@ -142,7 +143,8 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
     Inference { value: Abstract::any(), problems: problems.into() }
 }
 
-/// What a provider requires it may take from its environment, which nobody knows but the provider.
+/// Adds a hint for each required argument that is missing. It is no error: the provider may take the argument from
+/// its environment.
 fn hint_at_required(
     infer: &mut Infer<'_>,
     config: &ProviderConfig,
@@ -166,8 +168,8 @@ fn hint_at_required(
     }
 }
 
-/// Which configurations there are is decided before anything runs (`reference`: ephemeral 1.1, row 11), and their keys are
-/// shown.
+/// Infers `for_each` of a provider configuration. The set of instances must be known before anything runs, and
+/// their keys are shown, so ephemeral and sensitive values are refused.
 fn provider_instances(
     infer: &mut Infer<'_>,
     env: &ItemEnv<'_>,
@@ -197,21 +199,21 @@ fn provider_instances(
         let ItemKey { block, index } = env.key;
         let keys = statics::provider_keys(env.db, env.workspace, env.directory, block, index);
         let trouble = keys.as_ref().err().and_then(Option::as_ref);
-        // Where the files are is known when it is used.
+        // A function such as `file` is not evaluated this early, so the keys may still turn out to be valid.
         let sure = trouble.filter(|it| it.doubt != Doubt::Unanswered);
         infer.problems.extend(sure.and_then(|it| it.problem()));
     }
     value
 }
 
-/// An argument that nothing gives a value this early.
+/// The error for an argument whose value is not known before a plan.
 fn not_known(attr: &Attr, subject: &str) -> ItemProblem {
     let detail = format!("Unsuitable value of {subject}: {}.", statics::NOT_KNOWN);
     let (id, summary) = ("invalid-static-value", "Unsuitable value type");
     ItemProblem::error(attr.value.into(), id, summary, detail)
 }
 
-/// What is read before anything is evaluated has its blocks written out.
+/// Refuses `dynamic` blocks in a body that is read before anything is evaluated.
 fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
     for block in body.blocks.iter().filter(|it| it.dynamic.is_some()) {
         let detail = format!(
@@ -223,7 +225,8 @@ fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
     }
 }
 
-/// Visits the arguments that a schema knows, those of nested blocks too, but for those that something is wrong with already.
+/// Visits the arguments that the schema declares, including those of nested blocks, except arguments that already
+/// have an error.
 fn for_each_argument(
     infer: &mut Infer<'_>,
     body: &Body,
@@ -246,8 +249,8 @@ fn for_each_argument(
     }
 }
 
-/// Attributes of an object that nobody knows. The references read over them, so they are no error; a name that is written
-/// wrong is still one that does nothing.
+/// Warns about attributes of an object that its type does not have. OpenTofu ignores them, so they are no error,
+/// but a misspelled name has no effect.
 fn object_names(
     infer: &Infer<'_>,
     attr: &Attr,
@@ -271,7 +274,7 @@ fn object_names(
     items.iter().filter_map(|it| unknown(it.key)).collect()
 }
 
-/// What `count`, `for_each` or `enabled` may not be made of.
+/// Infers `count`, `for_each` or `enabled` and reports unsuitable values. `None` if the item has none of them.
 pub(super) fn repetition(infer: &mut Infer<'_>, repetition: Repetition) -> Option<Abstract> {
     let (name, expr) = match repetition {
         Repetition::Single => return None,
@@ -281,7 +284,7 @@ pub(super) fn repetition(infer: &mut Infer<'_>, repetition: Repetition) -> Optio
     };
     let value = infer.expr(expr);
     refuse_ephemeral_repetition(infer, name, expr, &value);
-    // One reason is enough.
+    // A value that is certainly ephemeral is reported for that alone.
     if value.marks.ephemeral != Tri::Yes {
         refuse_sensitive_repetition(infer, name, expr, &value);
     }
@@ -314,8 +317,8 @@ fn refuse_ephemeral_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
 }
 
 fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, value: &Abstract) {
-    // The references accept a sensitive count at plan; instance keys are what must not show. In a module that may have no instances,
-    // their `validate` evaluates no `enabled`, and forgets marks of what is not known.
+    // OpenTofu accepts a sensitive `count` in a plan; only instance keys must not be shown. In a module that may
+    // have no instances, its `validate` does not evaluate `enabled`, and loses the marks of unknown values.
     let is_left_to_plan = || name == "enabled" || forgets_marks(infer, expr);
     let is_accepted = name == "count" || (!infer.env.is_in_root() && is_left_to_plan());
     if is_accepted || value.marks.sensitive != Tri::Yes {
@@ -336,8 +339,8 @@ fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
     ));
 }
 
-/// Whether the reference forgets marks in an expression while nothing is known: those of a value of which no declaration gives the
-/// type, and those of the argument of `keys`.
+/// Returns true if OpenTofu loses marks in the expression while nothing is known: those of a value whose type no
+/// declaration determines, and those of the argument of `keys`.
 fn forgets_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
@@ -398,10 +401,10 @@ fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str) {
     ));
 }
 
-/// The constant as a value of a type, where there is a constant.
+/// Converts the constant to a type. `None` if the value is no constant.
 ///
 /// # Errors
-/// Why it can be none, or why nothing of its type can.
+/// A message that says why the constant, or any value of its type, cannot be converted.
 fn converted(value: &Abstract, wanted: &Type) -> Result<Option<Value>, String> {
     match &value.constant {
         Some(constant) => {
@@ -435,7 +438,8 @@ fn for_each_problem(value: &Abstract) -> Option<String> {
     holds_null.then(|| NULL_IN_SET.to_owned())
 }
 
-/// Sets up `each` and `count` for an item, and checks their argument, whose value comes with the problems.
+/// Sets up `each` and `count` for an item and checks their argument. Returns the value of the argument and the
+/// problems.
 pub(super) fn with_repetition(
     item: &Item,
     repeated: Repetition,
@@ -459,7 +463,7 @@ pub(super) fn with_repetition(
     (value, problems)
 }
 
-/// `depends_on` entries must exist.
+/// Reports `depends_on` entries whose targets do not exist.
 pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends_on: &[DependsOn]) {
     for entry in depends_on {
         let exists = match &entry.target {
@@ -514,7 +518,7 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
     }
 }
 
-/// Adds that another item before this one has the same name.
+/// Adds an error if an earlier item has the same name.
 fn check_duplicate(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProblem>) {
     let (db, key) = (env.db, env.key);
     let name = name_of(item);
@@ -528,7 +532,7 @@ fn check_duplicate(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProble
     }
 }
 
-/// That what an item of an override file changes is not there.
+/// The error for an item of an override file that has nothing to override.
 pub(super) fn without_base(item: &Item) -> ItemProblem {
     let (summary, what, noun) = match &item.kind {
         ItemKind::Variable(it) => (
@@ -653,7 +657,8 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
     problem
 }
 
-/// How surely something is sensitive that is declared so, or whose marks are not decided yet.
+/// The `sensitive` mark of a declaration: *yes* if it is declared, *maybe* if the argument is not known yet. `None`
+/// if there is neither.
 fn sensitive(is_declared: bool, may_be: bool) -> Option<Tri> {
     match (is_declared, may_be) {
         (true, _) => Some(Tri::Yes),
@@ -662,12 +667,13 @@ fn sensitive(is_declared: bool, may_be: bool) -> Option<Tri> {
     }
 }
 
-/// An object that is ephemeral as a whole.
+/// Marks a value as ephemeral as a whole.
 pub(super) fn ephemeral(value: Abstract) -> Abstract {
     value.with_mark(MarkKind::Ephemeral, Tri::Yes)
 }
 
-/// What a module may say once only, and says in an earlier `terraform` block, too. Each override file may say it once more.
+/// The errors for settings that a module may have only once, and that an earlier `terraform` block has already. An
+/// override file may repeat each once, to replace it.
 fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem> {
     let file = |key: ItemKey| {
         let file = key.block.file(env.db);
@@ -740,7 +746,8 @@ type Nodes = fn(&Terraform) -> Vec<NodeId>;
 
 const DUPLICATE: &str = "duplicate-declaration";
 
-/// What a module may say once: where it stands, and the id, the summary and the detail of what is said of a second one.
+/// The settings that a module may have only once: a function that finds their nodes, and the id, the summary and
+/// the detail of the error for a second one.
 const SETTINGS: &[(Nodes, &str, &str, &str)] = &[
     (
         backends,
@@ -776,7 +783,8 @@ fn clouds(settings: &Terraform) -> Vec<NodeId> {
     settings.clouds.iter().map(|it| it.node).collect()
 }
 
-/// Two names for one provider, of which nobody can tell which one a resource type without `provider` means.
+/// The warnings for a provider that is required under two names. A resource type without a `provider` argument
+/// would be ambiguous.
 fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
     let mut problems = Vec::new();
     let mut seen: Vec<(addr::ProviderSource, &Str)> = Vec::new();
@@ -788,7 +796,7 @@ fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
             seen.push((source, &entry.local_name));
             continue;
         };
-        // That it is the same name was said.
+        // A repeated name has been reported already.
         if **first == entry.local_name {
             continue;
         }
@@ -805,7 +813,7 @@ fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
     problems
 }
 
-/// A source of a required provider that cannot be read.
+/// The error for a provider source that cannot be parsed.
 fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
     let (text, node) = entry.source.as_ref()?;
     let error = addr::ProviderSource::parse(text).err()?;
@@ -813,6 +821,7 @@ fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
     Some(ItemProblem::error((*node).into(), "invalid-provider-source", summary, error.to_string()))
 }
 
+/// The error for a version constraint of a required provider that cannot be parsed.
 fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
     let (text, node) = entry.version.as_ref()?;
     let error = addr::VersionConstraint::parse_provider(text).err()?;

@@ -1,7 +1,7 @@
-//! Static analysis: the abstract value of every item, and what is wrong with it, module by module.
+//! Static analysis: computes the abstract value of every item and the problems of that item, module by module.
 //!
-//! Analysis is keyed by the module's directory, never by the path of calls that lead to it (DESIGN 2.10): a variable or
-//! an output carries ephemerality only where it is declared, so a module can be judged by itself.
+//! The key of an analysis is the directory of the module, never the path of calls that leads to it: a variable or
+//! an output is ephemeral only where its declaration says so, so each module can be checked on its own.
 //!
 //! ```text
 //! item_value(item) ◄── item_inference(item) ──► problems
@@ -9,7 +9,8 @@
 //!      └─────────────────────┘ for the items that it mentions
 //! ```
 //!
-//! **Stability:** editing one item re-runs its own [`item_inference`]; others re-run only if its [`item_value`] changed.
+//! **Stability:** editing one item re-runs its own [`item_inference`]; other inferences re-run only if its
+//! [`item_value`] changed.
 
 pub mod body;
 mod cycles;
@@ -42,41 +43,43 @@ use crate::{
     workspace::Workspace,
 };
 
-/// What the inference of an item found.
+/// The result of the inference of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inference {
-    /// What a reference to the item means.
+    /// The value of a reference to the item.
     pub value: Abstract,
-    /// What is wrong with it.
+    /// The problems that inference found in the item.
     pub problems: Box<[ItemProblem]>,
 }
 
-/// An item of a module of a configuration. All questions about an item have this one key: each argument more would be
-/// looked up again for each question. Keys stay, as blocks do: whoever looks one up does not depend on its being there.
+/// An item of a module of a configuration. All queries about an item take this one key: each further argument would
+/// cost one more lookup per query. Keys are never collected, as blocks are not either, so looking one up records no
+/// dependency on its existence.
 #[salsa::interned(revisions = usize::MAX)]
 pub struct AnalyzedItem<'db> {
-    /// Where it is. One field: each is looked up by itself.
+    /// The location of the item. It is a single field because salsa looks up each field on its own.
     #[returns(copy)]
     pub place: AnalyzedPlace,
 }
 
-/// Where an [`AnalyzedItem`] is.
+/// The location of an [`AnalyzedItem`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AnalyzedPlace {
     /// The configuration.
     pub workspace: Workspace,
-    /// The module.
+    /// The directory of the module.
     pub directory: Directory,
-    /// The place of the item in the module.
+    /// The key of the item within the module.
     pub key: ItemKey,
 }
 
-/// An [`AnalyzedItem`] for a while in which nothing changes, for all handles of the database.
+/// A handle-independent id of an [`AnalyzedItem`]. It is valid on every handle of the database as long as the
+/// revision does not change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AnalyzedId(salsa::Id);
 
 impl<'db> AnalyzedItem<'db> {
-    /// The item with a key.
+    /// Interns the item with the given key.
     pub fn of(
         db: &'db dyn Db,
         workspace: Workspace,
@@ -86,17 +89,17 @@ impl<'db> AnalyzedItem<'db> {
         AnalyzedItem::new(db, AnalyzedPlace { workspace, directory, key })
     }
 
-    /// The place of the item in its module.
+    /// The key of the item within its module.
     pub fn key(self, db: &'db dyn Db) -> ItemKey {
         self.place(db).key
     }
 
-    /// What stands for the item where another handle of the database is.
+    /// Returns the id that identifies the item on another handle of the same database.
     pub fn id(self) -> AnalyzedId {
         AnalyzedId(self.as_id())
     }
 
-    /// The item that [`AnalyzedItem::id`] was asked of, in the same database.
+    /// Returns the item that [`AnalyzedItem::id`] returned `id` for. Both must be of the same database.
     pub fn of_id(_: &'db dyn Db, id: AnalyzedId) -> AnalyzedItem<'db> {
         FromId::from_id(id.0)
     }
@@ -104,13 +107,15 @@ impl<'db> AnalyzedItem<'db> {
 
 /// Infers one item.
 ///
-/// **Stability:** depends on the item, on the values of what it mentions and on the schemas it uses; not on ranges.
+/// **Stability:** depends on the item, on the values of the items that it references, and on the schemas that it
+/// uses; not on source ranges.
 #[salsa::tracked(returns(ref), cycle_result = inference_in_cycle)]
 pub fn item_inference<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Inference {
     items::infer_item(db, item)
 }
 
-/// What a reference to an item means: the part of its inference that others see.
+/// Returns the value of a reference to an item, the part of its inference that other items read. It is
+/// [`Abstract::any`] for a member of a dependency cycle.
 pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstract {
     static CYCLIC: LazyLock<Abstract> = LazyLock::new(Abstract::any);
     match db.one_shot() {
@@ -120,7 +125,8 @@ pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstrac
     }
 }
 
-/// The same, which stays when something else is found out about the item.
+/// Memoized form of [`item_value`] for a database that can change. It is a query of its own, so that a change of
+/// the problems of an item alone does not invalidate its dependents.
 #[salsa::tracked(returns(ref), cycle_result = value_in_cycle)]
 fn kept_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Abstract {
     if cycles::is_cyclic(db, item) {
@@ -129,21 +135,24 @@ fn kept_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Abstract {
     item_inference(db, item).value.clone()
 }
 
-/// Nothing is known of an item that depends on itself through other modules. Cycles within one are found before.
+/// Fallback for an item that depends on itself through other modules: its value is unknown. `is_cyclic` finds
+/// cycles within one module beforehand.
 fn inference_in_cycle(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> Inference {
     Inference { value: Abstract::any(), problems: Box::default() }
 }
 
+/// Fallback of [`kept_value`] for an item that depends on itself through other modules.
 fn value_in_cycle(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> Abstract {
     Abstract::any()
 }
 
-/// A problem of an item, with the item.
+/// A problem of an item, with the key of the item.
 pub type LocatedProblem = (ItemKey, ItemProblem);
 
-/// Everything that is wrong with the items of a block: cycles, duplicates, and what inference found.
+/// Returns all problems of the items of a block: cycles, duplicates, and the findings of inference.
 ///
-/// **Stability:** what is asked of each block of a file after each edit; it runs again only if one of its items did.
+/// **Stability:** the query that runs for each block of a file after each edit. It runs again only if the result of
+/// one of its items changed.
 #[salsa::tracked(returns(ref))]
 pub fn item_problems(
     db: &dyn Db,
@@ -154,7 +163,8 @@ pub fn item_problems(
     problems_of_items(db, workspace, directory, block).into()
 }
 
-/// The same for somebody who asks once: nothing is remembered but what inference is.
+/// Unmemoized form of [`item_problems`], for callers that read the problems once. Only the inferences below it are
+/// memoized.
 pub(crate) fn problems_of_items(
     db: &dyn Db,
     workspace: Workspace,
@@ -175,7 +185,7 @@ pub(crate) fn problems_of_items(
     problems
 }
 
-/// What is wrong with the items of a block before anything is installed.
+/// Returns the problems of the items of a block that `init` reports, before anything is installed.
 pub(crate) fn setup_problems(
     db: &dyn Db,
     workspace: Workspace,
@@ -197,8 +207,8 @@ pub(crate) fn setup_problems(
     problems
 }
 
-/// What is wrong with the items of a block of an override file by themselves: those that declare something, and those that
-/// have nothing to override.
+/// Returns the problems of the items of a block of an override file that do not depend on the base block: those of
+/// items that declare something, and an error for each item that has nothing to override.
 pub fn overriding_problems(
     db: &dyn Db,
     workspace: Workspace,
@@ -218,13 +228,14 @@ pub fn overriding_problems(
     problems
 }
 
-/// Whether an item of an override file declares something.
+/// Returns true if an item of an override file declares something itself, instead of overriding a block of a
+/// primary file.
 fn stands(db: &dyn Db, directory: Directory, key: ItemKey, name: &ItemName) -> bool {
     name.is_shared() || lookup(db, directory, name) == Some(key)
 }
 
-/// Every item of a module in the order of its files, unnamed ones included. Those of override files are there as what they
-/// change.
+/// Returns every item of a module in the order of its files, unnamed items included. Items of override files are
+/// included only if they declare something; the others are merged into the items that they override.
 pub fn module_items(db: &dyn Db, directory: Directory) -> Cow<'_, [ItemKey]> {
     if let Some(gathered) = gathered(db, directory) {
         return Cow::Borrowed(&gathered.items);
@@ -244,7 +255,7 @@ pub fn module_items(db: &dyn Db, directory: Directory) -> Cow<'_, [ItemKey]> {
     Cow::Owned(items.collect())
 }
 
-/// Whether a module declares a name.
+/// Returns true if a module declares the name.
 pub(crate) fn declares(db: &dyn Db, directory: Directory, name: &ItemName) -> bool {
     lookup(db, directory, name).is_some()
 }

@@ -1,31 +1,31 @@
-//! Why a value is ephemeral: the chain from a use back to where ephemerality was declared.
+//! The reason for ephemerality: the chain from the use of a value back to the declaration that makes it ephemeral.
 
 use std::sync::Arc;
 
 use crate::{expr::At, names::ItemKey};
 
-/// A link of the chain. It holds places, not ranges, so that it stays equal while text above it moves.
+/// A link of the chain. It holds ids of places, not ranges, so that it stays equal while the text above it moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The item.
+    /// The item that the place belongs to.
     pub item: ItemKey,
     /// The place in the item.
     pub at: At,
-    /// What is there: `local.a is ephemeral, because …`.
+    /// The text about this place, such as `local.a is ephemeral`.
     pub message: Arc<str>,
     /// The next link, nearer to the declaration.
     pub from: Option<Arc<Origin>>,
-    /// Set where the reference forgets on the way what is kept here.
+    /// Set if OpenTofu drops the ephemeral mark at this link although Mayfly keeps it.
     pub forgotten_by: Option<Forgetting>,
 }
 
-/// A form of expression that is ephemeral here and not in the reference (DESIGN 2.9); each has a section in
+/// A form of expression whose result is ephemeral here but not in OpenTofu. Each has a section in
 /// `docs/stricter.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgetting {
     /// `can(e)`.
     Can,
-    /// What comes after `e` in `try(e, …)`.
+    /// An argument after `e` in `try(e, …)`.
     Fallback,
     /// `object[e]`.
     ObjectIndex,
@@ -34,7 +34,7 @@ pub enum Forgetting {
 }
 
 impl Forgetting {
-    /// That the reference accepts it, what leaks there, and what to write instead.
+    /// The note for messages: OpenTofu accepts the form, what leaks there, and what to write instead.
     pub fn note(self) -> &'static str {
         match self {
             Forgetting::Can => {
@@ -67,7 +67,7 @@ impl Origin {
         std::iter::successors(Some(&**self), |link| link.from.as_deref())
     }
 
-    /// The same chain through a form that makes the reference forget it.
+    /// Returns the chain with its first link marked: at this form, OpenTofu drops the ephemeral mark.
     pub fn forgotten_by(self: &Arc<Origin>, form: Forgetting) -> Arc<Origin> {
         Arc::new(Origin { forgotten_by: Some(form), ..Origin::clone(self) })
     }

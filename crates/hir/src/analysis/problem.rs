@@ -1,4 +1,4 @@
-//! A problem of one item, without ranges: they are joined when it is shown.
+//! A problem of one item. It has no ranges; they are added when the problem is shown.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use crate::{expr::At, fix::Fix, names::ItemKey, scope::EvalDiagnostic, unsupport
 /// A problem at a place of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemProblem {
-    /// Where.
+    /// The place of the problem in the item.
     pub at: At,
-    /// Stable, kebab-case.
+    /// The stable identifier of the kind of problem, in kebab-case.
     pub id: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// One line.
+    /// The summary, a single line.
     pub summary: String,
-    /// What is wrong and the way out.
+    /// A description of the problem and of the way to solve it.
     pub detail: String,
-    /// The address of the object, if it is about one.
+    /// The address of the object that the problem is about, if there is one.
     pub address: Option<Str>,
-    /// Lines such as `var.x is 5`.
+    /// Lines about the values involved, such as `var.x is 5`.
     pub values: Vec<String>,
-    /// Further places with what is there.
+    /// Related places, each with the text to show there.
     pub related: Vec<(ItemKey, At, String)>,
-    /// What would mend it.
+    /// The edit that solves the problem, if there is one.
     pub fix: Option<Fix>,
-    /// What decides whether there is a problem at all; the detail begins with it.
+    /// The condition under which the problem exists; the detail begins with it. `None` if it exists in every case.
     pub condition: Option<Arc<Condition>>,
 }
 
 impl ItemProblem {
-    /// An error.
+    /// A problem with the severity of an error.
     pub fn error(
         at: At,
         id: &'static str,
@@ -55,22 +55,23 @@ impl ItemProblem {
         }
     }
 
-    /// The same with what would mend it.
+    /// Sets the edit that solves the problem.
     pub(crate) fn fixed_by(self, fix: Option<Fix>) -> ItemProblem {
         ItemProblem { fix, ..self }
     }
 
-    /// The same with another severity.
+    /// Sets the severity.
     pub fn with_severity(self, severity: Severity) -> ItemProblem {
         ItemProblem { severity, ..self }
     }
 
-    /// The same about an object.
+    /// Sets the address of the object that the problem is about.
     pub fn about(self, address: impl ToString) -> ItemProblem {
         ItemProblem { address: Some(address.to_string().into()), ..self }
     }
 
-    /// The same with the chain that leads to an ephemeral value, and a word on where the reference loses it.
+    /// Adds the chain that leads to an ephemeral value as related places, and a note if OpenTofu drops the mark on
+    /// the way.
     pub fn because(mut self, origin: Option<&Arc<Origin>>) -> ItemProblem {
         let mut forgetting = None;
         for link in origin.into_iter().flat_map(|origin| origin.chain()) {
@@ -101,7 +102,7 @@ impl From<EvalDiagnostic> for ItemProblem {
     }
 }
 
-/// That this version does not run what stands there.
+/// The error for a construct that this version does not support.
 pub(super) fn not_supported(at: impl Into<At>, what: &str) -> ItemProblem {
     let detail = unsupported::detail(what);
     ItemProblem::error(at.into(), unsupported::ID, unsupported::SUMMARY, detail)

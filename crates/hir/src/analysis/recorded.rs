@@ -1,6 +1,7 @@
-//! The value of every expression of one item: what an editor asks of the one item that somebody looks at.
+//! The value of every expression of one item, for an editor that shows the item at the cursor.
 //!
-//! Nothing here is kept by the database: the item is inferred once more, with a [`Recorder`] that listens.
+//! The database memoizes none of it: the item is inferred once more, with a [`Recorder`] that observes the
+//! inference.
 
 use std::cell::RefCell;
 
@@ -20,12 +21,12 @@ use crate::{
     workspace::Workspace,
 };
 
-/// An item with the module that it is in.
+/// An item with the module that it belongs to.
 type Mentioned = (Directory, ItemKey);
 
-/// What the inference of an item said of each expression and of each name that the item binds.
+/// The values that the inference of an item found for each expression and for each name that the item binds.
 ///
-/// What is walked several times, as the body of a loop is, has one value that stands for all of them.
+/// An expression that is inferred several times, such as the body of a loop, has one value that joins all rounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExprValues {
     exprs: Vec<Option<Abstract>>,
@@ -33,22 +34,22 @@ pub struct ExprValues {
 }
 
 impl ExprValues {
-    /// The value of an expression.
+    /// Returns the value of an expression, or `None` if it was not inferred.
     pub fn expr(&self, id: ExprId) -> Option<&Abstract> {
         self.exprs.get(id.0 as usize)?.as_ref()
     }
 
-    /// The value of a name that a `for`, a `dynamic` block or a splat binds.
+    /// Returns the value of a name that a `for`, a `dynamic` block or a splat binds, or `None` if it was not bound.
     pub fn symbol(&self, id: SymbolId) -> Option<&Abstract> {
         self.symbols.get(id.0 as usize)?.as_ref()
     }
 }
 
-/// Listens to an inference.
+/// An observer that collects the values of an inference.
 #[derive(Debug, Default)]
 pub struct Recorder {
     values: RefCell<ExprValues>,
-    /// The argument of `for_each`.
+    /// The argument of `for_each`, if the item has one.
     for_each: Option<ExprId>,
 }
 
@@ -63,7 +64,8 @@ impl Recorder {
         Recorder { values: RefCell::new(ExprValues { exprs, symbols }), for_each }
     }
 
-    /// The value of an element of `for_each`, marked like the whole, which no one may show the elements of.
+    /// Returns the value of an element of `for_each` with the marks of the whole collection, so that an editor does
+    /// not show the elements of a marked collection.
     pub(super) fn element(&self, element: Abstract) -> Abstract {
         let values = self.values.borrow();
         match self.for_each.and_then(|it| values.expr(it)) {
@@ -98,7 +100,7 @@ fn join(known: Option<&mut Option<Abstract>>, value: &Abstract) {
     });
 }
 
-/// Infers an item and tells the value of each of its expressions; see [`ItemValues::exprs`].
+/// Infers an item and returns the value of each of its expressions; see [`ItemValues::exprs`].
 pub fn expr_values(
     db: &dyn Db,
     workspace: Workspace,
@@ -117,7 +119,8 @@ fn repetition(item: &Item) -> Repetition {
     }
 }
 
-/// Values of many items, each thing that they mention inferred once, in an order that needs no deep recursion.
+/// The values of many items. Infers each referenced item once, dependencies first, so that inference does not
+/// recurse deeply.
 pub struct ItemValues<'db> {
     db: &'db dyn Db,
     workspace: Workspace,
@@ -125,12 +128,12 @@ pub struct ItemValues<'db> {
 }
 
 impl<'db> ItemValues<'db> {
-    /// Begins with none.
+    /// Starts with no item inferred.
     pub fn new(db: &'db dyn Db, workspace: Workspace) -> ItemValues<'db> {
         ItemValues { db, workspace, seen: FxHashSet::default() }
     }
 
-    /// What a reference to an item means.
+    /// Returns the value of a reference to an item, after inferring its dependencies.
     pub fn value(&mut self, directory: Directory, key: ItemKey) -> &'db Abstract {
         let ItemValues { db, workspace, ref mut seen } = *self;
         let mut stack = Vec::new();
@@ -153,8 +156,8 @@ impl<'db> ItemValues<'db> {
         item_value(db, AnalyzedItem::of(db, workspace, directory, key))
     }
 
-    /// Infers an item once more and tells the value of each of its expressions, also of those that a syntax error keeps
-    /// from having any effect.
+    /// Infers an item once more and returns the value of each of its expressions, including expressions that a
+    /// syntax error leaves without effect.
     pub fn exprs(&mut self, directory: Directory, key: ItemKey) -> ExprValues {
         self.value(directory, key);
         let item = item(self.db, key);

@@ -1,12 +1,13 @@
-//! The abstract domain: what can be said of an expression's value without running anything.
+//! The abstract domain: the facts that are known of an expression's value without running anything.
 //!
-//! An abstract value holds a type, a constant where one is written in the source, and for every path and mark whether
-//! the value there is marked: *no*, *maybe* or *yes*. Nothing in it is a runtime value.
+//! An abstract value holds a type, a constant where the source determines one, and for every path and mark whether
+//! the value there is marked: *no*, *maybe* or *yes*. It contains no runtime value.
 //!
-//! **Invariant:** what is marked at run is *maybe* or *yes* here, at the same path or above.
-//! **Invariant:** what is *yes* here and evaluated is marked at run, at the same path or above.
-//! **Invariant:** where a value, or a part of it, may be ephemeral, there is an [`Origin`].
-//! **Invariant:** in runs in which all that is read is known, a value is ephemeral as its [`Ephemerality`] says ([`when`]).
+//! **Invariant:** a value that is marked at run time is *maybe* or *yes* here, at the same path or above.
+//! **Invariant:** a value that is *yes* here and is evaluated is marked at run time, at the same path or above.
+//! **Invariant:** a value that may be ephemeral, or has a part that may be, has an [`Origin`].
+//! **Invariant:** in runs in which every value that is read is known, a value is ephemeral exactly as its
+//! [`Ephemerality`] states ([`when`]).
 
 mod failing;
 mod inside;
@@ -29,36 +30,36 @@ pub use when::{Ephemerality, When};
 use super::origin::Origin;
 use crate::{expr::SymbolId, item::ConstValue};
 
-/// What is known about a value.
+/// The facts that are known about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abstract {
-    /// Its type; dynamic, here or inside, where that is not known.
+    /// The type of the value. It is dynamic, or contains dynamic types, as far as it is not known.
     pub ty: Type,
-    /// The value itself where the source determines it, without marks. It is the same in every phase.
+    /// The value itself, without marks, if the source determines it. It is the same in every phase.
     pub constant: Option<ConstValue>,
-    /// Marks of the value itself.
+    /// The marks of the value itself.
     pub marks: TriMarks,
-    /// What is known of its parts.
+    /// The facts about the parts of the value.
     pub inside: Inside,
-    /// Whether it can be null or unknown.
+    /// The certainty that the value is not null and not unknown.
     pub presence: Presence,
-    /// What holds where the evaluation fails.
+    /// The changes to these facts if the evaluation fails.
     pub failing: Failing,
-    /// Why it, or a part of it, is or may be ephemeral.
+    /// Why the value, or a part of it, is or may be ephemeral.
     pub origin: Option<Arc<Origin>>,
-    /// When it, or a part of it, is ephemeral.
+    /// When the value, or a part of it, is ephemeral.
     pub ephemeral: Ephemerality,
-    /// Whether it is surely a sequence, although its type is not known.
+    /// True if the value is certainly a sequence although its type is not known.
     pub is_sequence: bool,
 }
 
 impl Abstract {
-    /// Nothing is known, and nothing is marked.
+    /// A value of which nothing is known, without marks.
     pub fn any() -> Abstract {
         Abstract::of_type(Type::Dynamic)
     }
 
-    /// Some value of a type, perhaps null, without marks.
+    /// A value of the type, without marks. It may be null.
     pub fn of_type(ty: Type) -> Abstract {
         Abstract {
             ty,
@@ -73,7 +74,7 @@ impl Abstract {
         }
     }
 
-    /// An object of known attributes.
+    /// An object with exactly these attributes. It has a constant if all attributes are unmarked constants.
     pub fn object(attrs: Attrs) -> Abstract {
         let ty = Type::object(attrs.iter().map(|(name, attr)| (name.clone(), attr.ty.clone())));
         let constants =
@@ -85,7 +86,8 @@ impl Abstract {
         Abstract { constant: constant.map(ConstValue), ..object }
     }
 
-    /// The same of a type that is known, of which nobody asks whether it is constant.
+    /// An object with exactly these attributes and the given type. Unlike [`Abstract::object`] it never has a
+    /// constant, which saves building one.
     pub fn object_of_type(ty: Type, attrs: Attrs) -> Abstract {
         let origin = first_origin(attrs.values());
         let failing = all_failing(attrs.values());
@@ -93,7 +95,7 @@ impl Abstract {
         container.known(None, Inside::attrs(attrs))
     }
 
-    /// A tuple of known elements.
+    /// A tuple of exactly these elements.
     pub fn tuple(items: Vec<Abstract>) -> Abstract {
         let ty = Type::tuple(items.iter().map(|item| item.ty.clone()));
         let constants = items.iter().map(|item| item.plain_constant().cloned());
@@ -107,7 +109,7 @@ impl Abstract {
     fn known(self, constant: Option<Value>, inside: Inside) -> Abstract {
         let ephemeral = Ephemerality::new(When::Never, inside.ephemeral());
         if inside.size() > MOST_PARTS {
-            // Many questions walk through all parts: of more, only the marks are kept.
+            // Many operations walk through all parts. Above the limit, keep only the marks.
             let inside = Inside::Opaque(inside.marks().weakened());
             let ephemeral = ephemeral.weakened();
             let (ty, presence) = (Type::Dynamic, Presence::NotNull);
@@ -117,7 +119,8 @@ impl Abstract {
         Abstract { constant, inside, presence: Presence::Known, ephemeral, ..self }
     }
 
-    /// A collection of an unknown number of alike elements; `ty` is its type where that is known.
+    /// A collection of an unknown number of elements, each like `element`. `ty` is the type of the collection if it
+    /// is known, or dynamic.
     pub fn each(ty: Type, element: Abstract) -> Abstract {
         let origin = element.origin.clone();
         let failing = element.failing.clone();
@@ -126,8 +129,8 @@ impl Abstract {
         Abstract { inside, failing, origin, ephemeral, ..Abstract::of_type(ty) }
     }
 
-    /// The same value with what its marks say of when it is ephemeral: what is only perhaps marked depends on nothing that
-    /// has a name.
+    /// Returns the value with an [`Ephemerality`] derived from its marks alone: *yes* becomes always, *maybe*
+    /// becomes a dependence on unnamed values.
     #[must_use]
     pub fn ephemeral_as_marked(self) -> Abstract {
         let inside = match &self.inside {
@@ -139,13 +142,14 @@ impl Abstract {
         Abstract { ephemeral, ..self }
     }
 
-    /// The constant of a value without any marks; only such a constant may be a part of another.
+    /// Returns the constant if neither the value nor a part of it is marked. Only such a constant may become part
+    /// of another constant.
     pub fn plain_constant(&self) -> Option<&Value> {
         let constant = self.constant.as_ref()?;
         (self.deep_marks() == TriMarks::NONE).then_some(&constant.0)
     }
 
-    /// Whether all of its parts are constants, and only its size keeps it from being one.
+    /// Returns true if all parts are constants and only the size of the whole keeps it from having a constant.
     pub(in crate::analysis) fn is_too_large_for_constant(&self) -> bool {
         let is_constant = |part: &Abstract| part.plain_constant().is_some();
         self.constant.is_none()
@@ -157,34 +161,35 @@ impl Abstract {
             }
     }
 
-    /// Whether a message may show the constant.
+    /// Returns true if a message may show the constant: nothing in it may be sensitive or ephemeral.
     pub(in crate::analysis) fn is_showable(&self) -> bool {
         let marks = self.deep_marks();
         marks.sensitive == Tri::No && marks.ephemeral == Tri::No
     }
 
-    /// Whether a message may show the names of the parts and their number: those are marked as the whole is.
+    /// Returns true if a message may show the names and the number of the parts. Both carry the marks of the value
+    /// itself, not those of its parts.
     pub(in crate::analysis) fn has_showable_shape(&self) -> bool {
         self.marks.sensitive == Tri::No && self.ephemeral.here().is_never()
     }
 
-    /// Whether it is known to be null.
+    /// Returns true if the value is known to be null.
     pub fn is_null(&self) -> bool {
         self.constant.as_ref().is_some_and(|it| it.0.is_null())
     }
 
-    /// Whether something of its type is decided by its value only: of a constant, nothing is.
+    /// Returns true if part of the type depends on the runtime value. The type of a constant never does.
     pub fn has_open_type(&self) -> bool {
         self.constant.is_none() && (self.ty.has_dynamic() || !self.failing.is_typed_early)
     }
 
-    /// The same value with further marks on it. When it is ephemeral stays as it is.
+    /// Returns the value with further marks on it. The conditions of its [`Ephemerality`] do not change.
     pub fn with_marks(mut self, marks: &TriMarks) -> Abstract {
         self.marks = self.marks.union(marks);
         self
     }
 
-    /// The same value with one mark set on it.
+    /// Returns the value with one mark set on it, and with the [`Ephemerality`] that follows from that mark.
     pub fn with_mark(mut self, kind: MarkKind, value: Tri) -> Abstract {
         let joined = self.marks.get(kind).max(value);
         self.marks = self.marks.with(kind, joined);
@@ -194,7 +199,7 @@ impl Abstract {
         self
     }
 
-    /// The same value, explained by `origin` if there is something to explain and it is not explained already.
+    /// Returns the value with `origin`, if the value may be ephemeral and has no origin yet.
     pub fn with_origin(mut self, origin: Option<Arc<Origin>>) -> Abstract {
         if self.origin.is_none() && self.deep_marks().ephemeral > Tri::No {
             self.origin = origin;
@@ -202,12 +207,12 @@ impl Abstract {
         self
     }
 
-    /// Marks of the value and of everything inside of it. O(1).
+    /// The marks of the value and of everything inside, joined. O(1).
     pub fn deep_marks(&self) -> TriMarks {
         self.marks.union(&self.inner_marks())
     }
 
-    /// Marks of everything inside: *yes* if some part is surely there and marked. O(1).
+    /// The marks of everything inside: *yes* if some part certainly exists and is marked. O(1).
     pub fn inner_marks(&self) -> TriMarks {
         match self.presence {
             // A null has no parts.
@@ -216,7 +221,7 @@ impl Abstract {
         }
     }
 
-    /// The marks that are sure, on it or inside.
+    /// The marks that are *yes* on the value or inside; all others are *no*.
     pub(in crate::analysis) fn sure_marks(&self) -> TriMarks {
         let deep = self.deep_marks();
         MarkKind::ALL.into_iter().fold(TriMarks::NONE, |marks, kind| match deep.get(kind) {
@@ -225,22 +230,23 @@ impl Abstract {
         })
     }
 
-    /// The same value without a mark, on it and inside.
+    /// Returns the value without one kind of mark, on it and inside.
     pub fn without_deep(&self, kind: MarkKind) -> Abstract {
         self.with_every_mark(&mut |marks| marks.with(kind, Tri::No))
     }
 
-    /// The same value with no marks at all.
+    /// Returns the value without any marks, on it and inside.
     pub fn unmarked(&self) -> Abstract {
         self.with_every_mark(&mut |_| TriMarks::NONE)
     }
 
-    /// The same value with every mark only perhaps there.
+    /// Returns the value with every *yes* mark lowered to *maybe*, on it and inside.
     pub fn weakened(&self) -> Abstract {
         self.with_every_mark(&mut |marks| marks.weakened())
     }
 
-    /// The same value outside of what binds these names, about elements of what `reads` says.
+    /// Returns the value as it is outside of the construct that binds `names`. Conditions that mention one of the
+    /// names become a dependence on `reads`, the references of the collection that the names are bound to.
     pub(in crate::analysis) fn outside_of(&self, names: &[SymbolId], reads: &[Str]) -> Abstract {
         if self.deep_marks().ephemeral == Tri::No {
             return self.clone();
@@ -250,19 +256,20 @@ impl Abstract {
         Abstract { inside, ephemeral, ..self.clone() }
     }
 
-    /// The same value where its failing may be hidden: marks that are not there then are only perhaps there.
+    /// Returns the value for a place that may hide its failure. Marks that a failure would lose are lowered to
+    /// *maybe*.
     pub(in crate::analysis) fn if_it_holds(self) -> Abstract {
         if self.failing.keeps_marks { self } else { self.weakened() }
     }
 
-    /// The same value, of which neither the type is known nor anything that depends on it.
+    /// Returns the value with its type forgotten, and everything that depends on the type.
     pub(in crate::analysis) fn opened(&self) -> Abstract {
         let presence = self.open_presence();
         Abstract { ty: Type::Dynamic, constant: None, presence, ..self.with_open_parts() }
     }
 
-    /// Whether it can be null or unknown once it has another type: while elements of a set are unknown, so is a list of
-    /// them.
+    /// The presence of the value after a conversion to another type. While elements of a set are unknown, a list of
+    /// them is unknown as a whole.
     pub(in crate::analysis) fn open_presence(&self) -> Presence {
         match &self.ty {
             Type::Set(_) => self.presence.min(Presence::NotNull),
@@ -270,7 +277,7 @@ impl Abstract {
         }
     }
 
-    /// The same value with parts of which that holds.
+    /// Returns the value with the types of its parts forgotten, and without its constant.
     pub(in crate::analysis) fn with_open_parts(&self) -> Abstract {
         let inside = self.inside.map(&mut Abstract::opened);
         Abstract { constant: None, inside, ..self.clone() }
@@ -294,7 +301,8 @@ impl Abstract {
         Abstract { origin: changed.origin.filter(|_| is_explained), ..changed }
     }
 
-    /// An attribute of an object or an element of a map. `None` where there is surely none of that name.
+    /// Returns an attribute of an object or an element of a map. `None` if the value certainly has none of that
+    /// name.
     pub fn attr(&self, name: &str) -> Option<Abstract> {
         let part = match &self.inside {
             Inside::Attrs(attrs) => attrs.get(name)?.clone(),
@@ -306,7 +314,7 @@ impl Abstract {
         Some(self.taken_out(part, is_sure))
     }
 
-    /// An attribute as the constant or the type tells it, without marks.
+    /// An attribute without marks, as the constant or the type determines it. `None` if there is none of that name.
     fn plain_attr(&self, name: &str) -> Option<Abstract> {
         if let Some(entries) = self.constant.as_ref().and_then(|it| it.0.as_map()) {
             return entries.get(name).map(|part| Abstract::constant(part.clone()));
@@ -320,11 +328,11 @@ impl Abstract {
         Some(Abstract::of_type(ty))
     }
 
-    /// A part of this value, as it is when it stands alone.
+    /// Returns a part of this value as a value of its own.
     fn taken_out(&self, part: Abstract, is_sure: bool) -> Abstract {
         let mut part = part.with_origin(self.origin.clone());
         if self.presence < Presence::Known {
-            // While this is unknown, so is the part.
+            // While the container is unknown, so is the part.
             part.constant = None;
             part.presence = part.presence.min(Presence::NotNull);
         }
@@ -334,7 +342,7 @@ impl Abstract {
         part
     }
 
-    /// The element of a tuple or list at a position. `None` where there is surely none.
+    /// Returns the element of a tuple or list at a position. `None` if there certainly is none.
     pub fn item(&self, position: usize) -> Option<Abstract> {
         let (part, is_sure) = match &self.inside {
             Inside::Items(items) => (items.get(position)?.clone(), true),
@@ -358,7 +366,7 @@ impl Abstract {
         Some(self.taken_out(part, is_sure))
     }
 
-    /// The number of elements, where all of them are known.
+    /// The number of elements, or `None` if it is not known.
     pub fn known_length(&self) -> Option<usize> {
         match &self.inside {
             Inside::Attrs(attrs) => Some(attrs.len()),
@@ -368,7 +376,8 @@ impl Abstract {
         }
     }
 
-    /// The elements in order with their keys, where all of them are known; nothing if there are more than `most`.
+    /// Returns the elements in order, each with its key. `None` if they are not all known, or if there are more
+    /// than `most`.
     pub fn known_elements(&self, most: usize) -> Option<Vec<(Abstract, Abstract)>> {
         let text = |name: &Str| Abstract::constant(Value::string(name.clone()));
         let number =
@@ -397,35 +406,35 @@ impl Abstract {
     }
 }
 
-/// Whether a constant is small enough to be kept.
+/// Returns true if a constant is small enough to be kept.
 pub(super) fn is_kept(constant: &Value) -> bool {
     constant.unshared_size() <= LARGEST_CONSTANT
 }
 
-/// With this, a change of marks shows what it does to a mark that is sure.
+/// The input that shows how a function on marks treats an ephemeral mark that is *yes*.
 const SURELY_EPHEMERAL: TriMarks =
     TriMarks { sensitive: Tri::No, ephemeral: Tri::Yes, deprecated: Tri::No };
 
-/// The most parts that are known of one value, at all depths together.
+/// The largest number of parts that an abstract value holds, at all depths together.
 const MOST_PARTS: u64 = 1_000_000;
 
-/// Whether the elements of a type are found by name. What is not known may be found so.
+/// Returns true if the elements of a type can be found by name. A dynamic type may have such elements.
 fn is_keyed(ty: &Type) -> bool {
     matches!(ty, Type::Map(_) | Type::Object(_) | Type::Dynamic)
 }
 
-/// What holds where one of several parts fails.
+/// Joins the [`Failing`] of several parts, any of which may fail.
 fn all_failing<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Failing {
     parts.fold(Failing::NEVER, |failing, part| failing.with(&part.failing))
 }
 
-/// The first reason among parts.
+/// Returns the origin of the first part that has one.
 fn first_origin<'a>(parts: impl Iterator<Item = &'a Abstract>) -> Option<Arc<Origin>> {
     parts.fold(None, |found, part| found.or_else(|| part.origin.clone()))
 }
 
 impl Abstract {
-    /// A part of this, of which only the marks inside are known.
+    /// Returns a part of this value when only the marks inside, not the parts themselves, are known.
     fn opaque_part(&self, part: Abstract, marks: &TriMarks) -> Abstract {
         let weak = marks.weakened();
         if weak == TriMarks::NONE {

@@ -1,4 +1,4 @@
-//! `base.name` and `base[key]` (hcl 4.4).
+//! Evaluates attribute access and indexing: `base.name` and `base[key]`.
 
 use values::{
     Kind, Marks, Str, Value,
@@ -34,7 +34,7 @@ impl Evaluation<'_> {
         Ok(self.attr_of(id, &value, name))
     }
 
-    /// `module.call[key].name`
+    /// Evaluates `module.call[key].name`.
     fn attr_of_module_instance(
         &mut self,
         id: ExprId,
@@ -54,8 +54,8 @@ impl Evaluation<'_> {
         Ok(self.attr_of(id, &value, name))
     }
 
-    /// The value of a module call in which at least one output can be looked for. A reference to an output waits for that
-    /// output only; the others may not be known yet.
+    /// The value of a module call that contains at least the named output. A reference to an output depends only
+    /// on that output; the others may still be unknown.
     fn module_with_output(&mut self, call_at: ExprId, call: &str, output: &str) -> Outcome {
         if let Some(scope) = self.scope {
             let found = scope.module_with_output(call, output);
@@ -106,10 +106,10 @@ impl Evaluation<'_> {
         Ok(self.element_of(id, &collection, &key))
     }
 
-    /// `value.name`
+    /// Evaluates `value.name`.
     fn attr_of(&mut self, at: ExprId, value: &Value, name: &Str) -> Value {
         let name = normalized(name);
-        // What is known is found without asking for the type of the whole.
+        // Look up a known attribute directly, because computing the type of the whole object is expensive.
         if let Some(found) = value.as_map().and_then(|entries| entries.get(&*name)) {
             return found.with_marks(&rules::result_marks(RuleId::Attribute, [value]));
         }
@@ -119,14 +119,14 @@ impl Evaluation<'_> {
         }
     }
 
-    /// `collection[key]`
+    /// Evaluates `collection[key]`.
     fn element_of(&mut self, at: ExprId, collection: &Value, key: &Value) -> Value {
         if let Some(found) = known_element(collection, key) {
             return found;
         }
         match ops::index(collection, key) {
             Ok(found) if key.is_known() => found,
-            // Some element, nobody knows which: it has the marks of all of them.
+            // The key is unknown, so the result may be any element and carries the marks of all.
             Ok(found) => found.with_marks(&collection.deep_marks()),
             Err(error) => self.op_failed(at, error, &collection.marks().union(&key.deep_marks())),
         }
@@ -146,12 +146,13 @@ impl Evaluation<'_> {
     }
 }
 
-/// A key with which an instance can be asked for directly. With any other, the collection decides what is said.
+/// Returns true if the key selects an instance directly. For other keys, the collection decides on the diagnostic.
 fn is_plain_key(key: &Value) -> bool {
     key.marks().is_empty() && matches!(key.kind(), Kind::String(_) | Kind::Number(_))
 }
 
-/// The element in the plain case, found without asking for the type of the whole.
+/// The element for a known, unmarked key. Avoids computing the type of the collection. `None` if the general
+/// operation must decide.
 fn known_element(collection: &Value, key: &Value) -> Option<Value> {
     if !key.marks().is_empty() {
         return None;
@@ -167,7 +168,7 @@ fn known_element(collection: &Value, key: &Value) -> Option<Value> {
     Some(found.with_marks(&rules::result_marks(rule, [collection])))
 }
 
-/// Names of attributes are in normalization form C, names in the source may be in another.
+/// Normalizes an attribute name to NFC. Attribute names of values are in NFC; names in the source may not be.
 fn normalized(name: &Str) -> Str {
     if name.is_ascii() {
         return name.clone();

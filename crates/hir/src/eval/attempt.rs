@@ -1,7 +1,7 @@
-//! `try` and `can` (DESIGN 2.9).
+//! Evaluates `try` and `can`.
 //!
-//! Whether an expression fails can tell something of what it reads. So where its failing shows, in the fallback of a
-//! `try` and in the result of `can`, what was read leaves its marks.
+//! The success or failure of an expression can reveal something about the values that it reads. The fallback of a
+//! `try` and the result of a `can` depend on it, so they carry the marks of the values that were read.
 
 use values::{
     Marks, Refinements, Type, Value,
@@ -15,21 +15,21 @@ use super::{
 };
 use crate::{expr::ExprId, scope::Interrupt};
 
-/// The values that an expression reads from outside of itself.
+/// The values of the references in an expression.
 struct Reads(Vec<Value>);
 
 impl Reads {
-    /// The marks that the expression's success or failure carries.
+    /// The marks that the success or failure of the expression carries.
     fn shown(&self, rule: RuleId, result: &Value) -> Marks {
         rules::result_marks(rule, self.0.iter().chain([result]))
     }
 }
 
 impl Evaluation<'_> {
-    /// The first argument that succeeds. Arguments that came out of an expansion always do.
+    /// Returns the first argument that succeeds. An argument that comes from an expansion always succeeds.
     ///
-    /// A failure is final, even one over unknown values. A success that is not wholly known may still become a failure, so
-    /// its value, and with it the choice among the remaining arguments, is unknown.
+    /// A failure is final, even if it involves unknown values. A success that is not wholly known may still become
+    /// a failure, so the result is unknown, because the choice among the remaining arguments is open.
     pub(super) fn attempt(&mut self, id: ExprId, args: &[Argument]) -> Outcome {
         let mut tried = Marks::NONE;
         let mut failed = Vec::new();
@@ -83,7 +83,7 @@ impl Evaluation<'_> {
         Ok(Reads(values))
     }
 
-    /// The marks that the result of one of the arguments can have, while none of them is decided.
+    /// The marks that the result may carry while the choice among the arguments is open.
     fn marks_of_all(&mut self, args: &[Argument]) -> Result<Marks, Interrupt> {
         let mut marks = Marks::NONE;
         for arg in args {

@@ -1,4 +1,4 @@
-//! Function calls (hcl 4.7).
+//! Evaluates function calls.
 
 use values::{
     MarkKind, Marks, Str, Type, Value,
@@ -17,9 +17,9 @@ use crate::{
 
 /// An argument of a call.
 pub(super) enum Argument {
-    /// As written, not evaluated yet.
+    /// An argument in the source, not evaluated yet.
     Written(ExprId),
-    /// An element of the argument before `...`.
+    /// An element of the collection before `...`.
     Expanded(ExprId, Value),
 }
 
@@ -33,9 +33,9 @@ impl Argument {
 
 /// The arguments of a call after expansion.
 enum Arguments {
-    /// With them, the marks that go on the result: those of a collection that has no elements to take them.
+    /// The arguments, and marks that the result inherits: the marks of an empty expanded collection.
     Known(Vec<Argument>, Marks),
-    /// The expanded one is not known yet, or failed: the result of the call is this.
+    /// The expanded collection is unknown or failed. Holds the result of the call.
     Unknown(Value),
 }
 
@@ -149,7 +149,7 @@ impl Evaluation<'_> {
             return Ok(Arguments::Known(args, marks));
         }
         self.reserve(last, value.shallow_size())?;
-        // The collection itself is gone after this, so its marks go on every element.
+        // The elements replace the collection, so each of them inherits its marks.
         args.extend(
             elements.iter().map(|it| Argument::Expanded(last, it.with_marks(value.marks()))),
         );
@@ -200,7 +200,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// `convert`: its second argument is a type as it is written.
+    /// Evaluates `convert`, whose second argument is a type expression.
     fn conversion(&mut self, id: ExprId, function: &Function, args: &[Argument]) -> Outcome {
         let exprs = self.exprs;
         let (value, to) = match (self.arity_fault(id, function, args), args) {
@@ -222,7 +222,7 @@ impl Evaluation<'_> {
             return Ok(self.fail(fault, &value.deep_marks()));
         };
         let Some(constraint) = constraint else {
-            // That it is no type was told where it was read.
+            // The invalid type is already reported.
             return Ok(Value::dynamic().with_marks(&value.deep_marks()));
         };
         if value.ty() != constraint.ty {
@@ -237,7 +237,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The values of all arguments; if one of them failed, the result that the call has then.
+    /// The values of all arguments. If one failed, the result of the call.
     fn all_values(&mut self, args: &[Argument]) -> Result<Result<Vec<Value>, Value>, Interrupt> {
         let before = self.failures();
         let mut values = Vec::with_capacity(args.len());
@@ -345,7 +345,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// What a diagnostic says of a failed call: id, summary and detail.
+/// The id, summary and detail of the diagnostic for a failed call.
 pub fn function_problem(
     function: &Function,
     error: &FunctionError,
@@ -363,7 +363,7 @@ pub fn function_problem(
     }
 }
 
-/// The argument at fault and its parameter's name.
+/// The argument at fault and the name of its parameter. `None` if the error is not about one argument.
 fn culprit(function: &Function, error: &FunctionError) -> Option<(usize, &'static str)> {
     let position = error.argument?;
     Some((position, function.parameter(position)?.name))
@@ -373,7 +373,7 @@ fn deep_marks(values: &[Value]) -> Marks {
     values.iter().fold(Marks::NONE, |all, it| all.union(&it.deep_marks()))
 }
 
-/// `name(first, second, rest...)`
+/// The signature as text, such as `name(first, second, rest...)`.
 fn signature(function: &Function) -> String {
     let mut params: Vec<String> = function.params.iter().map(|it| it.name.to_owned()).collect();
     params.extend(function.variadic.as_ref().map(|it| format!("{}...", it.name)));

@@ -1,4 +1,4 @@
-//! `condition ? a : b` (hcl 4.3, 4.4).
+//! Evaluates conditional expressions, `condition ? a : b`.
 
 use values::{
     Marks, ObjectType, Refinements, Type, Value, convert,
@@ -8,7 +8,7 @@ use values::{
 use super::evaluation::{Captured, Evaluation, Fault, Outcome};
 use crate::expr::ExprId;
 
-/// Both arms, and the type that the result has whichever is chosen.
+/// Both arms, and the type of the result.
 struct Arms {
     ty: Type,
     then: Captured,
@@ -105,7 +105,7 @@ impl Evaluation<'_> {
 
     fn inconsistent(&mut self, id: ExprId, then: &Value, otherwise: &Value) -> Value {
         let (a, b) = (then.ty(), otherwise.ty());
-        // The names of the attributes of an ephemeral object may be the secret themselves.
+        // The attribute names of an ephemeral object may themselves be secret.
         let is_secret = then.has_deep_secret() || otherwise.has_deep_secret();
         let why = if is_secret { named_mismatch(&a, &b) } else { mismatch(&a, &b) };
         let fault = Fault {
@@ -121,7 +121,7 @@ impl Evaluation<'_> {
 }
 
 impl Arms {
-    /// The result while the condition is unknown: whatever holds of both arms.
+    /// The result while the condition is unknown: unknown, with the refinements that hold for both arms.
     fn undecided(&self, condition: &Value) -> Value {
         let marks = self.all_marks(condition);
         let (then, otherwise) = (&self.then.value, &self.otherwise.value);
@@ -132,8 +132,8 @@ impl Arms {
         Value::unknown_with(self.ty.clone(), both).with_marks(&marks)
     }
 
-    /// Bounds survive only where both arms are numbers, or collections of one type: what a conversion would make of
-    /// the other bounds is not followed.
+    /// The refinements that hold for both arms. Bounds survive only if both arms are numbers, or collections of
+    /// one type: this function does not track how a conversion changes bounds.
     fn common_refinements(&self) -> Refinements {
         let (then, otherwise) = (&self.then.value, &self.otherwise.value);
         let ty = then.ty();
@@ -150,7 +150,8 @@ impl Arms {
         Refinements::NONE
     }
 
-    /// The marks of a result that may be either arm; those inside of the arms too, which have no place of their own yet.
+    /// The marks of a result that may be either arm. Includes the marks of inner values, because the result is
+    /// unknown.
     fn all_marks(&self, condition: &Value) -> Marks {
         let (then, otherwise) = (&self.then.value, &self.otherwise.value);
         let own = rules::result_marks(RuleId::Conditional, [condition, then, otherwise]);
@@ -158,8 +159,8 @@ impl Arms {
     }
 }
 
-/// The type of the result. A plain null takes the type of the other arm, and an arm whose type is not known leaves the
-/// result's open.
+/// The type of the result. An untyped null takes the type of the other arm. If the type of an arm is unknown, so
+/// is that of the result. `None` if the types have no common type.
 fn common_type(then: &Value, otherwise: &Value) -> Option<Type> {
     let (a, b) = (then.ty(), otherwise.ty());
     if a == b {
@@ -177,7 +178,7 @@ fn common_type(then: &Value, otherwise: &Value) -> Option<Type> {
     convert::unify(&[a, b])
 }
 
-/// What keeps the types of two arms from having one in common.
+/// The reason why two types have no common type.
 fn mismatch(then: &Type, otherwise: &Type) -> String {
     match (then, otherwise) {
         (Type::Object(a), Type::Object(b)) => object_mismatch(a, b),
@@ -237,8 +238,8 @@ fn tuple_mismatch(then: &[Type], otherwise: &[Type]) -> Option<String> {
     Some(format!("Type mismatch for tuple element {position}: {}", mismatch(a, b)))
 }
 
-/// Only a mismatch inside of objects and tuples needs words of its own; between other elements the names of the
-/// collections say it.
+/// The mismatch of element types. `None` unless the elements are two objects or two tuples: for other elements,
+/// the names of the collection types are enough.
 fn element_mismatch(noun: &str, then: &Type, otherwise: &Type) -> Option<String> {
     let nested = matches!(
         (then, otherwise),

@@ -1,4 +1,4 @@
-//! Defaults of optional attributes, put into a value before it is converted to its constraint's type (hcl 4.8).
+//! Applies the defaults of optional attributes to a value, before its conversion to the type of the constraint.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,8 +9,8 @@ use values::{
 
 use crate::item::{DefaultStep, Defaults};
 
-/// The value with what is missing or null filled in from the defaults, at every depth. Null and unknown values stay as
-/// they are; a value of another shape than the constraint's is left for the conversion to refuse.
+/// Fills in missing and null attributes from the defaults, at any depth. Null and unknown values stay as they are.
+/// A value whose shape differs from the constraint also stays; the conversion then fails.
 pub(crate) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Value {
     if value.stored_length() == Some(0) && !matches!(ty, Type::Object(_)) {
         return value;
@@ -52,7 +52,7 @@ fn fill(defaults: &Defaults, ty: &Type, attributes: &BTreeMap<Str, Value>) -> BT
     for (name, default) in &defaults.attributes {
         let given = filled.get(name);
         if given.is_none_or(Value::is_null) {
-            // Whether something ephemeral is null is as ephemeral as what it is.
+            // The default reveals that the given value is null, so it inherits marks of that value.
             let marks = rules::result_marks(RuleId::OptionalDefault, given);
             filled.insert(name.clone(), default.0.with_marks(&marks));
         } else if let Some(unknown) = given.filter(|it| !it.is_known() && !default.0.is_null()) {
@@ -89,7 +89,8 @@ fn child<'a>(defaults: &'a Defaults, step: &DefaultStep) -> Option<&'a Arc<Defau
     defaults.children.iter().find(|(at, _)| at == step).map(|(_, child)| child)
 }
 
-/// A sequence of the same kind; where the parts have come to differ in type, of the type that they have in common.
+/// Rebuilds a sequence of the same kind from changed items. If the item types differ now, converts the items to a
+/// common type; if there is none, returns a tuple.
 fn rebuilt(value: &Value, items: Vec<Value>) -> Value {
     let declared = value.ty().element().cloned();
     match (value.kind(), declared) {

@@ -1,4 +1,4 @@
-//! `[a, b]` and `{ k = v }`.
+//! Evaluates tuple and object constructors, `[a, b]` and `{ k = v }`.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::{
     scope::Interrupt,
 };
 
-/// What a key expression comes to.
+/// The value of a key expression.
 pub(super) enum Key {
-    /// A name, with the marks of the key.
+    /// A name, and the marks of the key.
     Name(Str, Marks),
-    /// Not known yet, or a failure that was reported.
+    /// The key is unknown, or failed and was reported.
     Unknown(Marks),
 }
 
-/// A part of a constructed value, which keeps its marks.
+/// An element of a constructed value. It keeps its marks if the mark rule is elementwise.
 fn carried(rule: RuleId, part: Value) -> Value {
     match rules::rule(rule, Domain::Concrete) {
         MarkRule::Elementwise => part,
@@ -53,7 +53,7 @@ impl Evaluation<'_> {
                     marks.add(&key_marks);
                     attributes.insert(name, value);
                 }
-                // The value may stand under any name, so what is said of it is said of the whole.
+                // The value may belong to any name, so its marks go to the whole object.
                 Key::Unknown(key_marks) => {
                     marks.add(&key_marks);
                     marks.add(&value.deep_marks());

@@ -1,7 +1,7 @@
-//! Values in a few words, for the lines below a diagnostic's source.
+//! Short descriptions of values, which diagnostics show below the source line.
 //!
-//! **Invariant:** of a sensitive or ephemeral value only that it is one is said; of the parts of a container only their
-//! number and, for a lone attribute, its name.
+//! **Invariant:** the description of a sensitive or ephemeral value contains only that fact. The description of a
+//! container has only the number of its parts and, for a single attribute, its name.
 
 use values::{Kind, MarkKind, Refinements, Type, Value};
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::expr::{Expr, ExprId};
 
-/// One line for each thing that the expression reads, such as `var.x is "a"`, in the order of their names.
+/// Returns one line for each value that the expression reads, such as `var.x is "a"`, sorted by name.
 pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {
-    /// An expression that mentions more than this is not explained by a list of values.
+    /// The maximum number of values. A longer list does not explain an expression.
     const MOST: usize = 16;
     let exprs = evaluation.exprs;
     let mut lines = Vec::new();
@@ -30,8 +30,8 @@ pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<St
 }
 
 impl Evaluation<'_> {
-    /// The value of a traversal, or of what is left of it without the steps that fail; without a trace of what went
-    /// wrong.
+    /// The value of the longest prefix of a traversal that evaluates without failure. `None` if there is none.
+    /// Reports no diagnostics.
     fn longest_that_succeeds(&mut self, mut id: ExprId) -> Option<(ExprId, Value)> {
         loop {
             let before = self.failures();
@@ -45,7 +45,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// What is said of a value after its name: `is "a"`, `has a sensitive value`, `will be known only after apply`.
+/// The predicate of a value in a description: `is "a"`, `has a sensitive value`, `will be known only after apply`.
 pub(crate) fn statement(value: &Value) -> String {
     if value.marks().has(MarkKind::Ephemeral) {
         return "has an ephemeral value".to_owned();
@@ -69,7 +69,7 @@ fn unknown_statement(ty: &Type, refinements: &Refinements) -> String {
 }
 
 fn length_statement(refinements: &Refinements) -> String {
-    /// Longer bounds say nothing to a reader.
+    /// The maximum upper bound that is shown. Larger bounds do not help the reader.
     const GREATEST: u64 = 1024;
     match (refinements.min_length(), refinements.max_length().filter(|max| *max <= GREATEST)) {
         (min, Some(max)) if min == max => format!(" of length {min}"),
@@ -80,7 +80,7 @@ fn length_statement(refinements: &Refinements) -> String {
     }
 }
 
-/// A known value in a few words: `"a"`, `list of string with 2 elements`.
+/// A short description of a known value: `"a"`, `list of string with 2 elements`.
 fn description(value: &Value) -> String {
     match value.kind() {
         Kind::Null => "null".to_owned(),
@@ -109,7 +109,7 @@ fn with_elements(name: &str, count: usize) -> String {
     }
 }
 
-/// Text in quotes, cut where it is longer than a line should be.
+/// Quotes a string and truncates it to the length of a line.
 fn quoted(text: &str) -> String {
     const LONGEST: usize = 200;
     match text.char_indices().nth(LONGEST) {

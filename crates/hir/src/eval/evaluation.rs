@@ -1,4 +1,4 @@
-//! One evaluation: the bound names, the problems found so far, and the choice of the form.
+//! The state of one evaluation: bound symbols, diagnostics and the budget. Dispatches on the form of expression.
 
 use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
@@ -9,39 +9,39 @@ use crate::{
     scope::{EvalDiagnostic, Interrupt, Scope, SecretParts},
 };
 
-/// Memory that an element takes in a tuple or list.
+/// The memory size of an element in a tuple or list.
 pub(super) const ELEMENT: u64 = size_of::<Value>() as u64;
 
-/// Memory that an entry takes in an object or map.
+/// The memory size of an entry in an object or map.
 pub(super) const ENTRY: u64 = 2 * ELEMENT;
 
-/// A value, or the reason why the evaluation as a whole cannot go on now.
+/// A value, or the reason why the whole evaluation stops.
 pub(super) type Outcome = Result<Value, Interrupt>;
 
-/// One run over the expressions of one item.
+/// One evaluation of expressions of one item.
 pub(super) struct Evaluation<'a> {
     pub(super) exprs: &'a Exprs,
-    /// Absent for constants.
+    /// The scope of references. `None` for constants.
     pub(super) scope: Option<&'a dyn Scope>,
     symbols: Vec<Option<Value>>,
     diagnostics: Vec<EvalDiagnostic>,
-    /// References that may not stand here at all. No arm and no `try` hides them.
+    /// References that are not allowed in this place. Neither conditionals nor `try` suppress these errors.
     refused: Vec<EvalDiagnostic>,
-    /// How many errors there were since the start, less those that were thrown away.
+    /// The number of errors since the start, without discarded ones.
     failures: usize,
-    /// Above zero where nobody will see the diagnostics.
+    /// The nesting depth of [`Evaluation::unseen`]. Diagnostics are discarded if it is not zero.
     unseen: u32,
-    /// Where secrets that are come across go; absent if nobody asks for them.
+    /// The collector of secrets. `None` if no caller collects them.
     parts: Option<&'a SecretParts>,
-    /// Whether nobody will see the value either, so that names may be marked beyond what is true of them.
+    /// Set if the value will be discarded, so that bound symbols may carry extra marks.
     marks_names: bool,
-    /// What the evaluation may take; absent where nothing is limited.
+    /// The budget. `None` if the evaluation is not limited.
     pub(super) budget: Option<&'a Budget>,
-    /// What was taken of the budget when the evaluation began.
+    /// The memory use of the budget when the evaluation began.
     taken_before: u64,
 }
 
-/// Something that is wrong with an expression.
+/// A problem of an expression.
 pub(super) struct Fault {
     pub(super) at: ExprId,
     pub(super) id: &'static str,
@@ -49,7 +49,7 @@ pub(super) struct Fault {
     pub(super) detail: String,
 }
 
-/// A value together with the diagnostics of its own evaluation, kept apart until it is clear that they count.
+/// A value with the diagnostics of its evaluation, kept separate until the evaluation decides that they apply.
 pub(super) struct Captured {
     pub(super) value: Value,
     pub(super) diagnostics: Vec<EvalDiagnostic>,
@@ -74,7 +74,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Ends the evaluation. What it took of the budget and does not keep is given back.
+    /// Ends the evaluation. Returns memory to the budget that the result does not keep.
     pub(super) fn finish(
         mut self,
         at: impl Into<At>,
@@ -102,9 +102,10 @@ impl<'a> Evaluation<'a> {
         Ok(Evaluated { value, diagnostics: self.diagnostics, exceeded: ended })
     }
 
-    /// All parts of a secret are looked at, to hide them: more must not be kept than can be walked.
+    /// Reserves memory for walks over all parts of a secret, which redaction needs: a value must not be kept if it
+    /// is too large to be walked.
     fn checked_secret(&self, at: At, value: Value) -> Outcome {
-        /// Times that a secret is walked through, or copied without its marks.
+        /// The estimated number of walks and unmarked copies of a secret.
         const WALKS: u64 = 16;
         if value.has_deep_secret() {
             self.reserve(at, value.walked_size().saturating_mul(WALKS))?;
@@ -117,17 +118,17 @@ impl<'a> Evaluation<'a> {
         self.within(at, self.budget.map_or(Ok(()), Budget::step))
     }
 
-    /// Takes memory for a part of the value of `at`, before it is allocated.
+    /// Charges memory for a part of the value of `at`, before its allocation.
     pub(super) fn charge(&self, at: impl Into<At>, bytes: u64) -> Result<(), Interrupt> {
         self.within(at, self.budget.map_or(Ok(()), |budget| budget.charge(bytes)))
     }
 
-    /// Makes sure that there is memory for something that is dropped soon.
+    /// Checks that there is memory for a temporary value.
     pub(super) fn reserve(&self, at: impl Into<At>, bytes: u64) -> Result<(), Interrupt> {
         self.within(at, self.budget.map_or(Ok(()), |budget| budget.reserve(bytes)))
     }
 
-    /// Ends the evaluation where `at` exceeds the budget.
+    /// Converts an exceeded budget to an interrupt at the location `at`.
     pub(super) fn within<T>(
         &self,
         at: impl Into<At>,
@@ -136,13 +137,13 @@ impl<'a> Evaluation<'a> {
         result.map_err(|exceeded| Interrupt::Exceeded { at: at.into(), exceeded })
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub(super) fn value(&mut self, id: ExprId) -> Outcome {
         self.step(id)?;
         let before = self.budget.map_or(0, Budget::used);
         let value = self.value_to_look_into(id)?;
         if let Some(budget) = self.budget {
-            // What the value was made from is dropped now.
+            // The intermediate values are dropped here, so return their memory.
             budget.settle(before, Some(&value));
         }
         if let Some(parts) = self.parts
@@ -154,8 +155,9 @@ impl<'a> Evaluation<'a> {
         Ok(value)
     }
 
-    /// Whether a secret was computed here. Of containers, those that functions gave count: all others are put together
-    /// from parts that had their turn, or are what somebody else knows.
+    /// Returns true if a secret was computed by this expression. A container counts only if a function returned
+    /// it: all others consist of parts that were collected before, or come from a reference, whose value the
+    /// caller knows.
     fn is_part(&self, id: ExprId, value: &Value) -> bool {
         if matches!(value.kind(), Kind::String(_) | Kind::Number(_)) {
             return true;
@@ -167,7 +169,7 @@ impl<'a> Evaluation<'a> {
         matches!(&self.exprs[root], Expr::Call(call) if !matches!(&*call.name, "try" | "can"))
     }
 
-    /// The value of an expression of which only a part will be used: only that part counts as come across.
+    /// Evaluates an expression of which the caller uses only a part. Does not collect the whole value as a secret.
     pub(super) fn value_to_look_into(&mut self, id: ExprId) -> Outcome {
         let exprs = self.exprs;
         match &exprs[id] {
@@ -190,12 +192,12 @@ impl<'a> Evaluation<'a> {
                 self.conditional(id, *condition, *then, *otherwise)
             }
             Expr::Call(call) => self.call(id, call),
-            // Who takes a type reads it as what it is.
+            // The function that accepts a type reads it from the expression.
             Expr::Type(_) => Ok(Value::dynamic()),
         }
     }
 
-    /// The value of a reference as a whole.
+    /// Evaluates a reference as a whole.
     pub(super) fn reference(&mut self, id: ExprId, reference: &Ref) -> Outcome {
         let Some(scope) = self.scope else {
             let fault = Fault {
@@ -209,7 +211,7 @@ impl<'a> Evaluation<'a> {
         self.or_refused(id, scope.reference(reference))
     }
 
-    /// Turns a refusal of the scope into a diagnostic that nothing hides.
+    /// Turns a refusal of the scope into a diagnostic that nothing suppresses.
     pub(super) fn or_refused(&mut self, at: ExprId, outcome: Outcome) -> Outcome {
         let Err(Interrupt::Refused { summary, detail }) = outcome else { return outcome };
         self.failures += 1;
@@ -228,7 +230,7 @@ impl<'a> Evaluation<'a> {
         Ok(Value::dynamic())
     }
 
-    /// The value bound to a name; unknown where it is looked at outside of its loop.
+    /// The value bound to a symbol. Unknown if the symbol is evaluated outside of its loop.
     pub(super) fn symbol(&self, symbol: SymbolId) -> Value {
         self.bound(symbol).cloned().unwrap_or_else(Value::dynamic)
     }
@@ -251,12 +253,13 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Reports a fault and gives the value of the failing expression: unknown, with the marks of what it read.
+    /// Reports a fault. Returns the value of the failing expression: unknown, with the marks of the values that it
+    /// read.
     pub(super) fn fail(&mut self, fault: Fault, read: &Marks) -> Value {
         self.fail_in(fault, None, read)
     }
 
-    /// Like [`Evaluation::fail`], with what would mend it.
+    /// Like [`Evaluation::fail`], with a suggested fix.
     pub(super) fn fail_fixable(&mut self, fault: Fault, fix: Option<Fix>, read: &Marks) -> Value {
         let told = self.diagnostics.len();
         let value = self.fail(fault, read);
@@ -266,7 +269,7 @@ impl<'a> Evaluation<'a> {
         value
     }
 
-    /// Like [`Evaluation::fail`], with a line on what was going on.
+    /// Like [`Evaluation::fail`], with an extra line of context.
     pub(super) fn fail_in(&mut self, fault: Fault, doing: Option<String>, read: &Marks) -> Value {
         self.failures += 1;
         let at = At::of_problem(fault.id, fault.at);
@@ -278,7 +281,7 @@ impl<'a> Evaluation<'a> {
         Value::dynamic().with_marks(read)
     }
 
-    /// Reports an error that no expression's value explains.
+    /// Reports an error that is not the value of an expression.
     pub(super) fn report(
         &mut self,
         at: At,
@@ -287,7 +290,8 @@ impl<'a> Evaluation<'a> {
         detail: String,
     ) {
         self.failures += 1;
-        // One place can lack several things; a block made several times lacks the same each time.
+        // One location can have several problems with the same id. A block that is generated several times has
+        // each only once.
         let is_reported = |it: &EvalDiagnostic| it.at == at && it.id == id && it.detail == detail;
         if self.unseen == 0 && !self.diagnostics.iter().any(is_reported) {
             self.push(at, id, summary.into(), detail, Vec::new());
@@ -313,19 +317,20 @@ impl<'a> Evaluation<'a> {
         });
     }
 
-    /// Whether the same problem was found at the same place, as in an earlier round of a loop. It is told once.
+    /// Returns true if the same problem was already reported at this location, as in an earlier iteration of a
+    /// loop.
     fn is_reported(&self, at: At, id: &str) -> bool {
         self.diagnostics.iter().any(|it| it.at == at && it.id == id)
     }
 
-    /// How many errors there were so far.
+    /// The number of errors so far.
     pub(super) fn failures(&self) -> usize {
         self.failures
     }
 
-    /// Does the work with names that are bound as they are; if it fails, once more with those names marked as secret,
-    /// so that no message quotes them. Where secrets are gathered, that is done with the names marked, too, and for it
-    /// alone; inside of it nothing is done twice, so that loops in loops do not multiply the work.
+    /// Runs `work` with the bound symbols unmarked. If it fails, discards its diagnostics and runs it again with
+    /// marked symbols, so that no message quotes them. If secrets are collected, a further run with marked symbols
+    /// does only that. Nested calls run their work once, so the cost of nested loops does not multiply.
     pub(super) fn without_quoting<T>(
         &mut self,
         secret: &Marks,
@@ -347,13 +352,13 @@ impl<'a> Evaluation<'a> {
         }
         self.parts = parts;
         if result.is_ok() && self.parts.is_some() {
-            // Without the marks nothing that is computed from those names was seen to be secret.
+            // In the unmarked run, values computed from the symbols were not recognized as secret.
             self.with_marked_names(|this| this.unseen(|this| work(this, secret).map(drop)))?;
         }
         result
     }
 
-    /// Does work in which all names that are bound have their marks, so that inside of it nothing need be done twice.
+    /// Runs `work` with all bound symbols marked. Nested calls of `without_quoting` then run their work once.
     fn with_marked_names<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         self.marks_names = true;
         let result = work(self);
@@ -361,7 +366,7 @@ impl<'a> Evaluation<'a> {
         result
     }
 
-    /// Evaluates apart: the diagnostics count only if they are [adopted](Evaluation::adopt).
+    /// Evaluates with separate diagnostics, which apply only if they are [adopted](Evaluation::adopt).
     pub(super) fn captured(&mut self, id: ExprId) -> Result<Captured, Interrupt> {
         let outer = std::mem::take(&mut self.diagnostics);
         let before = self.failures;
@@ -372,7 +377,7 @@ impl<'a> Evaluation<'a> {
         Ok(Captured { value: outcome?, diagnostics, failures })
     }
 
-    /// Makes diagnostics that were kept apart count.
+    /// Adds captured diagnostics to those of the evaluation. Returns the value.
     pub(super) fn adopt(&mut self, captured: Captured) -> Value {
         self.failures += captured.failures;
         for diagnostic in captured.diagnostics {
@@ -383,7 +388,7 @@ impl<'a> Evaluation<'a> {
         captured.value
     }
 
-    /// Does something whose diagnostics nobody will see.
+    /// Runs `work` and discards its diagnostics.
     pub(super) fn unseen<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.failures;
         self.unseen += 1;

@@ -1,4 +1,4 @@
-//! `for` expressions (hcl 4.5).
+//! Evaluates `for` expressions.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
     scope::Interrupt,
 };
 
-/// What the two forms have in common.
+/// The parts that both forms of `for` share.
 #[derive(Clone, Copy)]
 struct Loop {
     id: ExprId,
@@ -24,24 +24,25 @@ struct Loop {
     condition: Option<ExprId>,
 }
 
-/// What there is to go through.
+/// The evaluated collection of a loop.
 enum Source {
-    /// A collection whose elements are known.
+    /// A known collection.
     Known(Value),
-    /// A collection that is not known, or a failure that was reported; with its marks.
+    /// The collection is unknown, or failed and was reported. Holds its marks.
     Unknown(Marks),
 }
 
-/// What the `if` clause says of an element.
+/// The result of the `if` clause for an element.
 enum Inclusion {
     Yes,
     No,
     Unknown,
 }
 
-/// What was gathered so far about the result as a whole.
+/// The state of the result as a whole during a loop.
 struct Progress {
-    /// Marks of the collection, of conditions and of keys: they shape the result.
+    /// The marks of the collection, the conditions and the keys. They go on the result, because they determine its
+    /// shape.
     shape: Marks,
     is_known: bool,
 }
@@ -65,7 +66,7 @@ impl Evaluation<'_> {
             Source::Known(collection) => collection,
             Source::Unknown(marks) => return self.unknown_loop(round, &[parts.body], marks),
         };
-        // The elements do not carry the collection's marks, and the result as a whole does.
+        // The elements do not carry the collection's marks here; the result does.
         self.without_quoting(collection.marks(), |this, secret| {
             this.tuple_over(parts, round, &collection, secret)
         })
@@ -185,7 +186,8 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// The key of an item and whether it must not be shown; nothing where it is unknown or was reported.
+    /// The key of an item, and true if the key is secret. `None` if the key is unknown or failed, which is
+    /// reported.
     fn for_key(
         &mut self,
         id: ExprId,
@@ -244,8 +246,8 @@ impl Evaluation<'_> {
         Ok(Source::Unknown(collection.deep_marks()))
     }
 
-    /// Looks at the `if` clause once with unknown names, so that one of the wrong type is told once and not for each
-    /// element.
+    /// Evaluates the `if` clause once with unknown symbols. A type error is then reported once instead of once per
+    /// element. Returns false if the clause failed.
     fn condition_is_sound(&mut self, round: Loop) -> Result<bool, Interrupt> {
         let Some(id) = round.condition else { return Ok(true) };
         let before = self.failures();
@@ -296,7 +298,7 @@ impl Evaluation<'_> {
         Ok(Inclusion::Unknown)
     }
 
-    /// The result over a collection that is not known: unknown, with the marks that it would have.
+    /// The result for an unknown collection: unknown, with all marks that the result could carry.
     fn unknown_loop(&mut self, round: Loop, parts: &[ExprId], collection: Marks) -> Outcome {
         let mut marks = collection;
         self.enter(round, Value::dynamic(), Value::dynamic());

@@ -1,4 +1,4 @@
-//! From a path into a body's value to the place in the body that wrote it.
+//! Maps a path into a body's value to the location in the body that the value comes from.
 
 use values::{Step, Str, Value};
 
@@ -16,14 +16,14 @@ pub(super) fn locate(body: &Body, exprs: &Exprs, path: &[Step]) -> Option<At> {
     let blocks: Vec<&Block> = body.blocks.iter().filter(|block| block.kind == *name).collect();
     let (block, rest) = choose(&blocks, rest)?;
     match &block.dynamic {
-        // A whole block that `dynamic` made is as its `for_each` has it.
+        // A `dynamic` block with a wrong value as a whole: the cause is its `for_each`.
         Some(dynamic) if rest.is_empty() => Some(At::Expr(dynamic.for_each)),
         _ => Some(locate(&block.body, exprs, rest).unwrap_or(At::Node(block.node))),
     }
 }
 
-/// The block that an index leads to. Where `dynamic` blocks stand among them, the place of one element cannot be
-/// counted: if they are of one origin it is still known.
+/// The block that an index in the path selects, and the rest of the path. A `dynamic` block generates any number
+/// of blocks, so an index at or after the first one selects that `dynamic` block.
 fn choose<'b, 'p>(blocks: &[&'b Block], path: &'p [Step]) -> Option<(&'b Block, &'p [Step])> {
     let first = *blocks.first()?;
     let Some((Step::Index(key), rest)) = path.split_first() else { return Some((first, path)) };
@@ -40,7 +40,7 @@ fn choose<'b, 'p>(blocks: &[&'b Block], path: &'p [Step]) -> Option<(&'b Block, 
     Some((chosen.unwrap_or(first), rest))
 }
 
-/// The smallest expression of constructors along the path.
+/// The innermost expression that the path reaches through constructors.
 pub(super) fn locate_in_expr(exprs: &Exprs, expr: ExprId, path: &[Step]) -> ExprId {
     let Some((step, rest)) = path.split_first() else { return expr };
     let inner = match (&exprs[expr], step) {

@@ -1,13 +1,13 @@
-//! The concrete evaluator: lowered expressions over real values, which may be unknown or marked.
+//! The concrete evaluator: evaluates lowered expressions over values that may be unknown or marked.
 //!
-//! Start at [`evaluate`], which runs one [`Evaluation`](evaluation::Evaluation); each form of expression has its file.
-//! [`decode_body`] turns a body into an object of its schema's type. How a form treats unknown values, null and
-//! errors is HCL's (`reference`: hcl 4); how marks pass is said by [`values::rules`], which the abstract evaluator
-//! shares.
+//! Start reading at [`evaluate`], which runs one [`Evaluation`](evaluation::Evaluation); each form of expression
+//! has its own file. [`decode_body`] converts a body to an object of its schema's type. Unknown values, null and
+//! errors behave as HCL defines. [`values::rules`] defines how marks propagate; the abstract evaluator shares
+//! these rules.
 //!
-//! **Invariant:** no I/O; what a provider must answer is the scope's affair ([`Scope::provider_function`]).
+//! **Invariant:** no I/O; the scope performs provider calls ([`Scope::provider_function`]).
 //! **Invariant:** a diagnostic quotes no sensitive or ephemeral value; see [`describe`].
-//! **Invariant:** work and memory grow linearly with the values touched.
+//! **Invariant:** time and memory are linear in the size of the values that are read.
 
 mod access;
 mod attempt;
@@ -41,19 +41,19 @@ use crate::{
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
-/// What an evaluation gives. Where something failed, the value is unknown there and a diagnostic says why.
+/// The result of an evaluation. A failed part of the value is unknown, and a diagnostic reports the failure.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     /// The value.
     pub value: Value,
-    /// What was found wrong on the way.
+    /// The diagnostics of the evaluation.
     pub diagnostics: Vec<EvalDiagnostic>,
-    /// Set where the evaluation ended because its budget was used up, which a diagnostic says, too.
+    /// Set if the evaluation exceeded its budget. A diagnostic reports it too.
     pub exceeded: Option<Exceeded>,
 }
 
 impl Evaluated {
-    /// Whether a diagnostic is an error.
+    /// Returns true if a diagnostic is an error.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|it| it.severity == db::Severity::Error)
     }
@@ -62,12 +62,12 @@ impl Evaluated {
 /// Evaluates an expression.
 ///
 /// # Errors
-/// Only [`Interrupt::Poisoned`] and [`Interrupt::Stopped`]; everything else is a diagnostic.
+/// Only [`Interrupt::Poisoned`] and [`Interrupt::Stopped`]; all other failures are diagnostics.
 pub fn evaluate(exprs: &Exprs, expr: ExprId, scope: &dyn Scope) -> Result<Evaluated, Interrupt> {
     evaluate_with(exprs, expr, &[], scope)
 }
 
-/// Evaluates an expression in which some symbols have a value already, as the names of a template file do.
+/// Evaluates an expression with initial values for some symbols, such as the variables of a template file.
 ///
 /// # Errors
 /// See [`evaluate`].
@@ -85,17 +85,18 @@ pub fn evaluate_with(
     evaluation.finish(expr, outcome)
 }
 
-/// Evaluates a constant: an expression that may neither refer to anything nor call a function.
+/// Evaluates a constant expression: one without references and function calls.
 pub fn constant(exprs: &Exprs, expr: ExprId) -> Evaluated {
     let mut evaluation = evaluation::Evaluation::new(exprs, None);
     let outcome = evaluation.value(expr);
-    // Without a scope nothing can interrupt.
+    // Only a scope can interrupt, so the fallback is never used.
     let nothing = Evaluated { value: Value::dynamic(), diagnostics: Vec::new(), exceeded: None };
     evaluation.finish(expr, outcome).unwrap_or(nothing)
 }
 
-/// Evaluates a body into an object of the schema's type: `dynamic` blocks expanded, what is absent null or empty, what
-/// is missing, unknown to the schema or of the wrong type diagnosed. Problems of the body as a whole stand at `header`.
+/// Evaluates a body to an object of the schema's type. Expands `dynamic` blocks and sets absent attributes and
+/// blocks to null or empty values. Reports missing, unsupported and mistyped arguments and blocks. Diagnostics
+/// about the body as a whole are located at `header`.
 ///
 /// # Errors
 /// See [`evaluate`].
@@ -111,7 +112,7 @@ pub fn decode_body(
     evaluation.finish(header, outcome)
 }
 
-/// What a diagnostic says of a value for which the budget of the run is too small: id, summary and detail.
+/// The id, summary and detail of the diagnostic for a value that exceeds the budget of the run.
 pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, String) {
     let detail = match exceeded {
         Exceeded::Memory { needed, .. } => {
@@ -135,15 +136,16 @@ pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, Stri
     (TOO_LARGE, "Value too large", detail)
 }
 
-/// The id of a value for which the budget is too small.
+/// The id of the diagnostic for a value that exceeds the budget.
 pub const TOO_LARGE: &str = "evaluation-too-large";
 
-/// The nearest place in a body of what a path into its value leads to; nothing if not even the first step is written.
+/// The location in a body that is nearest to the value at a path. `None` if the body has no attribute or block for
+/// the first step.
 pub fn locate_path(body: &Body, exprs: &Exprs, path: &values::Path) -> Option<At> {
     locate::locate(body, exprs, path.steps())
 }
 
-/// Gives a value the type of a constraint: defaults of optional attributes are filled in first, then it is converted.
+/// Converts a value to the type of a constraint, after filling in the defaults of optional attributes.
 ///
 /// # Errors
 /// If the value does not convert.

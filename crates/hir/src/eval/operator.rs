@@ -1,4 +1,4 @@
-//! Prefix and infix operators (hcl 4.4).
+//! Evaluates unary and binary operators.
 
 use values::{
     Marks, Type, Value, convert,
@@ -40,7 +40,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// An operator that needs both of its operands.
+    /// Evaluates an operator that needs both operands.
     fn strict(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Outcome {
         let before = self.failures();
         let a = self.value(left)?;
@@ -49,7 +49,7 @@ impl Evaluation<'_> {
             self.check_operands(op, (left, &a), (right, &b));
             return Ok(failed(op.result_type(), &a, &b));
         }
-        // Comparing looks at all parts.
+        // A comparison walks all parts.
         self.reserve(id, a.walked_size().saturating_add(b.walked_size()))?;
         Ok(self.applied(id, op, (left, &a), (right, &b)))
     }
@@ -73,7 +73,7 @@ impl Evaluation<'_> {
         failed(op.result_type(), a, b)
     }
 
-    /// Reports each operand that has the wrong type.
+    /// Reports each operand of the wrong type.
     fn check_operands(
         &mut self,
         op: BinaryOp,
@@ -89,8 +89,8 @@ impl Evaluation<'_> {
         }
     }
 
-    /// `&&` and `||`: an operand that decides alone hides what is wrong with the evaluation of the other, but not that
-    /// the other has the wrong type.
+    /// Evaluates `&&` and `||`. If one operand decides the result, errors in the evaluation of the other are
+    /// discarded, but an operand of the wrong type is still reported.
     fn logic(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Outcome {
         let controlling = op == BinaryOp::Or;
         let a = self.captured(left)?;
@@ -135,7 +135,7 @@ impl Evaluation<'_> {
 
 const INVALID_OPERAND: &str = "Invalid operand";
 
-/// Whether an operand settles the result alone. Null counts as false, as in the reference.
+/// Returns true if an operand decides the result alone. Null counts as false, as in OpenTofu.
 fn decides(operand: &Value, controlling: bool) -> bool {
     match operand.as_bool() {
         Some(value) => value == controlling,
@@ -143,7 +143,7 @@ fn decides(operand: &Value, controlling: bool) -> bool {
     }
 }
 
-/// The value of a failed operation: its type is known all the same.
+/// The value of a failed operation: unknown, with the known result type.
 fn failed(ty: Type, a: &Value, b: &Value) -> Value {
     Value::unknown(ty).with_marks(&a.deep_marks().union(&b.deep_marks()))
 }

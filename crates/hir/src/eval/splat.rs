@@ -1,4 +1,4 @@
-//! `base[*].rest` (hcl 4.4).
+//! Evaluates splat expressions, `base[*].rest`.
 
 use values::{
     Kind, Marks, Refinements, Type, Value,
@@ -29,7 +29,7 @@ impl Evaluation<'_> {
         let before = self.failures();
         let source = self.value(base)?;
         if self.failures() > before {
-            // The steps are looked at with an unknown element, for what else is wrong with them.
+            // Evaluates the steps with an unknown element, to report further problems in them.
             let each = self.each(splat, Value::dynamic())?;
             return Ok(Value::dynamic().with_marks(&all_marks(&source, &[each])));
         }
@@ -47,7 +47,8 @@ impl Evaluation<'_> {
         self.splat_of_one(splat, &source)
     }
 
-    /// Anything that is no sequence counts as a sequence of one, unless it may turn out to be null.
+    /// A value that is not a sequence counts as a sequence of one element. The result is unknown if the value may
+    /// be null.
     fn splat_of_one(&mut self, splat: Splat, source: &Value) -> Outcome {
         let each = self.each(splat, source.clone())?;
         if !source.is_definitely_not_null() {
@@ -110,7 +111,7 @@ impl Evaluation<'_> {
         Ok(Value::list(element, results).with_marks(&own_marks(source)))
     }
 
-    /// An inner splat can give elements of different types, of which no list can be made.
+    /// The result of a nested splat whose elements differ in type and cannot form a list.
     fn uneven(&mut self, splat: Splat, source: &Value, results: &[Value]) -> Value {
         let marks = all_marks(source, results);
         if results.iter().any(|it| it.ty().has_dynamic()) {
@@ -152,7 +153,7 @@ impl Evaluation<'_> {
         Ok(Value::unknown_with(ty, length).with_marks(&all_marks(source, &[each])))
     }
 
-    /// The steps applied to some element that is not known.
+    /// Applies the steps to an unknown element.
     fn abstract_element(&mut self, splat: Splat, element: Option<&Type>) -> Outcome {
         let element = element.cloned().unwrap_or(Type::Dynamic);
         self.each(splat, Value::unknown(element))
@@ -170,7 +171,7 @@ fn own_marks(source: &Value) -> Marks {
     rules::result_marks(RuleId::Splat, [source])
 }
 
-/// The marks of a result whose parts have no place of their own.
+/// The marks of a result that is unknown, including those of its parts.
 fn all_marks(source: &Value, results: &[Value]) -> Marks {
     results.iter().fold(own_marks(source), |all, it| all.union(&it.deep_marks()))
 }

@@ -1,4 +1,4 @@
-//! Templates (hcl 4.6).
+//! Evaluates templates.
 
 use values::{
     Marks, Refinements, Type, Value,
@@ -12,10 +12,10 @@ use crate::{
     scope::Interrupt,
 };
 
-/// The most of a known prefix that an unknown template keeps, in bytes.
+/// The maximum length, in bytes, of the known prefix that an unknown template keeps.
 const LONGEST_PREFIX: usize = 128;
 
-/// What has been put together so far.
+/// A template result under construction.
 struct Text {
     text: String,
     marks: Marks,
@@ -28,7 +28,7 @@ impl Text {
         Text { text: String::new(), marks: Marks::NONE, is_known: true, has_failed: false }
     }
 
-    /// Bytes of memory that the text takes with one more piece, while it is put together and once it is shared.
+    /// The memory size of the text with one more piece: during construction, and as a shared string.
     fn size_with(&self, piece: &str) -> u64 {
         2 * (self.text.len() as u64 + piece.len() as u64)
     }
@@ -39,7 +39,7 @@ impl Text {
         }
     }
 
-    /// A template is never null. Of an unfinished one the beginning is known.
+    /// The value of the template. It is never null; if unknown, it keeps its known prefix.
     fn finish(self) -> Value {
         let value = if self.is_known && !self.has_failed {
             Value::string(self.text)
@@ -103,7 +103,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// The strings of a `%{ for }`, one after the other. Where one is unknown, nothing is known of the whole.
+    /// Concatenates the strings of a `%{ for }`. If one is unknown, the result is unknown.
     pub(super) fn template_join(&mut self, tuple: ExprId) -> Outcome {
         let value = self.value(tuple)?;
         let Some(elements) = value.as_slice().filter(|it| it.iter().all(Value::is_known)) else {
@@ -119,7 +119,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// At most so many bytes of a text, without half a character.
+/// Truncates a text to at most `most` bytes, at a character boundary.
 fn beginning(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {

@@ -1,14 +1,14 @@
-//! Traversals: chains of attribute names and literal indexes above a reference or a bound name, as in `var.a[0].b`.
+//! Traversals: chains of attribute names and literal indexes on a reference or a bound symbol, as in `var.a[0].b`.
 //!
-//! They are the unit of what an expression *reads*: `try` asks whether one of them is unknown, and a diagnostic
-//! explains itself with their values.
+//! A traversal is the unit of what an expression *reads*: `try` checks if one is unknown, and diagnostics show the
+//! values of traversals.
 
 use rustc_hash::FxHashSet;
 
 use crate::expr::{Expr, ExprId, Exprs, Literal, SymbolId};
 
-/// The longest traversals in an expression, in source order. Those that begin with a name bound inside the expression
-/// itself are left out: they have no value of their own.
+/// The longest traversals in an expression, in source order. A traversal that starts with a symbol bound inside of
+/// the expression is left out, because it has no single value.
 pub(crate) fn traversals(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
     let mut found = Vec::new();
     let mut bound = FxHashSet::default();
@@ -28,7 +28,7 @@ pub(crate) fn traversals(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
     found
 }
 
-/// The reference or name that a traversal begins with; nothing for any other expression.
+/// The reference or symbol that a traversal starts with. `None` if the expression is not a traversal.
 fn origin(exprs: &Exprs, mut id: ExprId) -> Option<ExprId> {
     loop {
         match &exprs[id] {
@@ -51,7 +51,7 @@ fn bind(expr: &Expr, bound: &mut FxHashSet<SymbolId>) {
     }
 }
 
-/// A traversal as it is written; nothing where it begins with the nameless element of a splat.
+/// Formats a traversal as in the source. `None` if it starts with the unnamed element of a splat.
 pub(crate) fn traversal_text(exprs: &Exprs, id: ExprId) -> Option<String> {
     match &exprs[id] {
         Expr::Ref(reference) => Some(reference.to_string()),

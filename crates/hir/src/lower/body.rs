@@ -1,4 +1,4 @@
-//! Bodies: reading the arguments and blocks that the language itself knows, and lowering those that a schema will.
+//! Reads bodies: takes the arguments and blocks that the language defines, and lowers the rest for a schema.
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
@@ -22,19 +22,19 @@ use crate::{
     suggest,
 };
 
-/// A body whose arguments are taken by name; what is left at the end is either an error or a schema's.
+/// A body whose arguments and blocks are taken by name. The rest is an error, or belongs to a schema.
 pub(super) struct BodyReader<'t> {
     attrs: Vec<ast::Attribute<'t>>,
     blocks: Vec<ast::Block<'t>>,
-    /// Names asked for so far, for suggestions.
+    /// The names taken so far, for suggestions.
     known_attrs: Vec<&'static str>,
     known_blocks: Vec<&'static str>,
     range: TextRange,
-    /// Whether it says what is different only, and so need not be whole.
+    /// Set for blocks of override files, whose required arguments may be missing.
     is_partial: bool,
-    /// Whether override files changed it.
+    /// Set if the body is merged with override files.
     is_merged: bool,
-    /// `lifecycle` blocks that override one another argument by argument.
+    /// The `lifecycle` blocks of override files, which are merged argument by argument.
     lifecycles: Vec<ast::Block<'t>>,
 }
 
@@ -53,7 +53,7 @@ impl<'t> BodyReader<'t> {
         };
         for item in block.body().into_iter().flat_map(|body| body.items()) {
             match item {
-                // The first of two attributes of one name counts; the second was reported by the parser.
+                // The parser reports the second of two attributes with the same name.
                 BodyItem::Attribute(attr) if reader.position(attr.name().as_deref()).is_none() => {
                     reader.attrs.push(attr)
                 }
@@ -64,7 +64,7 @@ impl<'t> BodyReader<'t> {
         reader
     }
 
-    /// The body of a top-level block, with what override files change of it.
+    /// The body of a top-level block, merged with its overrides.
     pub(super) fn of_item(ctx: &mut ItemCtx<'_>, top: &Top<'_, 't>) -> BodyReader<'t> {
         let mut reader = BodyReader { is_partial: ctx.is_override, ..BodyReader::new(top.block) };
         if ctx.is_override {
@@ -76,14 +76,14 @@ impl<'t> BodyReader<'t> {
         reader
     }
 
-    /// Takes over what overrides it (`reference`: surface 2.1): arguments one by one, blocks of a type all at once. What may
-    /// not be overridden stays.
+    /// Merges an overriding body: arguments replace each other by name, blocks by type. Parts that cannot be
+    /// overridden stay as they are.
     fn override_by(&mut self, other: BodyReader<'t>) {
         self.is_merged = true;
         for attr in other.attrs {
             match attr.name().as_deref() {
                 Some("depends_on") => continue,
-                // The reference counts, too, where both are written in the end.
+                // OpenTofu also uses `count` if the merged block has both.
                 Some("count") => {
                     if let Some(for_each) = self.position(Some("for_each")) {
                         self.attrs.remove(for_each);
@@ -111,17 +111,17 @@ impl<'t> BodyReader<'t> {
         self.blocks.extend(blocks);
     }
 
-    /// An argument that somebody asks for later.
+    /// Returns an argument without taking it.
     pub(super) fn peek(&self, name: &str) -> Option<&ast::Attribute<'t>> {
         self.position(Some(name)).map(|index| &self.attrs[index])
     }
 
-    /// The blocks that nobody has asked for so far.
+    /// The blocks that are not taken yet.
     pub(super) fn peek_blocks(&self) -> &[ast::Block<'t>] {
         &self.blocks
     }
 
-    /// The `lifecycle` block.
+    /// Takes the `lifecycle` block, merged with its overrides.
     pub(super) fn lifecycle(
         &mut self,
         ctx: &mut ItemCtx<'_>,
@@ -154,7 +154,7 @@ impl<'t> BodyReader<'t> {
         taken
     }
 
-    /// A block that may stand once. Further ones are reported.
+    /// Takes a block that may occur once. Reports further ones.
     pub(super) fn single_block(
         &mut self,
         ctx: &mut ItemCtx<'_>,
@@ -176,7 +176,7 @@ impl<'t> BodyReader<'t> {
         first
     }
 
-    /// A required argument; its absence is reported at the block's header.
+    /// Takes a required argument. Reports a missing one at the block's header.
     pub(super) fn required(
         &mut self,
         ctx: &mut ItemCtx<'_>,
@@ -189,7 +189,7 @@ impl<'t> BodyReader<'t> {
         attr
     }
 
-    /// Reports everything that nobody asked for.
+    /// Reports all arguments and blocks that were not taken.
     pub(super) fn finish(self, ctx: &mut ItemCtx<'_>) {
         for attr in &self.attrs {
             let Some(name) = attr.name_token() else { continue };
@@ -216,14 +216,15 @@ impl<'t> BodyReader<'t> {
         }
     }
 
-    /// What is left, as a body for a schema.
+    /// Lowers the remaining arguments and blocks as a body for a schema.
     pub(super) fn rest(self, ctx: &mut ItemCtx<'_>) -> Body {
         let attrs = self.attrs.iter().filter_map(|attr| attribute(ctx, attr)).collect();
         let blocks = self.blocks.iter().filter_map(|block| schema_block(ctx, block)).collect();
         Body { attrs, blocks, is_json: ctx.is_json }
     }
 
-    /// Moves the contents of `_ {}` blocks up: they escape a schema whose names collide with meta-arguments.
+    /// Moves the content of `_ {}` blocks into this body. Such a block escapes arguments whose names are
+    /// meta-arguments.
     pub(super) fn absorb_escape(&mut self, ctx: &mut ItemCtx<'_>) {
         for (index, escape) in self.blocks("_").into_iter().enumerate() {
             if index > 0 && !self.is_merged {
@@ -247,7 +248,7 @@ impl<'t> BodyReader<'t> {
         }
     }
 
-    /// The arguments that are left, where blocks have no meaning.
+    /// Lowers the remaining arguments. Reports the remaining blocks.
     pub(super) fn rest_attrs(mut self, ctx: &mut ItemCtx<'_>) -> Box<[Attr]> {
         let attrs = std::mem::take(&mut self.attrs);
         self.finish(ctx);
@@ -255,7 +256,7 @@ impl<'t> BodyReader<'t> {
     }
 }
 
-/// An argument that is written inside of the escaping block and outside of it.
+/// The problem of an argument that is both inside of the escaping block and outside of it.
 fn repeated(attr: &ast::Attribute) -> Problem {
     let name = attr.name().unwrap_or_default();
     let range = attr.name_token().map_or(attr.syntax().text_range(), |it| it.text_range());
@@ -264,7 +265,7 @@ fn repeated(attr: &ast::Attribute) -> Problem {
     Problem::error("duplicate-argument", range, "Duplicate argument", detail)
 }
 
-/// The type of the blocks that a block is or, if it is `dynamic`, makes.
+/// The type of a block. For a `dynamic` block, the type of the blocks that it generates.
 fn made_type(block: &ast::Block) -> Option<SmolStr> {
     match block.block_type()? {
         kind if kind == "dynamic" => block.label_texts().next(),
@@ -310,7 +311,7 @@ fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&st
     Problem::error("unsupported-block", range, "Unsupported block type", detail).fixed_by(fix)
 }
 
-/// `name = value`.
+/// Lowers an attribute, `name = value`.
 pub(super) fn attribute(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Attr> {
     let name = attr.name_token()?;
     let node = ctx.node(name.text_range());
@@ -318,17 +319,17 @@ pub(super) fn attribute(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<
     Some(Attr { name: name.text().into(), value, node })
 }
 
-/// The value of an attribute.
+/// Lowers the value of an attribute.
 pub(super) fn value(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> ExprId {
     ctx.expr_opt(attr.value(), attr.syntax().text_range())
 }
 
-/// A whole body for a schema.
+/// Lowers the body of a block for a schema.
 pub(super) fn schema_body(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Body {
     BodyReader::new(block).rest(ctx)
 }
 
-/// A nested block for a schema, `dynamic` included.
+/// Lowers a nested block for a schema. `dynamic` blocks are included.
 pub(super) fn schema_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
     let kind = block.type_token()?;
     if kind.text() == "dynamic" {
@@ -340,12 +341,12 @@ pub(super) fn schema_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<
     Some(Block { kind: kind.text().into(), labels, body, dynamic: None, node })
 }
 
-/// The decoded labels of a block.
+/// The labels of a block, with escapes decoded.
 pub(super) fn labels(block: &ast::Block) -> Box<[Str]> {
     block.label_texts().map(|label| Str::from(&*label)).collect()
 }
 
-/// `dynamic "kind" { for_each, iterator, labels, content {} }` (hcl 3.2).
+/// Lowers `dynamic "kind" { for_each, iterator, labels, content {} }`.
 fn dynamic_block(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Block> {
     let node = ctx.node(header_range(block));
     let mut reader = BodyReader::new(block);
@@ -377,7 +378,7 @@ fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[E
                 "Invalid expression",
                 "A static list expression is required.",
             ));
-            // Nobody knows how many there are to be.
+            // The number of labels is unknown, so lower the expression as a single one.
             [ctx.expr(&other)].into()
         }
         None => Box::default(),
@@ -424,7 +425,7 @@ fn dynamic_content<'t>(
     first
 }
 
-/// `depends_on = [a.b, module.c]`.
+/// Lowers `depends_on = [a.b, module.c]`.
 pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[DependsOn]> {
     let Some(value) = attr.and_then(|attr| attr.value()) else { return Box::default() };
     let ast::Expr::Tuple(tuple) = &value else {
@@ -445,7 +446,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     let target =
         super::reference::unquoted(ctx, element, |_, element| super::reference::target(element));
     if target.is_none() {
-        // That it has quotes, too, does not matter then.
+        // Drop the warning about quotes: the reference itself is invalid.
         ctx.problems.truncate(before);
         ctx.problem(Problem::error(
             "invalid-depends-on",
@@ -456,7 +457,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     }
     let target = target?;
     let node = ctx.node(range);
-    // An expression stands for the reference in the static graph, so that cycles can be shown.
+    // The expression gives the reference a location, so that diagnostics of cycles can show it.
     let expr = ctx.alloc(Expr::Missing, range);
     ctx.add_ref(crate::item::StaticRef {
         target: target.clone(),
@@ -466,7 +467,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     Some(DependsOn { target, node })
 }
 
-/// `condition` and `error_message` of one of the condition blocks.
+/// Lowers `condition` and `error_message` of a condition block.
 pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Condition> {
     let node = ctx.node(header_range(block));
     refuse_labels(ctx, block);
@@ -485,7 +486,7 @@ pub(super) fn condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Con
     result
 }
 
-/// A condition that refers to nothing checks nothing.
+/// Reports a condition without references, which checks nothing.
 fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId) {
     let is_reference = |it: &Expr| matches!(it, Expr::Ref(_) | Expr::Missing);
     if ctx.any_inside(condition, is_reference) {
@@ -501,7 +502,7 @@ fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId)
     ));
 }
 
-/// An argument that must be `true` or `false` as written.
+/// The value of an argument that must be a literal `true` or `false`.
 pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<bool> {
     let attr = attr?;
     let value = attr.value()?;
@@ -521,7 +522,7 @@ pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
     result
 }
 
-/// What an expression of literals alone comes to, if that is a bool.
+/// Evaluates an expression of literals. `None` if it has references or its value is not a bool.
 fn constant_bool(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<bool> {
     if !matches!(value, ast::Expr::Paren(_) | ast::Expr::Unary(_) | ast::Expr::Binary(_))
         || refers(value.syntax())
@@ -534,13 +535,13 @@ fn constant_bool(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<bool> {
     found.value.as_bool().filter(|_| is_fine)
 }
 
-/// Whether a reference is among the parts of an expression.
+/// Returns true if an expression contains a reference.
 fn refers(node: &FlatNode<'_>) -> bool {
     let mut nodes = node.elements().filter_map(syntax::NodeOrToken::into_node);
     node.kind() == SyntaxKind::REFERENCE || nodes.any(|it| refers(&it))
 }
 
-/// An argument that is not as written what it has to be.
+/// The problem of an argument that must be a literal.
 fn not_literal(value: &ast::Expr, detail: String) -> Problem {
     let range = value.syntax().text_range();
     let refers = refers(value.syntax());
@@ -553,13 +554,13 @@ fn not_literal(value: &ast::Expr, detail: String) -> Problem {
     }
 }
 
-/// An argument that must be a string without interpolation.
+/// The value of an argument that must be a string without interpolations.
 pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
     let attr = attr?;
     let value = attr.value()?;
     let result = expr::literal_string(&value).or_else(|| match &value {
         ast::Expr::Heredoc(it) => syntax::template::heredoc(it).as_literal(),
-        // What has one text is converted.
+        // Numbers and bools convert to strings.
         ast::Expr::Literal(it) => match it.kind()? {
             ast::LiteralKind::Number(text) => Some(values::Number::parse(&text)?.to_string()),
             ast::LiteralKind::Bool(value) => Some(value.to_string()),
@@ -576,7 +577,8 @@ pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) 
     result.map(Str::from)
 }
 
-/// Takes `N` labels; reports missing and extraneous ones as the reference does.
+/// Returns the `N` labels of a block. Reports missing and extraneous labels in OpenTofu's words; missing ones give
+/// `None`.
 pub(super) fn expect_labels<'t, const N: usize>(
     ctx: &mut ItemCtx<'_>,
     block: &ast::Block<'t>,
@@ -610,12 +612,12 @@ pub(super) fn expect_labels<'t, const N: usize>(
     <[ast::Label; N]>::try_from(labels.into_iter().take(N).collect::<Vec<_>>()).ok()
 }
 
-/// Reports labels of a block that has none.
+/// Reports labels of a block type that has none.
 pub(super) fn refuse_labels(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
     let _: Option<[ast::Label<'_>; 0]> = expect_labels(ctx, block, []);
 }
 
-/// The text of a label that is to be a name; reports one that cannot be.
+/// The text of a label that must be an identifier. Reports labels that are not.
 pub(super) fn name(
     ctx: &mut ItemCtx<'_>,
     label: &ast::Label,
@@ -644,7 +646,7 @@ pub(super) fn header_range(block: &ast::Block) -> TextRange {
     block.labels().last().map_or(start, |label| start.cover(label.syntax().text_range()))
 }
 
-/// A block's header as it is shown after "in": `resource "a" "b"`.
+/// The header of a block, which diagnostics show after "in": `resource "a" "b"`.
 pub(super) fn header_text(block: &syntax::ast::Block) -> String {
     let mut text = block.block_type().unwrap_or_default().to_string();
     for label in block.label_texts() {

@@ -1,4 +1,4 @@
-//! `check` blocks.
+//! Lowers `check` blocks.
 
 use syntax::{
     AstNode,
@@ -36,12 +36,12 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
             "This check block already has a data resource. Only one is allowed; write a check block for each.",
         ));
     }
-    // `ephemeral` stays an error here (DESIGN 2.14).
+    // Nested `ephemeral` blocks are not taken, so they are reported as unexpected blocks.
     reader.finish(ctx);
     Some(ItemKind::Check(Box::new(Check { name: values::Str::from(&*name), asserts })))
 }
 
-/// The data source of a check block, an item of its own that only the check may name.
+/// Lowers the data source of a check block. It is a separate item that only the check can refer to.
 pub(super) fn scoped_data(lowered: &mut Lowered, block: &ast::Block) {
     let Some(check) = block.label_texts().next() else { return };
     let mut inside = block.body().into_iter().flat_map(|body| body.blocks());
@@ -55,7 +55,8 @@ pub(super) fn scoped_data(lowered: &mut Lowered, block: &ast::Block) {
     });
 }
 
-/// There is one object, whose life is that of the check.
+/// Reports arguments that a nested data source cannot have: it is a single object whose lifecycle the check
+/// manages.
 fn refuse(lowered: &mut Lowered, data: &ast::Block) {
     for name in ["count", "for_each"] {
         let attributes = data.body().into_iter().flat_map(|body| body.attributes());

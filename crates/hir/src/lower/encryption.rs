@@ -1,4 +1,4 @@
-//! `encryption {}` of a `terraform` block: how state and plan files are written (`reference`: surface 4.4).
+//! Lowers the `encryption` block of a `terraform` block, which configures the encryption of state and plan files.
 
 use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
@@ -15,10 +15,10 @@ use crate::{
     suggest,
 };
 
-/// The names that targets may use: `type.name` of the methods.
+/// The declared blocks of one kind, by type and name.
 type Declared = FxHashSet<(Str, Str)>;
 
-/// Reads the block, and checks what its parts are and what its targets name.
+/// Lowers the block. Checks the types of its key providers and methods, and the references of its targets.
 pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Encryption {
     let before = ctx.problems.len();
     body::refuse_labels(ctx, block);
@@ -65,7 +65,8 @@ fn data_sources(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, methods: &De
     }
 }
 
-/// The blocks of one kind that have a type and a name, and those. Of two of one name the first counts.
+/// Takes the blocks of one kind. Returns the valid ones, and their types and names. The first of two blocks with
+/// the same name wins.
 fn declared(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader<'_>,
@@ -102,7 +103,8 @@ fn declared(
     (kept.into(), declared)
 }
 
-/// What is encrypted: `method`, `fallback {}` and, of what this program writes, `enforced`.
+/// Checks an encryption target: `method`, `fallback {}` and, if Mayfly writes the target (`is_written`),
+/// `enforced`.
 fn target(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>, methods: &Declared, is_written: bool) {
     let mut reader = BodyReader::new(block);
     if is_written {
@@ -118,7 +120,7 @@ fn target(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>, methods: &Declared, is_
     reader.finish(ctx);
 }
 
-/// `method.TYPE.NAME` of a declared method.
+/// Checks a reference to a method, `method.TYPE.NAME`.
 fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
     let range = value.syntax().text_range();
     let traversal = value.as_static_traversal().filter(|it| it.root.text() == "method");

@@ -1,4 +1,4 @@
-//! Expressions: from the syntax tree to the arena of an item.
+//! Lowers expressions from the syntax tree to the arena of an item.
 
 use syntax::{
     AstNode, TextRange,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl ItemCtx<'_> {
-    /// Lowers an expression that may be missing after a syntax error.
+    /// Lowers an expression that is missing after a syntax error.
     pub(super) fn expr_opt(&mut self, expr: Option<ast::Expr>, around: TextRange) -> ExprId {
         match expr {
             Some(expr) => self.expr(&expr),
@@ -60,7 +60,7 @@ impl ItemCtx<'_> {
         let value = match literal.kind() {
             Some(ast::LiteralKind::Null) => Literal::Null,
             Some(ast::LiteralKind::Bool(value)) => Literal::Bool(value),
-            // A number that the validation refused was reported there.
+            // Other invalid numbers are already reported by the parser.
             Some(ast::LiteralKind::Number(text)) => match Number::parse(&text) {
                 Some(number) => Literal::Number(number),
                 None => return self.no_number(range),
@@ -70,7 +70,7 @@ impl ItemCtx<'_> {
         self.alloc(Expr::Literal(value), range)
     }
 
-    /// A number that cannot be held: its exponent is beyond all measure. Other mistakes were found by the parser.
+    /// Reports a number whose exponent is out of range. The parser has reported other invalid numbers.
     fn no_number(&mut self, range: TextRange) -> ExprId {
         if !self.problems.iter().any(|it| it.range == range) {
             self.problem(Problem::error(
@@ -83,7 +83,7 @@ impl ItemCtx<'_> {
         self.alloc(Expr::Missing, range)
     }
 
-    /// A constant string that the text implies: an object's bare key, a legacy index.
+    /// Adds a string constant that the syntax implies, such as the bare key of an object.
     pub(super) fn string(&mut self, text: Str, range: TextRange) -> ExprId {
         self.alloc(Expr::Literal(Literal::String(text)), range)
     }
@@ -103,7 +103,7 @@ impl ItemCtx<'_> {
         }
     }
 
-    /// Applies traversal steps to a base that is already lowered; `start` is the base's range.
+    /// Applies traversal steps to a lowered base. `start` is the range of the base.
     pub(super) fn steps(
         &mut self,
         mut base: ExprId,
@@ -155,7 +155,7 @@ impl ItemCtx<'_> {
         base
     }
 
-    /// `base[*]` with the steps that go into each element.
+    /// Lowers `base[*]` with the steps that apply to each element.
     fn splat(
         &mut self,
         base: ExprId,
@@ -179,7 +179,7 @@ impl ItemCtx<'_> {
         let name: Str = name.strip_prefix("core::").unwrap_or(&name).into();
         let written: Vec<ast::Expr> = call.args().collect();
         let expand = call.is_expanded() && !written.is_empty();
-        // What is expanded gives values, of which none is a type.
+        // The elements of an expanded argument are values, so the second argument of `convert` is then not a type.
         let takes_type = &*name == "convert" && !(expand && written.len() == 2);
         let args = written.iter().enumerate().map(|(position, arg)| match position {
             1 if takes_type => self.type_argument(arg),
@@ -280,7 +280,8 @@ impl ItemCtx<'_> {
         self.alloc(Expr::ForObject(Box::new(parts)), range)
     }
 
-    /// Lowers `for k, v in collection` and binds the names; the number is for [`ItemCtx::leave`].
+    /// Lowers `for k, v in collection` and binds the names. The last element of the result is for
+    /// [`ItemCtx::leave`].
     fn for_intro(
         &mut self,
         intro: Option<ast::ForIntro>,
@@ -295,7 +296,8 @@ impl ItemCtx<'_> {
         Some((collection, key, value, depth))
     }
 
-    /// Lowers a template. One that is a lone interpolation keeps that one's type (hcl 2, "Template unwrap").
+    /// Lowers a template. A template that consists of one interpolation keeps the type of its value, as HCL
+    /// defines.
     pub(super) fn template(&mut self, template: &Template, range: TextRange) -> ExprId {
         match template.as_wrap() {
             Some(interpolation) => self.expr_opt(interpolation.expr.clone(), range),
@@ -303,7 +305,7 @@ impl ItemCtx<'_> {
         }
     }
 
-    /// Template parts that make a string.
+    /// Lowers template parts that form a string.
     fn text(&mut self, parts: &[Part], range: TextRange) -> ExprId {
         match parts {
             [] => self.string("".into(), range),
@@ -347,7 +349,7 @@ impl ItemCtx<'_> {
     }
 }
 
-/// The text of a quoted template without interpolations, decoded; what labels, sources and versions must be.
+/// The decoded text of a quoted template without interpolations. `None` for other expressions.
 pub(super) fn literal_string(expr: &ast::Expr) -> Option<String> {
     match expr {
         ast::Expr::QuotedTemplate(quoted) => quoted.literal_text(),
@@ -355,7 +357,7 @@ pub(super) fn literal_string(expr: &ast::Expr) -> Option<String> {
     }
 }
 
-/// `true` or `false`, also within parentheses.
+/// The value of a literal `true` or `false`, also in parentheses. `None` for other expressions.
 pub(super) fn literal_bool(expr: &ast::Expr) -> Option<bool> {
     match expr {
         ast::Expr::Literal(it) => match it.kind()? {
@@ -367,7 +369,7 @@ pub(super) fn literal_bool(expr: &ast::Expr) -> Option<bool> {
     }
 }
 
-/// A single name, such as a keyword of a type constraint.
+/// A single name, such as a keyword of a type constraint. `None` for other expressions.
 pub(super) fn keyword(expr: &ast::Expr) -> Option<String> {
     match expr {
         ast::Expr::Reference(it) => Some(it.name()?.to_string()),

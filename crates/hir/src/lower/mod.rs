@@ -1,8 +1,8 @@
-//! Lowering: from the syntax tree of one top-level block to items without ranges.
+//! Lowers the syntax tree of a top-level block to items without source ranges.
 //!
-//! Start reading at [`lower_text`] and [`lower_chunk`]. What the text of one block declares never depends on another block,
-//! so this is a pure function of the block's tree: items, the source map that leads back, and problems. A file of the JSON
-//! syntax is one block.
+//! Start reading at [`lower_text`] and [`lower_chunk`]. The declarations of a block never depend on other blocks,
+//! so lowering is a pure function of the block's text. It returns items, source maps and problems. A file in the
+//! JSON syntax counts as one block.
 
 mod body;
 mod check;
@@ -44,33 +44,34 @@ use crate::{
     item::{Item, ItemKind, RefPlace, StaticRef},
 };
 
-/// What one top-level block declares.
+/// The result of lowering one top-level block.
 #[derive(Clone, Debug, Default)]
 pub struct Lowered {
     /// The items, in source order.
     pub items: Vec<Arc<Item>>,
-    /// Ranges of each item's expressions and nodes.
+    /// The source map of each item.
     pub source_maps: Vec<SourceMap>,
-    /// Syntax errors and everything that is wrong with the block's structure.
+    /// Syntax errors and problems of the block's structure.
     pub problems: Vec<Problem>,
-    /// Whether it is written in the JSON syntax.
+    /// Set for the JSON syntax.
     is_json: bool,
-    /// Whether it is of an override file.
+    /// Set for blocks of override files.
     is_override: bool,
-    /// Whether it is of a file that Terraform does not read.
+    /// Set for blocks of `.tofu` files, which Terraform does not read.
     is_tofu: bool,
 }
 
-/// Where the expressions and nodes of one item stand, from the start of its block.
+/// The source ranges of an item's expressions and nodes, relative to its block.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     exprs: Vec<TextRange>,
     nodes: Vec<TextRange>,
-    /// Which block each is in, where override files changed the item: its own is 0.
+    /// The block of each range, if override files changed the item. `None` if all ranges are in the item's own
+    /// block.
     parts: Option<Box<Parts>>,
 }
 
-/// The parts of expressions and of nodes.
+/// The block numbers of expressions and nodes. Number 0 is the item's own block.
 #[derive(Clone, Debug)]
 struct Parts {
     exprs: Vec<usize>,
@@ -78,13 +79,13 @@ struct Parts {
 }
 
 impl SourceMap {
-    /// The range of a place, from the start of the item's own block. None of what an override file says.
+    /// The range of a location, relative to the item's own block. `None` if an override file contributed it.
     pub fn range(&self, at: At) -> Option<TextRange> {
         self.place(at).and_then(|(part, range)| (part == 0).then_some(range))
     }
 
-    /// The range of a place, and which block it is from the start of: 0 is the item's own, the others are those that
-    /// override it in their order.
+    /// The range of a location, and the number of the block that it is relative to. Number 0 is the item's own
+    /// block; the others are the overriding blocks in order.
     pub fn place(&self, at: At) -> Option<(usize, TextRange)> {
         let of_expr = |expr: ExprId| Some((self.part_of_expr(expr), self.of_expr(expr)?));
         match at {
@@ -120,7 +121,8 @@ impl SourceMap {
         parts.copied().unwrap_or_default()
     }
 
-    /// What an access is made to: the longest expression of its block that begins where the access does.
+    /// The base of an access: the longest expression of the same block that starts at the same offset and ends
+    /// earlier.
     fn base(&self, part: usize, access: TextRange) -> Option<TextRange> {
         let begins = |it: &TextRange| it.start() == access.start() && it.end() < access.end();
         let exprs = (0..).map(ExprId).zip(&self.exprs);
@@ -128,7 +130,7 @@ impl SourceMap {
         exprs.map(|(_, it)| *it).max_by_key(|it| it.end())
     }
 
-    /// The name of what is called, which is a node of its own.
+    /// The function name of a call, which is a node.
     fn callee(&self, part: usize, call: TextRange) -> Option<TextRange> {
         let begins = |it: &TextRange| it.start() == call.start() && it.end() < call.end();
         let part_of = |index: usize| {
@@ -139,7 +141,8 @@ impl SourceMap {
         nodes.find(|(index, it)| begins(it) && part_of(*index) == part).map(|(_, it)| *it)
     }
 
-    /// Both results: the last child comes right before its parent, and the first one ends last before that.
+    /// The range of both results. In the arena, the second result directly precedes the conditional. The first
+    /// result is the expression that ends last before the second one starts.
     fn arms(&self, conditional: ExprId, whole: TextRange) -> Option<TextRange> {
         let children = self.exprs.get(..conditional.0 as usize)?;
         let otherwise = children.last()?;
@@ -150,19 +153,19 @@ impl SourceMap {
         Some(then.cover(*otherwise))
     }
 
-    /// Every expression of the item's own block with its range; children come before their parents.
+    /// The expressions of the item's own block with their ranges, children before their parents.
     pub fn exprs(&self) -> impl Iterator<Item = (ExprId, TextRange)> {
         let ids = (0..self.exprs.len() as u32).map(ExprId);
         ids.filter_map(|id| Some((id, self.range(id.into())?)))
     }
 
-    /// Every name, header and label of the item's own block with its range.
+    /// The names, headers and labels of the item's own block with their ranges.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, TextRange)> {
         let ids = (0..self.nodes.len() as u32).map(NodeId);
         ids.filter_map(|id| Some((id, self.range(id.into())?)))
     }
 
-    /// The same of an item that several blocks make.
+    /// The source map of a merged item: maps each range to its block number and the range in that block.
     fn in_parts(self, place: impl Fn(TextRange) -> (usize, TextRange)) -> SourceMap {
         let placed = |ranges: Vec<TextRange>| ranges.into_iter().map(&place).unzip();
         let (expr_parts, exprs) = placed(self.exprs);
@@ -171,13 +174,14 @@ impl SourceMap {
         SourceMap { exprs, nodes, parts: Some(Box::new(parts)) }
     }
 
-    /// The smallest expression that covers a range; of several of the same range the innermost. Linear in the item.
+    /// The smallest expression that covers a range; the innermost if several have that range. Linear in the size
+    /// of the item.
     pub fn expr_around(&self, range: TextRange) -> Option<ExprId> {
         let around = self.exprs().filter(|(_, it)| it.contains_range(range));
         around.min_by_key(|(_, it)| it.len()).map(|(id, _)| id)
     }
 
-    /// The expression that is lowered from all of a range; of several the outermost, which has the value that counts.
+    /// The outermost expression with exactly this range. Its value is the value of the whole range.
     pub fn expr_of(&self, range: TextRange) -> Option<ExprId> {
         self.exprs().filter(|(_, it)| *it == range).last().map(|(id, _)| id)
     }
@@ -191,7 +195,7 @@ impl SourceMap {
     }
 }
 
-/// Lowers the text of one block, of a file with that path.
+/// Lowers the text of one block. `path` is the path of its file, which determines the syntax.
 pub fn lower_text(text: &str, path: &str) -> Lowered {
     let is_override = db::is_override(path);
     match db::is_json(path) {
@@ -200,7 +204,7 @@ pub fn lower_text(text: &str, path: &str) -> Lowered {
     }
 }
 
-/// Lowers one top-level chunk of a file of the native syntax.
+/// Lowers one top-level chunk of a file in the native syntax.
 pub fn lower_chunk(text: &str) -> Lowered {
     lower_parsed(text, (false, false))
 }
@@ -237,7 +241,7 @@ fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
     }
 }
 
-/// The header of the block around a place of a text, as it is shown after "in": `resource "a" "b"`.
+/// The header of the block around a range, which diagnostics show after "in": `resource "a" "b"`.
 pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<String> {
     match db::is_json(path) {
         true => {
@@ -248,38 +252,39 @@ pub(crate) fn context_at(text: &str, path: &str, place: TextRange) -> Option<Str
     }
 }
 
-/// The same of a tree.
+/// The header of the block around a range of a syntax tree.
 pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<String> {
     let around = |block: &syntax::ast::Block| block.syntax().text_range().contains_range(place);
     parse.tree().blocks().find(around).map(|block| body::header_text(&block))
 }
 
-/// A syntax error that names another place of the text has [`problem::PLACE`] for it until the file is known.
+/// Converts a syntax error. [`problem::PLACE`] stands for a related location in its detail until the file is
+/// known.
 fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
     let detail = error.detail(|_| PLACE.to_owned()).into_owned();
     let problem = Problem::error(SYNTAX_ERROR, error.range, error.summary.to_string(), detail);
     Problem { related: error.related, ..problem }
 }
 
-/// Lowers a lone expression.
+/// Lowers an expression outside of a block.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
     let LoneExpression { exprs, root, problems, .. } = lower_lone(text);
     (exprs, root, problems)
 }
 
-/// An expression that stands in no block.
+/// An expression outside of a block.
 pub struct LoneExpression {
-    /// The expression with all that is inside of it.
+    /// The arena with the expression and its descendants.
     pub exprs: Exprs,
-    /// The whole of it.
+    /// The expression itself.
     pub root: ExprId,
-    /// Where each part stands.
+    /// The ranges of all parts.
     pub source_map: SourceMap,
-    /// What is wrong with the text.
+    /// The problems of the text.
     pub problems: Vec<Problem>,
 }
 
-/// Lowers a lone expression, and says where its parts stand, as the console reads it.
+/// Lowers an expression outside of a block, with its source map. The console uses it.
 pub fn lower_lone(text: &str) -> LoneExpression {
     let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
@@ -291,8 +296,8 @@ pub fn lower_lone(text: &str) -> LoneExpression {
     LoneExpression { exprs, root, source_map, problems }
 }
 
-/// Lowers a template file's text (`templatefile`): names that are not bound inside it are its variables, and stay
-/// variables `var`-less: each becomes a symbol, listed in the result.
+/// Lowers the text of a template file (`templatefile`). Names that are not bound in the template are its
+/// variables. They have no `var.` prefix; each becomes a symbol in the returned list.
 pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
     let parse = FlatParse::template(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
@@ -325,12 +330,12 @@ const TOP_LEVEL: &[&str] = &[
     "removed",
 ];
 
-/// A top-level block with what else makes its item.
+/// A top-level block with its overrides.
 struct Top<'a, 't> {
     block: &'a ast::Block<'t>,
-    /// Blocks of override files that change what it says, in the order in which they count.
+    /// The blocks of override files that change this block, in order.
     overriding: &'a [ast::Block<'t>],
-    /// Whether it is of an override file itself.
+    /// Set if the block itself is in an override file.
     is_override: bool,
 }
 
@@ -410,8 +415,8 @@ fn one<'t>(
     }
 }
 
-/// No expression is deeper. Traversals that people write have a handful of steps, and the tree is not deeper than
-/// [`syntax::MAX_DEPTH`].
+/// The maximum depth of an expression. The syntax tree is limited to [`syntax::MAX_DEPTH`]; the rest allows for
+/// traversals, which have few steps in practice.
 const MOST_LEVELS: u32 = 2 * syntax::MAX_DEPTH as u32;
 
 fn too_deep(range: TextRange) -> Problem {
@@ -423,30 +428,31 @@ fn too_deep(range: TextRange) -> Problem {
     )
 }
 
-/// What is built while one item is lowered.
+/// The state of lowering one item.
 pub(crate) struct ItemCtx<'a> {
     exprs: Vec<Expr>,
     expr_ranges: Vec<TextRange>,
-    /// How deep each expression is, so that whoever walks one may recurse: a traversal is flat in the tree and deep here.
+    /// The depth of each expression. A traversal is flat in the syntax tree but nested here, and the limit lets
+    /// later code recurse over expressions.
     depths: Vec<u32>,
     node_ranges: Vec<TextRange>,
-    /// What is left to the next item, without the lists above.
+    /// Lists for reuse by the next item, without the lists above.
     spare: Box<Spare>,
     symbols: Vec<Str>,
     scope: Vec<(Str, SymbolId)>,
     refs: Vec<StaticRef>,
-    /// The position that references found now are in.
+    /// The position of the references that are found now.
     place: RefPlace,
-    /// Whether a name can mean something here.
+    /// Set if references are allowed here.
     may_refer: bool,
     problems: &'a mut Vec<Problem>,
-    /// In a template file, where a bare name is a variable of the template.
+    /// The variables of a template file, whose unbound names are variables. `None` outside of template files.
     free_names: Option<Vec<(Str, SymbolId)>>,
-    /// Whether the item is written in the JSON syntax.
+    /// Set for items in the JSON syntax.
     is_json: bool,
-    /// Whether the item is of an override file, and so need not be whole.
+    /// Set for items of override files, whose required arguments may be missing.
     is_override: bool,
-    /// Whether it is of a file that Terraform does not read.
+    /// Set for items of `.tofu` files, which Terraform does not read.
     is_tofu: bool,
 }
 
@@ -481,7 +487,7 @@ impl<'a> ItemCtx<'a> {
         }
     }
 
-    /// A copy of the expressions so far, to evaluate a constant among them.
+    /// A copy of the expressions so far, for evaluating a constant among them.
     fn exprs_so_far(&self) -> Exprs {
         Exprs::new(self.exprs.clone(), self.symbols.clone())
     }
@@ -529,7 +535,7 @@ impl<'a> ItemCtx<'a> {
         id
     }
 
-    /// Whether an expression, or one inside of it, is of a kind.
+    /// Returns true if the predicate holds for an expression or one of its descendants.
     fn any_inside(&self, root: ExprId, is_one: impl Fn(&Expr) -> bool) -> bool {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
@@ -570,7 +576,7 @@ impl<'a> ItemCtx<'a> {
         self.scope.truncate(depth);
     }
 
-    /// The innermost binding of a name.
+    /// The innermost binding of a name. In a template file, an unbound name becomes a variable. `None` otherwise.
     fn lookup(&mut self, name: &str) -> Option<SymbolId> {
         if let Some((_, symbol)) = self.scope.iter().rev().find(|(bound, _)| &**bound == name) {
             return Some(*symbol);
@@ -594,7 +600,8 @@ impl<'a> ItemCtx<'a> {
         self.refs.push(reference);
     }
 
-    /// Lowers something that may not refer to anything: there, a name that is incomplete is no more wrong than one that is not.
+    /// Lowers an expression that may not contain references. An incomplete reference gets the same error as a
+    /// complete one.
     fn without_names<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.may_refer, false);
         let result = lower(self);
@@ -602,7 +609,7 @@ impl<'a> ItemCtx<'a> {
         result
     }
 
-    /// Lowers with references counted as standing in `place`.
+    /// Lowers with `place` as the position of all references.
     fn in_place<T>(&mut self, place: RefPlace, lower: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.place, place);
         let result = lower(self);
@@ -618,7 +625,7 @@ mod tests {
     use super::{TOP_LEVEL, lower_chunk, lower_expression, types};
     use crate::expr::{Expr, Ref};
 
-    // What editors colour; `cargo xtask codegen` makes their grammars from these lists.
+    // The words that editors highlight. `cargo xtask codegen` generates grammars from these lists.
     const BLOCK_TYPES: &str = include_str!("../../../../grammar/words/block_types.txt");
     const REFERENCES: &str = include_str!("../../../../grammar/words/references.txt");
     const PRIMITIVE_TYPES: &str = include_str!("../../../../grammar/words/primitive_types.txt");
@@ -636,8 +643,8 @@ mod tests {
         assert!(!problems.is_empty());
     }
 
-    /// Addresses on the command line and names in a configuration are read by different crates. The tables of one may be of
-    /// a later Unicode, which has more letters.
+    /// The `addr` crate parses addresses on the command line, the `syntax` crate names in a configuration. They
+    /// may use tables of different Unicode versions, of which the later has more letters.
     #[test]
     fn what_is_a_name_to_the_parser_is_one_in_an_address() {
         let is_name = |text: &str| {
@@ -645,7 +652,7 @@ mod tests {
             let name = parse.tree().expr().and_then(|expr| expr.name_token());
             parse.errors().is_empty() && name.is_some_and(|name| name.text() == text)
         };
-        // Those that are neither letters nor digits to the standard library, or not to all of us.
+        // Characters that `addr` and the standard library classify differently.
         let is_doubtful = |c: &char| {
             addr::is_identifier(&c.to_string()) != c.is_alphabetic()
                 || addr::is_identifier(&format!("a{c}")) != c.is_alphanumeric()

@@ -1,4 +1,4 @@
-//! `module` blocks.
+//! Lowers `module` blocks.
 
 use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
@@ -53,7 +53,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<It
     })))
 }
 
-/// `providers = { child = parent.alias, child.alias = parent }`.
+/// Lowers `providers = { child = parent.alias, child.alias = parent }`.
 fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvider]>> {
     let ast::Expr::Object(object) = &value else {
         ctx.problem(Problem::error(

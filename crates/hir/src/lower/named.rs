@@ -1,4 +1,4 @@
-//! `variable`, `output` and `locals` blocks.
+//! Lowers `variable`, `output` and `locals` blocks.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::{
     item::{Condition, ItemKind, Local, Output, RefPlace, Variable},
 };
 
-/// Names that a variable cannot have, because a module call gives them another meaning.
+/// Names that a variable cannot have, because they are meta-arguments of module calls.
 const RESERVED: &[&str] =
     &["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"];
 
-/// Whether a variable cannot have a name because a module call gives it another meaning.
+/// Returns true if a variable cannot have this name, because it is a meta-argument of module calls.
 pub fn is_reserved_variable(name: &str) -> bool {
     RESERVED.contains(&name)
 }
@@ -73,7 +73,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     })))
 }
 
-/// A validation is of the variable, whatever else it asks.
+/// Lowers a validation. Its condition must refer to its own variable.
 fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Option<Condition> {
     let validation = body::condition(ctx, block)?;
     let is_reference = |it: &Expr| matches!(it, Expr::Ref(_));
@@ -81,7 +81,7 @@ fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Opti
         matches!(it, Expr::Missing)
             || matches!(it, Expr::Ref(Ref::Variable(name)) if name == variable)
     };
-    // One reason is enough.
+    // A condition without any reference is already reported.
     if ctx.any_inside(validation.condition, is_reference)
         && !ctx.any_inside(validation.condition, is_itself)
     {
@@ -95,7 +95,7 @@ fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Opti
     Some(validation)
 }
 
-/// What `sensitive` and `ephemeral` say.
+/// The values of `sensitive` and `ephemeral`.
 struct Marks {
     sensitive: bool,
     ephemeral: bool,
@@ -113,7 +113,7 @@ fn marks(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Marks {
     Marks { sensitive, ephemeral, may_be_secret, ephemeral_node }
 }
 
-/// Whether an argument is written, but neither as true nor as false.
+/// Returns true if an argument is present and its value is not a literal bool.
 fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
     let is_decided = |value: ast::Expr| expr::literal_bool(&value).is_some();
     attr.is_some_and(|it| !it.value().is_some_and(is_decided))
@@ -157,17 +157,17 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKin
     })))
 }
 
-/// The definitions of a `locals` block; of a name the first. The parser tells of a second.
+/// The definitions of a `locals` block. If a name has several, only the first; the parser reports the others.
 pub(super) fn definitions<'t>(
     block: &ast::Block<'t>,
 ) -> impl Iterator<Item = ast::Attribute<'t>> + use<'t> {
-    // A generated block may hold a hundred thousand.
+    // A set, because a generated block may have 100,000 definitions.
     let mut seen: FxHashSet<Str> = FxHashSet::default();
     let attributes = block.body().into_iter().flat_map(|body| body.attributes());
     attributes.filter(move |it| it.name_token().is_some_and(|name| seen.insert(name.text().into())))
 }
 
-/// Each name of a `locals` block is an item of its own, so that editing one leaves the others.
+/// Lowers a `locals` block. Each name is a separate item, so that an edit of one does not invalidate the others.
 pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
     for attr in definitions(block) {
         let Some(token) = attr.name_token() else { continue };

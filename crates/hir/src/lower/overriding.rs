@@ -1,4 +1,4 @@
-//! Override files: a declaration with what they change of it (`reference`: surface 2.1).
+//! Override files: merges a declaration with its overrides.
 //!
 //! ```text
 //! block ─────────────────┐
@@ -6,10 +6,11 @@
 //! blocks that override ──┘
 //! ```
 //!
-//! The texts are lowered as one, so that each rule sees the arguments that count: which those are, [`BodyReader`] decides. Of a
-//! range the offset tells which text it is of.
+//! The texts are concatenated and lowered as one, so that each check sees the merged arguments; [`BodyReader`]
+//! merges them. The offset of a range shows which text it belongs to.
 //!
-//! **Invariant:** a text with a syntax error changes nothing: that is told of where it is lowered by itself.
+//! **Invariant:** a text with a syntax error overrides nothing. The error is reported where the text is lowered
+//! alone.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -39,17 +40,17 @@ pub struct Declaration {
     text: String,
     is_json: bool,
     is_local: bool,
-    /// What stands before the text of the block.
+    /// The length of the text that was added before the block's text.
     prefix: TextSize,
-    /// Where the text begins in the native text of the block.
+    /// The offset of the text in the native text of the block.
     start: TextSize,
-    /// Where native text stands in a file of the JSON syntax.
+    /// The map from native text to the JSON file, if the file uses the JSON syntax.
     map: Option<Arc<Map>>,
     is_broken: bool,
 }
 
 impl Declaration {
-    /// Where a range of the text stands in its block.
+    /// Maps a range of the text to its block.
     fn source(&self, range: TextRange) -> TextRange {
         let moved = |at: TextSize| at.max(self.prefix) - self.prefix + self.start;
         let native = TextRange::new(moved(range.start()), moved(range.end()));
@@ -57,7 +58,7 @@ impl Declaration {
     }
 }
 
-/// The declarations of a block, by the index of its items.
+/// The declarations of a block, by index of its items.
 pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
     let is_json = db::is_json(path);
     let native = is_json.then(|| json::native(text));
@@ -96,7 +97,7 @@ pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
     found
 }
 
-/// A block around the definition of one local value.
+/// Wraps the definition of a local value in a `locals` block.
 fn local(definition: Declaration) -> Declaration {
     const BEFORE: &str = "locals {\n";
     Declaration {
@@ -107,24 +108,25 @@ fn local(definition: Declaration) -> Declaration {
     }
 }
 
-/// A declaration with what overrides it.
+/// A declaration merged with its overrides.
 pub struct Merged {
-    /// What it says.
+    /// The merged item.
     pub item: Arc<Item>,
-    /// Where its parts stand.
+    /// The source map of the merged item.
     pub map: SourceMap,
-    /// What is wrong with it as a whole, each with the text that it is in: 0 is the declaration's own.
+    /// The problems of the merged declaration, each with the number of its text. Number 0 is the original
+    /// declaration.
     pub problems: Vec<(usize, Problem)>,
 }
 
-/// Lowers a declaration with those that override it, in the order in which they count. `None` if one has a syntax error, or
-/// another name: names of a block that was just edited may not be known yet.
+/// Merges a declaration with its overrides, in order. `None` if one of the texts has a syntax error, or if the
+/// names differ: just after an edit, the overrides may still be those of the old name.
 pub fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
     if by.iter().any(|it| it.name != base.name) {
         return None;
     }
     let all: Vec<&Declaration> = std::iter::once(base).chain(by.iter().copied()).collect();
-    // The last definition of a local value is all that counts.
+    // Only the last definition of a local value counts.
     let from = if base.is_local { by.len() } else { 0 };
     let parts = Parts::of(&all, from)?;
     let tree = syntax::parse_file(&parts.text);
@@ -143,10 +145,10 @@ pub fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
     Some(Merged { item, map: map.in_parts(|range| parts.place(range)), problems })
 }
 
-/// Several texts as one.
+/// The concatenated texts.
 struct Parts<'a> {
     text: String,
-    /// Each with its index among all, and where it begins.
+    /// The texts, each with its number and its offset in the concatenation.
     parts: Vec<(usize, TextSize, &'a Declaration)>,
 }
 
@@ -164,14 +166,14 @@ impl<'a> Parts<'a> {
         Some(parts)
     }
 
-    /// The text that a range is of, and the place in the block that it is from.
+    /// The number of the text that a range belongs to, and the range in its block.
     fn place(&self, range: TextRange) -> (usize, TextRange) {
         let behind = self.parts.partition_point(|(_, start, _)| *start <= range.start());
         let (index, start, declaration) = self.parts[behind.saturating_sub(1)];
         (index, declaration.source(range - start))
     }
 
-    /// A fix of what is said of several texts would be of one.
+    /// Maps a problem to its text. Drops a related range in another text, and fixes if the first text is JSON.
     fn problem(&self, problem: Problem) -> (usize, Problem) {
         let (part, range) = self.place(problem.range);
         let related = problem.related.map(|it| self.place(it));
@@ -181,10 +183,10 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Blocks of conditions, which override files may not have.
+/// The condition blocks, which override files may not contain.
 const CONDITIONS: &[&str] = &["precondition", "postcondition", "validation"];
 
-/// Reports what the body of an override file's block may not have.
+/// Reports parts of a block that an override file may not contain.
 pub(super) fn refuse(ctx: &mut ItemCtx<'_>, reader: &BodyReader) {
     if let Some(depends_on) = reader.peek("depends_on").and_then(|attr| attr.value()) {
         let first = match &depends_on {
@@ -221,13 +223,13 @@ fn refuse_condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
     ));
 }
 
-/// The type of a block of a condition.
+/// The type of a condition block. `None` for other blocks.
 pub(super) fn condition(block: &ast::Block) -> Option<&'static str> {
     let kind = block.type_token()?;
     CONDITIONS.iter().copied().find(|it| *it == kind.text())
 }
 
-/// A block that counts by being there, of which there is nothing to override.
+/// The problem of a block type that override files may not contain, because such blocks cannot be overridden.
 pub(super) fn refused_block(block: &ast::Block, kind: &str) -> Problem {
     let (summary, detail) = match kind {
         "check" => (

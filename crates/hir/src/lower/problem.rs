@@ -1,4 +1,4 @@
-//! What lowering finds wrong with a block, with ranges that count from the block's start.
+//! The problems that lowering reports, with ranges relative to the block.
 
 use db::Severity;
 use syntax::TextRange;
@@ -8,32 +8,32 @@ use crate::{fix::Fix, unsupported};
 /// A problem of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Stable, kebab-case.
+    /// The stable id, kebab-case.
     pub id: &'static str,
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// Where, from the block's start.
+    /// The range, relative to the block.
     pub range: TextRange,
-    /// One line.
+    /// The summary, one line.
     pub summary: String,
-    /// What is wrong and the way out. [`PLACE`] in it stands for `related`, in words.
+    /// The detail: the problem and how to solve it. [`PLACE`] in it stands for the location of `related`.
     pub detail: String,
-    /// Another place that the detail names.
+    /// A related range that the detail mentions.
     pub related: Option<TextRange>,
-    /// What would mend it.
+    /// A suggested fix, if any.
     pub fix: Option<Fix>,
 }
 
-/// Stands in a detail for a place that can be named only when the file is known.
+/// A placeholder in a detail for a location, which can be named only when the file is known.
 pub const PLACE: &str = "\u{fffc}";
 
-/// The id of what the parser finds.
+/// The id of syntax errors.
 pub const SYNTAX_ERROR: &str = "syntax-error";
 
-/// The id of a reference that can be none, whatever is declared.
+/// The id of references that are invalid regardless of the declarations.
 pub const INVALID_REFERENCE: &str = "invalid-reference";
 
-/// The id of an argument that is not there.
+/// The id of missing required arguments.
 pub const MISSING_ARGUMENT: &str = "missing-argument";
 
 impl Problem {
@@ -54,12 +54,12 @@ impl Problem {
         }
     }
 
-    /// The same with what would mend it.
+    /// Adds a suggested fix.
     pub(crate) fn fixed_by(self, fix: Option<Fix>) -> Problem {
         Problem { fix, ..self }
     }
 
-    /// A part of the language that this version does not run; `what` completes "does not support …".
+    /// The problem of an unsupported language feature; `what` completes the sentence "does not support …".
     pub(crate) fn unsupported(range: TextRange, what: &str) -> Problem {
         Problem::error(unsupported::ID, range, unsupported::SUMMARY, unsupported::detail(what))
     }

@@ -1,4 +1,4 @@
-//! `provider` blocks.
+//! Lowers `provider` blocks.
 
 use syntax::AstNode;
 use values::Str;

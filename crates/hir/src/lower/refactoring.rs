@@ -1,4 +1,4 @@
-//! `moved`, `removed` and `import` blocks: what they say of addresses. What follows from it for a state is for the engine.
+//! Lowers `moved`, `removed` and `import` blocks to addresses. The engine applies them to the state.
 
 use addr::{ResourceMode, Target};
 use syntax::{
@@ -28,7 +28,7 @@ fn invalid_expression(value: &ast::Expr) -> Problem {
     )
 }
 
-/// The text of an expression, without blanks and comments.
+/// Writes an expression without whitespace and comments.
 fn write(node: &FlatNode<'_>, text: &mut String) {
     for element in node.elements() {
         match element {
@@ -39,7 +39,7 @@ fn write(node: &FlatNode<'_>, text: &mut String) {
     }
 }
 
-/// The address that an expression is, with constant keys.
+/// The address that an expression denotes, with constant keys. `None` if it is invalid, which is reported.
 fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     let is_constant = |step: &ast::Step| match step {
         ast::Step::IndexStep(it) => it.index().is_some_and(|key| {
@@ -73,7 +73,7 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     }
 }
 
-/// Whether what looks like a resource is a reference to something else.
+/// Returns true if an address of a resource is in fact a reference to something else, such as a variable.
 fn is_reserved(target: &Target) -> bool {
     let resource = match target {
         Target::Module(_) => return false,
@@ -172,7 +172,7 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
     Some(ItemKind::Removed(Box::new(Removed { from: from?, destroy, provisioners, connection })))
 }
 
-/// What cannot be removed, in the words of OpenTofu.
+/// The problem of an address that a `removed` block may not have, in OpenTofu's words. `None` if it is valid.
 fn refused_removal(from: &Target, value: &ast::Expr) -> Option<Problem> {
     let range = value.syntax().text_range();
     let (summary, detail) = match from {
@@ -252,7 +252,7 @@ pub(super) fn import(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
     Some(ItemKind::Import(Box::new(Import { to, id, identity, provider, for_each })))
 }
 
-/// An address whose keys may be computed.
+/// Lowers an address whose keys may be computed.
 fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarget> {
     let Some(traversal) = value.as_static_traversal() else {
         ctx.problem(invalid_expression(value));
@@ -260,7 +260,7 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
     };
     let range = value.syntax().text_range();
     let node = ctx.node(range);
-    // The address without keys says what is meant.
+    // The names without keys form the address; the keys are lowered separately.
     let mut names = vec![(Str::from(traversal.root.text()), None)];
     for step in &traversal.steps {
         match step {
@@ -296,7 +296,8 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
     }
 }
 
-/// That the engine of this version does not run a block. The state tells whether it matters: a plan refuses it then.
+/// The warning for a block that this version does not run. The state decides if the block matters; a plan then
+/// refuses it.
 pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
     let detail = match kind {
         "import" => format!(

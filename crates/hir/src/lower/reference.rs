@@ -1,4 +1,4 @@
-//! References: which root a traversal begins with, and how many of its steps name the thing that is referred to.
+//! Resolves the root of a traversal: the definition that its first steps name.
 
 use addr::ResourceMode;
 use syntax::{
@@ -14,10 +14,10 @@ use crate::{
     item::{RefTarget, StaticRef},
 };
 
-/// What the first steps of a traversal name.
+/// The resolved root of a traversal.
 struct Root {
     reference: Ref,
-    /// How many steps belong to the name.
+    /// The number of steps that belong to the name.
     taken: usize,
 }
 
@@ -54,8 +54,8 @@ pub(super) fn traversal(
     }
 }
 
-/// An expression that stands for a reference, without the quotes that old modules have around it. `None` if what is between
-/// them is no expression.
+/// Reads a reference that may be in quotes, which old modules use and which gives a warning. `None` if the quoted
+/// text is not an expression.
 pub(super) fn unquoted<T>(
     ctx: &mut ItemCtx<'_>,
     value: &ast::Expr,
@@ -73,7 +73,8 @@ pub(super) fn unquoted<T>(
     read(ctx, &expr)
 }
 
-/// `path.to.thing` as an entry of `depends_on` and the like, where only the named thing counts.
+/// The target of a reference in `depends_on` and similar arguments, where attributes are not allowed. `None` if
+/// the expression is not such a reference.
 pub(super) fn target(expr: &ast::Expr) -> Option<RefTarget> {
     let (root, steps) = match expr {
         ast::Expr::Reference(it) => (it.clone(), Vec::new()),
@@ -87,7 +88,7 @@ pub(super) fn target(expr: &ast::Expr) -> Option<RefTarget> {
     is_whole(&reference, &steps[taken..]).then(|| ref_target(reference, &steps[taken..]))
 }
 
-/// Whether what follows a name picks an instance at most, or an output of a module; not an attribute.
+/// Returns true if the steps after the name select only an instance or an output of a module, not an attribute.
 fn is_whole(reference: &Ref, rest: &[ast::Step]) -> bool {
     let is_key =
         |step: &ast::Step| matches!(step, ast::Step::IndexStep(_) | ast::Step::LegacyIndexStep(_));
@@ -130,8 +131,8 @@ fn ref_target(reference: Ref, rest: &[ast::Step]) -> RefTarget {
     }
 }
 
-/// What a traversal that begins with `root` refers to, unless a `for` or the like binds that name, and how many of its
-/// steps belong to that.
+/// The definition that a traversal starting with `root` refers to, and the number of steps that belong to its
+/// name. The caller must exclude symbols, such as the names that `for` binds. `None` if the reference is invalid.
 pub fn reference_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Option<(Ref, usize)> {
     resolve_root(root, steps).ok().map(|it| (it.reference, it.taken))
 }
@@ -143,7 +144,7 @@ struct Refused {
 }
 
 impl Refused {
-    /// What is said of every name where none can stand.
+    /// The diagnostic for a reference in a place that does not allow any.
     fn of_any_name() -> Refused {
         Refused {
             id: "variables-not-allowed",

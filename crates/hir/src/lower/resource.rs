@@ -1,4 +1,4 @@
-//! `resource`, `data` and `ephemeral` blocks.
+//! Lowers `resource`, `data` and `ephemeral` blocks.
 
 use addr::ResourceMode;
 use syntax::{AstNode, TextRange, flat::ast};
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Arguments of `lifecycle` that only managed resources have.
+/// The arguments of `lifecycle` that only managed resources have.
 const MANAGED_ONLY: &[&str] = &[
     "create_before_destroy",
     "prevent_destroy",
@@ -76,7 +76,7 @@ pub(super) fn resource(
     })))
 }
 
-/// `count` or `for_each`; `enabled` comes with `lifecycle`.
+/// Lowers `count` or `for_each`. [`enabled`] handles `enabled`, which is in `lifecycle`.
 pub(super) fn repetition(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, noun: &str) -> Repetition {
     let count = reader.attr("count");
     let for_each = reader.attr("for_each");
@@ -108,7 +108,7 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
     ));
 }
 
-/// `provider = name.alias[key]`.
+/// Lowers `provider = name.alias[key]`.
 pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<ProviderRef> {
     let range = value.syntax().text_range();
     let quoted = expr::literal_string(&value).is_some();
@@ -166,7 +166,7 @@ fn lifecycle(
     lifecycle
 }
 
-/// `enabled` in `lifecycle`, which excludes the other ways to say how many there are.
+/// Lowers `enabled` of `lifecycle`, which excludes `count` and `for_each`.
 pub(super) fn enabled(
     ctx: &mut ItemCtx<'_>,
     lifecycle: &mut BodyReader,
@@ -196,7 +196,7 @@ fn managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, lifecycle: 
     lifecycle.replace_triggered_by = replace_triggered_by(ctx, reader.attr("replace_triggered_by"));
 }
 
-/// An argument of which one of the two values is not supported.
+/// Takes a bool argument, and reports one of the two values as unsupported.
 fn refused_bool(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader,
@@ -229,7 +229,7 @@ fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> 
     })
 }
 
-/// RFC, "Ephemeral resource": the wording is the RFC's, at the attribute's line (DESIGN 2.1).
+/// Reports lifecycle arguments of resources that are not managed, in the words of the ephemeral resources RFC.
 fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode: ResourceMode) {
     for name in MANAGED_ONLY.iter().copied() {
         let Some(attr) = reader.attr(name) else { continue };
@@ -319,7 +319,7 @@ fn ignore_path(
     }
 }
 
-/// A constant key of an index.
+/// A constant index key. `None` if the key is computed.
 fn literal_key(expr: &ast::Expr) -> Option<Value> {
     if let Some(text) = expr::literal_string(expr) {
         return Some(Value::string(text));
@@ -333,7 +333,8 @@ fn literal_key(expr: &ast::Expr) -> Option<Value> {
     }
 }
 
-/// The connection of all provisioners: it counts as one at destruction as soon as one of them runs then.
+/// Lowers the resource's `connection` block, which all its provisioners share. Its references count as
+/// destroy-time references if one of the provisioners runs at destruction.
 pub(super) fn connection(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader,
@@ -412,7 +413,7 @@ fn keyword_of(
     None
 }
 
-/// RFC: "The meta-arguments provisioner and connection should not be supported."
+/// Reports provisioners and connections, which ephemeral resources do not support.
 fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
     for kind in ["connection", "provisioner"] {
         for block in reader.blocks(kind) {
@@ -429,13 +430,13 @@ fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
     }
 }
 
-/// The `_ {}` block escapes a schema whose names collide with meta-arguments. It is merged into the body.
+/// Merges the `_ {}` block into the body. It escapes arguments whose names are meta-arguments.
 fn refuse_reserved(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
     reserved_blocks(ctx, reader, "locals", "resource");
     reader.absorb_escape(ctx);
 }
 
-/// Reports blocks whose type may come to mean something.
+/// Reports blocks whose type is reserved for future versions.
 pub(super) fn reserved_blocks(
     ctx: &mut ItemCtx<'_>,
     reader: &mut BodyReader,

@@ -1,17 +1,17 @@
-//! Lists that one item leaves to the next on the same thread: most items are about as large as others, and a list that has
-//! grown once need not grow again. Nothing is in them.
+//! Reuses the lists of one item for the next item on the same thread. Most items have similar sizes, so this
+//! avoids growing the lists again. The reused lists are empty.
 
 use std::cell::Cell;
 
 use super::SourceMap;
 use crate::expr::Expr;
 
-/// Lists that a longer item has filled are not kept.
+/// The maximum capacity of a list that is kept.
 const MOST_SPARE: usize = 1 << 12;
-/// How many source maps are kept: a block has one item, or a handful.
+/// The maximum number of source maps that are kept. A block has only a few items.
 const MOST_MAPS: usize = 8;
 
-/// The lists that an item grows.
+/// The lists that lowering an item fills.
 #[derive(Default)]
 pub(super) struct Spare {
     pub(super) exprs: Vec<Expr>,
@@ -24,12 +24,12 @@ thread_local! {
 }
 
 impl Spare {
-    /// What was left; nothing for an item that is lowered while another is.
+    /// Takes the lists of the thread. Empty if another item on the thread is being lowered.
     pub(super) fn take() -> Box<Spare> {
         SPARE.take().unwrap_or_default()
     }
 
-    /// Leaves the lists to the next item.
+    /// Returns the lists for the next item.
     pub(super) fn leave(mut self: Box<Self>) {
         self.exprs.clear();
         self.depths.clear();
@@ -44,7 +44,7 @@ impl Spare {
     }
 }
 
-/// Takes back the source maps of a block that nobody asked for.
+/// Returns unused source maps of a block for reuse.
 pub(crate) fn recycle(maps: Vec<SourceMap>) {
     let mut spare = Spare::take();
     for mut map in maps.into_iter().take(MOST_MAPS - spare.maps.len().min(MOST_MAPS)) {

@@ -1,4 +1,4 @@
-//! `terraform` blocks.
+//! Lowers `terraform` blocks.
 
 use syntax::{
     AstNode,
@@ -18,7 +18,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;
     let mut reader = BodyReader::new(block);
     let required_version = required_version(ctx, reader.attr("required_version"));
-    // OpenTofu 1.12 accepts and ignores both.
+    // OpenTofu accepts and ignores both.
     for name in ["experiments", "language"] {
         reader.attr(name);
     }
@@ -81,7 +81,7 @@ fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
     )
 }
 
-/// `provider_meta "name" {}`: what a module tells a provider about itself.
+/// Lowers `provider_meta "name" {}` blocks, with which a module passes metadata to a provider.
 fn provider_metas(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Block]> {
     let read = |block: &ast::Block<'_>| {
         body::expect_labels(ctx, block, ["provider"])?;
@@ -90,7 +90,7 @@ fn provider_metas(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Bl
     reader.blocks("provider_meta").iter().filter_map(read).collect()
 }
 
-/// `language {}` (`reference`: surface 2.2): which edition of the language a module is written in, and for which programs.
+/// Lowers `language {}`: the edition of the language, and the compatible programs and versions.
 pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<ItemKind> {
     body::refuse_labels(ctx, block);
     let mut reader = BodyReader::new(block);
@@ -125,13 +125,13 @@ pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<
     Some(ItemKind::Other("language".into()))
 }
 
-/// The constraint on the version of the program. In a `.tf` file it is taken to be about Terraform, whose versions have other
-/// numbers (`reference`: surface 2.1).
+/// The version constraint for OpenTofu. Ignored in a `.tf` file, where it is a constraint for Terraform, whose
+/// version numbers differ.
 fn required_version(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -> Option<Str> {
     if ctx.is_tofu { version_constraint(ctx, attr) } else { None }
 }
 
-/// The constraint on the version of the program; one that the program does not meet is refused here.
+/// Checks the version constraint. Reports one that the emulated version of OpenTofu does not satisfy.
 fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -> Option<Str> {
     let range = attr.as_ref().map(|attr| attr.syntax().text_range());
     let value = attr.as_ref().and_then(|attr| Some(attr.value()?.syntax().text_range()));
@@ -153,7 +153,7 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
     Some(text)
 }
 
-/// What a version constraint means, or why nothing.
+/// Parses a version constraint. Reports an invalid one.
 pub(super) fn constraint(
     ctx: &mut ItemCtx<'_>,
     text: &str,
@@ -200,7 +200,7 @@ fn is_provider_name(name: &str) -> bool {
     name.chars().all(fits) && !name.starts_with('-') && !name.ends_with('-')
 }
 
-/// `name = { source, version, configuration_aliases }`, or the legacy version string.
+/// Lowers `name = { source, version, configuration_aliases }`, or the legacy version string.
 fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<RequiredProvider> {
     let name = attr.name_token()?;
     if !is_provider_name(name.text()) {

@@ -1,4 +1,4 @@
-//! Type constraints (hcl 4.8): keywords and calls, read statically.
+//! Lowers type constraints. Their keywords and calls are read statically, not evaluated.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::{
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };
 
-/// The `type` argument of a variable; any type where it is absent.
+/// The `type` argument of a variable. Any type if it is absent.
 pub(super) fn constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> TypeConstraint {
     let any = TypeConstraint { ty: Type::Dynamic, defaults: None, written: false };
     let Some(value) = attr.and_then(|attr| attr.value()) else { return any };
-    // Old modules write these without an element type.
+    // Old modules write `list` and `map` without an element type.
     let element = match value.name_token().as_ref().map(|word| word.text()) {
         Some("list") => Some(Type::list(Type::Dynamic)),
         Some("map") => Some(Type::map(Type::Dynamic)),
@@ -27,7 +27,7 @@ pub(super) fn constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) ->
     written(ctx, &value).unwrap_or(TypeConstraint { written: true, ..any })
 }
 
-/// A type as it is written, here the one that `convert` takes.
+/// A type expression, here the second argument of `convert`. `None` if it is invalid, which is reported.
 pub(super) fn written(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<TypeConstraint> {
     let mut defaults = Defaults::default();
     let ty = parse(ctx, value, &mut defaults)?;
@@ -112,11 +112,11 @@ fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type
     None
 }
 
-/// The words that a type is made of; `optional` is none, since it makes no type of its own.
+/// The words that form types. `optional` is not among them, because it forms no type of its own.
 pub(super) const WORDS: [&str; 9] =
     ["string", "number", "bool", "any", "list", "map", "set", "object", "tuple"];
 
-/// A word that is no type, with the one that is meant, where one is near.
+/// Reports an unknown type name, with a suggestion if there is a close name.
 fn misspelt(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
     let close = crate::suggest::closest(word, WORDS);
     let hint = crate::suggest::question(close);

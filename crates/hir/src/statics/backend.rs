@@ -1,4 +1,4 @@
-//! Where state is kept: the arguments of the root module's backend.
+//! The arguments of the root module's backend, which determine where state is stored.
 
 use std::sync::Arc;
 
@@ -19,21 +19,22 @@ use crate::{
 /// The arguments of the local backend.
 pub const LOCAL_ARGUMENTS: [&str; 2] = ["path", "workspace_dir"];
 
-/// What the local backend is told.
+/// The settings of the local backend.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalBackend {
-    /// `path`: the file of the default workspace.
+    /// `path`: the state file of the default workspace.
     pub path: Option<Str>,
-    /// `workspace_dir`: the directory of the others.
+    /// `workspace_dir`: the directory for all other workspaces.
     pub workspace_dir: Option<Str>,
 }
 
-/// The type of a backend.
+/// The type of a backend. Empty if the block has no label.
 pub fn backend_kind(backend: &Block) -> &str {
     backend.labels.first().map(|it| &**it).unwrap_or_default()
 }
 
-/// Where the state of a configuration is; nothing if that is not in local files, or if the analysis says what is wrong.
+/// The local backend of a configuration. `None` if the backend is not local, or if its arguments have errors,
+/// which the analysis reports.
 pub fn local_backend(db: &dyn Db, workspace: Workspace) -> Option<LocalBackend> {
     let Some(key) = keeps_state(db, workspace.root(db)) else {
         return Some(LocalBackend::default());
@@ -58,7 +59,7 @@ pub fn local_backend(db: &dyn Db, workspace: Workspace) -> Option<LocalBackend> 
     Some(local)
 }
 
-/// Whether an argument of the backend, or of `cloud {}`, is no literal.
+/// Returns true if an argument of the backend, or of `cloud {}`, is not a literal.
 pub(super) fn is_dynamic_backend(db: &dyn Db, workspace: Workspace) -> bool {
     let Some(key) = keeps_state(db, workspace.root(db)) else { return false };
     let of_item = item(db, key);
@@ -71,13 +72,13 @@ fn is_literal(expr: &Expr) -> bool {
     matches!(expr, Expr::Literal(Literal::String(_)))
 }
 
-/// The arguments of a body and of the blocks in it.
+/// The arguments of a body, including those of nested blocks.
 fn attrs(body: &Body) -> Vec<&Attr> {
     let nested = body.blocks.iter().flat_map(|it| attrs(&it.body));
     body.attrs.iter().chain(nested).collect()
 }
 
-/// Why arguments of the backend, or of `cloud {}`, have no values.
+/// The problems of arguments of the backend, or of `cloud {}`, that have no value.
 pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
     let Some(key) = keeps_state(db, workspace.root(db)) else { return Vec::new() };
     let settings = item(db, key).kind.as_terraform();
@@ -89,7 +90,7 @@ pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
     blocks.flat_map(|it| attrs(&it.body)).filter_map(trouble).collect()
 }
 
-/// How an argument of a backend is read.
+/// The settings for the evaluation of a backend argument.
 fn of<'a>(subject: &'a str) -> Use<'a> {
     Use {
         subject,
@@ -103,10 +104,10 @@ fn of<'a>(subject: &'a str) -> Use<'a> {
     }
 }
 
-/// An argument of the local backend; none if it is null.
+/// The value of an argument of the local backend. `None` if it is null.
 ///
 /// # Errors
-/// Why it has no value; nothing if somebody else tells.
+/// The reason why it has no value. The reason is `None` if another check reports it.
 pub(crate) fn local_argument(
     db: &dyn Db,
     workspace: Workspace,
@@ -117,10 +118,10 @@ pub(crate) fn local_argument(
     text(db, path, key, argument.value, &of("backend.local"))
 }
 
-/// An argument of any backend. `subject` is what needs it, in words.
+/// The value of an argument of any backend. `subject` describes the argument in messages.
 ///
 /// # Errors
-/// As above.
+/// See [`local_argument`].
 pub(crate) fn backend_argument(
     db: &dyn Db,
     workspace: Workspace,

@@ -1,4 +1,4 @@
-//! Which module each call leads to, on every path of calls.
+//! Resolves module calls with computed sources: the module that each call leads to, for every path of calls.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -23,66 +23,67 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Paths double with each module that is called twice by one that is called twice.
+/// The maximum number of paths. Their number can be exponential: it doubles at each level where a module is called
+/// twice.
 const MOST_PATHS: usize = 100_000;
 
-/// A configuration in which a source or a version is no literal: which module each call leads to, on every path of calls.
+/// The resolved module calls of a configuration in which a source or version is not a literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Modules {
-    /// The modules, the root first, callers before what they call. A directory is here once for each way in which its calls,
-    /// and theirs, lead to modules.
+    /// The modules, the root first, callers before their callees. A directory occurs once for each distinct
+    /// resolution of its calls and the calls below.
     pub modules: Vec<ResolvedModule>,
-    /// Files that have to be read before more can be told.
+    /// Files that must be read before evaluation can continue.
     pub(super) wanted_files: BTreeSet<Str>,
     calls: BTreeMap<(Arc<str>, Str), ResolvedCall>,
 }
 
-/// A module directory whose calls lead to certain modules.
+/// A module directory with one resolution of its calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ResolvedModule {
     /// The directory.
     pub directory: Directory,
-    /// Its calls by name. One whose module was not found is left out.
+    /// The calls by name. A call whose module was not found is left out.
     pub calls: Vec<(Str, Target)>,
 }
 
-/// What a call leads to.
+/// The resolved target of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// An index into [`Modules::modules`].
+    /// The index in [`Modules::modules`].
     pub module: usize,
-    /// The source, where it is no literal.
+    /// The `source`, if it is not a literal.
     pub source: Option<Str>,
-    /// The version constraint, where it is no literal.
+    /// The version constraint, if it is not a literal.
     pub version: Option<Str>,
 }
 
-/// A call whose source or version is no literal, on all paths that lead to its module.
+/// The results for a call whose source or version is not a literal, from all paths to its module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResolvedCall {
-    /// Its sources, in the order of the paths.
+    /// The distinct sources, in the order of the paths.
     pub(crate) sources: Vec<Str>,
-    /// Its version constraints.
+    /// The distinct version constraints.
     pub(crate) versions: Vec<Str>,
-    /// What is wrong with either.
+    /// The problems of both.
     pub(crate) troubles: Vec<Arc<Trouble>>,
 }
 
 impl Modules {
-    /// What is wrong with sources and versions.
+    /// The problems of all sources and versions.
     pub(super) fn troubles(&self) -> impl Iterator<Item = &Arc<Trouble>> {
         self.calls.values().flat_map(|it| &it.troubles)
     }
 
-    /// What is known of a call of the module in a directory.
+    /// The results for a call in the module of a directory. `None` if its source and version are literals.
     pub(crate) fn call(&self, caller: &Arc<str>, call: &Str) -> Option<&ResolvedCall> {
         self.calls.get(&(caller.clone(), call.clone()))
     }
 }
 
-/// Which module each call leads to; nothing where every source and version is a literal, so that its text tells.
+/// Resolves all module calls. `None` if all sources and versions are literals, so that no evaluation is necessary.
 ///
-/// **Stability:** an edit that leaves the calls, and the values that their sources are made from, leaves the result equal.
+/// **Stability:** an edit that changes neither the calls nor the values in their sources leaves the result equal.
 #[salsa::tracked(returns(ref))]
 pub fn modules(db: &dyn Db, workspace: Workspace) -> Option<Modules> {
     if !is_dynamic(db, workspace) {
@@ -102,7 +103,8 @@ pub fn modules(db: &dyn Db, workspace: Workspace) -> Option<Modules> {
     Some(Modules { modules, ..walk.found })
 }
 
-/// Whether a module that literal sources lead to has a call with another one.
+/// Returns true if a module that is reachable by literal sources has a call whose source or version is not a
+/// literal.
 fn is_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
     let mut seen = vec![workspace.root(db)];
     let mut next = 0;
@@ -120,9 +122,9 @@ fn is_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
     false
 }
 
-/// The calls of a module whose source or version is no literal.
+/// The calls of a module whose source or version is not a literal.
 ///
-/// **Stability:** an edit of anything else leaves the result equal.
+/// **Stability:** other edits leave the result equal.
 #[salsa::tracked(returns(ref))]
 fn dynamic_calls(db: &dyn Db, directory: Directory) -> Box<[Str]> {
     let calls = names_of_kind(db, directory, NameKind::Module);
@@ -142,9 +144,9 @@ fn is_dynamic_call(db: &dyn Db, key: ItemKey, call: &ModuleCall) -> bool {
     call.source_expr.is_some() || call.version.is_some_and(|version| !is_literal(version))
 }
 
-/// The modules that the calls with literal sources lead to.
+/// The directories that the calls with literal sources lead to.
 ///
-/// **Stability:** an edit that leaves the sources leaves the result equal.
+/// **Stability:** an edit that does not change a source leaves the result equal.
 #[salsa::tracked(returns(ref))]
 fn literal_calls(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Directory> {
     let calls = names_of_kind(db, directory, NameKind::Module);
@@ -157,16 +159,17 @@ struct Walk<'db> {
     db: &'db dyn Db,
     workspace: Workspace,
     found: Modules,
-    /// Modules below which every source is a literal: all paths to them come to the same.
+    /// The modules below which every source is a literal. All paths to such a module have the same resolution.
     literal: FxHashMap<Directory, usize>,
     known: FxHashMap<ResolvedModule, usize>,
-    /// The modules of the path.
+    /// The directories of the current path.
     above: Vec<Directory>,
     visits: usize,
 }
 
 impl<'db> Walk<'db> {
-    /// The module that a path leads to, and whether every source in it and below is a literal.
+    /// Resolves the module at the end of a path. Returns its number, and true if all sources in it and below are
+    /// literals.
     fn module(&mut self, path: CallPath<'db>) -> (usize, bool) {
         let directory = path.directory(self.db);
         if let Some(&known) = self.literal.get(&directory) {
@@ -188,7 +191,7 @@ impl<'db> Walk<'db> {
                 None => None,
             };
             let called = self.called(directory, call, source.as_ref());
-            // What leads back to where it came from is told of as a cycle.
+            // Skip a call that leads back to a module of the path; another check reports the cycle.
             let Some(called) = called.filter(|it| !self.above.contains(it)) else { continue };
             if self.visits >= MOST_PATHS {
                 self.too_many(path, key, call);
@@ -286,7 +289,8 @@ impl<'db> Walk<'db> {
     }
 }
 
-/// The modules that can be reached, callers first: as they are numbered where every source is a literal.
+/// The reachable modules in breadth-first order, callers first. This is the numbering that is also used if all
+/// sources are literals.
 fn in_order(modules: &[ResolvedModule], root: usize) -> Vec<ResolvedModule> {
     let mut numbers: FxHashMap<usize, usize> = FxHashMap::default();
     let mut order = Vec::new();
@@ -313,9 +317,9 @@ fn in_order(modules: &[ResolvedModule], root: usize) -> Vec<ResolvedModule> {
     ordered.collect()
 }
 
-/// The source of a call that is no literal.
+/// The value of a call's source that is not a literal.
 ///
-/// **Stability:** depends on the call and on the values of what its source mentions.
+/// **Stability:** depends on the call and on the values of the references in its source.
 #[salsa::tracked(returns(ref))]
 fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result<Str, NoValue> {
     let of_call = item(db, call).kind.as_module_call().ok_or(None)?;
@@ -340,7 +344,7 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
     text(db, path, call, expr, &of)?.ok_or_else(null)
 }
 
-/// The version constraint of a call, if it has one.
+/// The value of a call's version constraint. `None` if the call has none.
 #[salsa::tracked(returns(ref))]
 fn version_of<'db>(
     db: &'db dyn Db,
@@ -373,7 +377,7 @@ fn version_of<'db>(
     }
 }
 
-/// What is said of a version constraint that is none.
+/// The message for an invalid version constraint.
 pub(crate) fn wrong_version(call: &str, version: &str, error: &str) -> String {
     format!("The version constraint \"{version}\" of module.{call} cannot be understood: {error}.")
 }

@@ -1,4 +1,5 @@
-//! What the arguments of `encryption` come to. They are needed before anything else, and are secrets, most of them.
+//! Evaluates the arguments of `encryption` blocks. They are needed before anything else, and most of them are
+//! secret.
 
 use db::Directory;
 use values::Value;
@@ -15,11 +16,11 @@ use crate::{
     workspace::Workspace,
 };
 
-/// The value of an argument that may be a secret, as far as it is known however the module is called. `subject` is what it
-/// is for, in words.
+/// The value of an argument that may be secret, as far as it does not depend on how the module is called.
+/// `subject` describes the argument in messages.
 ///
 /// # Errors
-/// Why it has no value; nothing if somebody else tells.
+/// The reason why it has no value. The reason is `None` if another check reports it.
 pub(crate) fn early_value(
     db: &dyn Db,
     workspace: Workspace,
@@ -30,8 +31,8 @@ pub(crate) fn early_value(
     evaluate(db, CallPath::however(db, workspace, directory), key, of_item, expr, subject)
 }
 
-/// Whether `encryption` of the root module mentions anything. What a file holds that it asks for is nobody's business
-/// before it is used, so no file is read for it.
+/// Returns true if an argument of the root module's `encryption` blocks is not a literal. Files that its functions
+/// ask for are not read before encryption is used.
 pub(super) fn is_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
     terraform_blocks(db, workspace.root(db)).into_iter().any(|key| {
         let of_item = item(db, key);

@@ -1,4 +1,4 @@
-//! The values of variables, local values and arguments of calls, on one path of calls.
+//! Evaluates variables, local values and arguments of module calls, on one path of calls.
 
 use std::sync::Arc;
 
@@ -19,27 +19,29 @@ use crate::{
     workspace::Workspace,
 };
 
-/// A module as one path of calls leads to it, without instances.
+/// A module, identified by one path of module calls without instance keys.
 #[salsa::interned(revisions = usize::MAX)]
 pub struct CallPath<'db> {
     /// The configuration.
     #[returns(copy)]
     pub workspace: Workspace,
-    /// The module.
+    /// The directory of the module.
     #[returns(copy)]
     pub directory: Directory,
-    /// The module that calls it, and block and index of the call; none for the root module, and where no call is meant.
+    /// The path of the calling module, and the block and index of the call. `None` for the root module, and for a
+    /// module independent of its calls.
     #[returns(copy)]
     above: Option<(CallPath<'db>, Block, u32)>,
 }
 
 impl<'db> CallPath<'db> {
-    /// The root module.
+    /// The path of the root module.
     pub fn root(db: &'db dyn Db, workspace: Workspace) -> CallPath<'db> {
         CallPath::new(db, workspace, workspace.root(db), None)
     }
 
-    /// A module however it is called: what calls give to it is not known. Of the root module this is the only way.
+    /// A module independent of how it is called: its variables are unknown. For the root module, equals
+    /// [`CallPath::root`].
     pub(super) fn however(
         db: &'db dyn Db,
         workspace: Workspace,
@@ -48,7 +50,7 @@ impl<'db> CallPath<'db> {
         CallPath::new(db, workspace, directory, None)
     }
 
-    /// The path to a module that a call of this one leads to.
+    /// The path to the module that a call of this module leads to.
     pub(super) fn below(
         self,
         db: &'db dyn Db,
@@ -58,12 +60,12 @@ impl<'db> CallPath<'db> {
         CallPath::new(db, self.workspace(db), directory, Some((self, call.block, call.index)))
     }
 
-    /// The module that calls it, and the call; none for the root module.
+    /// The path of the calling module, and the call. `None` for the root module.
     fn caller(self, db: &'db dyn Db) -> Option<(CallPath<'db>, ItemKey)> {
         self.above(db).map(|(path, block, index)| (path, ItemKey { block, index }))
     }
 
-    /// What a thing of the module is called in messages: `local.a`, `module.m:local.a`.
+    /// The name of a definition in messages, prefixed with the module address: `local.a`, `module.m:local.a`.
     fn named(self, db: &dyn Db, what: &str) -> String {
         let mut names = Vec::new();
         let mut next = self.caller(db);
@@ -80,12 +82,12 @@ impl<'db> CallPath<'db> {
     }
 }
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 pub(super) type Outcome = Result<ConstValue, NoValue>;
 
 /// The value of a variable.
 ///
-/// **Stability:** depends on what gives the variable its value only; it stays equal when that is written in another way.
+/// **Stability:** depends only on the value that the variable gets, not on how that is written.
 #[salsa::tracked(returns(ref), cycle_result = in_cycle)]
 pub(super) fn variable_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) -> Outcome {
     let key = declared(db, path, &ItemName::Variable(name))?;
@@ -105,7 +107,7 @@ pub(super) fn variable_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: St
 
 /// The value of a local value.
 ///
-/// **Stability:** depends on its expression and on the values of what that mentions.
+/// **Stability:** depends on the expression and on the values of its references.
 #[salsa::tracked(returns(ref), cycle_result = in_cycle)]
 pub(super) fn local_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) -> Outcome {
     let subject = path.named(db, &format!("local.{name}"));
@@ -115,12 +117,12 @@ pub(super) fn local_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) 
     evaluate(db, path, key, local, value, &subject).map(ConstValue)
 }
 
-/// A cycle is told of where it is.
+/// Fallback for a cycle, which another check reports.
 fn in_cycle(_: &dyn Db, _: salsa::Id, _: CallPath<'_>, _: Str) -> Outcome {
     Err(None)
 }
 
-/// What is not declared is told of where it is mentioned.
+/// The declaration of a name. The error has no reason, because another check reports undeclared references.
 fn declared(db: &dyn Db, path: CallPath<'_>, name: &ItemName) -> Result<ItemKey, NoValue> {
     lookup(db, path.directory(db), name).ok_or(None)
 }
@@ -159,7 +161,7 @@ fn root_value(
     }
 }
 
-/// Where a variable has no value.
+/// The id of the diagnostic for a variable without a value.
 const UNSET: &str = "unset-static-variable";
 
 fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
@@ -179,7 +181,7 @@ fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
     .doubted(Doubt::Unset)
 }
 
-/// What is wrong with a default is told of where it is.
+/// The default of a variable. An error has no reason, because another check reports invalid defaults.
 fn default_value(
     of_variable: &Item,
     variable: &Variable,
@@ -192,7 +194,8 @@ fn default_value(
     }
 }
 
-/// What a call gives a variable of the called module. Where the two do not fit, the call is told of it.
+/// The value that a call gives to a variable of the called module. An error of the conversion has no reason,
+/// because the check of the call reports it.
 fn argument_value(
     db: &dyn Db,
     caller: CallPath<'_>,
@@ -216,7 +219,7 @@ fn argument_value(
     }
 }
 
-/// The value of an expression. `subject` is what needs it, in words.
+/// The value of an expression. `subject` describes the expression in messages.
 pub(super) fn evaluate(
     db: &dyn Db,
     path: CallPath<'_>,
@@ -252,8 +255,8 @@ pub(super) fn evaluate(
     }
 }
 
-/// Whether everything that an expression mentions has a value, what no arm or `try` would come to included: what a command
-/// needs before it begins should not depend on values.
+/// Checks that all references of an expression have a value, even those in arms that are not chosen and in `try`.
+/// The set of values that a command needs before it starts should not depend on values.
 fn check_references(
     db: &dyn Db,
     path: CallPath<'_>,
@@ -302,7 +305,8 @@ fn mentioned(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
     found
 }
 
-/// Summary, detail, and what is there, of what cannot be in an expression that is needed before anything is planned.
+/// The summary, the detail and the message at the location, for an expression that static evaluation does not
+/// support. `None` if it is supported.
 fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)> {
     let (summary, what) = match expr {
         Expr::Ref(reference) => match reference {
@@ -335,19 +339,20 @@ fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)>
     Some((summary, detail, format!("{what} has no value before the configuration is planned")))
 }
 
-/// How a text is to be read that a command needs before it begins.
+/// The messages for the evaluation of an argument that a command needs before it starts.
 pub(super) struct Use<'a> {
-    /// In words: `module.m.source`.
+    /// The name of the argument: `module.m.source`.
     pub(super) subject: &'a str,
-    /// Summary and detail where it is ephemeral or sensitive; the detail with `{}` for one of the two.
+    /// The summary and detail for a secret value. `{}` in the text stands for "ephemeral" or "sensitive", `{A}`
+    /// for the same word with a capital letter.
     pub(super) secret: (&'a str, &'a str),
-    /// The id where it is ephemeral.
+    /// The id of the diagnostic for an ephemeral value.
     pub(super) ephemeral_id: &'static str,
-    /// The id where it is sensitive.
+    /// The id of the diagnostic for a sensitive value.
     pub(super) sensitive_id: &'static str,
 }
 
-/// The value of an argument that a command needs before it begins, which may be no secret.
+/// The value of an argument that a command needs before it starts and that must not be secret.
 pub(super) fn plain(
     db: &dyn Db,
     path: CallPath<'_>,
@@ -371,11 +376,11 @@ pub(super) fn plain(
     Ok(value)
 }
 
-/// What is said of a value that nothing gives this early.
+/// The reason for a value that is unknown before planning.
 pub(crate) const NOT_KNOWN: &str = "it is not known before the configuration is planned. It may be made from the time, from what is random, or from a variable that is a \
                                     secret";
 
-/// The text of an argument that a command needs before it begins: none if it is null.
+/// The string value of an argument that a command needs before it starts. `None` if it is null.
 pub(super) fn text(
     db: &dyn Db,
     path: CallPath<'_>,
@@ -406,7 +411,7 @@ pub(super) fn text(
     }
 }
 
-/// A secret where none can be, with the way that it came by.
+/// The problem of a secret where none is allowed, with the chain of its marks.
 pub(super) fn secret(
     db: &dyn Db,
     path: CallPath<'_>,
@@ -424,7 +429,8 @@ pub(super) fn secret(
     trouble
 }
 
-/// Adds the way that a mark came by: the first thing that has it, what that was made from, and so on.
+/// Adds the chain of a mark: the first marked reference of the expression, the first one in its definition, and so
+/// on.
 fn follow(
     db: &dyn Db,
     path: CallPath<'_>,
@@ -438,7 +444,7 @@ fn follow(
         let what = path.named(db, &reference.to_string());
         let here = format!("{what} is {word}");
         let at = At::Node(of_item.header);
-        // A value that leads back to itself has none, so this ends; the bound is for what nobody thought of.
+        // A cyclic definition has no value, so the loop ends. The limit is only a safeguard.
         if trouble.links.len() > 64 {
             return;
         }
@@ -463,7 +469,7 @@ fn input_of(db: &dyn Db, call: ItemKey, name: &Str) -> Option<ExprId> {
     inputs.iter().find(|it: &&Attr| it.name == *name).map(|it| it.value)
 }
 
-/// The first thing that an expression mentions whose value has a mark.
+/// The first reference in an expression whose value has the mark.
 fn marked_part(
     db: &dyn Db,
     path: CallPath<'_>,

@@ -1,5 +1,5 @@
-//! The instances that things have before anything is planned: which keys `for_each` of a provider has, and, to hold them
-//! against these, which keys that of a resource has.
+//! Instance keys that are known before planning: the keys of providers with `for_each`, and the keys of resources,
+//! which are compared with them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,12 +19,12 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Keys, where they are known.
+/// The keys. `None` if they are unknown.
 type Keys = Option<BTreeSet<Str>>;
 
-/// The keys of a provider's configurations; none where they depend on how the module is called.
+/// The keys of a provider configuration with `for_each`. `None` if they depend on how the module is called.
 ///
-/// **Stability:** depends on `for_each` and on the values of what that mentions.
+/// **Stability:** depends on `for_each` and on the values of its references.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn provider_keys(
     db: &dyn Db,
@@ -55,7 +55,7 @@ pub(crate) fn provider_keys(
         Some(Arc::new(Trouble::at((key, At::Expr(for_each)), id, summary, detail, here)))
     };
     match keys(&value) {
-        // What the calls of a module give is not looked at; the root module is given all that there is.
+        // Without a path of calls, a called module may have unknown keys. The values of the root module are final.
         Ok(None) if directory == workspace.root(db) => Err(unsuitable(NOT_KNOWN)),
         Ok(keys) => Ok(keys),
         Err(why) => Err(unsuitable(&why)),
@@ -65,14 +65,14 @@ pub(crate) fn provider_keys(
 const SECRET: &str = "{A} values, or values derived from {} values, cannot be used as for_each arguments of a provider: its keys are shown, and kept in the \
                       state.";
 
-/// What `for_each` of a provider is called in messages.
+/// The name of a provider's `for_each` in messages.
 pub(crate) fn subject_of(config: &ProviderConfig) -> String {
     let alias = config.alias.as_ref().map(|alias| format!(".{alias}")).unwrap_or_default();
     format!("provider.{}{alias}.for_each", config.local_name)
 }
 
-/// The keys of a resource's `for_each`, where they are known however the module is called; what is wrong with it is told of
-/// there.
+/// The keys of a resource's `for_each`, if they do not depend on how the module is called. `None` otherwise, and
+/// if the argument is invalid, which another check reports.
 pub(crate) fn keys_of_resource(
     db: &dyn Db,
     workspace: Workspace,
@@ -89,7 +89,7 @@ pub(crate) fn keys_of_resource(
     }
 }
 
-/// The mark that makes a collection's keys secret: of a map, what its elements are is another matter.
+/// The mark that makes the keys of a collection secret. The marks of a map's elements do not matter, only its own.
 fn secret_of(value: &Value) -> Option<(MarkKind, &'static str, &'static str)> {
     let is_set = matches!(value.ty(), Type::Set(_));
     let marks = if is_set { value.deep_marks() } else { value.marks().clone() };
@@ -100,10 +100,10 @@ fn secret_of(value: &Value) -> Option<(MarkKind, &'static str, &'static str)> {
     secrets.into_iter().find(|(kind, _, _)| marks.has(*kind))
 }
 
-/// The keys that a collection gives.
+/// The keys of a collection. `None` if a part of it is unknown.
 ///
 /// # Errors
-/// Why it gives none, whatever it holds.
+/// The reason why values of this kind have no keys.
 fn keys(value: &Value) -> Result<Keys, String> {
     let plain = value.without_all_marks();
     match plain.kind() {
@@ -136,7 +136,7 @@ fn unsuitable(ty: &Type) -> String {
     format!("it must be a map, or a set of strings, and is {}", ty.friendly_name())
 }
 
-/// The `for_each` of the providers of the root module.
+/// The `for_each` arguments of the root module's providers.
 fn of_root(db: &dyn Db, workspace: Workspace) -> Vec<(ItemKey, ExprId)> {
     let providers = names_of_kind(db, workspace.root(db), NameKind::Provider).into_iter();
     providers
@@ -144,13 +144,13 @@ fn of_root(db: &dyn Db, workspace: Workspace) -> Vec<(ItemKey, ExprId)> {
         .collect()
 }
 
-/// Whether the instances of a provider of the root module depend on anything.
+/// Returns true if the `for_each` of a provider of the root module is not a literal.
 pub(super) fn are_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
     let is_literal = |key, expr: ExprId| matches!(item(db, key).exprs[expr], Expr::Literal(_));
     of_root(db, workspace).into_iter().any(|(key, for_each)| !is_literal(key, for_each))
 }
 
-/// Why the instances of providers of the root module are not known.
+/// The problems of the `for_each` arguments of the root module's providers.
 pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
     let root = workspace.root(db);
     let of = |(key, _): (ItemKey, ExprId)| {

@@ -1,5 +1,4 @@
-//! Static evaluation: the values of expressions that are needed before anything can be planned, as the sources of modules
-//! are (`reference`: surface 2.5).
+//! Static evaluation: the values of expressions that are needed before planning, such as the sources of modules.
 //!
 //! ```text
 //!  Given (input) ──► variables of the root ──► locals ──► source of a call ──► which module is called
@@ -7,12 +6,14 @@
 //!                                   └────────► inputs of a call ──► variables of that module ──► …
 //! ```
 //!
-//! Start at [`modules`], which follows all paths of calls, then [`evaluate`]. Values differ from one path of calls to the
-//! next, so these questions have a [`CallPath`] as key, unlike all others of the analysis. A configuration whose sources are
-//! all literals asks none of them.
+//! Start reading at [`modules`], which follows all paths of calls, then [`evaluate`]. Values depend on the path of
+//! calls, so these queries have a [`CallPath`] as key, unlike all other queries of the analysis. A configuration
+//! whose sources are all literals runs none of them.
 //!
-//! **Invariant:** secrets are not known here: a variable that is sensitive or ephemeral has a marked, unknown value.
-//! **Invariant:** no I/O: a file that a function asks for is an input, and [`wanted_files`] names those to read.
+//! **Invariant:** the values of secrets are not available here: a sensitive or ephemeral variable has a marked,
+//! unknown value.
+//! **Invariant:** no I/O: a file that a function asks for is an input, and [`wanted_files`] lists the files to
+//! read.
 
 mod backend;
 mod calls;
@@ -40,7 +41,7 @@ pub use trouble::{Doubt, Trouble};
 
 use crate::{Db, names::item, workspace::Workspace};
 
-/// Whether a configuration needs to know what its root module is given before anything is planned.
+/// Returns true if the configuration needs given values, such as variables of the root module, before planning.
 pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {
     modules(db, workspace).is_some()
         || backend::is_dynamic_backend(db, workspace)
@@ -48,7 +49,7 @@ pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {
         || instances::are_dynamic(db, workspace)
 }
 
-/// The files that have to be read before more can be told.
+/// The files that must be read before static evaluation can continue.
 pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
     let modules = modules(db, workspace).as_ref();
     let mut wanted = modules.map(|it| it.wanted_files.clone()).unwrap_or_default();
@@ -58,20 +59,20 @@ pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
     wanted
 }
 
-/// The variables of the root module that have no value and have to have one before anything is planned.
+/// The variables of the root module that need a value before planning and have none.
 pub fn unset_variables(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
     let of_calls = modules(db, workspace).iter().flat_map(Modules::troubles).cloned();
     let others = backend::troubles(db, workspace).into_iter();
     let troubles = of_calls.chain(others).chain(instances::troubles(db, workspace));
     let unset = troubles.filter(|it| it.doubt == Doubt::Unset).filter_map(|it| {
-        // The way ends where the variable is declared.
+        // The chain ends at the declaration of the variable.
         let (declared, _, _) = it.links.last()?;
         Some(item(db, *declared).kind.as_variable()?.name.clone())
     });
     unset.collect()
 }
 
-/// What is known of a call whose source or version is no literal.
+/// The results for a call whose source or version is not a literal. `None` for other calls.
 pub(crate) fn resolved_call<'db>(
     db: &'db dyn Db,
     workspace: Workspace,
@@ -81,7 +82,7 @@ pub(crate) fn resolved_call<'db>(
     modules(db, workspace).as_ref().and_then(|it| it.call(caller.path(db), call))
 }
 
-/// The sources that a call has on all paths that lead to its module, in the order of the paths; for calls whose source is no
+/// The distinct sources of a call on all paths to its module, in the order of the paths. Empty if the source is a
 /// literal.
 pub fn sources_of<'db>(
     db: &'db dyn Db,

@@ -1,4 +1,4 @@
-//! What expressions see before anything is planned.
+//! The scope of static evaluation.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,23 +15,24 @@ use crate::{
     workspace::Given,
 };
 
-/// The scope of a declaration in a module that a path of calls leads to.
+/// The scope of a module on one path of calls.
 pub(super) struct StaticScope<'db> {
     db: &'db dyn Db,
     path: CallPath<'db>,
     functions: Functions<'db>,
 }
 
-/// What functions may ask: files that were read before, and nothing that another run would see otherwise.
+/// The environment of functions: files that were read before, and no value that changes between runs.
 struct Functions<'db> {
     given: &'db Given,
     wanted: RefCell<Option<Str>>,
-    /// Whether something was asked that is not answered this early.
+    /// Set if a function asked for a value that is not available before planning.
     is_unanswered: Cell<bool>,
     budget: Budget,
 }
 
-/// What one expression may take that is needed before anything is planned: it names a source, a version or a place.
+/// The budget of one static expression. Such an expression gives a source, a version or a path, so it needs
+/// little.
 const MOST_BYTES: u64 = 64 << 20;
 const MOST_STEPS: u64 = 1_000_000;
 
@@ -48,12 +49,12 @@ impl<'db> StaticScope<'db> {
         StaticScope { db, path, functions }
     }
 
-    /// Whether a function asked for what is not looked at this early.
+    /// Returns true if a function asked for a value that is not available before planning.
     pub(super) fn is_unanswered(&self) -> bool {
         self.functions.is_unanswered.get()
     }
 
-    /// A file that was asked for and was not read yet.
+    /// A file that a function asked for and that is not read yet. `None` if there is none.
     pub(super) fn wanted_file(&self) -> Option<Str> {
         self.functions.wanted.borrow().clone()
     }
@@ -64,7 +65,7 @@ impl<'db> StaticScope<'db> {
     }
 }
 
-/// A module's directory as the root module sees it: an editor's directories are absolute.
+/// The directory of a module relative to the root module. Editors use absolute directories.
 fn relative_to(root: &str, directory: &str) -> String {
     if root == directory {
         return ".".to_owned();
@@ -93,12 +94,12 @@ impl Scope for StaticScope<'_> {
             Ref::PathRoot => Ok(Value::string(".")),
             Ref::PathCwd => Ok(Value::string(given.current_directory.clone())),
             Ref::Workspace => Ok(Value::string(given.workspace.clone())),
-            // Refused before, for what they are.
+            // `check_references` refuses these references before the evaluation.
             _ => Err(Interrupt::Poisoned),
         }
     }
 
-    // Refused before, too.
+    // `check_references` refuses provider functions before the evaluation.
     fn provider_function(&self, _: &str, _: &[Value]) -> Result<Value, Interrupt> {
         Err(Interrupt::Poisoned)
     }

@@ -1,4 +1,4 @@
-//! Whether a condition holds with the values that the root module is given: today's, as another run may give others.
+//! Evaluates conditions with the values that the root module is given now. Another run may give other values.
 
 use values::{
     Kind, Str, Type, Value, convert,
@@ -13,7 +13,8 @@ use crate::{
     workspace::Workspace,
 };
 
-/// A sentence about the values of today, if all that the condition reads has one that is no secret, in the root module.
+/// A sentence that says if a condition holds with the current values. `None` if a value that the condition reads
+/// is unknown, secret, or outside of the root module.
 pub(crate) fn sentence(db: &dyn Db, workspace: Workspace, condition: &Condition) -> Option<String> {
     let Condition::Exactly(clauses) = condition else { return None };
     if !workspace.given(db).is_given() {
@@ -22,7 +23,7 @@ pub(crate) fn sentence(db: &dyn Db, workspace: Workspace, condition: &Condition)
     let mut is_ephemeral = false;
     for clause in clauses {
         let mut holds = true;
-        // A secret in one of them is reason enough to say nothing.
+        // Check all atoms of a clause even if one does not hold: a single secret suppresses the sentence.
         for atom in clause {
             holds &= holds_today(db, workspace, atom)?;
         }

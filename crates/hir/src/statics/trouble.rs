@@ -1,4 +1,4 @@
-//! Why something has no value before anything is planned.
+//! The reason why an expression has no value before planning.
 
 use std::sync::Arc;
 
@@ -6,42 +6,42 @@ use values::Str;
 
 use crate::{analysis::ItemProblem, expr::At, names::ItemKey, scope::EvalDiagnostic};
 
-/// Why something has no value before anything is planned.
+/// The reason why an expression has no value before planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// The stable id.
     pub id: &'static str,
-    /// One line.
+    /// The summary of the diagnostic, one line.
     pub summary: String,
-    /// What is wrong and the way out.
+    /// The detail of the diagnostic: the problem and how to solve it.
     pub detail: String,
-    /// The way from the use to the cause, each place with what is there.
+    /// The chain from the use to the cause. Each location has a message.
     pub links: Vec<(ItemKey, At, String)>,
-    /// A file that has to be read first. Then nothing is wrong.
+    /// A file that must be read first. If it is set, the expression itself is not at fault.
     pub wanted_file: Option<Str>,
-    /// Whether it may have a value all the same.
+    /// The reason why the expression may get a value nevertheless.
     pub doubt: Doubt,
 }
 
-/// Whether what has no value here may have one where it is used.
+/// The reason why an expression without a value may get one at its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// It has none.
+    /// It cannot get a value.
     None,
-    /// A variable is not set so far.
+    /// A variable is not set yet.
     Unset,
-    /// A function asks for something that is not looked at this early.
+    /// A function asks for a value that is not available before planning.
     Unanswered,
 }
 
-/// How many places of a way are shown.
+/// The maximum number of locations in a displayed chain.
 const LONGEST_WAY: usize = 20;
 
-/// What has no value: for a reason, or for one that somebody else tells of.
+/// The absence of a value. `None` if another check reports the reason.
 pub(super) type NoValue = Option<Arc<Trouble>>;
 
 impl Trouble {
-    /// What stands at a place of an item.
+    /// Creates the problem at a location of an item. `here` is the message for the location.
     pub(super) fn at(
         (item, at): (ItemKey, At),
         id: &'static str,
@@ -59,18 +59,18 @@ impl Trouble {
         }
     }
 
-    /// The same with a doubt.
+    /// Adds a doubt.
     pub(super) fn doubted(self, doubt: Doubt) -> Trouble {
         Trouble { doubt, ..self }
     }
 
-    /// A problem that evaluating found.
+    /// Converts a diagnostic of the evaluation.
     pub(super) fn evaluating(item: ItemKey, found: &EvalDiagnostic) -> Trouble {
         let here = format!("{} here", found.summary);
         Trouble::at((item, found.at), found.id, &found.summary, found.detail.clone(), here)
     }
 
-    /// The file that has to be read first.
+    /// Creates the request for a file that must be read first.
     pub(super) fn wants(file: Str) -> Trouble {
         Trouble {
             id: "invalid-function-argument",
@@ -82,19 +82,20 @@ impl Trouble {
         }
     }
 
-    /// The same seen from what depends on it.
+    /// Adds a link at the start of the chain: a use of the expression.
     pub(super) fn seen_from(&self, item: ItemKey, at: At, here: String) -> Trouble {
         let links = std::iter::once((item, at, here)).chain(self.links.iter().cloned());
         Trouble { links: links.collect(), ..self.clone() }
     }
 
-    /// The problem of the item in which the way begins. What is in the item itself is where it is shown.
+    /// Converts to a problem of the item at the start of the chain. `None` if a file must be read first. Links at
+    /// the problem's own location are left out.
     pub(crate) fn problem(&self) -> Option<ItemProblem> {
         let (item, at, _) = self.links.first().filter(|_| self.wanted_file.is_none())?;
         let mut problem = ItemProblem::error(*at, self.id, &*self.summary, &*self.detail);
         let way = self.links[1..].iter().filter(|it| (it.0, it.1) != (*item, *at));
         let mut way: Vec<_> = way.cloned().collect();
-        // Both ends of a long way say what is needed.
+        // Keep both ends of a long chain, because they are the most useful.
         if way.len() > LONGEST_WAY {
             way.drain(LONGEST_WAY / 2..way.len() - LONGEST_WAY / 2);
         }

@@ -1,8 +1,8 @@
-//! What blocks declare that were just read: gathered while they are lowered, and made into tables.
+//! Builds symbol tables for blocks that were just read. Declarations are collected while the blocks are lowered.
 //!
-//! Names lie all over the memory, and a look at one that nobody looked at lately takes as long as a hundred steps. So what
-//! a table needs of a name is taken while its block is at hand: how it begins, which decides most comparisons of a sort,
-//! and its hash.
+//! The names are scattered in memory, and a cache miss costs as much as a hundred steps. So each declaration
+//! stores what the table needs of its name while the block is in the cache: the first bytes, which decide most
+//! comparisons of the sort, and the hash.
 
 use std::{collections::BTreeSet, hash::Hasher as _};
 
@@ -20,34 +20,35 @@ use crate::{
 
 /// One declaration of a name.
 struct Declaration {
-    /// How the name begins, as a number: the numbers of two names of one type are in their order, or equal.
+    /// The first bytes of the name as a number. For names of one type, the numbers have the order of the names, or
+    /// are equal.
     begins: u128,
     hash: u64,
     name: ItemName,
     key: ItemKey,
 }
 
-/// What some blocks say that others need to know.
+/// The outline of some blocks, which is the input of the symbol table.
 #[derive(Default)]
 pub struct Said {
-    /// Their declarations by kind, in the order of the text.
+    /// The declarations by kind, in the order of the text.
     kinds: [Vec<Declaration>; NameKind::ALL.len()],
     pub(super) gathered: Gathered,
 }
 
-/// What the blocks of a module say, but for names that somebody looks up.
+/// The outline of a module's blocks, except for names, which have their own table.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    /// All items, in the order of the text.
+    /// All items in the order of the text.
     pub(crate) items: Vec<ItemKey>,
-    /// The local names of the providers that resources and provider blocks name.
+    /// The local names of the providers that resources and provider blocks use.
     pub(crate) providers: BTreeSet<Str>,
-    /// Whether something is wrong with one of them by itself.
+    /// Set if a block has a diagnostic of its own.
     pub(crate) has_problems: bool,
 }
 
 impl Said {
-    /// What blocks say, in their order. Lowers them.
+    /// Collects the outline of blocks in their order. Lowers the blocks.
     pub fn by(db: &dyn Db, blocks: &[Block]) -> Said {
         let mut said = Said::default();
         for &block in blocks {
@@ -70,7 +71,7 @@ impl Said {
             ItemName::Provider(local_name, _) => Some(&**local_name),
             _ => None,
         };
-        // Thousands of resources share a handful of providers.
+        // Allocate a name only once: thousands of resources share a few providers.
         let providers = &mut self.gathered.providers;
         if let Some(provider) = provider.filter(|it| !providers.contains(*it)) {
             providers.insert(provider.into());
@@ -79,7 +80,7 @@ impl Said {
         self.kinds[kind as usize].push(Declaration { begins, hash, name: name.clone(), key });
     }
 
-    /// What further blocks say, too.
+    /// Appends the outline of further blocks.
     pub fn and(mut self, further: Said) -> Said {
         self.kinds.iter_mut().zip(further.kinds).for_each(|(all, more)| all.extend(more));
         self.gathered.items.extend(further.gathered.items);
@@ -88,12 +89,12 @@ impl Said {
         self
     }
 
-    /// How many declarations there are.
+    /// The number of declarations.
     pub fn count(&self) -> usize {
         self.kinds.iter().map(Vec::len).sum()
     }
 
-    /// Takes the declarations of some kinds.
+    /// Removes and returns the declarations of some kinds.
     pub fn take(&mut self, kinds: impl IntoIterator<Item = NameKind>) -> Declared {
         let take = |kind| (kind, std::mem::take(&mut self.kinds[kind as usize]));
         Declared(kinds.into_iter().map(take).collect())
@@ -104,14 +105,14 @@ impl Said {
 pub struct Declared(Vec<(NameKind, Vec<Declaration>)>);
 
 impl Declared {
-    /// Their tables. Another handle of the database may make those of other kinds at the same time. `has_overrides` says
-    /// whether some may be of override files.
+    /// Builds the tables. Other handles of the database may build tables of other kinds in parallel.
+    /// `has_overrides` must be true if a declaration may be in an override file.
     pub fn tables(self, db: &dyn Db, has_overrides: bool) -> Tables {
         let table = |(kind, declared): (_, Vec<_>)| (kind, table(db, declared, has_overrides));
         Tables(self.0.into_iter().map(table).collect())
     }
 
-    /// Visits the names, those of a kind in their order, each with its declarations in the order of the text.
+    /// Visits each name with its declarations in the order of the text. The names of each kind come sorted.
     pub(super) fn for_each_name(&self, mut visit: impl FnMut(&ItemName, &[ItemKey])) {
         for (_, declared) in &self.0 {
             in_order(declared, |of_name| {
@@ -125,13 +126,13 @@ impl Declared {
 /// The tables of some kinds of names of one directory.
 pub struct Tables(pub(super) Vec<(NameKind, Table)>);
 
-/// The names of one kind with what stands for them.
+/// The names of one kind with their symbols.
 pub(super) struct Table {
-    /// Found by hash.
+    /// The names by hash.
     pub(super) by_name: HashTable<(ItemName, Symbol)>,
-    /// In their order.
+    /// The names in sort order.
     pub(super) sorted: Vec<(ItemName, Symbol)>,
-    /// Whether one of them is declared more than once.
+    /// Set if a name has more than one declaration.
     pub(super) has_further: bool,
 }
 
@@ -139,7 +140,8 @@ fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Ta
     let durability = one_shot::durability(db, Durability::LOW);
     let new_symbol = |keys: &[ItemKey]| {
         let (first, later) = match keys {
-            // What is in no override file need not be asked whether it is.
+            // Without override files, a single declaration is the effective one. This skips the lookup of its
+            // file.
             [only] if !has_overrides => (Some(*only), &[][..]),
             _ => leading(db, keys),
         };
@@ -165,7 +167,8 @@ fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Ta
     Table { by_name, sorted, has_further }
 }
 
-/// Visits the names of one kind in their order, each as the places of its declarations, which stay in the order of the text.
+/// Visits the names of one kind in sort order. Passes the indices of each name's declarations, in the order of the
+/// text.
 fn in_order(declared: &[Declaration], mut visit: impl FnMut(&[usize])) {
     let types: BTreeSet<_> = declared.iter().filter_map(|it| begin(&it.name).0).collect();
     let types: Vec<_> = types.into_iter().collect();
@@ -189,7 +192,7 @@ fn in_order(declared: &[Declaration], mut visit: impl FnMut(&[usize])) {
     }
 }
 
-/// What counts first in the order of the names of one kind: the type, where there is one, and a text.
+/// The leading sort keys of a name: the resource mode and type, if any, and a string.
 fn begin(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
     match name {
         ItemName::Resource(it) => (Some((it.mode, &it.type_name)), &it.name),
@@ -207,7 +210,7 @@ fn begin(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
     }
 }
 
-/// How a text begins, as a number: the numbers of two texts are in their order, or equal.
+/// The first 16 bytes of a string as a number. The numbers have the order of the strings, or are equal.
 fn leading_bytes(text: &str) -> u128 {
     let mut bytes = [0; 16];
     let length = text.len().min(bytes.len());
@@ -215,7 +218,7 @@ fn leading_bytes(text: &str) -> u128 {
     u128::from_be_bytes(bytes)
 }
 
-/// The hash of a name among those of its kind.
+/// The hash of a name in the table of its kind.
 pub(super) fn hash_of(name: &ItemName) -> u64 {
     use std::hash::Hash as _;
     let mut hasher = FxHasher::default();
@@ -223,7 +226,7 @@ pub(super) fn hash_of(name: &ItemName) -> u64 {
     hasher.finish()
 }
 
-/// The blocks of a directory in the order in which their declarations count: those of override files come last.
+/// The blocks of a directory in order of declaration. Blocks of override files come last.
 pub fn blocks_to_declare(db: &dyn Db, directory: Directory) -> Vec<Block> {
     let (overriding, others): (Vec<&File>, Vec<&File>) =
         directory.files(db).iter().partition(|file| db::is_override(file.path(db)));

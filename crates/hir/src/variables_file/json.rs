@@ -1,4 +1,4 @@
-//! The JSON syntax of variables files: an object of values, in which texts are texts and never templates.
+//! The JSON syntax of variables files: one object of values, whose strings are never templates.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use values::{Number, Str, Type, Value};
 use super::{Given, INVALID, Reading};
 use db::ByteRange;
 
-/// What is wrong with a text, without its parts.
+/// The detail of a syntax error. It does not quote the file.
 const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A variables file in the JSON \
                             syntax is one object: names of variables in double quotes, each with a colon and its value behind it, and commas between them.";
 
 impl Reading<'_> {
-    /// Reads a text of the JSON syntax.
+    /// Reads text in the JSON syntax.
     pub(super) fn json(&mut self, text: &str) {
         let json = parse_json(text);
         if let Some(error) = &json.error {
@@ -37,7 +37,7 @@ impl Reading<'_> {
 
     fn json_properties(&mut self, properties: &[JsonProperty]) {
         let mut seen = std::collections::BTreeSet::new();
-        // A property of this name is a comment, here but not in values.
+        // A property named `//` is a comment here, but not inside values.
         for JsonProperty { name, value } in properties.iter().filter(|it| it.name.text != "//") {
             if !seen.insert(&*name.text) {
                 let detail =
@@ -70,7 +70,7 @@ impl Reading<'_> {
             },
             JsonKind::String(string) => Value::string(&*string.text),
             JsonKind::Array(elements) => {
-                // Every element is read, so that all that is wrong is told of at once.
+                // Read every element first, so that all errors are reported at once.
                 let read: Vec<Option<Value>> =
                     elements.iter().map(|it| self.json_value(it)).collect();
                 Value::tuple(read.into_iter().collect::<Option<_>>()?)
@@ -97,7 +97,7 @@ impl Reading<'_> {
     }
 }
 
-/// The place between the quotes.
+/// The range between the quotes.
 fn inside(name: &JsonString) -> ByteRange {
     let ByteRange { start, end } = ByteRange::from(name.range);
     ByteRange { start: start + 1, end: end.saturating_sub(1).max(start + 1) }

@@ -1,8 +1,8 @@
-//! Variables files (`.tfvars`, `.tfvars.json`): which values a text gives, and what is wrong with it.
+//! Reads variables files (`.tfvars`, `.tfvars.json`): the values and the problems of a file.
 //!
-//! Start reading at [`read`]. The command line takes values from it, an editor only what is wrong.
+//! Start reading at [`read`]. The command line uses the values; an editor uses only the problems.
 //!
-//! **Invariant:** no message quotes a value, nor what may be a part of one: it may be a secret.
+//! **Invariant:** no message quotes a value or a possible part of one, because it may be a secret.
 
 mod json;
 
@@ -15,34 +15,34 @@ use values::{Mark, Str, Value};
 
 use crate::{eval, item::Variable, lower};
 
-/// What is wrong with a value, without its text.
+/// The detail of an unreadable value. It does not quote the file.
 const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A value is a constant: a number, \
                             true, false, null, text in quotes, or a list or an object of those. In quotes, \"${\" and \"%{\" are written \"$${\" and \
                             \"%%{\", and a backslash or a quote with a backslash before it.";
 
-/// What a variables file says.
+/// The content of a variables file.
 #[derive(Clone, Default)]
 pub struct VariablesFile {
-    /// The values, in the order of the text.
+    /// The values in the order of the text.
     pub given: Vec<Given>,
-    /// What is wrong with the file whatever variables there are.
+    /// The problems that do not depend on the declared variables.
     pub problems: Vec<Diagnostic>,
 }
 
-/// A value that a file gives to a variable. Without `Debug`: it may be a secret.
+/// A value that a file gives to a variable. There is no `Debug`, because the value may be a secret.
 #[derive(Clone)]
 pub struct Given {
     /// The name of the variable.
     pub name: Str,
-    /// Where the name stands.
+    /// The range of the name.
     pub name_range: ByteRange,
     /// The value.
     pub value: Value,
-    /// Where the value stands.
+    /// The location of the value.
     pub location: Location,
 }
 
-/// Reads the file shown as `path`.
+/// Reads a variables file. `path` is the path shown in diagnostics.
 pub fn read(path: &str, bytes: &[u8]) -> VariablesFile {
     let (text, encoding) = syntax::decode(bytes);
     let mut reading = Reading { path, file: VariablesFile::default() };
@@ -54,8 +54,8 @@ pub fn read(path: &str, bytes: &[u8]) -> VariablesFile {
     reading.file
 }
 
-/// Whether a text is of the JSON syntax: by its name, or by its first letter where the name says nothing. A text of the
-/// native syntax cannot begin with a brace.
+/// Returns true if a file uses the JSON syntax. The name decides; with another extension, the first character
+/// does, because text in the native syntax cannot start with a brace.
 pub fn is_json(path: &str, text: &str) -> bool {
     path.ends_with(".json") || !path.ends_with(".tfvars") && text.trim_start().starts_with('{')
 }
@@ -81,7 +81,7 @@ impl Reading<'_> {
         for item in parse.tree().body_items() {
             match item {
                 BodyItem::Attribute(attribute) => self.attribute(&attribute),
-                // One is enough to learn that there are to be none.
+                // One diagnostic is enough to explain that blocks are not allowed.
                 BodyItem::Block(block) if has_blocks || is_broken(&block) => {}
                 BodyItem::Block(block) => {
                     self.block(&block);
@@ -92,7 +92,7 @@ impl Reading<'_> {
     }
 
     fn syntax_error(&mut self, error: &SyntaxError) {
-        // The parser's words may quote the text.
+        // The parser's messages may quote the text, so only the summary is used.
         let detail = match &*error.summary {
             "Attribute redefined" => {
                 "This name was given a value before in the same file. Keep one of the two."
@@ -110,12 +110,12 @@ impl Reading<'_> {
     fn attribute(&mut self, attribute: &ast::Attribute) {
         let (Some(name), Some(value)) = (attribute.name_token(), attribute.value()) else { return };
         let range = value.syntax().text_range();
-        // A heredoc ends with the line of its mark, and the end of that line is not part of the expression.
+        // A heredoc needs the newline after its end marker, which is not part of the expression.
         let (exprs, root, problems) =
             lower::lower_expression(&format!("{}\n", value.syntax().text()));
-        // Errors of the syntax were reported already.
+        // Syntax errors are already reported.
         if problems.iter().any(|it| it.id != lower::SYNTAX_ERROR) {
-            // What it refers to may be a secret whose quotes were forgotten.
+            // The unresolved name may be a secret whose quotes were forgotten, so the detail omits it.
             let detail = "Variables may not be used here: a variables file holds constant values only. Text is written in quotes.";
             return self.problem(INVALID, "Variables not allowed", detail, range);
         }
@@ -141,7 +141,7 @@ impl Reading<'_> {
             Some(name) if KNOWN_BLOCKS.contains(&name) => {
                 (format!("Unexpected \"{name}\" block"), NO_BLOCKS)
             }
-            // What is not a word of the language may be a value that was misplaced.
+            // A name that is not a known block type may be a misplaced value, so the summary omits it.
             _ => ("Unexpected block".to_owned(), NO_BLOCKS),
         };
         let range = block.syntax().text_range();
@@ -149,11 +149,11 @@ impl Reading<'_> {
     }
 }
 
-/// What is wrong with a block that declares no variable.
+/// The detail for a block other than `variable`.
 const NO_BLOCKS: &str =
     "Blocks are not allowed here: a variables file holds only \"name = value\" lines.";
 
-/// The blocks of configurations.
+/// The block types of configurations. Naming one of them in a message reveals nothing.
 const KNOWN_BLOCKS: &[&str] = &[
     "terraform",
     "provider",
@@ -172,7 +172,7 @@ const KNOWN_BLOCKS: &[&str] = &[
 
 const INVALID: &str = "invalid-variables-file";
 
-/// A file gives a value to a variable that the root module does not declare.
+/// The warning for a value of a variable that the root module does not declare.
 pub fn undeclared(name: &str, file: &str) -> Diagnostic {
     let detail = format!(
         "The root module does not declare a variable named \"{name}\" but a value was found in file \"{file}\". If you meant to use this \
@@ -182,7 +182,7 @@ pub fn undeclared(name: &str, file: &str) -> Diagnostic {
     Diagnostic::warning("undeclared-variable", "Value for undeclared variable", detail)
 }
 
-/// That the value which a file gives to a variable is not of its type.
+/// The start of the message for a value that does not have the variable's type.
 pub fn not_suitable(variable: &Variable) -> String {
     let secret = match (variable.ephemeral, variable.sensitive) {
         (true, _) => ", which is ephemeral",
@@ -192,9 +192,9 @@ pub fn not_suitable(variable: &Variable) -> String {
     format!("The given value is not suitable for var.{}{secret}", variable.name)
 }
 
-/// What is wrong with the value that a file gives to a variable that is declared: its type.
+/// Checks a value against the type of the declared variable. `None` if the value is suitable.
 pub fn unsuitable(variable: &Variable, given: &Given) -> Option<Diagnostic> {
-    // Marked before it is converted, so that no message of the conversion names a part of a secret.
+    // Mark the value before the conversion, so that no message of the conversion quotes a part of a secret.
     let mut value = given.value.clone();
     if variable.sensitive || variable.may_be_secret {
         value = value.with_mark(Mark::Sensitive);
@@ -215,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// Shows what a file gives and what is wrong, with the texts that both are at.
+    /// Formats the values and the problems of a file, with the text at each location, and compares with `expect`.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let file = read("x.tfvars", text.as_bytes());

@@ -1,4 +1,4 @@
-//! The rule of `dynamic` blocks, which needs a resource and its schema.
+//! Tests the mark rule of `dynamic` blocks, which needs a resource and its schema.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -40,7 +40,7 @@ fn schema() -> Block {
     Block::new(BTreeMap::new(), [("part".into(), part)].into())
 }
 
-/// The resource as the analysis sees it, and as its configuration decodes.
+/// The value of the resource in both domains: inferred by the analysis, and decoded from the configuration.
 fn both_sides() -> (Abstract, Value) {
     let mut db = Database::default();
     let file = db::input::file_from_text(&mut db, "main.tf".into(), CONFIGURATION, None);
@@ -79,7 +79,7 @@ fn both_sides() -> (Abstract, Value) {
     (known, decoded.value)
 }
 
-/// Whether the attribute that is set to a constant inside of the block is sensitive, in each domain.
+/// Returns, for each domain, true if the attribute with a constant value inside of the block is sensitive.
 fn is_marked() -> (bool, bool) {
     let (known, value) = both_sides();
     let part = known.attr("part").expect("the schema has it").any_element();

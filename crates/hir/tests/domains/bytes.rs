@@ -1,17 +1,19 @@
-//! Bytes as an expression: the fuzz target `expression` and a replay of what it found.
+//! Tests arbitrary bytes as an expression: the entry point of the fuzz target `expression`, and a replay of its
+//! findings.
 
 use hir::{Ref, expr::Expr, lower::lower_expression};
 
 use crate::{generate::Generator, names::mentions, random::Sides, rng::Rng};
 
-/// Longer texts are left out: what takes long is found with short ones.
+/// The maximum length of a text. Short texts find the same slow cases.
 const LONGEST: usize = 400;
 
 thread_local! {
     static SIDES: Sides = Sides::new();
 }
 
-/// Four bytes of a seed for the values, and a text: whatever it says, the domains agree on it.
+/// Checks that both domains agree on the input: four bytes of a seed for the values, then the text of the
+/// expression.
 pub(crate) fn check_bytes(bytes: &[u8]) {
     let Some((seed, text)) = bytes.split_first_chunk() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
@@ -24,7 +26,7 @@ pub(crate) fn check_bytes(bytes: &[u8]) {
     }
 }
 
-/// Whether everything that the text refers to has a value here.
+/// Returns true if all references in the text have values here.
 fn has_values(text: &str) -> bool {
     let (exprs, _, problems) = lower_expression(text);
     let has_value = |expr: &Expr| match expr {
@@ -37,7 +39,7 @@ fn has_values(text: &str) -> bool {
     problems.is_empty() && exprs.iter().all(|(_, expr)| has_value(expr))
 }
 
-/// Each line is a seed and an expression.
+/// The corpus. Each line is a seed and an expression.
 const CORPUS: &str = include_str!("corpus.txt");
 
 #[test]
@@ -57,7 +59,7 @@ fn the_domains_agree_on_the_corpus_and_on_mixtures() {
     }
 }
 
-/// A piece of one text in the place of a piece of another.
+/// Replaces a random piece of one text by a random piece of the other.
 fn mixed(text: &str, other: &str, rng: &mut Rng) -> String {
     let (from, to) = piece(text, rng);
     let (start, end) = piece(other, rng);

@@ -1,5 +1,5 @@
-//! Conditions are true to their word: where everything is known, a value is ephemeral exactly when what is known of it says
-//! so.
+//! Checks ephemerality conditions: if all inputs are known, a value must be ephemeral exactly if its abstract
+//! condition holds.
 
 use hir::{
     ExprId, Exprs,
@@ -16,8 +16,8 @@ use values::{Kind, MarkKind, Type, Value, convert};
 
 use crate::names::Values;
 
-/// What an abstract value says wrongly of when a runtime value is ephemeral; nothing if it is right. What fails, or is not
-/// wholly known, is not spoken of.
+/// The contradiction between the condition of an abstract value and the runtime value. `None` if they agree.
+/// Values that failed or are not wholly known are not compared.
 pub(crate) fn untrue(
     known: &Abstract,
     exprs: &Exprs,
@@ -39,7 +39,7 @@ pub(crate) fn untrue(
     judge.value(known, &applied.value, "")
 }
 
-/// What is known, in words.
+/// Describes the ephemerality of an abstract value.
 pub(crate) fn show(known: &Abstract) -> String {
     let Ephemerality { .. } = &known.ephemeral;
     format!("{} / {}", words(known.ephemeral.here()), words(known.ephemeral.inside()))
@@ -69,7 +69,7 @@ impl Judge<'_> {
     }
 
     fn parts(&self, known: &Abstract, value: &Value, path: &str) -> Option<String> {
-        // What is marked in a set marks the whole.
+        // A mark inside of a set goes on the whole set.
         if matches!(value.kind(), Kind::Set(_)) {
             return None;
         }

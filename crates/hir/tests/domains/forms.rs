@@ -1,5 +1,5 @@
-//! Each form of expression has its rows in `tests/spec/secrets/conditions.md`: one with something ephemeral in each place that an
-//! operand can stand in, and one that is never ephemeral.
+//! Checks the coverage of the page `conditions.md` of the secrets specification: each form of expression needs
+//! rows with an ephemeral value in each operand position, and a row that is never ephemeral.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use values::ops::{BinaryOp, UnaryOp};
 
 use crate::specification::rows;
 
-/// The variables of the page that are ephemeral.
+/// The ephemeral variables of the page.
 const EPHEMERAL: [&str; 6] = ["secret", "code", "armed", "secrets", "secret_map", "secret_any"];
 
-/// Every form, with the places of its operands.
+/// All forms, with the positions of their operands.
 const FORMS: &[(&str, &[&str])] = &[
     ("null", &[]),
     ("a bool", &[]),
@@ -57,11 +57,11 @@ const FORMS: &[(&str, &[&str])] = &[
     ("||", &["left", "right"]),
 ];
 
-/// A form with its operands, each with the name of its place.
+/// A form with its operands, each with the name of its position.
 type Form = (&'static str, Vec<(&'static str, ExprId)>);
 
-/// The forms that an expression has. A form that is not among [`FORMS`] is not matched either: this does not compile then, or
-/// the test fails.
+/// The forms of an expression. A new form breaks this `match` at compile time, or the test if it is missing in
+/// [`FORMS`].
 fn forms(expr: &Expr) -> Vec<Form> {
     let one = |name, operands| vec![(name, operands)];
     match expr {
@@ -148,7 +148,7 @@ fn sign(op: BinaryOp) -> &'static str {
     }
 }
 
-/// Whether an expression reads an ephemeral variable.
+/// Returns true if an expression reads an ephemeral variable.
 pub(crate) fn is_ephemeral(exprs: &Exprs, id: ExprId) -> bool {
     let mut is_found =
         matches!(&exprs[id], Expr::Ref(Ref::Variable(name)) if EPHEMERAL.contains(&&**name));

@@ -1,10 +1,10 @@
-//! Random expressions as trees of text, so that a failing one can be made smaller.
+//! Generates random expressions as trees of text, so that a failing one can be shrunk.
 
 use values::functions::{Function, Shape};
 
 use crate::rng::Rng;
 
-/// Texts that mean something to some function.
+/// Strings that are meaningful arguments of some functions.
 const MEANING: &[&str] = &[
     "\"2020-02-03T04:05:06Z\"",
     "\"1h30m\"",
@@ -48,7 +48,7 @@ const TYPES: &[&str] = &[
     "tuple([object({a = optional(number, 1)}), object({h = optional(string, \"x\")})])",
 ];
 
-/// Text with holes: `parts` has one piece more than there are children.
+/// Text with placeholders: `parts` has one element more than `children`.
 #[derive(Clone)]
 pub(crate) struct Tree {
     parts: Vec<String>,
@@ -60,7 +60,7 @@ impl Tree {
         Tree { parts: vec![text.into()], children: Vec::new() }
     }
 
-    /// A tree from a pattern with a `§` for each child.
+    /// Builds a tree from a pattern with a `§` for each child.
     fn of(pattern: &str, children: Vec<Tree>) -> Tree {
         let parts: Vec<String> = pattern.split('§').map(str::to_owned).collect();
         assert_eq!(parts.len(), children.len() + 1, "{pattern}");
@@ -85,7 +85,7 @@ impl Tree {
         1 + self.children.iter().map(Tree::size).sum::<usize>()
     }
 
-    /// Every tree that is a step simpler: a part replaced by one of its own parts, or by something short.
+    /// All trees that are one step simpler: a subtree replaced by one of its children, or by a short literal.
     pub(crate) fn simpler(&self) -> Vec<Tree> {
         let mut found: Vec<Tree> = self.children.clone();
         if self.size() > 1 {
@@ -102,7 +102,7 @@ impl Tree {
     }
 }
 
-/// What an expression should be, mostly.
+/// The wanted kind of an expression. The generator follows it in most cases.
 #[derive(Clone, Copy, PartialEq)]
 enum Want {
     Text,
@@ -113,10 +113,10 @@ enum Want {
     Any,
 }
 
-/// Makes expressions.
+/// The generator of expressions.
 pub(crate) struct Generator<'r> {
     rng: &'r mut Rng,
-    /// Names bound by the loops around.
+    /// The names that enclosing loops bind.
     bound: Vec<&'static str>,
 }
 
@@ -244,7 +244,7 @@ impl<'r> Generator<'r> {
         Tree::leaf(*self.rng.pick(texts))
     }
 
-    /// A call of a function whose arguments are of the kinds that it wants, most of them.
+    /// Generates a call of a function, with most arguments of the kinds that it expects.
     pub(crate) fn call_of(&mut self, function: &Function) -> Tree {
         let more = if function.variadic.is_some() { self.rng.below(3) } else { 0 };
         let arguments: Vec<Tree> = (0..function.params.len() + more)
@@ -304,7 +304,7 @@ impl<'r> Generator<'r> {
         Tree::of(&format!("{name}(§)"), vec![value])
     }
 
-    /// Something taken out of a container.
+    /// Generates an access to a part of a container.
     fn access(&mut self, want: Want, depth: usize) -> Tree {
         match self.rng.below(12) {
             0 => Tree::of(
@@ -351,7 +351,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// An expression that something may be appended to.
+    /// Generates an expression in parentheses, which any step can follow.
     fn closed(&mut self, want: Want, depth: usize) -> Tree {
         Tree::of("(§)", vec![self.make(want, depth)])
     }

@@ -1,9 +1,10 @@
-//! The two evaluation domains agree: what the concrete evaluator marks at run, the abstract one said before, and what
-//! the abstract one is sure of, the concrete one does.
+//! Tests that the two evaluation domains agree: the abstract evaluator predicts every mark of the concrete
+//! evaluator, and the concrete evaluator confirms everything that the abstract one is certain about.
 //!
-//! Start at [`table`]: one readable row for each rule. [`random`] throws generated expressions at both domains;
-//! [`relation`] says what agreement is, [`names`] what the expressions can refer to, [`generate`] how they are made. [`blocks`]
-//! has the one rule that no expression shows; [`bytes`] takes texts that no generator made.
+//! Start reading at [`table`]: one readable row for each mark rule. [`random`] evaluates generated expressions in
+//! both domains; [`relation`] defines agreement, [`names`] the variables of the expressions, [`generate`] the
+//! expressions. [`blocks`] tests the one rule that is not visible in expressions; [`bytes`] tests texts that the
+//! generator cannot make.
 
 mod blocks;
 mod bytes;

@@ -1,5 +1,5 @@
-//! What the expressions can refer to: variables of many types, marked at various depths, each with what is known of it
-//! statically and with random values that keep to that.
+//! The variables of the expressions: many types, with marks at various depths. Each has an abstract value, and
+//! random runtime values that conform to it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,10 +23,10 @@ use values::{
 
 use crate::rng::Rng;
 
-/// The text of the last link of every chain.
+/// The message of the last link of every chain.
 pub(crate) const DECLARED: &str = "declared here";
 
-/// What is known of a variable.
+/// The static description of a variable.
 #[derive(Clone)]
 pub(crate) struct Shape {
     parts: Parts,
@@ -38,7 +38,7 @@ pub(crate) struct Shape {
 enum Parts {
     /// Any value of the type.
     Leaf(Type),
-    /// The type is not known.
+    /// A value of unknown type.
     Any,
     Object(Vec<(&'static str, Shape)>),
     Tuple(Vec<Shape>),
@@ -46,7 +46,7 @@ enum Parts {
     List(Box<Shape>),
     /// A map of such elements.
     Map(Box<Shape>),
-    /// A value of the type with these marks anywhere inside.
+    /// A value of the type, with these marks anywhere inside.
     Somewhere(Type, TriMarks),
 }
 
@@ -98,7 +98,7 @@ impl Shape {
         }
     }
 
-    /// What the abstract domain knows.
+    /// The abstract value of the variable.
     fn abstract_value(&self) -> Abstract {
         let plain = Abstract::of_type(self.ty());
         let inside = match &self.parts {
@@ -116,7 +116,7 @@ impl Shape {
             .ephemeral_as_marked()
     }
 
-    /// A value that keeps to what is known; nulls come in so many of 100 places.
+    /// A random value that conforms to the description. `nulls` is the percentage of nulls.
     fn value(&self, rng: &mut Rng, nulls: usize) -> Value {
         let value = match self.presence {
             Presence::Open if rng.percent(nulls) => Value::null(self.ty()),
@@ -125,10 +125,10 @@ impl Shape {
         put(self.marks, value, rng)
     }
 
-    /// The same value while planning, unknown in so many of 100 places.
+    /// The value during planning. `unknowns` is the percentage of unknown parts.
     fn planned(&self, value: &Value, rng: &mut Rng, unknowns: usize) -> Value {
         let (bare, marks) = value.unmark();
-        // While a value is unknown, what is marked inside of it cannot be seen.
+        // An unknown value hides the marks inside of it, so a value with such marks stays known.
         let hides = self.presence < Presence::Known && !self.has_marks_inside();
         let planned = match self.presence {
             Presence::NotNull if hides && rng.percent(unknowns) => {
@@ -192,7 +192,7 @@ impl Shape {
     }
 }
 
-/// How often values are null or unknown, in percent.
+/// The percentages of null and unknown values.
 #[derive(Clone, Copy)]
 pub(crate) struct Phase {
     pub(crate) nulls: usize,
@@ -200,7 +200,7 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// The phases that each expression is evaluated in.
+    /// The phases in which each expression is evaluated.
     pub(crate) const ALL: &[Phase] = &[
         Phase { nulls: 0, unknowns: 30 },
         Phase { nulls: 0, unknowns: 100 },
@@ -210,7 +210,7 @@ impl Phase {
     ];
 }
 
-/// A value of which some parts are unknown. A set's elements are not looked into.
+/// A value with some parts unknown. The elements of sets stay known.
 fn masked(value: &Value, rng: &mut Rng, unknowns: usize) -> Value {
     if matches!(value.kind(), values::Kind::Set(_)) {
         return value.clone();
@@ -236,7 +236,7 @@ fn put(marks: TriMarks, value: Value, rng: &mut Rng) -> Value {
     value
 }
 
-/// A value of a type, with marks perhaps anywhere inside.
+/// A random value of a type, with marks anywhere inside.
 fn random(ty: &Type, rng: &mut Rng, nulls: usize, marks: TriMarks) -> Value {
     let part = |ty: &Type, rng: &mut Rng| {
         let value = match rng.percent(nulls) {
@@ -298,7 +298,7 @@ fn random_type(rng: &mut Rng, depth: usize) -> Type {
     }
 }
 
-/// The variables by kind, so that the generator picks what may fit.
+/// A variable with its name, so that the generator can pick a suitable one.
 pub(crate) struct Name {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
@@ -378,7 +378,7 @@ pub(crate) fn all() -> Vec<Name> {
     names.map(|(name, shape)| Name { name, shape }).into()
 }
 
-/// The variables of the tables of the specification.
+/// The variables in the tables of the specification.
 pub(crate) fn of_the_specification() -> Vec<Name> {
     use Tri::Yes;
     let text = || Shape::of(Type::String);
@@ -408,7 +408,7 @@ pub(crate) fn of_the_specification() -> Vec<Name> {
     names.map(|(name, shape)| Name { name, shape }).into()
 }
 
-/// The static side.
+/// The abstract values of the variables.
 pub(crate) struct Declared {
     values: BTreeMap<&'static str, Abstract>,
     item: ItemKey,
@@ -439,13 +439,13 @@ impl hir::Db for Database {
 }
 
 impl Declared {
-    /// What is known of these variables.
+    /// Computes the abstract values of these variables.
     pub(crate) fn new(names: &[Name]) -> Declared {
         Declared::of(names.iter().map(|it| (it.name, it.shape.abstract_value())).collect())
     }
 
     pub(crate) fn of(values: BTreeMap<&'static str, Abstract>) -> Declared {
-        // Only the identity of an item matters here.
+        // Only the identity of the item matters here.
         let db = &mut Database::default();
         let file = db::input::file_from_text(db, "main.tf".into(), "x = 1", None);
         let block = file.blocks(db)[0];
@@ -505,7 +505,7 @@ impl InferEnv for Declared {
     }
 }
 
-/// The side of values.
+/// The runtime values of the variables.
 pub(crate) struct Values {
     values: BTreeMap<&'static str, Value>,
 }
@@ -515,7 +515,7 @@ impl Values {
         Values { values }
     }
 
-    /// Values for the names that occur in a text: when all of them are known, and while planning.
+    /// Random values for the variables that occur in a text: the known values, and their values during planning.
     pub(crate) fn random(
         names: &[Name],
         text: &str,
@@ -539,7 +539,7 @@ impl Values {
     }
 }
 
-/// Whether `var.name` occurs.
+/// Returns true if `var.name` occurs in the text.
 pub(crate) fn mentions(text: &str, name: &str) -> bool {
     let name = format!("var.{name}");
     text.match_indices(&name)

@@ -1,4 +1,4 @@
-//! Random expressions, evaluated among random values in several phases and inferred once.
+//! Checks random expressions: each is inferred once, and evaluated with random values in several phases.
 
 use hir::{
     analysis::{Abstract, ItemProblem, infer::Infer},
@@ -14,16 +14,16 @@ use crate::{
     rng::Rng,
 };
 
-/// How many expressions a run looks at, unless the environment says so.
+/// The number of expressions of a run, unless the environment sets another one.
 const CASES: u64 = 3000;
-/// Seeds that long runs found disagreements with.
+/// The seeds of disagreements that long runs found.
 const FOUND_BEFORE: [u64; 22] = [
     1_001_179, 1_006_009, 1_044_588, 1_086_952, 1_089_356, 2_011_313, 2_022_110, 2_083_005,
     2_126_040, 2_126_784, 2_188_329, 2_209_387, 2_229_084, 2_267_581, 2_285_894, 2_395_010,
     2_404_966, 2_645_893, 2_764_522, 2_773_635, 2_931_185, 2_959_727,
 ];
 
-/// Disagreements that were found and shrunk, each with the seed of its values.
+/// Shrunk expressions of earlier disagreements, each with the seed of its values.
 const SHRUNK: [(u64, &str); 13] = [
     (7_086_943, "(element([var.any2], var.mixed.s) ? {(null) = var.x, b = 0} : var.s)"),
     (7_090_220, "try({a = var.eo[\"k\"], b = \"a\"}.b, var.any2)"),
@@ -46,15 +46,15 @@ const SHRUNK: [(u64, &str); 13] = [
     (150, "setproduct([], setunion(lookup(var.eo, var.x, [\"a\", \"b\"]), var.pair))"),
 ];
 
-/// The two sides.
+/// Both domains: the variables with their abstract values.
 pub(crate) struct Sides {
     names: Vec<Name>,
     declared: Declared,
 }
 
-/// What is wrong with an expression.
+/// A disagreement on an expression.
 pub(crate) struct Wrong {
-    /// The property, so that shrinking keeps to it.
+    /// The violated property. Shrinking preserves it.
     property: String,
     pub(crate) detail: String,
 }
@@ -64,13 +64,13 @@ impl Sides {
         Sides::among(names::all())
     }
 
-    /// The two sides where these variables are declared.
+    /// Both domains, with these variables declared.
     pub(crate) fn among(names: Vec<Name>) -> Sides {
         let declared = Declared::new(&names);
         Sides { names, declared }
     }
 
-    /// Whether nothing is wrong with an expression in every run.
+    /// Returns true if the analysis reports no error for an expression.
     pub(crate) fn may_succeed(&self, text: &str) -> bool {
         let (exprs, root, _) = lower_expression(text);
         let mut infer = Infer::new(&exprs, &self.declared);
@@ -78,14 +78,15 @@ impl Sides {
         infer.problems.iter().all(|it| it.severity != db::Severity::Error)
     }
 
-    /// What is known of an expression.
+    /// The abstract value of an expression.
     pub(crate) fn known(&self, text: &str) -> Abstract {
         let (exprs, root, problems) = lower_expression(text);
         assert!(problems.is_empty(), "{text}: {problems:?}");
         Infer::new(&exprs, &self.declared).expr(root)
     }
 
-    /// Whether the domains disagree on an expression for some of its values.
+    /// Returns the first disagreement of the domains on an expression, for random values of the seed. `None` if
+    /// they agree.
     pub(crate) fn check(&self, text: &str, seed: u64) -> Option<Wrong> {
         let (exprs, root, problems) = lower_expression(text);
         if !problems.is_empty() {
@@ -123,12 +124,12 @@ impl Sides {
         None
     }
 
-    /// Whether a variable has values.
+    /// Returns true if the variable exists.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.iter().any(|it| it.name == name)
     }
 
-    /// A smaller expression with the same kind of problem.
+    /// Shrinks an expression as long as it violates the same property.
     fn shrunk(&self, tree: Tree, wrong: Wrong, seed: u64) -> (Tree, Wrong) {
         let (mut tree, mut wrong) = (tree, wrong);
         'smaller: loop {
@@ -160,7 +161,7 @@ fn judge(
     applied: &Evaluated,
     planned: &Evaluated,
 ) -> Option<String> {
-    // What fails in the end was never evaluated, whatever the plan said.
+    // An expression that fails during apply has no value to compare, whatever its planned value is.
     if applied.has_errors() {
         return None;
     }
@@ -182,8 +183,9 @@ fn judge(
     unforeseen(&planned.value, &applied.value)
 }
 
-/// Whether something in the expression can fail and be hidden: what was read until then differs between the phases. And
-/// `nonsensitive` takes from an unknown value what is inside of the known one.
+/// Returns true if the expression can suppress a failure: then the phases may differ in the values that they read.
+/// `nonsensitive` is included, because it removes the marks inside of a known value but keeps those of an unknown
+/// one.
 fn hides_marks(text: &str) -> bool {
     let forms = ["?", "&&", "||", "try(", "can(", "%{ if", "nonsensitive("];
     forms.iter().any(|form| text.contains(form))
@@ -195,7 +197,7 @@ fn environment(name: &str, otherwise: u64) -> u64 {
     given.ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// `DOMAINS_SEED` and `DOMAINS_CASES` look at others, or at more.
+/// The variables `DOMAINS_SEED` and `DOMAINS_CASES` select the first seed and the number of cases.
 #[test]
 fn the_domains_agree_on_random_expressions() {
     let (seed, cases) = (environment("DOMAINS_SEED", 1), environment("DOMAINS_CASES", CASES));
@@ -212,7 +214,7 @@ fn the_domains_agree_on_calls_of_every_function() {
     agree(trees);
 }
 
-/// One function that takes a type has as much to say as many others.
+/// `convert` gets many cases, because its behavior depends on the type argument.
 #[test]
 fn the_domains_agree_on_conversions_to_types() {
     let convert = values::functions::lookup("convert").expect("it is there");
@@ -256,7 +258,7 @@ fn agree(trees: impl Iterator<Item = (u64, Tree)>) {
     assert!(report.is_empty(), "{count} disagreements\n{report}");
 }
 
-/// A run over nothing but failing expressions would show nothing.
+/// The tests are meaningful only if most expressions do not fail.
 #[test]
 fn most_random_expressions_can_be_evaluated() {
     let sides = Sides::new();

@@ -1,4 +1,4 @@
-//! What agreement is: which runtime values an abstract value speaks of.
+//! Defines agreement: the runtime values that an abstract value describes.
 
 use hir::analysis::{
     Abstract, Tri, TriMarks,
@@ -10,7 +10,7 @@ use crate::names::DECLARED;
 
 const KINDS: [MarkKind; 2] = [MarkKind::Sensitive, MarkKind::Ephemeral];
 
-/// What an abstract value says wrongly of a runtime value; nothing if it is right.
+/// The contradiction between an abstract value and a runtime value. `None` if they agree.
 pub(crate) fn disagreement(known: &Abstract, value: &Value) -> Option<String> {
     let mut wrong = Vec::new();
     possible(Some(known), value, TriMarks::NONE, "", &mut wrong);
@@ -21,7 +21,8 @@ pub(crate) fn disagreement(known: &Abstract, value: &Value) -> Option<String> {
     wrong.into_iter().next()
 }
 
-/// What is marked in the end and was not while planning, there or above.
+/// A mark of the applied value that the planned value lacks, both at the same place and above. `None` if there is
+/// none.
 pub(crate) fn unforeseen(planned: &Value, applied: &Value) -> Option<String> {
     let mut wrong = Vec::new();
     foreseen(Some(planned), applied, &Marks::NONE, "", &mut wrong);
@@ -51,7 +52,7 @@ fn foreseen(
     }
 }
 
-/// Whether what may be ephemeral has a chain to a declaration.
+/// Returns the problem if a value that may be ephemeral has no chain to a declaration.
 pub(crate) fn unexplained(known: &Abstract) -> Option<String> {
     if known.deep_marks().ephemeral == Tri::No {
         return None;
@@ -63,7 +64,8 @@ pub(crate) fn unexplained(known: &Abstract) -> Option<String> {
     }
 }
 
-/// (a) What is marked was said to be marked perhaps or surely, there or above. `above` is what was said on the way.
+/// Property "possible": every mark of the value was predicted as possible or certain, at the same place or above.
+/// `above` has the predicted marks of the enclosing values.
 fn possible(
     known: Option<&Abstract>,
     value: &Value,
@@ -88,8 +90,8 @@ fn possible(
     }
 }
 
-/// (b) What was said to be sure is so. `above` is what marks the value on the way, and whether all of that is surely
-/// known: parts of what may be unknown may be unknown.
+/// Property "sure": every mark that was predicted as certain is present. `above` has the marks of the enclosing
+/// values. The flag is set if these are certainly known; otherwise a part may be unknown.
 fn sure(
     known: &Abstract,
     value: &Value,
@@ -113,7 +115,8 @@ fn sure(
     let is_settled = is_settled && known.presence == Presence::Known;
     match value.kind() {
         Kind::Null => {}
-        // What is marked inside of an unknown value, or a set, marks the whole; what may turn out null has no parts.
+        // A mark inside of an unknown value or a set goes on the whole. A value that may be null has no certain
+        // parts.
         Kind::Unknown(_) | Kind::Set(_) => {
             for kind in KINDS {
                 if known.inner_marks().get(kind) == Tri::Yes && !here.has(kind) {
@@ -132,7 +135,7 @@ fn sure(
     }
 }
 
-/// (d) Constants and what is known of null.
+/// Checks constants, and predictions about null and unknown values.
 fn presence(known: &Abstract, value: &Value, path: &str, wrong: &mut Vec<String>) {
     if let Some(constant) = &known.constant
         && !value.without_all_marks().raw_equals(&constant.0)
@@ -176,7 +179,8 @@ fn step(key: &Value) -> String {
     }
 }
 
-/// Whether a runtime type is what was said. An open type at run is that of something unknown or null.
+/// Returns true if a runtime type conforms to the predicted one. A runtime value of dynamic type is unknown or
+/// null.
 fn fits(given: &Type, said: &Type) -> bool {
     match (given, said) {
         (_, Type::Dynamic) | (Type::Dynamic, _) => true,
@@ -194,7 +198,7 @@ fn fits(given: &Type, said: &Type) -> bool {
     }
 }
 
-/// A value with its marks: `!` is ephemeral, `*` is sensitive.
+/// Formats a value with its marks: `!` for ephemeral, `*` for sensitive.
 pub(crate) fn show(value: &Value) -> String {
     let ephemeral = if value.marks().has(MarkKind::Ephemeral) { "!" } else { "" };
     let sensitive = if value.marks().has(MarkKind::Sensitive) { "*" } else { "" };
@@ -217,7 +221,7 @@ pub(crate) fn show(value: &Value) -> String {
     format!("{ephemeral}{sensitive}{bare}")
 }
 
-/// What is known of marks: `!` and `*` as in [`show`], with `?` where it is not certain.
+/// Formats the marks of an abstract value: `!` and `*` as in [`show`], with `?` if the mark is not certain.
 pub(crate) fn show_known(known: &Abstract) -> String {
     let marks = show_marks(&known.marks);
     let inside = match &known.inside {

@@ -1,6 +1,6 @@
-//! A small generator of random numbers: a failing case is found again by its seed.
+//! A small random number generator with a seed, so that failing cases can be reproduced.
 
-/// The same numbers for the same seed.
+/// A random number generator. Equal seeds give equal sequences.
 #[derive(Clone)]
 pub(crate) struct Rng(fastrand::Rng);
 
@@ -18,7 +18,7 @@ impl Rng {
         self.0.usize(..n)
     }
 
-    /// True in `n` of 100 cases.
+    /// Returns true in `n` of 100 cases.
     pub(crate) fn percent(&mut self, n: usize) -> bool {
         self.below(100) < n
     }

@@ -1,4 +1,4 @@
-//! Work grows linearly with what is written: anything quadratic would take minutes here.
+//! Tests that inference is linear in the size of an expression: quadratic behavior would take minutes here.
 
 use std::{collections::BTreeMap, fmt::Write};
 

@@ -1,4 +1,4 @@
-//! The tables of `tests/spec/secrets/conditions.md`: of each expression, when it is ephemeral.
+//! Tests the tables of the page `conditions.md` of the secrets specification: the ephemerality of each expression.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -17,17 +17,17 @@ use crate::{forms::is_ephemeral, names::of_the_specification, random::Sides};
 const PAGE: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/spec/secrets/conditions.md"));
 
-/// How often each expression is evaluated.
+/// The number of evaluations of each expression.
 const SEEDS: u64 = 6;
 
-/// An expression, and what the page says of it.
+/// An expression, and the verdict of the page.
 pub(crate) struct Row<'p> {
     line: usize,
     pub(crate) expression: String,
     pub(crate) verdict: &'p str,
 }
 
-/// Rows are of the form ``| `expression` | verdict |``.
+/// Parses the rows of the page, which have the form ``| `expression` | verdict |``.
 pub(crate) fn rows() -> Vec<Row<'static>> {
     let row = |(line, text): (usize, &'static str)| {
         let (expression, rest) = text.strip_prefix("| `")?.split_once("` | ")?;
@@ -38,7 +38,7 @@ pub(crate) fn rows() -> Vec<Row<'static>> {
     PAGE.lines().enumerate().filter_map(row).collect()
 }
 
-/// What is said of a value, at any depth.
+/// The verdict on a value, at any depth, in the words of the page.
 fn verdict(when: &When) -> String {
     match when {
         When::Never => "never".to_owned(),
@@ -91,7 +91,7 @@ fn no_verdict_shows_a_secret_constant() {
     }
 }
 
-/// The rule of blocks has its test in [`crate::blocks`].
+/// [`crate::blocks`] tests the rule of `dynamic` blocks.
 #[test]
 fn each_rule_taken_out_of_the_abstract_domain_changes_a_verdict() {
     let sides = Sides::among(of_the_specification());
@@ -111,7 +111,7 @@ fn each_rule_taken_out_of_the_abstract_domain_changes_a_verdict() {
     assert!(idle.is_empty(), "no row needs {idle:?}");
 }
 
-/// An argument of each kind that is not ephemeral, one that is, and one with something inside that is.
+/// Three arguments for a parameter: one that is not ephemeral, an ephemeral one, and one with an ephemeral part.
 fn arguments(function: &Function, position: usize) -> [Option<&'static str>; 3] {
     let shape = function.parameter(position).map_or(Shape::Any, |it| it.shape);
     let sequence = [Some("var.list"), Some("var.secrets"), Some("[var.secret]")];
@@ -138,9 +138,9 @@ fn arguments(function: &Function, position: usize) -> [Option<&'static str>; 3] 
     }
 }
 
-/// The calls of a function that the page has to have: each argument ephemeral in turn, as a whole and inside.
+/// The calls of a function that the page must contain: each argument ephemeral in turn, as a whole and in a part.
 fn calls(function: &Function) -> Vec<String> {
-    // A product takes two sets at least.
+    // `setproduct` needs at least two sets.
     let more = if function.name == "setproduct" { 2 } else { 1 };
     let count = function.params.len() + if function.variadic.is_some() { more } else { 0 };
     let call = |ephemeral: Option<(usize, usize)>| {
@@ -158,7 +158,7 @@ fn calls(function: &Function) -> Vec<String> {
     places.filter_map(|place| call(Some(place))).collect()
 }
 
-/// Which argument of a call reads an ephemeral variable.
+/// The position of the argument that reads an ephemeral variable.
 fn ephemeral_position(call: &str) -> Option<usize> {
     let (exprs, root, _) = lower_expression(call);
     let Expr::Call(call) = &exprs[root] else { panic!("{call} is no call") };
@@ -175,7 +175,7 @@ fn every_function_has_its_rows() {
         count += 1;
         let calls: Vec<String> =
             calls(function).into_iter().filter(|call| sides.may_succeed(call)).collect();
-        // A function that refuses every call above would have no row at all.
+        // A function that refuses every call above would have no row.
         let used: BTreeSet<usize> = calls.iter().filter_map(|it| ephemeral_position(it)).collect();
         let wanted = (0..function.params.len() + usize::from(function.variadic.is_some()))
             .filter(|it| function.parameter(*it).is_none_or(|it| it.shape != Shape::Type));

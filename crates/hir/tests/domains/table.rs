@@ -1,4 +1,5 @@
-//! One readable row for each mark rule and domain. Taking a rule out of one domain makes a row of it fail.
+//! Tests one readable row for each mark rule and domain. If a rule is disabled in one domain, a row of the rule
+//! fails.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +22,13 @@ use crate::{
     relation::{disagreement, show, show_known, unexplained},
 };
 
-/// What a rule does: `!` is ephemeral, `*` sensitive; with `?` perhaps.
+/// The effect of a rule: `!` is ephemeral and `*` sensitive; `?` means that the mark is not certain.
 struct Row {
     rule: RuleId,
     text: &'static str,
-    /// The value.
+    /// The concrete value.
     value: &'static str,
-    /// What is known of it.
+    /// The abstract value.
     known: &'static str,
 }
 
@@ -162,7 +163,7 @@ fn values() -> BTreeMap<&'static str, Value> {
     .into()
 }
 
-/// What is known of a variable: its type and marks, and the attributes of an object.
+/// The abstract value of a variable: its type and marks, and the attributes of an object.
 fn known(value: &Value) -> Abstract {
     let inside = match value.kind() {
         Kind::Object(attrs) => {
@@ -174,7 +175,7 @@ fn known(value: &Value) -> Abstract {
     Abstract { inside, marks, presence, ..Abstract::of_type(value.ty()) }.ephemeral_as_marked()
 }
 
-/// What the two domains say of a row, if that is not what stands there.
+/// The result of both domains for a row, if it differs from the expected one.
 fn wrong(row: &Row) -> Option<String> {
     let values = values();
     let declared = values.iter().map(|(name, value)| (*name, known(value))).collect();
@@ -202,7 +203,7 @@ fn each_rule_does_what_its_rows_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The rule of blocks has its test in [`crate::blocks`].
+/// [`crate::blocks`] tests the rule of `dynamic` blocks.
 #[test]
 fn each_rule_taken_out_of_one_domain_makes_a_row_fail() {
     let mut idle = Vec::new();

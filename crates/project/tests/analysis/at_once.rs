@@ -1,23 +1,24 @@
-//! What a command asks of a large configuration, whose items are worth more than one thread.
+//! Tests of large configurations, whose items are inferred on several threads.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc};
 
 use db::MemorySystem;
 use project::{Database, Project};
 
-/// So many locals that the work is divided.
+/// Enough locals for the worker pool to start threads.
 const MANY: usize = 600;
 
-/// A command's answer is that of an editor, which looks at every item by itself. Gives the summaries.
+/// Checks that a command, which uses all threads, gets the same result as an editor, which queries each item.
+/// Returns the summaries of the diagnostics.
 #[track_caller]
 fn check(more: &str) -> Vec<String> {
     let summaries = check_files(|index| index.saturating_sub(1), &[("more.tf", more)]);
-    // Whether much follows upon each other decides in which order it is looked at.
+    // The depth of the dependencies decides how the items are shared among the threads, so both kinds are checked.
     assert_eq!(summaries, check_files(|index| index % 7, &[("more.tf", more)]));
     summaries
 }
 
-/// The same of some files beside one with locals, each of which refers to the one that `before` gives.
+/// Does the check with these files and a file of locals, in which local `index` refers to local `before(index)`.
 #[track_caller]
 fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<String> {
     let mut text = String::from("locals {\n  l0 = \"first\"\n}\n");

@@ -1,4 +1,4 @@
-//! Blocks where the schema has an attribute of objects are checked as blocks of a schema are.
+//! Tests of attributes of objects that the configuration writes as blocks: they are checked like nested blocks.
 
 use crate::fixture::{load, render};
 

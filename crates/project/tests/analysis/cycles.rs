@@ -1,4 +1,5 @@
-//! A cycle is told of on each member, with the next one only: who reads it goes along the ring.
+//! Tests of cycles. Each member has a diagnostic that names the next member, so that a reader can follow the
+//! cycle.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Fixtures: several files in one string, analysed against a provider whose schema is written here.
+//! Loads fixtures, which are several files in one string, with the schemas of a test provider.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -24,14 +24,14 @@ pub(crate) fn load(fixture: &str) -> Project {
     project
 }
 
-/// Compares everything that analysis says of a fixture, one line for each diagnostic and one for each further place.
+/// Compares all diagnostics of a fixture: a line for each diagnostic and each related location.
 #[track_caller]
 pub(crate) fn check(fixture: &str, expect: Expect) {
     let project = load(fixture);
     expect.assert_eq(&render(&project, &project.diagnostics()));
 }
 
-/// Diagnostics as text: place, severity, summary, detail, chain.
+/// Renders diagnostics as text: location, severity, summary, detail, related locations.
 pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
     let sources = project.program().sources;
     let place = |location: &db::Location| {
@@ -62,11 +62,11 @@ pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
             text.push_str(&format!("    {} <- {}\n", related.message, place(&related.location)));
         }
     }
-    // A blank line of a detail has no indentation.
+    // Blank lines in a detail have no indentation.
     text.replace("\n    \n", "\n\n")
 }
 
-/// Further lines of a text as indented as the first one; empty ones stay empty.
+/// Indents the lines after the first one; blank lines stay empty.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n    ").replace("\n    \n", "\n\n")
 }
@@ -142,7 +142,7 @@ pub(crate) fn schemas() -> ProviderSchemas {
     schemas
 }
 
-/// A resource of the old SDK, whose `rule` may be written as blocks.
+/// Returns the schema of a resource of the legacy SDK, whose attribute `rule` can be written as blocks.
 fn rules() -> Block {
     let rule = Type::object([("port", Type::Number), ("note", Type::String)]);
     block([

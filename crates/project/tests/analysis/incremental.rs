@@ -1,4 +1,4 @@
-//! What is computed again after an edit, told by the events of the database.
+//! Tests of incrementality: the queries that run again after an edit, from the events of the database.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use project::{Database, Project};
 
 use crate::fixture::schemas;
 
-/// An editor's session: a configuration that was analysed once.
+/// An editor session with a configuration that has been analysed once.
 pub(crate) struct Session {
     project: Project,
     executed: Arc<Mutex<Vec<String>>>,
@@ -46,7 +46,7 @@ impl Session {
     }
 
     pub(crate) fn analyse(&self) -> Vec<db::Diagnostic> {
-        // As an editor asks, and not as a command, which asks once.
+        // Query every item, as an editor does; a command would use the shortcuts of a single check.
         project::infer(self.project.db(), self.project.workspace());
         let diagnostics =
             hir::diagnostics::diagnostics(self.project.db(), self.project.workspace());
@@ -54,7 +54,8 @@ impl Session {
         diagnostics
     }
 
-    /// Replaces a text in a file, analyses everything again, and tells how often which query ran.
+    /// Replaces a text in a file, analyses the configuration again, and returns the number of executions of each
+    /// query.
     #[track_caller]
     pub(crate) fn edit(&mut self, path: &str, from: &str, to: &str) -> String {
         let text = self.texts.get_mut(path).expect("is a file");
@@ -70,7 +71,7 @@ impl Session {
         counts.iter().map(|(name, count)| format!("{name} {count}\n")).collect()
     }
 
-    /// The same, compared.
+    /// Edits like [`Session::edit`] and compares the result.
     #[track_caller]
     pub(crate) fn check(&mut self, path: &str, from: &str, to: &str, expected: Expect) {
         expected.assert_eq(&self.edit(path, from, to));
@@ -124,7 +125,7 @@ output "out" {
 }
 "#;
 
-/// Only the lowering of the block that holds it.
+/// A comment changes only the lowering of the block that contains it.
 #[test]
 fn a_comment_re_runs_no_inference() {
     let mut session = Session::new(MODULE);
@@ -149,7 +150,7 @@ fn a_comment_re_runs_no_inference() {
 #[test]
 fn a_local_re_runs_itself_and_whoever_reads_its_value() {
     let mut session = Session::new(MODULE);
-    // a, b, d and r; neither c, which stands in the same block, nor who reads it.
+    // a, b, d and r are inferred again. c, which is in the same block, and its readers are not.
     session.check(
         "main.tf",
         "a = \"a\"",
@@ -164,7 +165,7 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
             waits_for 1
         "#]],
     );
-    // b alone: it has the same value as before.
+    // Only b is inferred again: its value does not change.
     session.check(
         "main.tf",
         "\"${local.a}-b\"",
@@ -217,7 +218,7 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
     );
 }
 
-/// The blank line belongs to the block after it; nobody else is moved by it.
+/// The blank line belongs to the next block, and the other blocks do not depend on its position.
 #[test]
 fn a_blank_line_between_blocks_re_runs_no_inference() {
     let mut session = Session::new(MODULE);
@@ -259,7 +260,7 @@ fn a_new_block_re_runs_nothing_of_the_others() {
 #[test]
 fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
     let mut session = Session::new(MODULE);
-    // A place for it; nobody looks.
+    // The new block declares nothing, so no other item is affected.
     session.check(
         "main.tf",
         "  c = \"c\"\n}",
@@ -340,7 +341,7 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
             waits_for 1
         "#]],
     );
-    // That it may be null is the caller's business.
+    // The nullability of a variable affects the module call.
     session.check(
         "m/main.tf",
         "  description",
@@ -381,7 +382,7 @@ fn names_that_were_looked_for_in_vain_make_no_difference() {
     let text =
         |value: &str| format!("locals {{\n{locals}}}\n\noutput \"o\" {{\n  value = {value}\n}}\n");
     let mut session = Session::new(&text("\"\""));
-    // All of them stand between the name that is meant and the one that is typed.
+    // All of these names sort between the intended name and the misspelled one.
     let in_vain: Vec<String> = (0..2100).map(|index| format!("local.n1500a{index:04}")).collect();
     for value in [format!("[{}]", in_vain.join(", ")), "local.n1500z".to_owned()] {
         assert!(session.project.set_text("main.tf", &text(&value)));
@@ -393,7 +394,7 @@ fn names_that_were_looked_for_in_vain_make_no_difference() {
     assert!(found[0].detail.contains("Did you mean \"n1500\"?"), "{}", found[0].detail);
 }
 
-/// A configuration in which a variable decides which module is called.
+/// A configuration in which a variable selects the called module.
 const CHOSEN: &str = r#"
 //- /main.tf
 variable "flavour" {
@@ -421,7 +422,7 @@ locals {
 }
 "#;
 
-/// How often static evaluation computed something.
+/// Returns the counts of the queries of static evaluation.
 fn static_queries(ran: &str) -> String {
     let names = ["variable_value", "local_value", "source_of", "modules ", "dynamic_calls"];
     let of_statics = ran.lines().filter(|line| names.iter().any(|it| line.starts_with(it)));
@@ -442,9 +443,9 @@ fn an_edit_of_something_else_evaluates_no_source() {
 fn an_edit_of_what_a_source_is_made_from_evaluates_it() {
     let mut session = Session::new(CHOSEN);
     let ran = session.edit("main.tf", "\"./${var.flavour}\"", "\"./${lower(var.flavour)}\"");
-    // What came out is the same, so nobody looks further.
+    // The value is the same, so no other query runs.
     assert_eq!(static_queries(&ran), "local_value 1\n");
-    // Which modules there are is asked once more when the other one was read.
+    // The set of modules is computed again after the other module is loaded.
     let ran = session.edit("main.tf", "\"small\"", "\"large\"");
     assert_eq!(
         static_queries(&ran),
@@ -453,7 +454,7 @@ fn an_edit_of_what_a_source_is_made_from_evaluates_it() {
     assert!(session.analyse().iter().all(|it| it.id != "module-not-installed"));
 }
 
-/// What `init` asks before anything is installed.
+/// The queries that `init` runs before it installs anything.
 #[test]
 fn what_is_wrong_with_a_setup_is_found_without_the_inference_of_resources() {
     let mut session = Session::new("//- /main.tf\nvariable \"v\" {\n  default = 1\n}\n");

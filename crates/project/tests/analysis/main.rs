@@ -1,4 +1,5 @@
-//! What static analysis says of whole configurations: the RFC's rules and OpenTofu's, on fixtures.
+//! Tests of static analysis on whole configurations: the rules of the ephemeral resources RFC and those of
+//! OpenTofu.
 
 mod at_once;
 mod attributes_as_blocks;

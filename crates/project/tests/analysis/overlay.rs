@@ -1,4 +1,5 @@
-//! Files on the disk and files that are open, in any order: what is said is what a fresh start says of the same texts.
+//! Tests of the overlay: after any sequence of changes on the disk and in the editor, the diagnostics are those of
+//! a project that is newly loaded with the same texts.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -18,7 +19,7 @@ const TEXTS: [&str; 7] = [
     "output \"o\" {\n  value = local.d\n}\nvariable \"v\" {}\n",
 ];
 
-/// A few numbers that look random and are the same each time.
+/// Reproducible random numbers.
 struct Numbers(fastrand::Rng);
 
 impl Numbers {
@@ -33,7 +34,7 @@ impl Numbers {
 
 type Texts = BTreeMap<&'static str, String>;
 
-/// What a fresh start says of the files as they count.
+/// Returns the diagnostics of a new project with the effective texts.
 fn fresh(disk: &Texts, open: &Texts) -> Vec<Diagnostic> {
     let system = MemorySystem::new();
     for (path, text) in disk.iter().chain(open) {
@@ -51,7 +52,7 @@ fn load(system: &Arc<MemorySystem>) -> Project {
     Project::load(system, PathBuf::from("/w"), BTreeMap::new()).expect("readable")
 }
 
-/// One thing that happens to one file; what it was.
+/// Applies a random change to a random file and describes it.
 fn happen(
     numbers: &mut Numbers,
     (project, system): (&mut Project, &MemorySystem),
@@ -96,7 +97,7 @@ fn what_is_open_and_what_is_on_the_disk_come_to_what_a_fresh_start_sees() {
     for seed in 0..20 {
         let mut numbers = Numbers(fastrand::Rng::with_seed(seed));
         let system = Arc::new(MemorySystem::new());
-        // The root directory is there whatever happens in it.
+        // The root directory always exists, because it contains this file.
         system.write(on_disk("keep.txt"), "");
         let mut project = load(&system);
         let (mut disk, mut open) = (Texts::from([("keep.txt", String::new())]), Texts::new());

@@ -1,4 +1,5 @@
-//! Override files: what is computed again after an edit of one, and in which file something is wrong.
+//! Tests of override files: the queries that run again after an edit of one, and the file in which a problem is
+//! reported.
 
 use expect_test::expect;
 

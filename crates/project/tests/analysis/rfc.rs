@@ -1,4 +1,4 @@
-//! Every rule that the RFC shows, in its wording and at its line.
+//! Tests of every rule that the ephemeral resources RFC shows, with its wording and the line of the diagnostic.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What is shown beside a problem, and how many of them.
+//! Tests of the context and the number of diagnostics.
 
 use expect_test::expect;
 
@@ -115,7 +115,7 @@ terraform {
     );
 }
 
-/// They are no matter of values, so they are told beside other errors.
+/// Labels do not depend on values, so their diagnostics appear together with other errors.
 #[test]
 fn labels_of_nested_blocks_are_counted() {
     check(

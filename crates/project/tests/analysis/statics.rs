@@ -1,4 +1,4 @@
-//! Sources of modules that are no literals: what they come to, and what is wrong with them.
+//! Tests of module sources that are not literals: their values and their diagnostics.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -10,7 +10,7 @@ use hir::{
 use project::{Manifest, Project};
 use values::Value;
 
-/// A configuration with values for variables of its root module.
+/// Loads a configuration with values for the variables of its root module.
 fn load(fixture: &str, values: &[(&str, Value)]) -> Project {
     load_with(fixture, values, Manifest::new())
 }
@@ -33,14 +33,14 @@ fn load_with(fixture: &str, values: &[(&str, Value)], manifest: Manifest) -> Pro
     project
 }
 
-/// The paths of calls, each with its source and directory.
+/// Returns the paths of the module calls, each with its source and directory.
 fn calls(project: &Project) -> String {
     let program = project.program();
     let paths = program.module_paths().skip(1);
     paths.map(|it| format!("{} {} in {}\n", it.key, it.source, it.module.dir)).collect()
 }
 
-/// The errors, each with where it stands, and with the places that it points to.
+/// Returns the errors, each with its location and its related locations.
 fn errors(project: &Project) -> String {
     let program = project.program();
     let mut lines = String::new();
@@ -143,7 +143,7 @@ output "size" {
          two ./inner in inner\n\
          two.m ../large in large\n"
     );
-    // Two ways to be `inner`, and what they lead to.
+    // The module `inner` occurs twice, because its calls lead to different modules.
     let program = project.program();
     let directories: Vec<&str> = program.modules.iter().map(|it| &*it.dir).collect();
     assert_eq!(directories, [".", "inner", "inner", "small", "large"]);
@@ -184,7 +184,7 @@ output "o" {
     );
 }
 
-/// Of one call with this `source`, among these declarations.
+/// Checks the errors of a module call with this `source` in a configuration with these declarations.
 #[track_caller]
 fn check(source: &str, expected: &str) {
     let text = format!(
@@ -258,7 +258,7 @@ fn what_cannot_be_a_source() {
         "\"./${timestamp()}\"",
         "[invalid-static-value] Unsuitable value type: \"./${timestamp()}\"\n",
     );
-    // Told of for what it is, once.
+    // The diagnostic reports the cause, and only once.
     check(
         "var.missing",
         "[undeclared-reference] Reference to undeclared input variable: var.missing\n",
@@ -400,7 +400,7 @@ fn an_edit_leads_to_another_module() {
     let (found, program) = project.checked_again();
     assert!(found.iter().all(|it| !it.is_error()), "{found:?}");
     assert_eq!(program.modules.iter().map(|it| &*it.dir).collect::<Vec<_>>(), [".", "large"]);
-    // Both were read by now, so that no module comes.
+    // Both modules are loaded already, so this edit loads none.
     let text = text.replace("\"large\"", "\"small\"");
     project.set_text("main.tf", &text);
     let (_, program) = project.checked_again();

@@ -1,4 +1,4 @@
-//! What the reference accepts and we refuse says so (DESIGN 2.9).
+//! Tests of configurations that OpenTofu accepts and Mayfly rejects: the diagnostic names the difference.
 
 use expect_test::expect;
 

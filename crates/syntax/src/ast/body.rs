@@ -1,4 +1,4 @@
-//! Bodies: what a file, a block and a label hold.
+//! Accessors for bodies and their parts: attributes, blocks and labels.
 
 use smol_str::SmolStr;
 
@@ -7,24 +7,24 @@ use crate::syntax_kind::SyntaxKind::{IDENT, L_BRACE, OPEN_QUOTE, QUOTED_LIT, R_B
 use crate::tree::{TreeNode, TreeToken as _};
 use crate::{SyntaxNode, literal};
 
-/// What holds attributes and blocks: a file and the body of a block.
+/// A node that holds attributes and blocks: a file or the body of a block.
 pub trait HasItems<N: TreeNode = SyntaxNode>: AstNode<N> {
-    /// Attributes and blocks in source order.
+    /// Returns the attributes and blocks in source order.
     fn body_items(&self) -> AstChildren<BodyItem<N>, N> {
         support::children(self.syntax())
     }
 
-    /// The attributes alone.
+    /// Returns the attributes only.
     fn attributes(&self) -> AstChildren<Attribute<N>, N> {
         support::children(self.syntax())
     }
 
-    /// The blocks alone.
+    /// Returns the blocks only.
     fn blocks(&self) -> AstChildren<Block<N>, N> {
         support::children(self.syntax())
     }
 
-    /// The first attribute of that name; it is the one that counts.
+    /// Returns the first attribute with this name. If an attribute is set twice, the first one counts.
     fn attribute(&self, name: &str) -> Option<Attribute<N>> {
         self.attributes().find(|it| it.name_token().is_some_and(|token| token.text() == name))
     }
@@ -34,45 +34,45 @@ impl<N: TreeNode> HasItems<N> for SourceFile<N> {}
 impl<N: TreeNode> HasItems<N> for Body<N> {}
 
 impl<N: TreeNode> Attribute<N> {
-    /// The token that names the attribute.
+    /// Returns the token that names the attribute.
     pub fn name_token(&self) -> Option<N::Token> {
         self.ident_token()
     }
 
-    /// The name.
+    /// Returns the name of the attribute.
     pub fn name(&self) -> Option<SmolStr> {
         self.ident_token().map(|token| SmolStr::new(token.text()))
     }
 }
 
 impl<N: TreeNode> Block<N> {
-    /// The token of the block's type: `resource` in `resource "a" "b" {}`.
+    /// Returns the token of the block's type: `resource` in `resource "a" "b" {}`.
     pub fn type_token(&self) -> Option<N::Token> {
         self.ident_token()
     }
 
-    /// The block's type.
+    /// Returns the block's type.
     pub fn block_type(&self) -> Option<SmolStr> {
         self.ident_token().map(|token| SmolStr::new(token.text()))
     }
 
-    /// The decoded labels, in order.
+    /// Returns the decoded labels, in order.
     pub fn label_texts(&self) -> impl Iterator<Item = SmolStr> + use<N> {
         self.labels().map(|label| label.text())
     }
 
-    /// The opening brace of the body.
+    /// Returns the opening brace of the body.
     pub fn open_brace(&self) -> Option<N::Token> {
         support::token(&self.syntax, L_BRACE)
     }
 
-    /// The closing brace of the body.
+    /// Returns the closing brace of the body.
     pub fn close_brace(&self) -> Option<N::Token> {
         support::token(&self.syntax, R_BRACE)
     }
 }
 
-/// How a label is written.
+/// The way in which a label is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LabelKind {
     /// `a`
@@ -82,7 +82,7 @@ pub enum LabelKind {
 }
 
 impl<N: TreeNode> Label<N> {
-    /// How the label is written.
+    /// Returns how the label is written.
     pub fn kind(&self) -> LabelKind {
         match support::token(&self.syntax, OPEN_QUOTE) {
             Some(_) => LabelKind::Quoted,
@@ -90,9 +90,9 @@ impl<N: TreeNode> Label<N> {
         }
     }
 
-    /// The text between the quotes with escapes decoded, or the name itself.
+    /// Returns the text between the quotes with escapes decoded, or the name itself.
     ///
-    /// A wrong escape stands for itself; the validation of the file has reported it.
+    /// An invalid escape stands for itself; the parse of the file has reported it.
     pub fn text(&self) -> SmolStr {
         if let Some(name) = support::token(&self.syntax, IDENT) {
             return SmolStr::new(name.text());

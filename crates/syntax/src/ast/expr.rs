@@ -1,4 +1,5 @@
-//! Expressions: operators, traversals, calls and the forms whose parts only their separators tell apart.
+//! Accessors for expressions: operators, traversals, calls, and the forms whose parts are only told apart by their
+//! separators.
 
 use rowan::NodeOrToken;
 use smol_str::SmolStr;
@@ -6,10 +7,10 @@ use smol_str::SmolStr;
 use super::*;
 use crate::syntax_kind::SyntaxKind::*;
 
-/// What a literal is.
+/// The value of a literal token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LiteralKind {
-    /// A number, as written. [`crate::literal::is_number`] tells whether the text is one.
+    /// A number, as written. [`crate::literal::is_number`] checks whether the text is a valid number.
     Number(SmolStr),
     /// `true` or `false`.
     Bool(bool),
@@ -18,12 +19,12 @@ pub enum LiteralKind {
 }
 
 impl<N: TreeNode> Literal<N> {
-    /// The token of the literal.
+    /// Returns the token of the literal.
     pub fn token(&self) -> Option<N::Token> {
         self.syntax.first_token_by_kind(&|it| !it.is_trivia())
     }
 
-    /// What the literal is.
+    /// Returns the value of the literal.
     pub fn kind(&self) -> Option<LiteralKind> {
         let token = self.token()?;
         Some(match token.kind() {
@@ -37,7 +38,7 @@ impl<N: TreeNode> Literal<N> {
 }
 
 impl<N: TreeNode> Reference<N> {
-    /// The name.
+    /// Returns the name that the reference begins with.
     pub fn name(&self) -> Option<SmolStr> {
         self.ident_token().map(|token| SmolStr::new(token.text()))
     }
@@ -53,7 +54,7 @@ pub enum UnaryOp {
 }
 
 impl<N: TreeNode> Unary<N> {
-    /// The operator and its token.
+    /// Returns the operator and its token.
     pub fn op(&self) -> Option<(UnaryOp, N::Token)> {
         let token = self.syntax.first_token_by_kind(&|it| matches!(it, MINUS | BANG))?;
         let op = if token.kind() == MINUS { UnaryOp::Neg } else { UnaryOp::Not };
@@ -61,7 +62,7 @@ impl<N: TreeNode> Unary<N> {
     }
 }
 
-/// The operators with two operands; [`BinaryOp::symbol`] shows each.
+/// The operators with two operands; [`BinaryOp::symbol`] returns the text of each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BinaryOp {
     Or,
@@ -80,7 +81,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// The operator that a token of this kind stands for.
+    /// Returns the operator that a token of this kind denotes.
     pub(crate) fn of(kind: SyntaxKind) -> Option<Self> {
         Some(match kind {
             PIPE2 => Self::Or,
@@ -100,7 +101,7 @@ impl BinaryOp {
         })
     }
 
-    /// The operator as it is written.
+    /// Returns the text of the operator.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Or => "||",
@@ -121,7 +122,7 @@ impl BinaryOp {
 }
 
 impl<N: TreeNode> Binary<N> {
-    /// The operator and its token.
+    /// Returns the operator and its token.
     pub fn op(&self) -> Option<(BinaryOp, N::Token)> {
         let token = self.syntax.first_token_by_kind(&|it| BinaryOp::of(it).is_some())?;
         Some((BinaryOp::of(token.kind())?, token))
@@ -129,23 +130,23 @@ impl<N: TreeNode> Binary<N> {
 }
 
 impl<N: TreeNode> Conditional<N> {
-    /// The part before `?`.
+    /// Returns the part before `?`.
     pub fn condition(&self) -> Option<Expr<N>> {
         between(&self.syntax, None, Some(QUESTION))
     }
 
-    /// The part between `?` and `:`.
+    /// Returns the part between `?` and `:`.
     pub fn then_expr(&self) -> Option<Expr<N>> {
         between(&self.syntax, Some(QUESTION), Some(COLON))
     }
 
-    /// The part after `:`.
+    /// Returns the part after `:`.
     pub fn else_expr(&self) -> Option<Expr<N>> {
         between(&self.syntax, Some(COLON), None)
     }
 }
 
-/// The first expression after a token of kind `after` and before one of kind `before`.
+/// Returns the first expression after a token of kind `after` and before one of kind `before`.
 fn between<N: TreeNode>(
     parent: &N,
     after: Option<SyntaxKind>,
@@ -166,31 +167,31 @@ fn kind_of<N: TreeNode>(element: &NodeOrToken<N, N::Token>) -> SyntaxKind {
 }
 
 impl<N: TreeNode> ArgList<N> {
-    /// Whether the last argument is expanded: `f(list...)`.
+    /// Returns true if the last argument is expanded: `f(list...)`.
     pub fn is_expanded(&self) -> bool {
         self.dot3_token().is_some()
     }
 }
 
 impl<N: TreeNode> Call<N> {
-    /// The name, with `::` between its parts and no blanks: `provider::aws::arn_parse`.
+    /// Returns the name with `::` between its segments and without blanks: `provider::aws::arn_parse`.
     pub fn name(&self) -> Option<SmolStr> {
         Some(self.func_name()?.text())
     }
 
-    /// The arguments.
+    /// Returns the arguments.
     pub fn args(&self) -> impl Iterator<Item = Expr<N>> + use<N> {
         self.arg_list().into_iter().flat_map(|list| list.args())
     }
 
-    /// Whether the last argument is expanded: `f(list...)`.
+    /// Returns true if the last argument is expanded: `f(list...)`.
     pub fn is_expanded(&self) -> bool {
         self.arg_list().is_some_and(|list| list.is_expanded())
     }
 }
 
 impl<N: TreeNode> FuncName<N> {
-    /// The name, with `::` between its parts and no blanks.
+    /// Returns the name with `::` between its segments and without blanks.
     pub fn text(&self) -> SmolStr {
         let tokens = support::tokens(&self.syntax).filter(|token| !token.kind().is_trivia());
         let mut out = String::new();
@@ -198,27 +199,28 @@ impl<N: TreeNode> FuncName<N> {
         out.into()
     }
 
-    /// The tokens of the names alone: `provider`, `aws`, `arn_parse`.
+    /// Returns the tokens of the name's segments: `provider`, `aws`, `arn_parse`.
     pub fn segments(&self) -> impl Iterator<Item = N::Token> + use<N> {
         support::tokens(&self.syntax).filter(|token| token.kind() == IDENT)
     }
 }
 
 impl<N: TreeNode> AttrStep<N> {
-    /// The name after the dot.
+    /// Returns the name after the dot.
     pub fn name(&self) -> Option<SmolStr> {
         self.ident_token().map(|token| SmolStr::new(token.text()))
     }
 }
 
 impl<N: TreeNode> LegacyIndexStep<N> {
-    /// The number after the dot, as written: usually digits only, but `x.1e0` is legal and means 1.
+    /// Returns the number after the dot, as written: usually digits only, but `x.1e0` is legal and means 1.
     pub fn number(&self) -> Option<SmolStr> {
         self.number_token().map(|token| SmolStr::new(token.text()))
     }
 }
 
-/// One thing done to the value so far; splats own what they repeat for each element.
+/// One access to the value of the preceding part of a traversal. A splat owns the accesses that it repeats for
+/// each element.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Access<N = SyntaxNode> {
     /// `.name`
@@ -227,14 +229,15 @@ pub enum Access<N = SyntaxNode> {
     LegacyIndex(LegacyIndexStep<N>),
     /// `[expr]`
     Index(IndexStep<N>),
-    /// `[*]` with every step after it.
+    /// `[*]` with all steps after it.
     Splat(SplatStep<N>, Vec<Access<N>>),
-    /// `.*` with the `.name` and `.0` steps right after it; a `[…]` that follows applies to the resulting list.
+    /// `.*` with the `.name` and `.0` steps right after it. A `[…]` that follows applies to the resulting list.
     AttrSplat(AttrSplatStep<N>, Vec<Access<N>>),
 }
 
 impl<N: TreeNode> Traversal<N> {
-    /// The steps with the ones that a splat repeats inside it (HCL: `x.*.n[0]` indexes the list, `x[*].n[0]` each element).
+    /// Returns the steps as accesses, with the steps that a splat repeats nested in the splat. As HCL defines,
+    /// `x.*.n[0]` indexes the list and `x[*].n[0]` indexes each element.
     pub fn accesses(&self) -> Vec<Access<N>> {
         accesses(&mut self.steps().peekable(), false)
     }
@@ -259,17 +262,19 @@ fn accesses<N: TreeNode>(
     out
 }
 
-/// A traversal that starts at a name and takes no splat: what `depends_on`, `provider` and references accept.
+/// A traversal that starts at a name and contains no splat. `depends_on`, `provider` and references accept this
+/// form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StaticTraversal<N: TreeNode = SyntaxNode> {
-    /// The name it starts at. `true`, `false` and `null` count as names here, as in HCL.
+    /// The name at the start. `true`, `false` and `null` count as names here, as HCL defines.
     pub root: N::Token,
-    /// The steps; the index of an index step may be any expression, which the caller judges.
+    /// The steps. The index of an index step may be any expression; the caller decides which ones it accepts.
     pub steps: Vec<Step<N>>,
 }
 
 impl<N: TreeNode> Expr<N> {
-    /// The expression as a static traversal. Parentheses make it none.
+    /// Returns the expression as a static traversal. `None` if it contains a splat or does not start at a name; a
+    /// parenthesized expression is not a static traversal.
     pub fn as_static_traversal(&self) -> Option<StaticTraversal<N>> {
         let (base, steps) = match self {
             Expr::Traversal(it) => (it.base()?, it.steps().collect()),
@@ -281,7 +286,8 @@ impl<N: TreeNode> Expr<N> {
         Some(StaticTraversal { root: base.name_token()?, steps })
     }
 
-    /// The token of a bare name, as in `string` of a type constraint; `null` and the like count.
+    /// Returns the token of a bare name, as in `string` of a type constraint. `true`, `false` and `null` count as
+    /// names.
     pub fn name_token(&self) -> Option<N::Token> {
         match self {
             Expr::Reference(it) => it.ident_token(),
@@ -292,30 +298,31 @@ impl<N: TreeNode> Expr<N> {
 }
 
 impl<N: TreeNode> ObjectKey<N> {
-    /// The token of a key that is a bare name and so stands for itself.
+    /// Returns the token of a key that is a bare name. Such a name is the key itself, not a reference.
     pub fn name_token(&self) -> Option<N::Token> {
         self.ident_token()
     }
 }
 
 impl<N: TreeNode> ForObject<N> {
-    /// The part before `=>`.
+    /// Returns the part before `=>`.
     pub fn key(&self) -> Option<Expr<N>> {
         between(&self.syntax, None, Some(FAT_ARROW))
     }
 
-    /// The part after `=>`.
+    /// Returns the part after `=>`.
     pub fn value(&self) -> Option<Expr<N>> {
         between(&self.syntax, Some(FAT_ARROW), None)
     }
 
-    /// Whether equal keys are grouped: `{for k, v in m : k => v...}`.
+    /// Returns true if equal keys are grouped: `{for k, v in m : k => v...}`.
     pub fn is_grouped(&self) -> bool {
         self.dot3_token().is_some()
     }
 }
 
-/// The names of `for k, v in`: the key's, if there are two, and the value's.
+/// Returns the two names of `for k, v in`: the name of the key, `None` if there is only one name, and the name of
+/// the value.
 fn for_names<N: TreeNode>(syntax: &N) -> (Option<N::Token>, Option<N::Token>) {
     let mut names =
         support::tokens(syntax).take_while(|it| it.kind() != IN_KW).filter(|it| it.kind() == IDENT);
@@ -327,44 +334,44 @@ fn for_names<N: TreeNode>(syntax: &N) -> (Option<N::Token>, Option<N::Token>) {
 }
 
 impl<N: TreeNode> ForIntro<N> {
-    /// The name of the key or index, where two names are given.
+    /// Returns the name of the key or index, or `None` if there is only one name.
     pub fn key_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).0
     }
 
-    /// The name of the value.
+    /// Returns the name of the value.
     pub fn value_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).1
     }
 }
 
 impl<N: TreeNode> TemplateFor<N> {
-    /// The name of the key or index, where two names are given.
+    /// Returns the name of the key or index, or `None` if there is only one name.
     pub fn key_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).0
     }
 
-    /// The name of the value.
+    /// Returns the name of the value.
     pub fn value_name(&self) -> Option<N::Token> {
         for_names(&self.syntax).1
     }
 }
 
 impl<N: TreeNode> TemplateNode<N> {
-    /// Whether a `~` asks to trim the literal before this sequence.
+    /// Returns true if a `~` trims the literal before this sequence.
     pub fn strips_before(&self) -> bool {
         let opens = |kind| matches!(kind, INTERP_OPEN | DIRECTIVE_OPEN);
         let open = self.syntax().first_token_by_kind(&opens);
         open.is_some_and(|token| token.text().ends_with('~'))
     }
 
-    /// Whether a `~` asks to trim the literal after this sequence.
+    /// Returns true if a `~` trims the literal after this sequence.
     pub fn strips_after(&self) -> bool {
         support::token(self.syntax(), SEQ_END).is_some_and(|token| token.text().starts_with('~'))
     }
 }
 
-/// Literal tokens and sequences of a template, in order.
+/// Returns the literal tokens and the sequences of a template, in order.
 pub(crate) fn template_elements<N: TreeNode>(
     syntax: &N,
 ) -> impl Iterator<Item = NodeOrToken<N, N::Token>> + use<N> {
@@ -375,7 +382,7 @@ pub(crate) fn template_elements<N: TreeNode>(
 }
 
 impl<N: TreeNode> Heredoc<N> {
-    /// Whether it is `<<-`, which takes the common indentation away.
+    /// Returns true for `<<-`, which removes the common indentation.
     pub fn is_flush(&self) -> bool {
         self.heredoc_open_token().is_some_and(|token| token.text().starts_with("<<-"))
     }

@@ -1,14 +1,15 @@
-//! Cuts plain text, which most files are, in one look at each byte.
+//! Splits plain text into chunks and reads each byte once. Most files are plain.
 //!
-//! *Plain* is a text whose brackets and quotes pair up, that has no heredoc, no interpolation over several lines, and nothing
-//! else that needs the lexer to tell what it is. Of any other this says nothing.
+//! A *plain* text has paired brackets and quotes, no heredoc, no interpolation over several lines, and nothing
+//! else that only the lexer can classify. For any other text the result is `None`.
 //!
-//! **Invariant:** what it says of a text is what the tokens say (the property tests and the fuzz targets compare the two).
+//! **Invariant:** for a plain text, the result equals the chunks that the tokens give. The property tests and the
+//! fuzz targets compare the two.
 
 use memchr::memchr;
 use rowan::{TextRange, TextSize};
 
-/// The chunks of a plain text, in which nothing is unclosed.
+/// Returns the chunks of a plain text, in which nothing is unclosed. `None` if the text is not plain.
 pub(super) fn cut(text: &str) -> Option<Vec<TextRange>> {
     let mut scan = Scan {
         bytes: text.as_bytes(),
@@ -25,7 +26,7 @@ pub(super) fn cut(text: &str) -> Option<Vec<TextRange>> {
     Some(scan.ranges())
 }
 
-/// What is open.
+/// The brackets and quotes that can be open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     Paren,
@@ -36,14 +37,14 @@ enum Open {
     Quote,
 }
 
-/// How far the chunk has come.
+/// The progress within the current chunk.
 #[derive(Clone, Copy)]
 enum Item {
-    /// Only trivia yet.
+    /// The chunk has only trivia so far.
     None,
-    /// In its item.
+    /// The position is within the chunk's item.
     Within,
-    /// After a newline, behind which another item may begin.
+    /// The position is after the item's newline, at this offset; another item may begin.
     EndsAt(usize),
 }
 
@@ -51,7 +52,7 @@ struct Scan<'t> {
     bytes: &'t [u8],
     at: usize,
     open: Vec<Open>,
-    /// How many of those that are open are sequences.
+    /// The number of sequences in `open`.
     sequences: usize,
     starts: Vec<usize>,
     item: Item,
@@ -74,7 +75,7 @@ impl Scan<'_> {
     }
 
     fn ranges(&self) -> Vec<TextRange> {
-        // The text was found to be short enough.
+        // The cast is lossless: `cut` has checked that the length fits.
         let size = |at: usize| TextSize::new(at as u32);
         let ends = self.starts.iter().skip(1).copied().chain([self.bytes.len()]);
         let pairs = self.starts.iter().zip(ends);
@@ -85,7 +86,7 @@ impl Scan<'_> {
         self.bytes.get(self.at + 1).copied()
     }
 
-    /// A byte outside of quotes.
+    /// Processes a byte outside quotes. `None` if the text is not plain.
     fn code(&mut self, byte: u8) -> Option<()> {
         match byte {
             b' ' | b'\t' => self.at += 1,
@@ -110,7 +111,8 @@ impl Scan<'_> {
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
-    /// Between brackets, what begins at the very left may be a header that ends everything; in a sequence, too.
+    /// Processes a newline. `None` inside a sequence, and inside brackets if the next line begins with a name and
+    /// has no indentation, because it may be a header that ends all open brackets.
     fn newline(&mut self) -> Option<()> {
         self.at += 1;
         if self.open.is_empty() {
@@ -123,7 +125,8 @@ impl Scan<'_> {
         (self.sequences == 0 && !is_left).then_some(())
     }
 
-    /// Before a byte that is no trivia. An item begins with a name.
+    /// Handles the first byte that is not trivia, which begins an item if none is open. `None` if that byte cannot
+    /// begin a name.
     fn significant(&mut self, byte: u8) -> Option<()> {
         match self.item {
             Item::Within => return Some(()),
@@ -146,7 +149,7 @@ impl Scan<'_> {
             b'~' => (self.peek() == Some(b'}') && self.open.last() == Some(&Open::Sequence))
                 .then_some(())?,
             b'<' if self.peek() == Some(b'<') => return None,
-            // A character that is invalid, or a name that the lexer has to judge.
+            // Either an invalid character, or a name that only the lexer can judge.
             0x80.. | b'\r' => return None,
             _ if byte.is_ascii_alphanumeric() => {
                 self.word();
@@ -179,7 +182,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Up to the closing quote, or into a sequence.
+    /// Processes text up to the closing quote, or up to the opening of a sequence.
     fn quoted(&mut self) -> Option<()> {
         loop {
             match *self.bytes.get(self.at)? {

@@ -1,10 +1,10 @@
-//! Where files are cut, and what an edit moves.
+//! Tests of the positions at which files are split, and of the chunks after an edit.
 
 use expect_test::{Expect, expect};
 
 use super::{Chunks, split};
 
-/// The chunks of a text, with `¦` between them.
+/// Compares the chunks of a text, with `¦` between them.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     let chunks: Vec<_> =
@@ -69,7 +69,8 @@ fn an_edit_inside_a_block_moves_only_what_follows() {
     }
 }
 
-/// Texts that lack ends or have too many, followed from edit to edit.
+/// Applies many edits in a row to texts that lack closing brackets or have too many, and compares the chunks each
+/// time.
 #[test]
 fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
     const PIECES: &[&str] = &[
@@ -113,7 +114,7 @@ fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
     }
 }
 
-/// The same cuts are found without the tokens where the text is plain, which most are.
+/// Checks which texts are plain, and that both ways of splitting give the same chunks.
 #[test]
 fn what_is_plain() {
     let is_plain = |text: &str| {

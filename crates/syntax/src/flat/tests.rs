@@ -1,4 +1,4 @@
-//! The two trees of a text agree.
+//! Checks that the lossless and the flat tree of a text agree.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Lines, their indentation, and the columns of `=` and of comments.
+//! Computes indentation and the alignment of `=` and of comments.
 //!
 //! ```text
 //!   lead │ assign       │ comment
@@ -6,8 +6,8 @@
 //! other  │ = 1          │ # two
 //! ```
 //!
-//! A line ends with a newline or with a comment that brings its own, so an attribute and its heredoc are one line, and the
-//! lines between `${` and `}` in a heredoc are several.
+//! A line ends with a newline, or with a comment that includes its newline. So an attribute and its heredoc are
+//! one line, and the lines between `${` and `}` in a heredoc are several.
 
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ use super::pieces::{Piece, Pieces};
 use super::spacing::{Left, bracket_change, has_blank};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// How many blanks all columns of a text may take. A line that is thousands of times longer than its neighbours would make the output
-/// as large as their product; what is beyond is not aligned.
+/// The maximum number of blanks that alignment adds to a text. A line that is thousands of times longer than its
+/// neighbours would otherwise make the output as large as their product. Lines beyond the maximum are not aligned.
 const MOST_PADDING: usize = 1 << 26;
 
-/// A line, cut where its cells begin.
+/// A line with the pieces at which its cells begin.
 struct Line {
     start: usize,
-    /// Where `=` is, if the line ends with what it assigns; else where the lead ends.
+    /// The index of `=` if the line assigns a value; else the end of the lead.
     assign: usize,
-    /// Where the comment at the end is, or where the line ends.
+    /// The index of the comment at the end, or the end of the line.
     comment: usize,
     end: usize,
 }
@@ -39,7 +39,7 @@ impl Line {
     }
 }
 
-/// Decides on the blanks before each piece.
+/// Sets the number of blanks before each piece.
 pub(super) fn lay_out(pieces: &mut Pieces<'_>) {
     let lines = lines(pieces);
     indent(&mut pieces.all, &lines);
@@ -71,7 +71,7 @@ fn line(all: &[Piece], range: Range<usize>) -> Line {
     let Range { start, end } = range;
     let comment = if end - start > 1 && all[end - 1].kind == COMMENT { end - 1 } else { end };
     let equals = all[start..comment].iter().skip(1).position(|it| it.kind == EQ);
-    // Only the first one counts, and only where what is open on the right of it is closed there, too.
+    // Only the first `=` counts, and only if all brackets opened to its right are also closed there.
     let assign = equals.map(|at| start + 1 + at).filter(|at| brackets(&all[*at..comment]) == 0);
     Line { start, assign: assign.unwrap_or(comment), comment, end }
 }
@@ -80,13 +80,13 @@ fn brackets(pieces: &[Piece]) -> i64 {
     pieces.iter().map(|it| bracket_change(it.kind)).sum()
 }
 
-/// The same up to the text of a heredoc, if there is one.
+/// Returns the net number of brackets that the pieces open before the first heredoc, or in total if there is none.
 fn brackets_before_heredoc(pieces: &[Piece]) -> i64 {
     let heredoc = pieces.iter().position(|it| it.kind == HEREDOC_OPEN).unwrap_or(pieces.len());
     brackets(&pieces[..heredoc])
 }
 
-/// Two blanks for each line that opened more brackets than it closed, however many more.
+/// Indents by two blanks for each open line that opened more brackets than it closed, however many more.
 fn indent(all: &mut [Piece], lines: &[Line]) {
     let mut open = Vec::new();
     for line in lines {
@@ -94,7 +94,7 @@ fn indent(all: &mut [Piece], lines: &[Line]) {
             all[line.start].blanks = 0;
             continue;
         }
-        // What is assigned closes all that it opens.
+        // Only the lead counts: the assigned value closes all brackets that it opens.
         let net = brackets_before_heredoc(&all[line.start..line.assign]);
         if net < 0 {
             close(&mut open, -net);
@@ -106,7 +106,7 @@ fn indent(all: &mut [Piece], lines: &[Line]) {
     }
 }
 
-/// Closes so many brackets; a line that has opened several stays open until all are closed.
+/// Closes `count` brackets. A line that opened several brackets stays open until all of them are closed.
 fn close(open: &mut Vec<i64>, mut count: i64) {
     while let Some(last) = open.last_mut() {
         if count < *last {
@@ -121,7 +121,7 @@ fn close(open: &mut Vec<i64>, mut count: i64) {
     }
 }
 
-/// The blanks inside a cell.
+/// Sets the blanks inside a cell.
 fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
     let mut before = None;
     for at in cell.start + 1..cell.end {
@@ -136,7 +136,7 @@ fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
     }
 }
 
-/// Whether an index and what follows it would become one number: `a.4 .3`, `a.4 .e2`.
+/// Returns true if an index and the next token would join into one number: `a.4 .3`, `a.4 .e2`.
 fn would_join(left: SyntaxKind, right: SyntaxKind, next: Option<(SyntaxKind, &str)>) -> bool {
     let is_exponent = |text: &str| {
         let digits = text.strip_prefix(['e', 'E']);
@@ -150,7 +150,7 @@ fn would_join(left: SyntaxKind, right: SyntaxKind, next: Option<(SyntaxKind, &st
     (left, right) == (NUMBER, DOT) && joins
 }
 
-/// Puts the cells of neighbouring lines that have one below each other. `cell` gives the first piece of a line's cell.
+/// Aligns the cells of consecutive lines that have one. `cell` returns the first piece of a line's cell.
 fn align(
     pieces: &mut Pieces<'_>,
     lines: &[Line],
@@ -170,7 +170,7 @@ fn align(
     close_chain(pieces, &mut chain, allowance);
 }
 
-/// A chain is the cells, each with the columns before it.
+/// Aligns the cells of a chain. Each entry is a cell and the number of columns before it.
 fn close_chain(pieces: &mut Pieces<'_>, chain: &mut Vec<(usize, usize)>, allowance: &mut usize) {
     let widest = chain.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
     let padding = chain.iter().map(|(_, columns)| widest - columns).sum();
@@ -181,7 +181,8 @@ fn close_chain(pieces: &mut Pieces<'_>, chain: &mut Vec<(usize, usize)>, allowan
     }
 }
 
-/// Both the depth of nesting and the padding have bounds far below.
+/// Converts to `u32`. The conversion cannot fail: the nesting depth and the padding are bounded far below its
+/// maximum.
 fn blanks(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(1)
 }

@@ -1,4 +1,4 @@
-//! The tokens that are written: those of the text and what rewrites put between them, without blanks.
+//! The tokens of the output without blanks: those of the source, and those that rewrites insert.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,35 +10,35 @@ use super::{FormatEdit, rewrite, size, width};
 use crate::lexer::Tokens;
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// A token that is written.
+/// A token of the output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) kind: SyntaxKind,
-    /// A newline, or a comment with the newline that ends it.
+    /// True for a newline, and for a comment that includes the newline after it.
     pub(super) ends_line: bool,
-    /// What it stands for in the source, in bytes; empty where it is new.
+    /// The start of the source bytes that the piece replaces. The range is empty for an inserted token.
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Its text among the new ones, one more than the index; 0 for that of the source.
+    /// One more than the index of its text in the `new` list of [`Pieces`]; 0 if the text is the source's.
     new: u32,
-    /// The blanks before it.
+    /// The number of blanks before the piece.
     pub(super) blanks: u32,
 }
 
-/// All that is written, in order.
+/// All output tokens, in order.
 pub(super) struct Pieces<'t> {
     source: &'t str,
     pub(super) all: Vec<Piece>,
     new: Vec<Cow<'static, str>>,
-    /// How many of them end a line.
+    /// The number of pieces that end a line.
     pub(super) newlines: usize,
-    /// How many bytes of blanks are behind the last token. They stay blanks, as many as they are bytes.
+    /// The number of bytes of blanks after the last token. The output keeps as many blanks.
     tail: usize,
     /// The top-level items, in bytes of the source.
     items: Vec<TextRange>,
 }
 
-/// The pieces of a correct text, rewritten but not laid out.
+/// Returns the pieces of a correct text after the rewrites and before the layout.
 pub(super) fn of<'t>(source: &'t str, tokens: Tokens<'_>, sites: Sites) -> Pieces<'t> {
     let range = |item: &Range<usize>| {
         TextRange::new(size(tokens.start(item.start)), size(tokens.start(item.end)))
@@ -67,14 +67,14 @@ pub(super) fn of<'t>(source: &'t str, tokens: Tokens<'_>, sites: Sites) -> Piece
     pieces
 }
 
-/// The bytes behind the last token that is written.
+/// Returns the number of bytes after the last token that is written.
 fn tail(tokens: Tokens<'_>) -> usize {
     let blanks = tokens.kinds.iter().rev().take_while(|kind| matches!(kind, WHITESPACE | BOM));
     tokens.text.len() - tokens.start(tokens.len() - blanks.count())
 }
 
 impl Pieces<'_> {
-    /// Takes tokens over as they are. A comment that ends with its line takes the newline along.
+    /// Copies tokens unchanged. A line comment includes its newline.
     pub(super) fn take(&mut self, tokens: Tokens<'_>, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {
@@ -94,7 +94,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// Adds a token with a text of its own in place of some bytes of the source.
+    /// Adds a token with a new text, which replaces the given bytes of the source.
     pub(super) fn put(
         &mut self,
         kind: SyntaxKind,
@@ -105,7 +105,7 @@ impl Pieces<'_> {
         self.all.push(piece);
     }
 
-    /// The same without adding it yet.
+    /// Creates a token with a new text without adding it to the output.
     pub(super) fn piece(
         &mut self,
         kind: SyntaxKind,
@@ -125,13 +125,13 @@ impl Pieces<'_> {
         }
     }
 
-    /// How many columns a run of pieces takes, blanks included.
+    /// Returns the number of columns of a run of pieces, including blanks.
     pub(super) fn columns(&self, range: Range<usize>) -> usize {
         let columns = |it: &Piece| it.blanks as usize + width::columns(it.kind, self.text(it));
         self.all[range].iter().map(columns).sum()
     }
 
-    /// What is written.
+    /// Returns the formatted text.
     pub(super) fn to_text(&self) -> String {
         let source = self.source.as_bytes();
         let mut out = Vec::with_capacity(source.len() + source.len() / 8);
@@ -143,11 +143,11 @@ impl Pieces<'_> {
             });
         }
         push_blanks(&mut out, self.tail);
-        // Faster than to look at both ends of each token.
+        // Cheaper than checking the character boundaries of each token.
         String::from_utf8(out).expect("tokens begin and end at characters")
     }
 
-    /// The differences between the source and what is written.
+    /// Returns the differences between the source and the output.
     pub(super) fn edits(&self) -> Vec<FormatEdit> {
         let mut edits = Edits { source: self.source, all: Vec::new() };
         let mut end = 0;
@@ -163,7 +163,7 @@ impl Pieces<'_> {
         edits.all
     }
 
-    /// A range widened to all of the top-level items that it touches.
+    /// Returns the range extended to all top-level items that it touches.
     pub(super) fn whole_items(&self, range: TextRange) -> TextRange {
         let touches = |item: &&TextRange| item.start() < range.end() && range.start() < item.end();
         self.items.iter().filter(touches).fold(range, |all, item| all.cover(*item))
@@ -178,14 +178,15 @@ fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// Edits that are being collected.
+/// A list of edits under construction.
 struct Edits<'t> {
     source: &'t str,
     all: Vec<FormatEdit>,
 }
 
 impl Edits<'_> {
-    /// Notes a replacement, if it is one. One that begins where the last one ended continues it.
+    /// Adds a replacement if it changes the text. A replacement that begins at the end of the previous one extends
+    /// it.
     fn replace(&mut self, range: Range<usize>, text: &str) {
         if self.source[range.clone()] == *text {
             return;

@@ -1,7 +1,8 @@
-//! What is written another way: `"${name}"` as `name`, types as they were written long ago, labels without quotes.
+//! Rewrites parts to their current spelling: `"${name}"` to `name`, old type syntax to the current one, and labels
+//! to quoted labels.
 //!
-//! The reference loses a part of some labels, and takes the quotes from some templates that mean nothing without them. Those are left as they
-//! are.
+//! `tofu fmt` loses a part of some labels, and removes the quotes from some templates that need them. Those parts
+//! stay unchanged here.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,7 +17,8 @@ use crate::lexer::Tokens;
 use crate::literal::unescape_quoted;
 use crate::syntax_kind::SyntaxKind::*;
 
-/// The value of an attribute that may be an interpolation and nothing else. `name` is the token of the attribute's name.
+/// Rewrites the value of an attribute if it is a single interpolation. `name` is the token of the attribute's
+/// name.
 pub(super) fn template(
     pieces: &mut Pieces<'_>,
     tokens: Tokens<'_>,
@@ -47,11 +49,12 @@ pub(super) fn template(
 #[derive(Clone, Copy)]
 struct Site {
     name: usize,
-    /// The token behind the value.
+    /// The token after the value.
     end: usize,
 }
 
-/// The pieces between `"${` and `}"`, without the newlines at their ends, if there is no other interpolation and no other text.
+/// Returns the pieces between `"${` and `}"` without the newlines at both ends. `None` if the template has a
+/// second interpolation or other text.
 fn inside(value: &[Piece]) -> Option<Range<usize>> {
     let [open, sequence, inner @ .., sequence_end, close] = value else { return None };
     let frame = [open.kind, sequence.kind, sequence_end.kind, close.kind];
@@ -72,21 +75,23 @@ fn inside(value: &[Piece]) -> Option<Range<usize>> {
     Some(first + 2..last + 3)
 }
 
-/// Whether the value takes several lines, which it may only do in parentheses. Those at its ends count, even where they are not a pair.
+/// Returns true if the value spans several lines and so needs parentheses. A value that begins and ends with a
+/// parenthesis needs none, even if the two are not a pair.
 fn needs_parens(value: &[Piece]) -> bool {
     let has_parens =
         matches!(value, [first, .., last] if first.kind == L_PAREN && last.kind == R_PAREN);
     value.iter().any(|it| it.kind == NEWLINE) && !has_parens
 }
 
-/// Whether the line of the attribute can be read with this value.
+/// Returns true if the attribute's line still parses with the unwrapped value. Two kinds of values fail. The value
+/// in
 ///
 /// ```tf
 /// a = "${(x) ?
 ///   (y) : (z)}"
 /// ```
 ///
-/// would end after the `?`, and what ends with a heredoc or a comment would take what follows into it.
+/// would end after the `?`. A value that ends with a heredoc or a comment would absorb the text after it.
 fn stays_correct(
     pieces: &Pieces<'_>,
     tokens: Tokens<'_>,
@@ -108,7 +113,7 @@ fn stays_correct(
     is_correct(&format!("{block}a = {open}{text}{close}{blank}{behind}"))
 }
 
-/// What follows a token's start on its line, without the blanks before it, but with the newline.
+/// Returns the rest of the line from a token on, without leading blanks and with the newline.
 fn rest_of_line(tokens: Tokens<'_>, from: usize) -> &str {
     let rest = &tokens.kinds[from..];
     let newline = rest.iter().position(|kind| *kind == NEWLINE);
@@ -116,13 +121,13 @@ fn rest_of_line(tokens: Tokens<'_>, from: usize) -> &str {
     tokens.text[tokens.start(from)..tokens.start(end)].trim_start_matches([' ', '\t'])
 }
 
-/// Whether an attribute is all of a block on one line.
+/// Returns true if the attribute is the only item of a block on one line.
 fn is_in_line_of_block(tokens: Tokens<'_>, name: usize) -> bool {
     let before = tokens.kinds[..name].iter().rev();
     before.copied().find(|kind| !matches!(kind, WHITESPACE | COMMENT)) == Some(L_BRACE)
 }
 
-/// The type of a variable, which once was a string, or a collection of nothing in particular.
+/// Rewrites the type of a variable in old syntax: a type in quotes, or a collection without an element type.
 pub(super) fn type_constraint(pieces: &mut Pieces<'_>, tokens: Tokens<'_>, value: Range<usize>) {
     let from = pieces.all.len();
     pieces.take(tokens, value);
@@ -155,9 +160,11 @@ pub(super) fn type_constraint(pieces: &mut Pieces<'_>, tokens: Tokens<'_>, value
     }
 }
 
-/// A header from behind the type to the last label: labels stand in quotes, and there is nothing between them.
+/// Rewrites a block header from after the type to the last label: all labels are quoted, with nothing between
+/// them.
 ///
-/// The reference forgets a label that it reads as several tokens, so a header with one of those is left as it is.
+/// `tofu fmt` drops a label that its lexer splits into several tokens, so a header with such a label stays
+/// unchanged.
 pub(super) fn labels(pieces: &mut Pieces<'_>, tokens: Tokens<'_>, header: Range<usize>) {
     let is_whole = |at: usize| {
         tokens.kinds[at] != QUOTED_LIT || literal_tokens(tokens.text_of(at)).nth(1).is_none()
@@ -181,12 +188,12 @@ pub(super) fn labels(pieces: &mut Pieces<'_>, tokens: Tokens<'_>, header: Range<
     }
 }
 
-/// Whether a label stands for itself, as nearly all do.
+/// Returns true if a label needs no escaping, as most labels.
 fn is_plain(label: &[u8]) -> bool {
     label.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
-/// The text of a label; `meaning` is what the token at `at` says.
+/// Writes the text of a label. `meaning` is the decoded text of the token at `at`.
 fn label(pieces: &mut Pieces<'_>, tokens: Tokens<'_>, at: usize, meaning: &str) {
     let written = quotable(&normalized(meaning));
     pieces.put(QUOTED_LIT, tokens.start(at)..tokens.start(at + 1), written);
@@ -199,7 +206,7 @@ fn normalized(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text as it is written between quotes.
+/// Escapes a text for use between quotes.
 fn quotable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, it) in text.char_indices() {
@@ -224,10 +231,10 @@ fn push_code(out: &mut String, code: u32) {
     written.expect("writing to a String cannot fail");
 }
 
-/// Whether a character is a letter, a mark, a number, punctuation, a symbol or the plain blank.
+/// Returns true if a character is a letter, a mark, a number, punctuation, a symbol or the plain blank.
 ///
-/// The standard library knows this only through `escape_debug`, which also escapes a combining mark where it starts a text; hence the
-/// letter in front.
+/// The standard library offers this only through `escape_debug`, which also escapes a combining mark at the start
+/// of a text; hence the letter in front.
 fn is_printable(it: char) -> bool {
     if it.is_ascii() {
         return !it.is_ascii_control();

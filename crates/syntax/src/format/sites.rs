@@ -1,4 +1,4 @@
-//! Where something may be written another way: values of attributes and headers of blocks.
+//! Finds the parts of a text that may be rewritten: attribute values and block headers.
 
 use std::ops::Range;
 
@@ -6,28 +6,28 @@ use crate::lexer::Tokens;
 use crate::parser::Event;
 use crate::syntax_kind::SyntaxKind::*;
 
-/// Tokens that may be written another way. Sites do not overlap.
+/// A run of tokens that may be rewritten. Sites do not overlap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Site {
-    /// All of its tokens, trivia between them included.
+    /// All tokens of the site, including trivia between them.
     pub(super) tokens: Range<usize>,
     pub(super) kind: SiteKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SiteKind {
-    /// The value of an attribute, `"${…}"` by its first tokens.
+    /// The value of an attribute that begins with `"${`.
     Template {
         /// The token of the attribute's name.
         name: usize,
     },
     /// The value of `type` in a `variable` block.
     Type,
-    /// From behind a block's type to its last label.
+    /// The tokens from after a block's type to its last label.
     Labels,
 }
 
-/// The sites of a correct text, in order, and where its top-level items are.
+/// The sites of a correct text, in order, and its top-level items.
 #[derive(Default, Debug)]
 pub(super) struct Sites {
     pub(super) all: Vec<Site>,
@@ -35,12 +35,13 @@ pub(super) struct Sites {
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// Finds the sites from the events of parsing a text without errors.
+/// Finds the sites in the parse events of a text without errors.
 pub(super) fn find(tokens: Tokens<'_>, events: &[Event]) -> Sites {
     let mut walk = Walk { tokens, next: 0, last: 0, open: Vec::new(), sites: Sites::default() };
     for event in events {
         match event {
-            // Attributes and blocks never get a parent afterwards, and within an expression the order of starts is of no interest.
+            // Attributes and blocks never get a parent later, and the order of starts within an expression does
+            // not matter here.
             Event::Start { kind, .. } => walk.start(*kind),
             Event::Token(_) => walk.token(),
             Event::Finish => walk.finish(),
@@ -51,15 +52,15 @@ pub(super) fn find(tokens: Tokens<'_>, events: &[Event]) -> Sites {
 
 struct Walk<'a> {
     tokens: Tokens<'a>,
-    /// The first token that has not been passed.
+    /// The first token that the walk has not passed.
     next: usize,
-    /// The last token that was passed and is no trivia.
+    /// The last token that the walk has passed and that is not trivia.
     last: usize,
     open: Vec<Open>,
     sites: Sites,
 }
 
-/// A node that is open.
+/// An open node.
 #[derive(Clone, Copy)]
 struct Open {
     kind: crate::SyntaxKind,
@@ -69,7 +70,7 @@ struct Open {
 
 impl Walk<'_> {
     fn start(&mut self, kind: crate::SyntaxKind) {
-        // Nobody asks where anything else begins.
+        // Only attributes and blocks need their first token.
         let first = if matches!(kind, ATTRIBUTE | BLOCK) { self.next_significant() } else { 0 };
         if kind == BODY
             && let Some(block) = self.open.last()
@@ -112,7 +113,7 @@ impl Walk<'_> {
         self.sites.all.push(Site { tokens: value..self.last + 1, kind });
     }
 
-    /// Whether the innermost body is that of a `variable` block of the file.
+    /// Returns true if the innermost body is that of a top-level `variable` block.
     fn is_in_variable(&self) -> bool {
         matches!(self.open[..], [_, block, _] if self.tokens.text_of(block.first) == "variable")
     }
@@ -126,7 +127,7 @@ impl Walk<'_> {
         at + trivia.count()
     }
 
-    /// The last token of a header before the brace that was passed last.
+    /// Returns the last header token before the brace that was just passed.
     fn before_brace(&self) -> usize {
         let header = &self.tokens.kinds[..self.last];
         header.iter().rposition(|kind| !kind.is_trivia()).unwrap_or(0)

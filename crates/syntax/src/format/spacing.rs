@@ -1,18 +1,18 @@
-//! The blank between two tokens of a line.
+//! Decides on the blank between two tokens of a line.
 
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// What is known of the token before a blank.
+/// The token to the left of a possible blank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left {
     pub(super) kind: SyntaxKind,
-    /// Whether it is the word `in`, which is a keyword or a name.
+    /// True if it is the word `in`, as a keyword or as a name.
     pub(super) is_in: bool,
     /// The token before it in its cell.
     pub(super) before: Option<SyntaxKind>,
 }
 
-/// By how much a token changes how many brackets are open.
+/// Returns the change in the number of open brackets that a token causes.
 pub(super) fn bracket_change(kind: SyntaxKind) -> i64 {
     match kind {
         L_BRACE | L_BRACK | L_PAREN | INTERP_OPEN | DIRECTIVE_OPEN => 1,
@@ -21,7 +21,7 @@ pub(super) fn bracket_change(kind: SyntaxKind) -> i64 {
     }
 }
 
-/// Whether there is a blank between a token and the one after it. The first rule that speaks of the two decides.
+/// Returns true if a blank separates two adjacent tokens. The first rule that applies decides.
 pub(super) fn has_blank(left: Left, right: SyntaxKind) -> bool {
     if let Some(blank) = by_punctuation(left.kind, right) {
         return blank;
@@ -30,7 +30,7 @@ pub(super) fn has_blank(left: Left, right: SyntaxKind) -> bool {
         return false;
     }
     match (left.kind, right) {
-        // `in` between two names is taken for the keyword, so that the tuple after it is not taken for an index.
+        // After a name, `in` counts as the keyword, so the tuple after it is not taken for an index.
         _ if left.is_in && left.before == Some(IDENT) => true,
         (IDENT | NUMBER, L_BRACK) => false,
         (kind, L_BRACK) if bracket_change(kind) < 0 => false,
@@ -45,7 +45,7 @@ pub(super) fn has_blank(left: Left, right: SyntaxKind) -> bool {
     }
 }
 
-/// Signs that stick to what is beside them, whatever that is.
+/// Handles punctuation that determines the blank alone. `None` if neither token does.
 fn by_punctuation(left: SyntaxKind, right: SyntaxKind) -> Option<bool> {
     match (left, right) {
         (_, NEWLINE)
@@ -59,13 +59,14 @@ fn by_punctuation(left: SyntaxKind, right: SyntaxKind) -> Option<bool> {
     }
 }
 
-/// A blank there would be part of the text.
+/// Returns true inside template text, where a blank would become part of the text.
 fn is_in_template(left: SyntaxKind, right: SyntaxKind) -> bool {
     matches!(left, QUOTED_LIT | STRING_LIT | OPEN_QUOTE | HEREDOC_OPEN)
         || matches!(right, QUOTED_LIT | STRING_LIT | CLOSE_QUOTE | HEREDOC_CLOSE)
 }
 
-/// Whether a minus behind the token subtracts. What is in neither list does so too, such as `=>` and `if`.
+/// Returns true if a minus after the token subtracts. Kinds that are in neither list, such as `=>` and `if`, count
+/// as the end of an operand too.
 fn ends_operand(kind: SyntaxKind) -> bool {
     let is_before_operand = matches!(
         kind,

@@ -1,8 +1,9 @@
-//! What each form becomes. Every line of the tables is what `terraform fmt` writes, but for those in tests that say otherwise.
+//! Tables of inputs and their formatted text. The outputs are those of `terraform fmt`, except in tests that state
+//! otherwise.
 
 use super::*;
 
-/// Checks texts and what they become.
+/// Checks texts against their formatted form.
 #[track_caller]
 fn check(table: &[(&str, &str)]) {
     for (text, expected) in table {
@@ -11,7 +12,7 @@ fn check(table: &[(&str, &str)]) {
     }
 }
 
-/// The same for lines.
+/// Checks single lines against their formatted form.
 #[track_caller]
 fn check_lines(table: &[(&str, &str)]) {
     for (line, expected) in table {
@@ -84,7 +85,7 @@ fn heredocs_are_kept() {
             "x {\n a = f(\n<<E\nq\nE\n, {\nb=1\n})\n bb = 1\n}\n",
             "x {\n  a = f(\n    <<E\nq\nE\n    , {\n      b = 1\n  })\n  bb = 1\n}\n",
         ),
-        // The line that closes the sequence takes a level that none has opened.
+        // The line that closes the sequence also closes a level that no line has opened.
         (
             "x {\ny {\na = <<E\n${b\n}\nE\nc = 1\n}\n}\n",
             "x {\n  y {\n    a = <<E\n${b\n  }\nE\n  c = 1\n}\n}\n",
@@ -167,7 +168,7 @@ fn an_interpolation_that_is_all_of_a_value_is_unwrapped() {
 
 #[test]
 fn of_nested_interpolations_one_goes_at_a_time() {
-    // The reference is not idempotent here, and so are we not.
+    // `terraform fmt` is not idempotent here, so the second pass differs too.
     check_lines(&[("a = \"${\"${x}\"}\"", "a = \"${x}\""), ("a = \"${x}\"", "a = x")]);
 }
 
@@ -194,7 +195,7 @@ fn types_are_written_as_today() {
             (&format!("variable {{ type = {old} }}\n"), &format!("variable {{ type = {new} }}\n")),
         ]);
     }
-    // Nowhere else.
+    // Types are rewritten only in a top-level `variable` block.
     check(&[
         ("type=list\n", "type = list\n"),
         ("x {\ntype=list\n}\n", "x {\n  type = list\n}\n"),
@@ -223,14 +224,14 @@ fn labels_stand_in_quotes_with_nothing_between_them() {
 #[test]
 fn what_the_reference_spoils_is_left_as_it_is() {
     check_lines(&[
-        // The reference writes `b[]`.
+        // `terraform fmt` writes `b[]`.
         ("a = b[true]", "a = b[true]"),
         ("a=b[ null ].c", "a = b[null].c"),
-        // It forgets the label.
+        // `terraform fmt` drops the label.
         ("resource \"a$b\" \"c\" {}", "resource \"a$b\" \"c\" {}"),
         ("a \"100%\" b {}", "a \"100%\" b {}"),
         ("a \"x$${y}\" {}", "a \"x$${y}\" {}"),
-        // It takes the quotes away, and what is left ends too early, or goes on for too long.
+        // `terraform fmt` removes the quotes, so that the value ends too early or too late.
         ("a = \"${(x) ?\n (y) : (z)}\"", "a = \"${(x) ?\n(y) : (z)}\""),
         ("a = \"${ # c\n x }\"", "a = \"${ # c\nx}\""),
         ("b { a = \"${ x # c\n }\" }", "b { a = \"${x # c\n}\" }"),
@@ -268,7 +269,7 @@ fn a_part_is_formatted_by_whole_items_to_what_it_is_in_the_whole() {
     };
     assert_eq!(touched(0, 1), "1..1 \" \", 2..2 \" \"");
     assert_eq!(touched(4, 4), "");
-    // The second line of an item brings the first one along.
+    // A touched second line of an item makes the first line part of the edit.
     assert_eq!(touched(11, 11), "7..7 \" \", 8..8 \" \"");
     assert_eq!(touched(13, 14), "13..14 \"\", 15..15 \" \", 16..19 \" \", 20..22 \"\"");
     assert_eq!(touched(13, 9999), touched(13, 14));
@@ -293,7 +294,7 @@ fn deep_nesting_is_formatted() {
     assert!(formatted.contains(&format!("\n{}1\n", "  ".repeat(depth))));
 }
 
-/// The reference writes `b.4.3`, which is no number and does not parse.
+/// `terraform fmt` writes `b.4.3`. The lexer reads `4.3` as one number there, which does not parse.
 #[test]
 fn two_indices_do_not_become_a_number() {
     check_lines(&[

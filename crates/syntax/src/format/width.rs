@@ -1,13 +1,14 @@
-//! How many columns a token takes.
+//! Counts the columns of a token.
 //!
-//! A column is a grapheme cluster, however wide a terminal draws it. Clusters are counted token by token, and the reference's tokens of
-//! literal text end at each `$` and `%`: a combining mark after a `$` has a column of its own.
+//! A column is a grapheme cluster, however wide a terminal draws it. Clusters are counted token by token.
+//! OpenTofu's tokens of literal text end at each `$` and `%`, so a combining mark after a `$` has a column of its
+//! own.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::syntax_kind::SyntaxKind;
 
-/// The columns of a token.
+/// Returns the number of columns of a token.
 pub(super) fn columns(kind: SyntaxKind, text: &str) -> usize {
     if text.bytes().all(|byte| byte.is_ascii() && byte != b'\r') {
         return text.len();
@@ -22,8 +23,8 @@ fn clusters(text: &str) -> usize {
     text.graphemes(true).map(|cluster| 1 + conjuncts(cluster)).sum()
 }
 
-/// How many letters of a cluster begin one of their own by the rules of Unicode 15.0, which the reference counts by: until then, a consonant
-/// was not joined to the one before it by a sign such as the virama.
+/// Returns the number of letters in a cluster that begin a cluster of their own by the rules of Unicode 15.0,
+/// which OpenTofu uses. In that version a sign such as the virama does not join a consonant to the one before it.
 fn conjuncts(cluster: &str) -> usize {
     const JOINING: &str = "\u{915}\u{94d}";
     const PREPENDED: char = '\u{d4e}';
@@ -35,7 +36,8 @@ fn conjuncts(cluster: &str) -> usize {
     letters.clone().zip(letters.skip(1)).filter(is_joined).count()
 }
 
-/// Literal text as the reference cuts it: what has no sign, a sign by itself, an escaped opening.
+/// Splits literal text into the tokens of OpenTofu's lexer: text without a sign, a single sign, an escaped
+/// opening.
 pub(super) fn literal_tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,27 +1,28 @@
-//! Bodies: attributes, blocks and their headers.
+//! Parses bodies: attributes, blocks and their headers.
 
 use super::expr;
 use super::template::MULTI_LINE;
 use crate::parser::{Parser, TokenSet};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// Where items are.
+/// The context of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     File,
     Block,
-    /// In a block on one line that has had an error: its brace may follow an item.
+    /// A block on one line that has had an error: its closing brace may follow an item.
     BrokenLine,
 }
 
-/// Items up to the end of the file.
+/// Parses items up to the end of the file.
 pub(super) fn items(p: &mut Parser<'_>) {
     let outer = p.open_names();
     items_alone(p, Place::File);
     p.close_names(outer);
 }
 
-/// Items up to the end of the file, or, in a block, up to its closing brace.
+/// Parses items up to the end of the file or, in a block, up to its closing brace. Leaves the names of the body as
+/// they are.
 fn items_alone(p: &mut Parser<'_>, place: Place) {
     loop {
         match p.current() {
@@ -29,7 +30,7 @@ fn items_alone(p: &mut Parser<'_>, place: Place) {
                 p.eat(NEWLINE);
             }
             EOF => break,
-            // A sequence's end with no sequence open is a brace whose string lacks its end.
+            // The end of a sequence without an open sequence is a brace whose string lacks its end.
             R_BRACE | SEQ_END if place != Place::File => break,
             kind if kind.is_name() => item(p, place),
             _ => not_an_item(p),
@@ -47,7 +48,7 @@ fn not_an_item(p: &mut Parser<'_>) {
     } else {
         p.error(ITEM_REQUIRED, ITEM_REQUIRED_HERE);
     }
-    // A stray closer stops every skip, so it is taken by itself.
+    // A stray closing bracket stops every skip, so it is taken alone.
     if matches!(p.current(), R_BRACE | R_BRACK | R_PAREN | SEQ_END) {
         p.skip_one();
     } else {
@@ -55,7 +56,7 @@ fn not_an_item(p: &mut Parser<'_>) {
     }
 }
 
-/// The token after the current one; a newline before it comes first.
+/// Returns the token after the current one, or `NEWLINE` if a newline comes before it.
 fn second_token(p: &Parser<'_>) -> SyntaxKind {
     if p.newline_before_nth(1) { NEWLINE } else { p.nth(1) }
 }
@@ -72,7 +73,7 @@ fn item(p: &mut Parser<'_>, place: Place) {
     }
 }
 
-/// `name = expr` and the end of its line.
+/// Parses `name = expr` and the end of its line.
 fn attribute(p: &mut Parser<'_>, place: Place) {
     let failures = p.failures();
     attribute_alone(p);
@@ -100,7 +101,8 @@ fn attribute_alone(p: &mut Parser<'_>) {
     attribute.complete(p, ATTRIBUTE);
 }
 
-/// An item ends with its line. `complain` speaks up, unless the item itself had an error.
+/// Parses the end of an item, which must end its line. Calls `complain` otherwise, unless the item itself had an
+/// error.
 fn end_of_item(
     p: &mut Parser<'_>,
     place: Place,
@@ -115,7 +117,7 @@ fn end_of_item(
     if p.failures() == failures {
         complain(p);
     }
-    // `a = 1, b = 2` and `a {} b {}`: the second is read as if it had a line of its own.
+    // In `a = 1, b = 2` and `a {} b {}`, the second item is read as if it had a line of its own.
     if p.at(COMMA) {
         p.skip_one();
     }
@@ -124,7 +126,7 @@ fn end_of_item(
     }
 }
 
-/// `type label… { body }` and the end of its line.
+/// Parses `type label… { body }` and the end of its line.
 fn block(p: &mut Parser<'_>, place: Place) {
     let failures = p.failures();
     let block = p.start();
@@ -145,7 +147,7 @@ fn block(p: &mut Parser<'_>, place: Place) {
 
 const INVALID_BLOCK: &str = "Invalid block definition";
 
-/// Labels up to the opening brace; answers whether there is one.
+/// Parses labels up to the opening brace. Returns true if the brace is there.
 fn header(p: &mut Parser<'_>) -> bool {
     loop {
         match p.current() {
@@ -161,7 +163,7 @@ fn header(p: &mut Parser<'_>) -> bool {
                     INVALID_BLOCK,
                     "A block definition must have block content delimited by \"{\" and \"}\", starting on the same line as the block header.",
                 );
-                // The brace on the next line is this block's all the same.
+                // A brace on the next line still belongs to this block.
                 return p.nth(0) == L_BRACE && p.eat(NEWLINE);
             }
             EQ => {
@@ -209,7 +211,7 @@ fn quoted_label(p: &mut Parser<'_>) {
                 );
                 break;
             }
-            // The lexer ends a string at its line's end.
+            // The lexer ends a string at the end of its line.
             _ => {
                 p.error_at(p.newline_run(), "Invalid multi-line string", MULTI_LINE);
                 break;
@@ -227,7 +229,7 @@ fn template_in_label(p: &mut Parser<'_>) {
     p.error("Invalid string literal", detail);
 }
 
-/// `{ body }`.
+/// Parses `{ body }`.
 fn braces(p: &mut Parser<'_>) -> bool {
     let open = p.range();
     p.bump();
@@ -238,7 +240,8 @@ fn braces(p: &mut Parser<'_>) -> bool {
     let body = p.start();
     let doubtful = p.replace_doubt(false);
     let outer = p.open_names();
-    // A newline, the file's end or the brace make it an ordinary body; anything else, the form on one line.
+    // A newline, the end of the file or the closing brace begins an ordinary body. Any other token begins the form
+    // on one line.
     let mut place = Place::Block;
     if !matches!(p.current(), NEWLINE | EOF | R_BRACE) {
         let failures = p.failures();
@@ -251,14 +254,15 @@ fn braces(p: &mut Parser<'_>) -> bool {
     p.close_names(outer);
     body.complete(p, BODY);
     if matches!(p.current(), R_BRACE | SEQ_END) {
-        // Where no sequence has failed before, it is a stray `~}`.
+        // Without an earlier error, the token is a stray `~}`.
         if p.at(SEQ_END) && p.failures() == 0 {
             p.error(ITEM_REQUIRED, ITEM_REQUIRED_HERE);
         }
         p.bump_as(R_BRACE);
         p.replace_doubt(doubtful);
     } else if !p.replace_doubt(true) {
-        // What had an error inside is the likelier cause, and of blocks in blocks the innermost.
+        // An error inside the brackets is the more likely cause, so it suppresses this one. Of nested unclosed
+        // blocks, only the innermost is reported.
         p.error_at(
             open,
             "Unclosed configuration block",
@@ -276,7 +280,7 @@ fn too_deep(p: &mut Parser<'_>) {
 
 const INVALID_SINGLE: &str = "Invalid single-argument block definition";
 
-/// The first item of `{ name = expr }`, which must be the only one. Whatever else there is, is read as items.
+/// Parses the first item of `{ name = expr }`, which must be the only one. Further content is parsed as items.
 fn single_line_item(p: &mut Parser<'_>) {
     let failures = p.failures();
     if !p.at_name() {

@@ -1,11 +1,11 @@
-//! Expressions: operators by binding power, terms, and the steps taken from them.
+//! Parses expressions: operators by binding power, terms, and the steps after a term.
 
 use super::{forms, template};
 use crate::literal::is_number;
 use crate::parser::{CompletedMarker, Parser, TokenSet};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// An expression. Answers whether there is a node for it; if not, an error says what is there instead.
+/// Parses an expression. Returns true if it produced a node; otherwise an error reports the unexpected token.
 pub(super) fn expr(p: &mut Parser<'_>) -> bool {
     if p.is_deep() {
         p.nesting_error();
@@ -35,7 +35,7 @@ fn conditional(p: &mut Parser<'_>, condition: CompletedMarker) {
     conditional.complete(p, CONDITIONAL);
 }
 
-/// How strongly an operator binds; all of them group to the left.
+/// Returns the binding power of an operator, or 0 for any other token. All operators associate to the left.
 fn binding_power(kind: SyntaxKind) -> u8 {
     match kind {
         PIPE2 => 1,
@@ -75,7 +75,7 @@ fn binary(p: &mut Parser<'_>, floor: u8) -> Option<CompletedMarker> {
     }
 }
 
-/// A term with the steps taken from it.
+/// Parses a term with its steps.
 fn postfix(p: &mut Parser<'_>) -> Option<CompletedMarker> {
     let base = term(p)?;
     if !matches!(p.current(), DOT | L_BRACK) {
@@ -86,7 +86,7 @@ fn postfix(p: &mut Parser<'_>) -> Option<CompletedMarker> {
     Some(traversal.complete(p, TRAVERSAL))
 }
 
-/// A name and steps, as a JSON string may hold it.
+/// Parses a name with steps, as in a string of the JSON syntax.
 pub(super) fn absolute_traversal(p: &mut Parser<'_>) {
     if !p.at_name() {
         p.error("Variable name required", "Must begin with a variable name.");
@@ -127,7 +127,8 @@ fn term(p: &mut Parser<'_>) -> Option<CompletedMarker> {
     })
 }
 
-/// What is parsed ends with the file, and with an item that is never closed, where the next one begins.
+/// The detail for a missing expression at the end of the parsed text. The text ends with the file or, for an item
+/// that is never closed, where the next item begins.
 const NOTHING_MORE: &str = "Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.";
 
 fn missing_expression(p: &mut Parser<'_>) {
@@ -150,7 +151,7 @@ fn literal(p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedMarker {
     literal.complete(p, LITERAL)
 }
 
-/// A word: a call, a literal or a reference, in that order.
+/// Parses a word: a call, a literal or a reference, in that order.
 fn name(p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedMarker {
     match p.nth(1) {
         L_PAREN | COLON2 if !(p.newlines_matter() && p.newline_before_nth(1)) => {
@@ -166,7 +167,7 @@ fn name(p: &mut Parser<'_>, kind: SyntaxKind) -> CompletedMarker {
     reference.complete(p, REFERENCE)
 }
 
-/// Binds tighter than any other operator and looser than a step: `-a.b`.
+/// Parses a unary operator. It binds tighter than any binary operator and looser than a step: `-a.b`.
 fn unary(p: &mut Parser<'_>) -> Option<CompletedMarker> {
     if p.is_deep() {
         p.nesting_error();
@@ -180,7 +181,7 @@ fn unary(p: &mut Parser<'_>) -> Option<CompletedMarker> {
 }
 
 fn steps(p: &mut Parser<'_>) {
-    // `.*` repeats only the plain steps after it, so among them no second one may come.
+    // `.*` repeats only the plain steps after it, so these must not contain a second `.*`.
     let mut in_attr_splat = false;
     loop {
         let step = p.start();
@@ -205,12 +206,13 @@ fn steps(p: &mut Parser<'_>) {
     }
 }
 
-/// `.name`, `.0` or `.*`.
+/// Parses `.name`, `.0` or `.*`.
 fn dot_step(p: &mut Parser<'_>, in_attr_splat: &mut bool) -> Option<SyntaxKind> {
     p.bump();
     match p.current() {
         kind if kind.is_name() => {
-            // `a.⏎b = 1`: where newlines mean nothing, the next line is still not an attribute's name.
+            // `a.⏎b = 1`: even where newlines have no meaning, the name of the next line's attribute is not a
+            // step.
             if p.at_body_item_line() {
                 missing_name(p);
                 return None;
@@ -243,7 +245,8 @@ fn missing_name(p: &mut Parser<'_>) {
     p.error("Invalid attribute name", "An attribute name is required after a dot.");
 }
 
-/// The lexer takes `0.1` of `x.0.1` as one number, which HCL refuses rather than splits.
+/// Parses a legacy index. The lexer reads `0.1` of `x.0.1` as one number, which HCL refuses instead of splitting
+/// it.
 fn legacy_index(p: &mut Parser<'_>) -> Option<SyntaxKind> {
     if let Some((first, second)) = p.text().split_once('.') {
         let detail = format!(
@@ -255,10 +258,10 @@ fn legacy_index(p: &mut Parser<'_>) -> Option<SyntaxKind> {
     Some(LEGACY_INDEX_STEP)
 }
 
-/// `[expr]` or `[*]`.
+/// Parses `[expr]` or `[*]`.
 fn bracket_step(p: &mut Parser<'_>) -> Option<SyntaxKind> {
     p.bump();
-    // The star is looked for before newlines lose their meaning.
+    // The star is checked before newlines lose their meaning.
     if p.at(STAR) {
         p.bump();
         return close_index(

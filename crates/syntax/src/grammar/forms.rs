@@ -1,4 +1,4 @@
-//! Expressions in brackets: parentheses, calls, tuples, objects and `for`.
+//! Parses expressions in brackets: parentheses, calls, tuples, objects and `for`.
 
 use rowan::TextRange;
 
@@ -6,7 +6,7 @@ use super::expr::expr;
 use crate::parser::{CompletedMarker, Parser, TokenSet};
 use crate::syntax_kind::SyntaxKind::*;
 
-/// `(expr)`.
+/// Parses `(expr)`.
 pub(super) fn paren(p: &mut Parser<'_>) -> CompletedMarker {
     let paren = p.start();
     p.bump();
@@ -31,7 +31,7 @@ pub(super) fn paren(p: &mut Parser<'_>) -> CompletedMarker {
 const UNBALANCED: (&str, &str) =
     ("Unbalanced parentheses", "Expected a closing parenthesis to terminate the expression.");
 
-/// `name(args)`, `scope::name(args)`.
+/// Parses `name(args)` and `scope::name(args)`.
 pub(super) fn call(p: &mut Parser<'_>) -> CompletedMarker {
     let call = p.start();
     let start = p.range();
@@ -111,7 +111,7 @@ fn unterminated_call(p: &mut Parser<'_>, open: TextRange) {
     );
 }
 
-/// `...` and what must follow it.
+/// Parses `...` and the closing parenthesis that must follow it.
 fn expanded_end(p: &mut Parser<'_>) {
     let dots = p.range();
     p.bump();
@@ -125,7 +125,8 @@ fn expanded_end(p: &mut Parser<'_>) {
     }
 }
 
-/// After an error inside brackets: goes to the next element, if there is one. An element that is merely not separated is next at once.
+/// After an error inside brackets, advances to the next element. Returns false if there is none. A token that
+/// begins an expression is taken as the next element at once, since only the separator is missing.
 fn next_element(p: &mut Parser<'_>) -> bool {
     if p.at_body_item_line() {
         return false;
@@ -137,11 +138,11 @@ fn next_element(p: &mut Parser<'_>) -> bool {
     true
 }
 
-/// Tokens that only begin an expression and never continue one.
+/// The tokens that begin an expression and never continue one.
 const STARTS: TokenSet =
     TokenSet::new(&[NUMBER, IDENT, TRUE_KW, FALSE_KW, NULL_KW, OPEN_QUOTE, HEREDOC_OPEN, BANG]);
 
-/// `[a, b]` or a `for` that makes a tuple.
+/// Parses `[a, b]` or a `for` that makes a tuple.
 pub(super) fn tuple(p: &mut Parser<'_>) -> CompletedMarker {
     let tuple = p.start();
     let open = p.range();
@@ -196,12 +197,12 @@ fn unterminated_tuple(p: &mut Parser<'_>, open: TextRange) {
     );
 }
 
-/// `{ a = 1 }` or a `for` that makes an object.
+/// Parses `{ a = 1 }` or a `for` that makes an object.
 pub(super) fn object(p: &mut Parser<'_>) -> CompletedMarker {
     let object = p.start();
     let open = p.range();
     p.bump();
-    // `for` is looked for over newlines; in an object itself they separate items.
+    // `for` may follow newlines; in an object itself, newlines separate items.
     let kind = if p.nth(0) == FOR_KW {
         p.in_brackets_without_newlines(|p| for_expr(p, true));
         FOR_OBJECT
@@ -282,13 +283,13 @@ fn object_item(p: &mut Parser<'_>, open: TextRange) {
     if p.failures() == failures {
         missing_value(p, open);
     }
-    // `{ a "x" }`: what would be the value is read as one.
+    // `{ a "x" }`: the token that would begin the value is parsed as one.
     if STARTS.contains(p.current()) && p.nth(1) != EQ {
         expr(p);
     }
 }
 
-/// A name that the key consists of: nothing follows that would make it part of an expression.
+/// Returns true if the key is a bare name: no token follows that would make the name part of an expression.
 fn is_bare_key(p: &Parser<'_>) -> bool {
     p.newline_before_nth(1)
         || !matches!(
@@ -328,7 +329,7 @@ fn missing_value(p: &mut Parser<'_>, open: TextRange) {
 
 const FOR: &str = "Invalid 'for' expression";
 
-/// The rest of `[for …]` or `{for …}`, whose opening bracket has been taken.
+/// Parses the rest of `[for …]` or `{for …}` after its opening bracket.
 fn for_expr(p: &mut Parser<'_>, makes_object: bool) {
     let closer = if makes_object { R_BRACE } else { R_BRACK };
     let failures = p.failures();
@@ -353,7 +354,7 @@ fn for_expr(p: &mut Parser<'_>, makes_object: bool) {
     p.eat(closer);
 }
 
-/// `for k, v in collection :`; answers whether the results can follow.
+/// Parses `for k, v in collection :`. Returns true if the results can follow.
 fn for_intro(p: &mut Parser<'_>) -> bool {
     p.bump_as(FOR_KW);
     let failures = p.failures();
@@ -380,7 +381,7 @@ fn for_intro(p: &mut Parser<'_>) -> bool {
     false
 }
 
-/// `v` or `k, v`; answers whether the names are there.
+/// Parses `v` or `k, v`. Returns true if the names are present.
 pub(super) fn for_names(
     p: &mut Parser<'_>,
     summary: &'static str,
@@ -402,7 +403,7 @@ pub(super) fn for_names(
     true
 }
 
-/// `value`, or `key => value...`.
+/// Parses `value`, or `key => value...`.
 fn for_results(p: &mut Parser<'_>, makes_object: bool) {
     let failures = p.failures();
     let first = spanned_expr(p);
@@ -418,7 +419,8 @@ fn for_results(p: &mut Parser<'_>, makes_object: bool) {
         group = Some(p.range());
         p.bump();
     }
-    // What follows is judged first: the reference reports that and then nothing more.
+    // The token after the results is checked first: for an unexpected one, OpenTofu reports that error and nothing
+    // more.
     if p.failures() > failures || !matches!(p.current(), IF_KW | R_BRACK | R_BRACE) {
         return;
     }
@@ -436,7 +438,7 @@ fn for_results(p: &mut Parser<'_>, makes_object: bool) {
     }
 }
 
-/// An expression and the range from its first token to its last.
+/// Parses an expression and returns the range from its first token to its last.
 fn spanned_expr(p: &mut Parser<'_>) -> TextRange {
     let start = p.nth_range(0);
     let pos = p.pos();

@@ -1,4 +1,4 @@
-//! Templates: strings, heredocs, and the sequences in them.
+//! Parses templates: strings, heredocs, and the sequences in them.
 
 use rowan::TextRange;
 
@@ -8,7 +8,7 @@ use crate::error::SyntaxError;
 use crate::parser::{CompletedMarker, Parser, TokenSet};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
-/// `"…"`.
+/// Parses `"…"`.
 pub(super) fn quoted(p: &mut Parser<'_>) -> CompletedMarker {
     let quoted = p.start();
     p.in_brackets(|p| {
@@ -18,7 +18,7 @@ pub(super) fn quoted(p: &mut Parser<'_>) -> CompletedMarker {
     quoted.complete(p, QUOTED_TEMPLATE)
 }
 
-/// `<<EOT … EOT`.
+/// Parses `<<EOT … EOT`.
 pub(super) fn heredoc(p: &mut Parser<'_>) -> CompletedMarker {
     let heredoc = p.start();
     p.in_brackets(|p| {
@@ -28,15 +28,15 @@ pub(super) fn heredoc(p: &mut Parser<'_>) -> CompletedMarker {
     heredoc.complete(p, HEREDOC)
 }
 
-/// Literals and sequences up to and with `end`.
+/// Parses literals and sequences up to and including `end`.
 pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
     let first = p.nth_range(0);
     let failures = p.failures();
     let mut pairing = Pairing::default();
-    // The place of the last sequence, and where it begins among the tokens.
+    // The position of the last sequence among the tokens, and its range.
     let mut last = None;
     loop {
-        // After the newline that ends a string too early, whatever comes is not part of it, not even a quote.
+        // After the newline that ends a string too early, no token belongs to the string, not even a quote.
         let cut = end == CLOSE_QUOTE && p.newline_before_nth(0);
         match p.nth(0) {
             _ if cut => return split_string(p, last),
@@ -65,7 +65,7 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
             }
         }
     }
-    // As in the reference: what is wrong inside the sequences comes before how they fit together.
+    // As HCL does: errors inside the sequences come before errors in how directives pair.
     if p.failures() == failures {
         pairing.finish(p.nth_range(0));
         pairing.errors.into_iter().for_each(|error| p.error_with_place(error));
@@ -77,8 +77,8 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
 
 pub(super) const MULTI_LINE: &str = "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.";
 
-/// A newline in a quoted string. If the last sequence ran over a line's end, it took its brace from elsewhere, most likely:
-/// what is missing is missing where it begins.
+/// Reports a newline in a quoted string. If the last sequence spans a line's end, it most likely took a closing
+/// brace that belongs elsewhere, so the error is reported where the sequence begins.
 fn split_string(p: &mut Parser<'_>, last_sequence: Option<(usize, TextRange)>) {
     const SPLIT: &str = "Invalid multi-line string";
     match last_sequence.filter(|(start, _)| p.has_newline_since(*start)) {
@@ -89,7 +89,8 @@ fn split_string(p: &mut Parser<'_>, last_sequence: Option<(usize, TextRange)>) {
 
 const UNCLOSED_ON_LINE: &str = "There is no closing brace or quote for the interpolation that begins here: the brace that ends it is on a later line, and no quote follows. Close both, as in \"${…}\".";
 
-/// A sequence, in which newlines mean nothing. Answers what it is, and whether it was closed, so that the template goes on.
+/// Parses a sequence, in which newlines have no meaning. Returns its kind, and true if it was closed, so that the
+/// template continues.
 fn sequence(
     p: &mut Parser<'_>,
     read: impl FnOnce(&mut Parser<'_>) -> SyntaxKind,
@@ -138,7 +139,7 @@ fn unclosed_interpolation(
             UNCLOSED,
             "There is no closing brace for this interpolation sequence before the end of the file. This might be caused by incorrect nesting inside the given expression.",
         ),
-        // The next argument of the body: what is missing is missing before it.
+        // The next line is an argument of the body, so the closing brace is missing before it.
         _ if end == CLOSE_QUOTE && p.at_body_item_line() => {
             p.error_at(opener, EXTRA, UNCLOSED_ON_LINE);
         }
@@ -158,7 +159,7 @@ fn unclosed_interpolation(
     }
 }
 
-/// The keywords that a directive begins with, and the nodes they make.
+/// The keywords that begin a directive, each with the nodes that it makes.
 const DIRECTIVES: &[(&str, SyntaxKind, SyntaxKind)] = &[
     ("if", IF_KW, TEMPLATE_IF),
     ("for", FOR_KW, TEMPLATE_FOR),
@@ -224,7 +225,7 @@ fn for_directive(p: &mut Parser<'_>) {
 
 fn unknown_directive(p: &mut Parser<'_>) {
     let word = p.text();
-    // The first keyword that is near enough, as in HCL.
+    // HCL suggests the first keyword that is similar enough.
     let near = DIRECTIVES
         .iter()
         .find(|(keyword, ..)| crate::levenshtein::distance_within(word, keyword, 2).is_some());
@@ -245,7 +246,8 @@ fn extra_in_directive(p: &mut Parser<'_>, kind: SyntaxKind) {
     );
 }
 
-/// Which directives are open. The tree holds them as a flat list, so that one without an end spoils nothing.
+/// The open directives. The tree holds directives as a flat list, so a directive without an end does not affect
+/// the structure of the rest.
 #[derive(Default)]
 struct Pairing {
     open: Vec<OpenDirective>,
@@ -312,7 +314,8 @@ impl Pairing {
         self.errors.push(error);
     }
 
-    /// Reports the innermost directive that is open at the end of the template, unless another error explains it.
+    /// Reports the innermost directive that is open at the end of the template, unless there is another error,
+    /// which then explains it.
     fn finish(&mut self, end: TextRange) {
         let Some(open) = self.open.last().filter(|_| self.errors.is_empty()) else { return };
         let before = format!("The {} directive at ", open.keyword);

@@ -1,4 +1,4 @@
-//! What is read as what, and each error of the reference in its words and at its place.
+//! Tests of the trees, and of each error's text and position, which equal OpenTofu's.
 
 mod errors;
 mod recovery;
@@ -10,7 +10,7 @@ use rowan::NodeOrToken;
 
 use crate::{Parse, SyntaxNode};
 
-/// A tree as nested parentheses: kinds of nodes, texts of tokens, no trivia.
+/// Renders a tree as nested parentheses: kinds of nodes and texts of tokens, without trivia.
 fn outline(node: &SyntaxNode) -> String {
     let mut out = format!("({}", format!("{:?}", node.kind()).to_lowercase());
     for child in node.children_with_tokens() {
@@ -28,7 +28,7 @@ fn outline(node: &SyntaxNode) -> String {
     out
 }
 
-/// The errors of a text: the part that each is about, and its summary.
+/// Renders the errors of a text: the offset, the marked part and the summary of each.
 fn errors<T>(parse: &Parse<T>, text: &str) -> String {
     let mut out = String::new();
     for error in parse.errors() {

@@ -1,11 +1,12 @@
-//! The JSON syntax: values with the places that they stand at.
+//! The JSON syntax: values with their positions.
 //!
-//! Start at [`parse_json`]. What a property means (an argument, a block, a label) depends on where it stands, which is the
-//! business of whoever lowers it; here is only what the text says.
+//! Start reading at [`parse_json`]. The meaning of a property (an argument, a block, a label) depends on its
+//! context, so the code that lowers the values decides on it. This module represents only the text.
 //!
-//! **Invariant:** properties stay in their order, and one that is there twice is there twice.
-//! **Invariant:** no value is deeper than [`crate::MAX_DEPTH`], so that whoever walks one may recurse.
-//! **Invariant:** reading ends at the first fault, with the words of the reference; what was read before is kept.
+//! **Invariant:** properties keep their order, and duplicate properties are kept.
+//! **Invariant:** no value is nested deeper than [`crate::MAX_DEPTH`], so code that walks a value may recurse.
+//! **Invariant:** parsing ends at the first error, which has OpenTofu's summary. The values parsed before it are
+//! kept.
 //! **Absent on purpose:** schemas, templates, conversion of values.
 
 mod parse;
@@ -15,69 +16,71 @@ use rowan::{TextRange, TextSize};
 
 pub use self::parse::{Json, parse_json};
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonValue {
-    /// All of its text.
+    /// The range of its whole text.
     pub range: TextRange,
-    /// What it is.
+    /// The kind of value, with its content.
     pub kind: JsonKind,
 }
 
-/// What a value is.
+/// The kinds of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonKind {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as it is written: it may be longer than any float.
+    /// A number, as written, because it may have more digits than any float.
     Number(String),
-    /// A text.
+    /// A string.
     String(JsonString),
-    /// The elements in order.
+    /// An array, with its elements in order.
     Array(Vec<JsonValue>),
-    /// The properties in order.
+    /// An object, with its properties in order.
     Object(Vec<JsonProperty>),
 }
 
 /// A property of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonProperty {
-    /// Its name.
+    /// The name of the property.
     pub name: JsonString,
-    /// Its value.
+    /// The value of the property.
     pub value: JsonValue,
 }
 
-/// A text between quotes, decoded, and where each part of it stands.
+/// A decoded string, with the positions of its escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonString {
-    /// With the quotes.
+    /// The range, including the quotes.
     pub range: TextRange,
-    /// Without quotes and escapes.
+    /// The text without quotes, with escapes decoded.
     pub text: String,
-    /// In the order of the text.
+    /// The escapes, in source order.
     escapes: Vec<Escape>,
 }
 
-/// What stands for something else.
+/// An escape sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Escape {
-    /// In the decoded text.
+    /// The range in the decoded text.
     decoded: TextRange,
-    /// In the source.
+    /// The range in the source.
     source: TextRange,
 }
 
 impl JsonString {
-    /// Where a part of the decoded text stands in the source. A part of what an escape stands for is the whole escape.
+    /// Returns the source range of a part of the decoded text. A part of a decoded escape maps to the whole
+    /// escape.
     pub fn place(&self, part: TextRange) -> TextRange {
         let start = self.offset(part.start(), false);
         TextRange::new(start, self.offset(part.end(), !part.is_empty()).max(start))
     }
 
-    /// Where the text at an offset begins in the source, or where the text before it ends.
+    /// Returns the source offset at which the decoded text at an offset begins or, with `is_end`, at which the
+    /// text before it ends.
     fn offset(&self, at: TextSize, is_end: bool) -> TextSize {
         let before = self.escapes.partition_point(|it| match is_end {
             true => it.decoded.start() < at,

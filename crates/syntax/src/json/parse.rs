@@ -1,4 +1,4 @@
-//! From tokens to values.
+//! Parses tokens to values.
 
 use rowan::TextRange;
 
@@ -6,16 +6,16 @@ use super::scan::{STARTS, Scanner, Token, no_value};
 use super::{JsonKind, JsonProperty, JsonString, JsonValue};
 use crate::{MAX_DEPTH, SyntaxError};
 
-/// A text that was read.
+/// A parsed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Json {
-    /// The value, as far as it was read; `None` if there is not even a beginning.
+    /// The value, as far as it was parsed. `None` if the text does not begin with one.
     pub root: Option<JsonValue>,
-    /// What is wrong with the text.
+    /// The first error of the text.
     pub error: Option<SyntaxError>,
 }
 
-/// Reads a text of the JSON syntax (`reference`: hcl 3.3). Its length fits into 32 bits.
+/// Parses a text of HCL's JSON syntax. The length of the text must fit into 32 bits.
 pub fn parse_json(text: &str) -> Json {
     let mut parser =
         Parser { scanner: Scanner::new(text), token: Token::End, range: TextRange::default() };
@@ -41,7 +41,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads a value into `place`, also if something is wrong inside of it.
+    /// Parses a value into `place`. A value with an error inside is stored as far as it was parsed.
     fn value(&mut self, depth: usize, place: &mut Option<JsonValue>) -> Result<(), SyntaxError> {
         let range = self.range;
         let kind = match &mut self.token {
@@ -61,7 +61,7 @@ impl Parser<'_> {
         self.leave(depth)
     }
 
-    /// Goes on behind a value. Behind the outermost one there is nothing, be it a token or not.
+    /// Advances past a value. Any text after the outermost value is an error, even text that is not a token.
     fn leave(&mut self, depth: usize) -> Result<(), SyntaxError> {
         match self.advance() {
             Err(error) if depth == 0 => Err(extraneous(error.range)),
@@ -93,7 +93,7 @@ impl Parser<'_> {
         self.leave(depth)
     }
 
-    /// Reads properties up to the closing brace, which is the next token then.
+    /// Parses properties up to the closing brace, which becomes the next token.
     fn properties(
         &mut self,
         depth: usize,
@@ -164,7 +164,7 @@ impl Parser<'_> {
         self.leave(depth)
     }
 
-    /// Reads elements up to the closing bracket, which is the next token then.
+    /// Parses elements up to the closing bracket, which becomes the next token.
     fn elements(
         &mut self,
         depth: usize,
@@ -204,13 +204,13 @@ fn extraneous(range: TextRange) -> SyntaxError {
     SyntaxError::new("Extraneous data after value", detail, range)
 }
 
-/// The reference calls both an object.
+/// Creates the error for an unclosed object or array. The summary says "object" for both, as HCL's does.
 fn unclosed(closer: &str, what: &str, open: TextRange) -> SyntaxError {
     let detail = format!("No closing {closer} was found for this JSON {what}.");
     SyntaxError::new("Unclosed object", detail, open)
 }
 
-/// The summary is spelled as in the reference.
+/// Creates the error for a missing comma. The misspelled summary is HCL's.
 fn missing_comma(between: &str, range: TextRange) -> SyntaxError {
     let detail = format!("A comma must appear between each {between}.");
     SyntaxError::new("Missing attribute seperator comma", detail, range)

@@ -1,11 +1,11 @@
-//! From bytes to tokens.
+//! Splits text into JSON tokens.
 
 use rowan::{TextRange, TextSize};
 
 use super::{Escape, JsonString};
 use crate::SyntaxError;
 
-/// What a token is.
+/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     OpenBrace,
@@ -14,7 +14,7 @@ pub(super) enum Token {
     CloseBracket,
     Comma,
     Colon,
-    /// No part of JSON, and told of by name.
+    /// `=`, which is not part of JSON but has its own error.
     Equals,
     Null,
     Bool(bool),
@@ -23,13 +23,13 @@ pub(super) enum Token {
     End,
 }
 
-/// Reads one token after the other.
+/// A scanner that returns one token after the other.
 pub(super) struct Scanner<'t> {
     text: &'t str,
     at: usize,
 }
 
-/// Words of JavaScript that people expect to be JSON.
+/// Words of JavaScript that users expect to be valid JSON.
 const JAVASCRIPT: [&str; 3] = ["undefined", "NaN", "Infinity"];
 
 impl<'t> Scanner<'t> {
@@ -45,10 +45,10 @@ impl<'t> Scanner<'t> {
         range(start, self.at)
     }
 
-    /// The next token and its place.
+    /// Returns the next token and its range.
     ///
     /// # Errors
-    /// For what is no token.
+    /// Returns an error if the text at the position is not a token.
     pub(super) fn next(&mut self) -> Result<(Token, TextRange), SyntaxError> {
         let blank = |it: char| matches!(it, ' ' | '\t' | '\n' | '\r');
         self.at = self.text.len() - self.rest().trim_start_matches(blank).len();
@@ -82,7 +82,7 @@ impl<'t> Scanner<'t> {
         Ok((token, self.range_from(start)))
     }
 
-    /// Takes what belongs to a word.
+    /// Consumes the characters that satisfy `belongs`.
     fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> (&'t str, TextRange) {
         let start = self.at;
         let rest = self.rest();
@@ -173,7 +173,8 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Four digits, and four more if they are the first half of a pair. Half of a pair alone is no character.
+    /// Consumes four hexadecimal digits, and the second escape of a surrogate pair. A lone surrogate gives the
+    /// replacement character.
     fn code_point(&mut self) -> Option<char> {
         let first = self.four_digits()?;
         if let (0xD800..0xDC00, Some(rest)) = (first, self.rest().strip_prefix("\\u"))
@@ -199,7 +200,7 @@ fn hexadecimal(text: &str) -> Option<u32> {
     is_plain.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// RFC 8259, section 6.
+/// Returns true for a number as RFC 8259, section 6 defines it.
 fn is_number(text: &str) -> bool {
     let text = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -218,7 +219,7 @@ fn is_number(text: &str) -> bool {
         && exponent.is_none_or(are_digits)
 }
 
-/// The keyword that a word is nearly.
+/// Returns the keyword that differs from a word by at most one letter.
 fn meant(word: &str) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
     let is_near = |it: &&&str| crate::levenshtein::distance_within(&lower, it, 1).is_some();

@@ -1,4 +1,4 @@
-//! What is read, what is refused, and where everything stands.
+//! Tests of accepted and rejected texts, and of all positions.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -67,8 +67,8 @@ fn values_stand_where_they_stand() {
     check(r#""\u0041\n\ud83d\ude00\ud83d é\/""#, expect![[r#""A\n😀� é/"@0..33"#]]);
 }
 
-/// Summaries and where they begin are those of `terraform validate`, but for commas and closers, which it looks for one token
-/// too late, and for escapes, of which it shows what comes after.
+/// Summaries and start positions equal those of `terraform validate`, with two exceptions. It reports missing
+/// commas and closing brackets one token too late, and for an invalid escape it shows the text after it.
 #[test]
 fn the_first_fault_is_told_of() {
     for text in [
@@ -210,7 +210,7 @@ fn what_is_nested_too_deeply_is_refused() {
 }
 
 proptest! {
-    /// What serde takes is taken, and what it refuses is refused; the values are the same.
+    /// Checks that serde accepts the same texts and gives the same values.
     #[test]
     fn serde_agrees(text in any_text()) {
         let ours = parse_json(&text);
@@ -245,7 +245,7 @@ fn any_text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// Of properties with one name the last counts there.
+/// Converts to serde's value, in which the last of several properties with one name counts.
 fn as_serde(value: &JsonValue) -> serde_json::Value {
     match &value.kind {
         JsonKind::Null => serde_json::Value::Null,

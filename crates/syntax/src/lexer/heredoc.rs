@@ -1,13 +1,14 @@
-//! Heredocs: where they end, and whether they do.
+//! Finds the ends of heredocs.
 
 use rustc_hash::FxHashMap;
 
 use super::{Frame, Lexer, is_block_header};
 use crate::syntax_kind::SyntaxKind::{HEREDOC_CLOSE, HEREDOC_OPEN};
 
-/// For each line that could end a heredoc, the start of its last occurrence.
+/// The start of the last occurrence of each line that could end a heredoc.
 ///
-/// One pass over the text answers for every heredoc in it, so that a text full of heredocs without end costs no more than another.
+/// One pass over the text answers for every heredoc in it, so a text full of heredocs without end is not slower
+/// than others.
 pub(super) struct HeredocEnds<'t> {
     last: FxHashMap<&'t str, usize>,
 }
@@ -64,16 +65,17 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether a newline *of the heredoc* comes right before: the end of a `${⏎}` on an earlier line does not count.
+    /// Returns true if a newline *of the heredoc* comes right before. The newline inside a `${⏎}` does not count.
     fn at_line_start(&self) -> bool {
         let before = &self.text.as_bytes()[..self.pos];
         before.last() == Some(&b'\n')
     }
 }
 
-/// The length of the line that `rest` begins with, without its ending, if it ends the heredoc: the marker alone, blanks around it, and a newline.
+/// Returns the length, without the line ending, of the first line of `rest` if it ends the heredoc: only the
+/// marker with blanks around it, and a newline.
 fn end_line(rest: &str, marker: &str) -> Option<usize> {
-    // Most lines are settled by a look at their first letter.
+    // The first character decides for most lines.
     let body = rest.trim_start_matches([' ', '\t']);
     let first = body.chars().next()?;
     if !body.starts_with(marker) && !first.is_whitespace() {

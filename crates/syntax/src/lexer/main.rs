@@ -4,7 +4,7 @@ use logos::Logos;
 
 use crate::syntax_kind::SyntaxKind;
 
-/// A token of main mode; [`MainToken::kind`] is its kind in the tree.
+/// A token of main mode; [`MainToken::kind`] returns its kind in the tree.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MainToken {
     #[regex(r"[ \t]+")]
@@ -15,15 +15,15 @@ pub(super) enum MainToken {
     LineComment,
     #[token("/*")]
     BlockComment,
-    // HCL's own tables are those of Unicode 9; ours are newer and so accept more.
+    // HCL's own tables are those of Unicode 9. These are newer and so accept more.
     #[regex(r"[\p{ID_Start}_][\p{ID_Continue}\-]*")]
     Ident,
-    // Sloppier than a number, as in HCL: `1..2` and `1e5e5` are one token, which validation refuses.
+    // Accepts more than numbers, as HCL does: `1..2` and `1e5e5` are one token, which the validation refuses.
     #[regex(r"[0-9](\.*([0-9]|[eE][+\-]?[0-9]))*")]
     Number,
     #[token("\"")]
     Quote,
-    // The newline must follow the marker at once.
+    // The newline must follow the marker directly.
     #[regex(r"<<-?[\p{ID_Start}_][\p{ID_Continue}\-]*\r?\n")]
     Heredoc,
     #[token("~}")]

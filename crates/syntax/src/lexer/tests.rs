@@ -1,10 +1,10 @@
-//! Tokens, where the modes meet.
+//! Tests of the tokens, mainly at changes between modes.
 
 use expect_test::{Expect, expect};
 
 use super::{Mode, is_block_header, lex};
 
-/// The tokens of a text, one a line.
+/// Checks the tokens of a text, one per line.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     let lexed = lex(text, Mode::File);

@@ -1,4 +1,4 @@
-//! The tokens as the grammar sees them: no trivia, words that may be keywords told apart, newlines as a bit.
+//! The tokens as the grammar sees them: no trivia, possible keywords with kinds of their own, newlines as a bit.
 
 use rowan::{TextRange, TextSize};
 
@@ -9,7 +9,7 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 pub(crate) struct Input<'t> {
     tokens: Tokens<'t>,
     kinds: Vec<SyntaxKind>,
-    /// Where each token is among all tokens; the top bit says that a newline comes before it.
+    /// The index of each token among all tokens. The top bit is set if a newline comes before the token.
     places: Vec<u32>,
 }
 
@@ -20,7 +20,7 @@ impl<'t> Input<'t> {
         Self::new_in(tokens, Vec::new(), Vec::new())
     }
 
-    /// The same in the memory of lists that nobody needs any more.
+    /// Creates the list and reuses the memory of `kinds` and `places`.
     pub(super) fn new_in(
         tokens: Tokens<'t>,
         mut kinds: Vec<SyntaxKind>,
@@ -52,7 +52,7 @@ impl<'t> Input<'t> {
         Self { tokens, kinds, places }
     }
 
-    /// The lists, for [`Input::new_in`].
+    /// Returns the buffers, for [`Input::new_in`].
     pub(super) fn into_lists(self) -> (Vec<SyntaxKind>, Vec<u32>) {
         (self.kinds, self.places)
     }
@@ -92,7 +92,8 @@ impl<'t> Input<'t> {
         self.tokens_range(place, end)
     }
 
-    /// The first newline before the token, with the comment that it ends, since HCL sees the two as one token.
+    /// Returns the range of the first newline before the token, including the comment that it ends, because HCL
+    /// reads the two as one token.
     pub(crate) fn newline_range(&self, pos: usize) -> TextRange {
         let end = self.place(pos);
         let mut at = if pos == 0 { 0 } else { self.place(pos - 1) + 1 };
@@ -106,7 +107,8 @@ impl<'t> Input<'t> {
         self.tokens_range(start, (at + 1).min(self.tokens.len()))
     }
 
-    /// The newlines before the token that follow each other without anything between: HCL sees them as one in a string.
+    /// Returns the range of the first run of adjacent newlines before the token, which HCL reports as one inside a
+    /// string.
     pub(crate) fn newline_run(&self, pos: usize) -> TextRange {
         let from = if pos == 0 { 0 } else { self.place(pos - 1) + 1 };
         let between = &self.tokens.kinds[from..self.place(pos)];
@@ -121,7 +123,7 @@ impl<'t> Input<'t> {
     }
 }
 
-/// Words that are keywords in some place. All can be names too.
+/// Returns the kind of a word. Some words are keywords in some contexts; all of them can also be names.
 fn word_kind(text: &str) -> SyntaxKind {
     match text.len() {
         2..=6 => match text {

@@ -1,12 +1,12 @@
-//! `<<-`: takes away the indentation that all lines of a heredoc share.
+//! Implements `<<-`, which removes the indentation that all lines of a heredoc share.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::Piece;
 
-/// Only a token that begins a line counts. A line of blanks alone neither counts nor loses anything; a line that begins with a sequence has no
-/// indentation, so then nothing is taken away. After strip markers a line may have lost its newline: the next one begins no line then, and keeps
-/// its indentation.
+/// Removes the common indentation. Only a token at the start of a line counts. A blank line neither counts nor
+/// changes. A line that begins with a sequence has no indentation, so nothing is removed. A strip marker may have
+/// removed a line's newline; the token after it does not start a line and keeps its indentation.
 pub(super) fn remove_indentation<N>(pieces: &mut [Piece<N>]) {
     let mut starts_line = true;
     let mut indented = Vec::new();
@@ -37,7 +37,7 @@ fn is_blank_line(text: &str) -> bool {
     text.ends_with('\n') && text.trim().is_empty()
 }
 
-/// Leading blanks, counted in what a reader sees as characters: a tab is one, and so is a no-break space.
+/// Returns the number of leading blanks in grapheme clusters: a tab counts as one, and so does a no-break space.
 fn indentation(text: &str) -> usize {
     text[..text.len() - text.trim_start().len()].graphemes(true).count()
 }

@@ -1,10 +1,11 @@
-//! Templates and what they mean. `E` in an interpolation stands for itself in the result, so that the result can be compared with the reference's.
+//! Tests of lowered templates. `E` in an interpolation stands for itself in the result, so that the result can be
+//! compared with OpenTofu's.
 
 use super::{Part, Template, bare, heredoc, quoted};
 use crate::ast::{AstNode as _, Expr};
 use crate::{parse_expression, parse_template};
 
-/// Writes a template with its parts told apart: `‹expr›`, `[if c|then|else]`, `[for k,v in c|body]`.
+/// Renders a template with marks around its parts: `‹expr›`, `[if c|then|else]`, `[for k,v in c|body]`.
 fn render(parts: &[Part]) -> String {
     let text = |expr: &Option<Expr>| {
         expr.as_ref().map(|it| it.syntax().text().to_string()).unwrap_or_default()

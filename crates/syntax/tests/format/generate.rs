@@ -1,17 +1,18 @@
-//! Correct configurations at random: every form of the language, with blanks, newlines and comments wherever they may be.
+//! Generates random correct configurations: every form of the language, with blanks, newlines and comments at all
+//! permitted positions.
 
 use fastrand::Rng;
 
-/// What is made.
+/// The forms to generate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Content {
-    /// What the reference writes back as a whole.
+    /// Only forms that `terraform fmt` keeps intact.
     Kept,
-    /// Also what it is known to lose: indices that are `true` or `null`, labels with a `$` in them.
+    /// Also forms that `terraform fmt` damages: indices that are `true` or `null`, and labels with a `$`.
     Lost,
 }
 
-/// A file.
+/// Generates a file.
 pub(crate) fn file(random: &mut Rng, content: Content) -> String {
     let newline = if random.u8(..8) == 0 { "\r\n" } else { "\n" };
     let mut text = Text {
@@ -29,7 +30,7 @@ pub(crate) fn file(random: &mut Rng, content: Content) -> String {
     text.body(0);
     if text.one_in(6) {
         text.out.truncate(text.out.trim_end_matches(['\r', '\n', ' ', '\t']).len());
-        // A heredoc needs the newline after its marker, and a carriage return alone is an error.
+        // A heredoc needs the newline after its marker, and a lone carriage return is an error.
         if text.out.lines().last().is_some_and(|last| MARKERS.contains(&last.trim())) {
             text.out.push_str(newline);
         }
@@ -109,9 +110,9 @@ struct Text {
     random: Rng,
     content: Content,
     newline: &'static str,
-    /// Whether newlines mean nothing here.
+    /// True if newlines have no meaning at the position.
     newlines: bool,
-    /// A heredoc has ended, so that its line must end.
+    /// True after a heredoc, because its line must end next.
     newline_is_due: bool,
     depth: usize,
 }
@@ -135,7 +136,7 @@ impl Text {
         self.newline_is_due = false;
     }
 
-    /// Blanks, and what else may stand between two tokens.
+    /// Writes blanks, comments or newlines between two tokens.
     fn trivia(&mut self) {
         if self.newline_is_due {
             self.line_end();
@@ -181,7 +182,7 @@ impl Text {
         self.line_end();
     }
 
-    /// One token, apart from the last one if they would be one.
+    /// Writes one token, separated from the last one if the two would join.
     fn token(&mut self, text: &str) {
         self.trivia();
         let (last, next) = (self.out.chars().last(), text.chars().next());
@@ -198,7 +199,7 @@ impl Text {
         self.token(name);
     }
 
-    /// Runs `write` where newlines mean nothing, or do.
+    /// Runs `write` with the given value of `newlines`.
     fn with_newlines(&mut self, newlines: bool, write: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.newlines, newlines);
         write(self);
@@ -253,7 +254,7 @@ impl Text {
         self.value();
     }
 
-    /// The value of an attribute on lines of its own.
+    /// Writes the value of an attribute that has lines of its own.
     fn value(&mut self) {
         match self.random.u32(..12) {
             0 => self.heredoc(),
@@ -262,7 +263,7 @@ impl Text {
         }
     }
 
-    /// One interpolation between quotes.
+    /// Writes a single interpolation in quotes.
     fn wrapped(&mut self) {
         self.token("\"");
         self.interpolation();
@@ -334,7 +335,8 @@ impl Text {
         self.close_quote();
     }
 
-    /// A sign at the end and a brace would open a sequence; nothing else is wrong before a quote.
+    /// Writes a closing quote. Any literal may precede it: a final `$` or `%` only opens a sequence if a brace
+    /// follows.
     fn close_quote(&mut self) {
         self.out.push('"');
     }
@@ -692,7 +694,7 @@ impl Text {
     }
 }
 
-/// Whether two tokens need a blank between them.
+/// Returns true if two tokens need a blank between them.
 fn would_join(last: char, next: char) -> bool {
     let is_word = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-') || !it.is_ascii();
     let is_sign = |it: char| "/*<>=!&|:.".contains(it);

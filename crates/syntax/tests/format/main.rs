@@ -1,4 +1,4 @@
-//! The formatter over generated configurations: what holds for all of them, and the reference beside it.
+//! Tests the formatter on generated configurations: its invariants, and a comparison with `terraform fmt`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,7 +13,7 @@ use fastrand::Rng;
 
 use self::generate::Content;
 
-/// A number from the environment: how many configurations, or which ones.
+/// Returns a number from the environment: the number of configurations, or the seed.
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }

@@ -1,4 +1,5 @@
-//! The same bytes as `terraform fmt`, file by file. Many files lie in one directory, so that the reference starts once for all.
+//! Compares the output with that of `terraform fmt`, byte for byte. Many files share one directory, so that one
+//! run of `terraform` formats them all.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +7,7 @@ use std::process::Command;
 use super::generate::{self, Content};
 use super::{number, random};
 
-/// How many files there are in a directory.
+/// The number of files in a directory.
 const BATCH: u64 = 2_000;
 
 #[test]
@@ -61,7 +62,7 @@ fn has_reference() -> bool {
     is_there
 }
 
-/// Answers how many texts the reference spoils, so that they cannot be compared.
+/// Compares the outputs. Returns the number of texts that `terraform fmt` damages and that cannot be compared.
 fn compare(texts: &[String]) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |index: usize| -> PathBuf { folder.path().join(format!("{index}.tf")) };
@@ -96,7 +97,7 @@ fn compare(texts: &[String]) -> usize {
     spoiled
 }
 
-/// Whether the reference wrote what cannot be read, or what means something else.
+/// Returns true if the output of `terraform fmt` does not parse or has a different meaning.
 fn loses(text: &str, theirs: &str) -> bool {
     syntax::format(theirs).is_err() || !syntax::fuzz::means_the_same(text, theirs)
 }

@@ -1,4 +1,4 @@
-//! Converting a value after the types have been found convertible.
+//! Converts a value after its type has been found convertible.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn text_to_bool(text: &str) -> Result<Value, &'static str> {
     }
 }
 
-/// What stays known of an unknown value: that it is not null, and its length.
+/// Converts an unknown value. Of its refinements, only non-nullness and the length stay known.
 fn unknown(known: &Refinements, from: &Type, to: &Type) -> Value {
     let ty = check::result_type(from, to);
     let mut kept = if known.is_not_null() { Refinements::non_null() } else { Refinements::NONE };
@@ -129,8 +129,9 @@ fn map(
     Ok(Value::map(element, entries).with_marks(&shape))
 }
 
-/// The marks of a new collection whose element type was read from ephemeral elements. That type holds the names of
-/// their attributes, and stays where the elements go: in an empty slice, in a null beside them.
+/// Returns the marks of a new collection whose element type was inferred from ephemeral elements. That type
+/// contains their attribute names and outlives the elements, for example in an empty slice or in a null, so the
+/// collection is ephemeral too.
 fn shape_marks(from: &Type, to: &Type, elements: &[Value]) -> Marks {
     let is_read_from_elements =
         matches!(from, Type::Tuple(_) | Type::Object(_)) && to.has_dynamic();
@@ -143,7 +144,7 @@ fn shape_marks(from: &Type, to: &Type, elements: &[Value]) -> Marks {
 fn has_ephemeral_shape(value: &Value) -> bool {
     let mut found = false;
     value.walk(&mut |_, part| {
-        // What type an unknown part will have may not be known yet.
+        // The type of an unknown part may not be known yet.
         let may_be_shaped =
             part.ty().is_shaped_by_values() || (!part.is_known() && part.ty().has_dynamic());
         found |= part.marks().has(MarkKind::Ephemeral) && may_be_shaped;
@@ -152,7 +153,8 @@ fn has_ephemeral_shape(value: &Value) -> bool {
     found
 }
 
-/// The element type to convert to: where the wanted one is open, what the source's element types have in common.
+/// Returns the element type to convert to. If the wanted element type is open, this is the unified type of the
+/// source's elements.
 fn wanted_element(from: &Type, to: &Type) -> Type {
     let wanted = to.element().cloned().unwrap_or(Type::Dynamic);
     if wanted != Type::Dynamic {
@@ -168,8 +170,9 @@ fn wanted_element(from: &Type, to: &Type) -> Type {
     }
 }
 
-/// Makes all elements one type, which matters where the wanted type leaves something open. `None` where they have none
-/// in common as long as the type of one is unknown: a string there would make strings of all.
+/// Converts all elements to one type, which matters if the wanted type is open in some part. `None` if they have
+/// no common type while the type of one element is unknown: that element might turn out to be a string, and all
+/// would become strings.
 fn common_type(
     values: &mut [Value],
     wanted: &Type,
@@ -195,7 +198,7 @@ fn common_type(
     Ok(Some(unified))
 }
 
-/// A collection that waits for the type of an element. It has the marks of all of them.
+/// Returns an unknown collection, for elements of which one has an unknown type. It has the marks of all elements.
 fn undecided(from: &Type, to: &Type, elements: &[Value]) -> Value {
     let marks = elements.iter().fold(Marks::NONE, |all, it| all.union(&it.deep_marks()));
     unknown(&Refinements::non_null(), from, to).with_marks(&marks)

@@ -1,23 +1,23 @@
-//! Which types convert to which, and to what exactly.
+//! Determines which types convert to which, and the exact type of the result.
 
 use super::unify::{unify, unify_in};
 use crate::{ObjectType, Type};
 
-/// Whether only safe conversions count, or also those that depend on the value.
+/// The conversions that count: only safe ones, or also those that depend on the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Safe,
     Unsafe,
 }
 
-/// Whether some value of type `from` converts to `to`.
+/// Returns true if some value of type `from` converts to `to`.
 #[must_use]
 pub fn can_convert(from: &Type, to: &Type) -> bool {
     possible(from, to, Mode::Unsafe)
 }
 
-/// Whether every value of type `from` converts to `to`. Of a type with [`Type::Dynamic`] in it this is what the reference takes to be
-/// so: the values that such parts hold may still not go together in a collection.
+/// Returns true if every value of type `from` converts to `to`. For types that contain [`Type::Dynamic`], the
+/// result follows cty: the values of such parts may still have no common element type.
 #[must_use]
 pub fn is_safe(from: &Type, to: &Type) -> bool {
     possible(from, to, Mode::Safe)
@@ -67,8 +67,8 @@ fn object_possible(from: &ObjectType, to: &ObjectType, mode: Mode) -> bool {
     })
 }
 
-/// The type of what a value of type `from` becomes when it is converted to `to`: `to` with every [`Type::Dynamic`]
-/// filled as far as `from` tells. Meaningful only if the conversion is possible.
+/// Returns the type of the result of converting a value of type `from` to `to`: `to` with every [`Type::Dynamic`]
+/// replaced as far as `from` determines it. Meaningful only if the conversion is possible.
 #[must_use]
 pub fn result_type(from: &Type, to: &Type) -> Type {
     if !to.has_dynamic() {

@@ -1,22 +1,24 @@
-//! What to say of two types between which there is no conversion.
+//! Messages for two types without a conversion between them.
 
 use super::check::{can_convert, is_safe};
 use crate::{ObjectType, Type};
 
-/// Why `got` does not convert to `want`, such as `attribute "a" is required`. Meaningful only if it does not. The names
-/// of `got`'s own attributes come from values and may be quoted: of a secret value, ask [`mismatch_of_secret`].
+/// Returns the reason why `got` does not convert to `want`, such as `attribute "a" is required`. Meaningful only
+/// if it does not. The attribute names of `got` come from values and may be quoted; for a secret value, use
+/// [`mismatch_of_secret`].
 #[must_use]
 pub fn mismatch(got: &Type, want: &Type) -> String {
     reason(got, want, true)
 }
 
-/// As [`mismatch`], without the keys of elements, which may be the secret.
+/// Like [`mismatch`], without the keys of elements, which may be secret.
 #[must_use]
 pub(crate) fn mismatch_of_secret(got: &Type, want: &Type) -> String {
     reason(got, want, false)
 }
 
-/// `names_keys`: whether the names of elements may be quoted. The wanted attributes' names always may.
+/// Returns the reason. `names_keys` permits the names of elements in it; the names of wanted attributes are always
+/// permitted.
 fn reason(got: &Type, want: &Type, names_keys: bool) -> String {
     match (got, want) {
         (Type::Object(got), Type::Object(want)) => objects(got, want, names_keys),
@@ -69,7 +71,7 @@ fn structural<'a>(
     format!("all elements must be {}", want.friendly_constraint())
 }
 
-/// Missing attributes come first, then an attribute that never converts, then one that may not.
+/// Reports missing attributes first, then an attribute that never converts, then one that may not convert.
 fn objects(got: &ObjectType, want: &ObjectType, names_keys: bool) -> String {
     let missing = want
         .iter()

@@ -1,7 +1,7 @@
-//! Conversion of values to types, and the search for a type that several types convert to.
+//! Conversion of values to types, and unification: the search for a type that several types convert to.
 //!
-//! Start at [`convert`] and [`unify`]. A *safe* conversion succeeds for every value of a type, an unsafe one depends on
-//! the value. Facts and messages are those of cty (`reference: go-cty 1.18`).
+//! Start reading at [`convert`] and [`unify`]. A *safe* conversion succeeds for every value of a type; an unsafe
+//! one depends on the value. Results and messages equal those of cty 1.18.
 
 mod apply;
 mod check;
@@ -15,11 +15,11 @@ pub use unify::{unify, unify_safe};
 
 use crate::{Path, Type, Value};
 
-/// Why a value has no counterpart of the wanted type.
+/// The reason why a value does not convert to the wanted type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ConvertError {
-    /// The part of the value that does not fit.
+    /// The path to the part of the value that does not convert.
     pub path: Path,
     /// The reason, such as `a number is required`. It never quotes the value.
     pub message: String,
@@ -31,11 +31,11 @@ impl ConvertError {
     }
 }
 
-/// Converts `value` to `want`; each [`Type::Dynamic`] in `want` takes what the value has there. Marks stay where they
-/// are.
+/// Converts `value` to `want`. Each [`Type::Dynamic`] in `want` accepts the type of that part of the value. Marks
+/// stay on their parts.
 ///
 /// # Errors
-/// If the value has no counterpart of that type, with the path to the part at fault.
+/// Returns an error with the path to the faulty part if the value does not convert.
 pub fn convert(value: &Value, want: &Type) -> Result<Value, ConvertError> {
     convert_at(value, want, &mut Path::root())
 }

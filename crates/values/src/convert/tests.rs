@@ -1,4 +1,4 @@
-//! Conversions, unifications and their messages.
+//! Tests of conversions, unifications and their messages.
 
 use super::{convert, unify};
 use crate::{Mark, MarkKind, Type, Value, json};

@@ -1,12 +1,12 @@
-//! Unification: the type that a conditional's arms, or the elements of a collection, have in common.
+//! Unification: finds the common type of a conditional's results, or of the elements of a collection.
 
 use std::cmp::Ordering;
 
 use super::check::{Mode, possible};
 use crate::Type;
 
-/// The type that values of all the given types convert to, if conversions that depend on the value count. `None` if
-/// there is none, or no types are given.
+/// Returns the type that values of all given types convert to, including conversions that depend on the value.
+/// `None` if there is none, or if `types` is empty.
 #[must_use]
 pub fn unify(types: &[Type]) -> Option<Type> {
     unify_in(types, Mode::Unsafe)
@@ -27,7 +27,7 @@ pub(super) fn unify_in(types: &[Type], mode: Mode) -> Option<Type> {
     }
 }
 
-/// Many elements have few types.
+/// Removes duplicates, since many elements usually have few types.
 fn distinct(types: &[Type]) -> Vec<Type> {
     let mut found: Vec<Type> = Vec::new();
     for ty in types {
@@ -38,7 +38,7 @@ fn distinct(types: &[Type]) -> Vec<Type> {
     found
 }
 
-/// Types of one kind are unified inside. The outer `None` says that this way does not apply.
+/// Unifies types of one kind by their element types. The outer `None` means that the types are not of one kind.
 fn unify_structure(types: &[Type], mode: Mode) -> Option<Option<Type>> {
     let count = |is: fn(&Type) -> bool| types.iter().filter(|ty| is(ty)).count();
     let maps = count(|ty| matches!(ty, Type::Map(_)));
@@ -137,7 +137,7 @@ fn tuples_to_list(types: &[Type], mode: Mode) -> Option<Type> {
     types.iter().all(|ty| possible(ty, &unified, mode)).then_some(unified)
 }
 
-/// Each object type as a map type; the others as they are.
+/// Replaces each object type by a map type, and keeps other types.
 fn objects_as_maps(types: &[Type], mode: Mode) -> Option<Vec<Type>> {
     let as_map = |ty: &Type| match ty {
         Type::Object(_) => objects_to_map(std::slice::from_ref(ty), mode),
@@ -146,7 +146,7 @@ fn objects_as_maps(types: &[Type], mode: Mode) -> Option<Vec<Type>> {
     types.iter().map(as_map).collect()
 }
 
-/// Each tuple type as a list type; the others as they are.
+/// Replaces each tuple type by a list type, and keeps other types.
 fn tuples_as_lists(types: &[Type], mode: Mode) -> Option<Vec<Type>> {
     let as_list = |ty: &Type| match ty {
         Type::Tuple(_) => tuples_to_list(std::slice::from_ref(ty), mode),
@@ -155,13 +155,13 @@ fn tuples_as_lists(types: &[Type], mode: Mode) -> Option<Vec<Type>> {
     types.iter().map(as_list).collect()
 }
 
-/// The first type, most general first, that all others convert to.
+/// Returns the most general of the types that all others convert to.
 fn most_general(types: &[Type], mode: Mode) -> Option<Type> {
     let suits = |want: &&Type| types.iter().all(|ty| ty == *want || possible(ty, want, mode));
     by_generality(types).into_iter().find(suits).cloned()
 }
 
-/// A topological order over "is more general than"; types that cannot be compared keep their order.
+/// Sorts topologically by "is more general than". Types that cannot be compared keep their order.
 fn by_generality(types: &[Type]) -> Vec<&Type> {
     let mut rest: Vec<&Type> = types.iter().collect();
     let mut sorted = Vec::with_capacity(types.len());
@@ -179,11 +179,11 @@ fn by_generality(types: &[Type]) -> Vec<&Type> {
     sorted
 }
 
-/// `Less` if `a` is more general than `b`, `Equal` if that cannot be said.
+/// Returns `Less` if `a` is more general than `b`, and `Equal` if neither is.
 fn generality(a: &Type, b: &Type) -> Ordering {
     match (a, b) {
         (Type::Dynamic, Type::Dynamic) => Ordering::Equal,
-        // What is open takes the type of its neighbours.
+        // An open type takes the type of the others.
         (Type::Dynamic, _) => Ordering::Greater,
         (_, Type::Dynamic) => Ordering::Less,
         (Type::String, Type::Number | Type::Bool) => Ordering::Less,
@@ -209,7 +209,7 @@ fn generality(a: &Type, b: &Type) -> Ordering {
     }
 }
 
-/// The order that all parts agree on; parts that say nothing do not count.
+/// Returns the order that all parts agree on, ignoring parts that are `Equal`. `Equal` if they disagree.
 fn agreed(orders: impl Iterator<Item = Ordering>) -> Ordering {
     let mut result = Ordering::Equal;
     for order in orders.filter(|order| order.is_ne()) {

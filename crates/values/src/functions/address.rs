@@ -1,13 +1,13 @@
-//! IP addresses and prefixes, read and written as Go does. Leading zeros are read as decimal.
+//! IP addresses and prefixes, parsed and formatted as Go does. Numbers with leading zeros are decimal.
 
 use num_bigint::BigUint;
 use num_traits::One;
 
-/// An address: 4 or 16 bytes. One of 16 that maps an IPv4 address stays so.
+/// An address of 4 or 16 bytes. An IPv4-mapped IPv6 address keeps its 16 bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Address(pub(super) Vec<u8>);
 
-/// A network: its first address, and the number of bits that all of its addresses share.
+/// A network: its first address, and the number of leading bits that all of its addresses share.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Prefix {
     pub(super) first: Address,
@@ -15,16 +15,16 @@ pub(super) struct Prefix {
 }
 
 impl Address {
-    /// Reads an address of either family.
+    /// Parses an address of either family.
     pub(super) fn parse(text: &str) -> Option<Address> {
         let four = || four_bytes(text).map(|bytes| Address(bytes.to_vec()));
         four().or_else(|| sixteen_bytes(text).map(|bytes| Address(bytes.to_vec())))
     }
 
-    /// The address of a number, unless it needs more bits.
+    /// Returns the address for a number. `None` if the number needs more bits.
     pub(super) fn of_number(number: &BigUint, bits: usize) -> Option<Address> {
         let digits = number.to_bytes_be();
-        // Zero is one digit, which is there already.
+        // The number zero has one digit already.
         let missing = (bits / 8).checked_sub(digits.len())?;
         let mut bytes = vec![0; missing];
         bytes.extend(digits);
@@ -39,7 +39,7 @@ impl Address {
         BigUint::from_bytes_be(&self.0)
     }
 
-    /// The last four bytes, where it is an IPv4 address in either form.
+    /// Returns the four bytes of an IPv4 address in either form. `None` for any other address.
     pub(super) fn as_four(&self) -> Option<&[u8]> {
         match &self.0[..] {
             four @ [_, _, _, _] => Some(four),
@@ -48,7 +48,7 @@ impl Address {
         }
     }
 
-    /// As Go writes it: one that maps an IPv4 address looks like that.
+    /// Formats the address as Go does. An IPv4-mapped address is written as IPv4.
     pub(super) fn to_text(&self) -> String {
         if let Some(four) = self.as_four() {
             let parts: Vec<String> = four.iter().map(u8::to_string).collect();
@@ -59,7 +59,7 @@ impl Address {
     }
 }
 
-/// The longest run of zeros is left out, the first of several.
+/// Formats groups and abbreviates the longest run of zeros, or the first of several.
 fn hexadecimal(groups: &[u16]) -> String {
     let (mut start, mut length) = (0, 0);
     for at in 0..groups.len() {
@@ -79,7 +79,7 @@ fn hexadecimal(groups: &[u16]) -> String {
 }
 
 impl Prefix {
-    /// Reads an address with a length. Bits of the address beyond the length are dropped.
+    /// Parses an address with a prefix length. Address bits beyond the length are cleared.
     pub(super) fn parse(text: &str) -> Result<Prefix, String> {
         let invalid = || format!("invalid CIDR address: {text}");
         let (address, length) = text.split_once('/').ok_or_else(invalid)?;
@@ -88,7 +88,7 @@ impl Prefix {
         Ok(Prefix::around(&address, length))
     }
 
-    /// The network of that length that an address is in.
+    /// Returns the network of the given length that contains an address.
     pub(super) fn around(address: &Address, length: usize) -> Prefix {
         let mut bytes = address.0.clone();
         for (i, byte) in bytes.iter_mut().enumerate() {
@@ -104,17 +104,17 @@ impl Prefix {
             .unwrap_or_else(|| self.first.clone())
     }
 
-    /// Whether an address of the same family is in it.
+    /// Returns true if the network contains an address of the same family.
     pub(super) fn contains(&self, address: &Address) -> bool {
         Prefix::around(address, self.length).first == self.first
     }
 
-    /// The bits of the length.
+    /// Returns the netmask.
     pub(super) fn mask(&self) -> Address {
         Prefix::around(&Address(vec![0xff; self.first.0.len()]), self.length).first
     }
 
-    /// A network that maps IPv4 addresses is written as one of them.
+    /// Formats the network. An IPv4-mapped network is written as IPv4.
     pub(super) fn to_text(&self) -> String {
         let is_mapped = self.first.0.len() == 16 && self.first.as_four().is_some();
         let length = if is_mapped { self.length.saturating_sub(96) } else { self.length };
@@ -122,7 +122,7 @@ impl Prefix {
     }
 }
 
-/// A number of digits only.
+/// Parses a number that consists of digits only.
 fn decimal(text: &str) -> Option<usize> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
@@ -134,7 +134,8 @@ fn four_bytes(text: &str) -> Option<[u8; 4]> {
     parts?.try_into().ok()
 }
 
-/// Groups of up to sixteen bits, of which `::` leaves out those that are zero; the last two may be an IPv4 address.
+/// Parses groups of up to 16 bits. `::` stands for omitted zero groups; the last two groups may be an IPv4
+/// address.
 fn sixteen_bytes(text: &str) -> Option<[u8; 16]> {
     let (front, back) = match text.split_once("::") {
         Some((front, back)) => (front, Some(back)),
@@ -154,7 +155,7 @@ fn sixteen_bytes(text: &str) -> Option<[u8; 16]> {
     Some(bytes)
 }
 
-/// `Option<Option<T>>` the other way round: nothing wanted is not nothing found.
+/// Transposes `Option<Option<T>>`: a missing input gives `Some(None)`, and a failed parse gives `None`.
 trait TransposeOption<T> {
     fn transpose_option(self) -> Option<Option<T>>;
 }

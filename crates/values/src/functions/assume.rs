@@ -1,4 +1,5 @@
-//! Functions that say of an unknown value what its author knows; once it is known, it has to be so.
+//! Functions that refine an unknown value with assumptions of the author. Once the value is known, the assumptions
+//! are checked.
 
 use super::{
     call::{Call, FunctionError},
@@ -149,7 +150,7 @@ fn at_most(call: &Call<'_>) -> Result<Value, FunctionError> {
     refined(call, length(call, 1).map(|most| Refinements::NONE.with_max_length(most)))
 }
 
-/// The first argument, of which more is known; what is known already must not contradict it.
+/// Returns the first argument with more refinements. Fails if they contradict the known facts.
 fn refined(
     call: &Call<'_>,
     more: Result<Refinements, FunctionError>,
@@ -157,7 +158,7 @@ fn refined(
     let (value, more) = (&call.args[0], more?);
     let wrong = || FunctionError::at(0, "assumption was not upheld");
     if value.is_null() {
-        // What is said of texts and lengths says nothing of a null.
+        // Refinements of the text or the length do not apply to a null.
         return if more.is_not_null() { Err(wrong()) } else { Ok(value.clone()) };
     }
     if let Some(text) = value.as_str() {

@@ -1,4 +1,4 @@
-//! Base64 as Go's decoder reads it: over line ends, and with bits in the last symbol that belong to nothing.
+//! Decodes Base64 as Go's decoder does: it skips line ends, and ignores unused bits in the last symbol.
 
 use base64::{
     Engine,
@@ -12,7 +12,7 @@ const LOOSE: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
 );
 
-/// The bytes of a text, or where it stops to be Base64.
+/// Returns the decoded bytes, or the offset at which the text is not Base64.
 pub(super) fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let found = match text.bytes().any(|byte| is_end(&byte)) {
@@ -22,7 +22,7 @@ pub(super) fn decode(text: &str) -> Result<Vec<u8>, usize> {
     found.map_err(|_| fault(text.as_bytes()))
 }
 
-/// The offset that Go reports.
+/// Returns the error offset that Go reports.
 fn fault(text: &[u8]) -> usize {
     let is_symbol = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     let skip = |mut at: usize| {

@@ -1,4 +1,4 @@
-//! What happens around every function: arity, conversion, nulls, unknowns and marks.
+//! The steps that all function calls share: arity, conversion, nulls, unknown values and marks.
 
 use std::borrow::Cow;
 
@@ -8,48 +8,50 @@ use crate::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-/// What functions need of the world.
+/// The environment in which functions are called.
 pub trait FunctionEnv {
-    /// The content of a file, by the path as the configuration gives it.
+    /// Returns the content of a file. The path is as written in the configuration.
     ///
     /// # Errors
-    /// With the reason, in words for the user.
+    /// Returns the reason, worded for the user.
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
 
-    /// Whether a file exists.
+    /// Returns true if a file exists.
     ///
     /// # Errors
-    /// With the reason why that cannot be told, or that it is no ordinary file.
+    /// Returns the reason why this cannot be determined, or that the path is not a regular file.
     fn file_exists(&self, path: &str) -> Result<bool, String>;
 
-    /// The names in a directory, each with whether it is a directory itself.
+    /// Returns the names in a directory, each with a flag that is true for a directory.
     ///
     /// # Errors
-    /// With the reason, in words for the user.
+    /// Returns the reason, worded for the user.
     fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
         Err(format!("{path:?} cannot be listed here"))
     }
 
-    /// The directory that relative paths start from; `None` if it is not known.
+    /// Returns the directory that relative paths start from; `None` if it is not known.
     fn base_directory(&self) -> Option<String> {
         None
     }
 
-    /// The user's home directory, if there is one.
+    /// Returns the user's home directory, or `None` if there is none.
     fn home_directory(&self) -> Option<String> {
         None
     }
 
-    /// Whether what is at a path is decided later, by a run. The result of whoever asks for it is unknown then.
+    /// Returns true if only a later run determines the file at a path. The results of calls that read it are then
+    /// unknown.
     fn is_undecided(&self, _path: &str) -> bool {
         false
     }
 
-    /// Renders a template whose variables are the attributes or elements of `variables`. Those have their marks, to tell
-    /// what is secret; the template is to see none, and the call puts them on the result.
+    /// Renders a template whose variables are the attributes or elements of `variables`. The variables have their
+    /// marks so that the environment knows which are secret. The template must see them without marks; the call
+    /// adds the marks to the result.
     ///
     /// # Errors
-    /// With the reason, in words for the user.
+    /// Returns the reason, worded for the user.
     fn render_template(
         &self,
         name: &str,
@@ -57,34 +59,34 @@ pub trait FunctionEnv {
         variables: &Value,
     ) -> Result<Value, RenderError>;
 
-    /// The time of `timestamp()` in RFC 3339, or `None` while it is not decided.
+    /// Returns the time of `timestamp()` in RFC 3339, or `None` while it is not determined.
     fn now(&self) -> Option<String>;
 
-    /// The time of `plantimestamp()` in RFC 3339, or `None` where there is no plan.
+    /// Returns the time of `plantimestamp()` in RFC 3339, or `None` if there is no plan.
     fn plan_time(&self) -> Option<String> {
         None
     }
 
-    /// Random bytes to hash a password with, or `None` while they are not decided.
+    /// Returns random bytes for hashing a password, or `None` while they are not determined.
     fn salt(&self) -> Option<[u8; 16]> {
         None
     }
 
-    /// What evaluations may take, and until when. With `None`, each call may take the default on its own.
+    /// Returns the budget of the evaluation. With `None`, each call gets the default limit on its own.
     fn budget(&self) -> Option<&Budget> {
         None
     }
 
-    /// A new random UUID, or `None` while it is not decided.
+    /// Returns a new random UUID, or `None` while it is not determined.
     fn uuid(&self) -> Option<String>;
 }
 
-/// Why a template was not rendered.
+/// The reason why a template was not rendered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RenderError {
-    /// Something is wrong with it, in words for the user.
+    /// The template has an error, described for the user.
     Failed(String),
-    /// The evaluation around must end, too.
+    /// The whole evaluation must end.
     Exceeded(Exceeded),
 }
 
@@ -94,19 +96,19 @@ impl From<String> for RenderError {
     }
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct FunctionError {
-    /// The argument at fault, if one is.
+    /// The faulty argument; `None` if the error is about the call as a whole.
     pub argument: Option<usize>,
     /// The reason. It quotes no secret.
     pub message: String,
-    /// Whether there is nothing wrong: the result will be known later.
+    /// Set if this is not an error: the result is unknown until a later run.
     is_undecided: bool,
-    /// The argument whose text the reason has parts of.
+    /// The argument whose text the message quotes.
     quotes: Option<usize>,
-    /// Set where the evaluation as a whole must end, and not only this call.
+    /// Set if the whole evaluation must end, not only this call.
     pub exceeded: Option<Exceeded>,
 }
 
@@ -121,27 +123,28 @@ impl FunctionError {
         }
     }
 
-    /// The end of the evaluation as a whole.
+    /// Creates the error that ends the whole evaluation.
     pub(super) fn exceeding(exceeded: Exceeded) -> FunctionError {
         FunctionError { exceeded: Some(exceeded), ..FunctionError::new(exceeded.to_string()) }
     }
 
-    /// No error: the result depends on what only a run decides.
+    /// Creates the marker for a result that only a later run determines. It is not an error.
     pub(super) fn undecided() -> FunctionError {
         FunctionError { is_undecided: true, ..FunctionError::new("") }
     }
 
-    /// A reason with parts of an argument's text in it. If that argument is secret, the user is told something else.
+    /// Creates an error whose message quotes an argument's text. If that argument is secret, another message
+    /// replaces it.
     pub(super) fn quoting(argument: usize, message: impl Into<String>) -> FunctionError {
         FunctionError { quotes: Some(argument), ..FunctionError::new(message) }
     }
 
-    /// The same reason, told of the call as a whole in other words.
+    /// Returns the error with another message, without a faulty argument.
     pub(super) fn told_as(self, message: String) -> FunctionError {
         FunctionError { argument: None, message, ..self }
     }
 
-    /// The same reason, told of one argument.
+    /// Returns the error with the given faulty argument.
     pub(super) fn told_of(self, argument: usize) -> FunctionError {
         FunctionError { argument: Some(argument), ..self }
     }
@@ -155,58 +158,58 @@ impl FunctionError {
         FunctionError { message: message.to_owned(), quotes: None, ..self }
     }
 
-    /// The reason why an argument does not fit. It may not quote a secret.
+    /// Creates an error for an argument that does not fit. The message must not quote a secret.
     pub fn at(argument: usize, message: impl Into<String>) -> FunctionError {
         FunctionError { argument: Some(argument), ..FunctionError::new(message) }
     }
 }
 
-/// What is said of a number that is not whole, or too large.
+/// The message for a number that is not whole, or too large.
 pub(super) const NOT_WHOLE: &str =
     "value must be a whole number, between -9223372036854775808 and 9223372036854775807";
 
-/// One call as a body sees it.
+/// A call as the body of a function sees it.
 pub(super) struct Call<'a> {
-    /// Arguments of the parameters' types. Under most rules they have no marks.
+    /// The arguments, converted to the types of the parameters. Under most rules they have no marks.
     pub(super) args: &'a [Value],
-    /// The same arguments with their marks.
+    /// The arguments with their marks, otherwise equal to `args`.
     pub(super) marked: &'a [Value],
-    /// The type that the result has.
+    /// The type of the result.
     pub(super) ty: Type,
     pub(super) env: &'a dyn FunctionEnv,
-    /// Whether messages must not quote arguments.
+    /// True if messages must not quote arguments.
     pub(super) secret: bool,
 }
 
 impl Call<'_> {
-    /// The text of an argument that is a known string; empty for anything else.
+    /// Returns the text of an argument that is a known string; empty for any other argument.
     pub(super) fn text(&self, position: usize) -> &str {
         self.args.get(position).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The number of an argument.
+    /// Returns the number of an argument.
     pub(super) fn number(&self, position: usize) -> Result<&crate::Number, FunctionError> {
         let number = self.args.get(position).and_then(Value::as_number);
         number.ok_or_else(|| FunctionError::at(position, "number required"))
     }
 
-    /// The whole number of an argument.
+    /// Returns the whole number of an argument.
     pub(super) fn whole(&self, position: usize) -> Result<i64, FunctionError> {
         let whole = self.number(position)?.to_i64();
         whole.ok_or_else(|| FunctionError::new(NOT_WHOLE))
     }
 
-    /// The elements of an argument that is a known list, set or tuple; none for anything else.
+    /// Returns the elements of an argument that is a known list, set or tuple; empty for any other argument.
     pub(super) fn items(&self, position: usize) -> &[Value] {
         self.args.get(position).and_then(Value::as_slice).unwrap_or(&[])
     }
 
-    /// Text for a message, unless it may be secret.
+    /// Quotes a text for a message, unless it may be secret.
     pub(super) fn quoted(&self, text: &str) -> String {
         self.shown(format_args!("{text:?}"))
     }
 
-    /// A part of an argument for a message, unless it may be secret.
+    /// Formats a part of an argument for a message. If it may be secret, the result names only its marks.
     pub(super) fn shown(&self, part: impl std::fmt::Display) -> String {
         match self.secrecy() {
             Some(word) => format!("({word} value)"),
@@ -214,7 +217,7 @@ impl Call<'_> {
         }
     }
 
-    /// Why messages must not quote arguments, in a word.
+    /// Returns the adjective for the marks that forbid messages to quote arguments; `None` if quoting is allowed.
     pub(super) fn secrecy(&self) -> Option<&'static str> {
         let has = |kind| self.marked.iter().any(|it| it.has_deep(kind));
         match (has(MarkKind::Ephemeral), has(MarkKind::Sensitive)) {
@@ -225,37 +228,37 @@ impl Call<'_> {
         }
     }
 
-    /// Makes sure that so many bytes may be allocated.
+    /// Checks that `bytes` bytes may be allocated.
     pub(super) fn reserve(&self, bytes: u64) -> Result<(), FunctionError> {
         reserve(self.env, bytes)
     }
 
-    /// Bytes that may be allocated.
+    /// Returns the number of bytes that may be allocated.
     pub(super) fn room(&self) -> u64 {
         self.env.budget().map_or(Budget::DEFAULT_LIMIT, Budget::left)
     }
 
-    /// Counts a step of work whose length the arguments decide.
+    /// Counts a step of work whose length depends on the arguments.
     pub(super) fn step(&self) -> Result<(), FunctionError> {
         self.env.budget().map_or(Ok(()), Budget::step).map_err(FunctionError::exceeding)
     }
 
-    /// Looks whether the user interrupted the run: for steps that take long.
+    /// Checks for an interruption by the user. For steps that take long.
     pub(super) fn check_interrupt(&self) -> Result<(), FunctionError> {
         self.env.budget().map_or(Ok(()), Budget::check).map_err(FunctionError::exceeding)
     }
 
-    /// An unknown result of the type that the call has, with the marks of whatever may end up inside it.
+    /// Returns an unknown result of the call's type, with the marks of all values that may become part of it.
     pub(super) fn unknown(&self) -> Value {
         unknown_of(Value::unknown(self.ty.clone()), self.args)
     }
 }
 
 impl Function {
-    /// The type of the result for arguments that are known, unknown, or stand for their types as unknown values.
+    /// Returns the type of the result. An argument may be an unknown value that stands for its type.
     ///
     /// # Errors
-    /// If no such call can succeed.
+    /// Returns an error if no such call can succeed.
     pub fn return_type(&self, args: &[Value]) -> Result<Type, FunctionError> {
         let args = self.prepared(args)?;
         self.typed(&without_marks(&args)).map_err(|error| error.without_secrets_of(&args))
@@ -264,7 +267,7 @@ impl Function {
     /// Calls the function.
     ///
     /// # Errors
-    /// If an argument does not fit, or the function refuses.
+    /// Returns an error if an argument does not fit, or if the function itself fails.
     pub fn call(&self, args: &[Value], env: &dyn FunctionEnv) -> Result<Value, FunctionError> {
         let Body::Plain(body) = self.body else {
             return Err(FunctionError::new(format!("{} is no ordinary function", self.name)));
@@ -302,7 +305,7 @@ impl Function {
         Ok(result.with_marks(&marks))
     }
 
-    /// Makes sure that there is room for what the function needs.
+    /// Checks that the memory which the function needs is available.
     fn reserve_for(&self, args: &[Value], env: &dyn FunctionEnv) -> Result<(), FunctionError> {
         let sum = |size: fn(&Value) -> u64| {
             args.iter().fold(0, |sum: u64, arg| sum.saturating_add(size(arg)))
@@ -317,7 +320,7 @@ impl Function {
         reserve(env, bytes)
     }
 
-    /// Charges a result, as far as it was made here.
+    /// Charges the memory of a result, without the parts that it shares with arguments.
     fn charge(
         &self,
         result: &Value,
@@ -329,7 +332,7 @@ impl Function {
             Needs::Nothing => return Ok(()),
             _ if args.iter().any(|arg| arg.shares_node(result)) => return Ok(()),
             _ if self.rule == RuleId::CarryingFunction => result.shallow_size(),
-            // Texts are those of the argument.
+            // The texts are shared with the argument.
             _ if self.rule == RuleId::Conversion => result.walked_size(),
             _ => result.unshared_size(),
         };
@@ -343,7 +346,7 @@ impl Function {
         }
     }
 
-    /// Arguments of the parameters' types, with their marks.
+    /// Converts the arguments to the types of the parameters. They keep their marks.
     fn prepared(&self, args: &[Value]) -> Result<Vec<Value>, FunctionError> {
         if args.len() < self.params.len() {
             let missing = &self.params[args.len()];
@@ -365,10 +368,10 @@ impl Function {
         pairs.map(|(i, arg, parameter)| argument(i, arg, parameter)).collect()
     }
 
-    /// The argument as the body sees it under the function's rule.
+    /// Returns the argument as the body sees it under the function's mark rule.
     fn stripped(&self, arg: &Value) -> Value {
         match self.rule {
-            // The body itself decides about marks.
+            // The body itself handles marks.
             RuleId::IsSensitive | RuleId::EphemeralAsNull => return arg.clone(),
             _ => {}
         }
@@ -395,13 +398,13 @@ impl Function {
 fn reserve(env: &dyn FunctionEnv, bytes: u64) -> Result<(), FunctionError> {
     let reserved = match env.budget() {
         Some(budget) => budget.reserve(bytes),
-        // Without a budget each call has a whole one.
+        // Without a budget, each call gets a full default budget.
         None => Budget::new(Budget::DEFAULT_LIMIT).reserve(bytes),
     };
     reserved.map_err(FunctionError::exceeding)
 }
 
-/// Arguments without any marks; most have none.
+/// Returns the arguments without any marks. Most have none and are borrowed.
 fn without_marks(args: &[Value]) -> Cow<'_, [Value]> {
     match args.iter().any(Value::is_marked_deep) {
         false => Cow::Borrowed(args),
@@ -409,7 +412,7 @@ fn without_marks(args: &[Value]) -> Cow<'_, [Value]> {
     }
 }
 
-/// An unknown value with the marks of whatever may end up inside it.
+/// Returns an unknown value with the marks of all values that may become part of it.
 fn unknown_of(unknown: Value, parts: &[Value]) -> Value {
     parts.iter().fold(unknown, |value, part| value.with_marks(&part.deep_marks()))
 }

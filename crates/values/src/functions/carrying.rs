@@ -1,4 +1,4 @@
-//! Functions that carry elements over from their arguments, with the marks that the elements have.
+//! Functions that carry over elements of their arguments. The elements keep their own marks.
 
 use std::collections::BTreeMap;
 
@@ -176,7 +176,7 @@ fn merge_type(args: &[Value]) -> Result<Type, FunctionError> {
     let Some((first, _)) = types.first() else {
         return Ok(Type::object::<&str>([]));
     };
-    // A null without a type is no map, so that the result is an object, as in the references.
+    // A null without a type is not a map, so the result is an object, as in OpenTofu.
     let is_typed = types.len() == args.len();
     if matches!(first, Type::Map(_)) && is_typed && types.iter().all(|(ty, _)| ty == first) {
         return Ok(first.clone());
@@ -267,7 +267,7 @@ fn prefixed(what: &str, error: &FunctionError) -> FunctionError {
     FunctionError::new(format!("{what}: {}", error.message))
 }
 
-/// Where the wrapped index leads; negative ones count from the end.
+/// Returns the position for an index that wraps around; negative indices count from the end.
 fn wrapped(index: &Value, length: usize) -> Option<usize> {
     let length = i64::try_from(length).ok().filter(|length| *length > 0)?;
     usize::try_from(index.as_number()?.to_i64()?.rem_euclid(length)).ok()
@@ -390,12 +390,12 @@ fn flatten_type(args: &[Value]) -> Result<Type, FunctionError> {
     }
 }
 
-/// Elements of nested sequences, one after the other.
+/// The flattened elements of nested sequences.
 struct Flat {
     items: Vec<Value>,
-    /// Marks of the sequences that were dissolved.
+    /// The marks of the sequences that were flattened.
     marks: Marks,
-    /// Whether all lengths are known.
+    /// True if the lengths of all sequences are known.
     complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Texts in other encodings.
+//! Functions that encode and decode texts in other character encodings.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_16BE, UTF_16LE, X_USER_DEFINED};
@@ -27,11 +27,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// An encoding by its IANA name. What the web takes for another one is a case of its own.
+/// An encoding by its IANA name. Encodings that the web standard replaces by others have their own variants.
 enum Charset {
     Ascii,
     Latin1,
-    /// ISO 8859-9, which differs from the first part in six letters.
+    /// ISO 8859-9, which differs from ISO 8859-1 in six letters.
     Latin5,
     /// Big-endian, after a byte order mark.
     Utf16,
@@ -123,7 +123,8 @@ fn is_control(code: u32) -> bool {
     (0x80..0xa0).contains(&code)
 }
 
-/// The web gives a control character to every byte that a Windows code page leaves free; IANA's page leaves it free.
+/// The web standard maps each unassigned byte of a Windows code page to a control character; IANA's tables leave
+/// it unassigned.
 fn is_windows(encoding: &'static Encoding) -> bool {
     encoding.name().starts_with("windows-")
 }

@@ -1,4 +1,4 @@
-//! Functions that choose among their arguments.
+//! Functions that choose one of their arguments.
 
 use super::{
     call::{Call, FunctionError},

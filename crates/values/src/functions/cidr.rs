@@ -1,7 +1,7 @@
 //! Functions on IP prefixes.
 //!
-//! Numbers of hosts and networks are used as the references use them, who compute with signed numbers of any size and
-//! look at the lowest 64 bits to see whether one fits.
+//! Host and network numbers work as in OpenTofu. It computes with signed numbers of any size, and checks only the
+//! lowest 64 bits to see whether a number fits.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_traits::{One, Zero};
@@ -64,7 +64,8 @@ fn prefix(call: &Call<'_>) -> Result<Prefix, String> {
         .map_err(|message| format!("invalid CIDR expression: {}", hidden_if_secret(call, message)))
 }
 
-/// A whole number. One so large that no address could come of it is as good as one a little less large.
+/// Returns a whole number, clamped: any value beyond the address width is equally out of range. `None` if the
+/// number is not whole.
 fn big(number: &Number) -> Option<BigInt> {
     const MOST: f64 = 1e60;
     if !number.is_integer() {
@@ -86,10 +87,10 @@ fn whole(call: &Call<'_>, position: usize) -> Result<i64, &'static str> {
     call.args[position].as_number().and_then(Number::to_i64).ok_or(NOT_WHOLE)
 }
 
-/// The address with a number in the bits before the last `free` ones.
+/// Returns the address with a number added in the bits before the last `free` ones.
 fn with_number(base: &Address, number: &BigInt, free: usize) -> Result<Address, FunctionError> {
     let combined = BigInt::from(base.to_number()) | (number << free);
-    // A negative one counts by its magnitude, as in the references.
+    // A negative number counts by its magnitude, as in OpenTofu.
     Address::of_number(combined.magnitude(), base.bits())
         .ok_or_else(|| FunctionError::new("the result is no address of the same family"))
 }
@@ -117,7 +118,7 @@ fn cidrhost(call: &Call<'_>) -> Result<Value, FunctionError> {
         let message = format!("prefix of {length} does not accommodate a host numbered {number}");
         return Err(FunctionError::new(message));
     }
-    // Into an IPv4 address that is mapped, the references put the number at the beginning.
+    // For an IPv4-mapped address, OpenTofu puts the number into the first bits.
     let is_mapped = prefix.first.bits() == 128 && prefix.first.as_four().is_some();
     let address = with_number(&prefix.first, &number, if is_mapped { 96 } else { 0 })?;
     Ok(Value::string(address.to_text()))
@@ -149,7 +150,7 @@ fn cidrsubnet(call: &Call<'_>) -> Result<Value, FunctionError> {
     }
     let longer = usize::try_from(longer)
         .map_err(|_| FunctionError::new("the prefix would be shorter than nothing"))?;
-    // Fewer bits, or more than 63, hold every number of 64 bits.
+    // A negative extension, or one of more than 63 bits, fits every number of 64 bits.
     let most = u32::try_from(more).ok().and_then(|more| 1_u64.checked_shl(more)).unwrap_or(0);
     if low_bits(&number) > most.wrapping_sub(1) {
         return Err(FunctionError::new(format!(
@@ -166,7 +167,8 @@ fn cidrsubnets(call: &Call<'_>) -> Result<Value, FunctionError> {
     let network = prefix(call).map_err(|message| FunctionError::at(0, message))?;
     let bits = network.first.bits();
     let mut networks = Vec::new();
-    // What comes after the last network, and that network; before the first one, the one before the prefix.
+    // `next` is the number after the last network, and `current` is that network. Before the first network, `next`
+    // is the first number of the prefix and `current` is `None`.
     let mut next = network.first.to_number();
     let mut current: Option<Prefix> = None;
     for position in 1..call.args.len() {
@@ -190,7 +192,7 @@ fn cidrsubnets(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::list(Type::String, networks))
 }
 
-/// The length of a prefix with more bits.
+/// Returns the length of a prefix with more bits.
 fn extended(call: &Call<'_>, network: &Prefix, more: i64) -> Result<usize, String> {
     let more = usize::try_from(more).ok().filter(|more| *more > 0);
     let more = more.ok_or("must extend prefix by at least one bit")?;
@@ -208,7 +210,7 @@ fn extended(call: &Call<'_>, network: &Prefix, more: i64) -> Result<usize, Strin
     Ok(length)
 }
 
-/// The first number from `number` on whose last bits are zero.
+/// Returns the first number that is not less than `number` and whose last bits are zero.
 fn aligned(number: &BigUint, zeros: usize) -> BigUint {
     let mask = (BigUint::one() << zeros) - BigUint::one();
     if (number & &mask).is_zero() { number.clone() } else { (number | mask) + BigUint::one() }
@@ -236,7 +238,8 @@ fn cidrcontains(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::bool([first, last].iter().all(|address| is_within(address, &containing))))
 }
 
-/// An address that is mapped is the one that it maps; a prefix of the longer form holds none of the shorter.
+/// Returns true if a prefix contains an address. An IPv4-mapped address counts as IPv4 in an IPv4 prefix; an IPv6
+/// prefix contains no IPv4 address.
 fn is_within(address: &Address, containing: &Prefix) -> bool {
     let four = address.as_four().map(|bytes| Address(bytes.to_vec()));
     match (four, containing.first.bits()) {

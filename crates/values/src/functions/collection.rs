@@ -1,4 +1,4 @@
-//! Functions that ask something of a collection.
+//! Functions that query a collection.
 
 use super::{
     call::{Call, FunctionError},
@@ -110,7 +110,7 @@ fn length(call: &Call<'_>) -> Result<Value, FunctionError> {
         (Type::Tuple(types), _) => return Ok(exact(types.len())),
         (Type::Object(object), _) => return Ok(exact(object.len())),
         (Type::String, Kind::Unknown(known)) => {
-            // A prefix that is safe to rely on keeps its characters.
+            // A safe prefix keeps its characters whatever text follows.
             Refinements::NONE.with_min_length(known.prefix().graphemes(true).count() as u64)
         }
         _ => value.range(),
@@ -147,7 +147,7 @@ fn keys(call: &Call<'_>) -> Result<Value, FunctionError> {
 
 fn contains(call: &Call<'_>) -> Result<Value, FunctionError> {
     if !call.args[1].is_known() {
-        // Also where the list is empty: the reference looks at the arguments first.
+        // Also for an empty list: OpenTofu checks for unknown arguments first.
         return Ok(call.unknown());
     }
     let mut undecided = false;
@@ -185,7 +185,7 @@ fn any_true(call: &Call<'_>) -> Result<Value, FunctionError> {
     quantified(call, true)
 }
 
-/// `deciding` is the element that settles the matter; null counts as false.
+/// Returns `deciding` if one element equals it, since that element decides the result; null counts as false.
 fn quantified(call: &Call<'_>, deciding: bool) -> Result<Value, FunctionError> {
     let mut undecided = false;
     for item in call.items(0) {
@@ -217,7 +217,7 @@ fn one(call: &Call<'_>) -> Result<Value, FunctionError> {
         let least = value.range().min_length();
         return if least > 1 { Err(FunctionError::at(0, NOT_ONE)) } else { Ok(call.unknown()) };
     };
-    // Elements of a set that are not known may turn out to be one.
+    // Unknown elements of a set may turn out to be equal.
     let may_merge = matches!(value.kind(), Kind::Set(_)) && !value.is_wholly_known();
     match items {
         [] => Ok(Value::null(call.ty.clone())),
@@ -235,7 +235,7 @@ fn sum(call: &Call<'_>) -> Result<Value, FunctionError> {
     if items.is_empty() {
         return Err(FunctionError::at(0, "cannot sum an empty list"));
     }
-    // Numbers of machine precision first: the sum has the precision of its operands.
+    // Keep the numbers at machine precision: the sum has the precision of its operands.
     let mut total: Option<Number> = None;
     for item in items {
         let item =

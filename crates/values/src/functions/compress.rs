@@ -1,4 +1,4 @@
-//! gzip in Base64.
+//! Functions for gzip data in Base64.
 
 use std::io::{Read, Write};
 
@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn base64gzip(call: &Call<'_>) -> Result<Value, FunctionError> {
     let failed = |_| FunctionError::new("failed to write gzip raw data");
-    // The header of Go's writer: no time, an unknown system.
+    // Equals the header of Go's writer: no time, an unknown operating system.
     let mut writer =
         GzBuilder::new().operating_system(255).write(Vec::new(), Compression::default());
     writer.write_all(call.text(0).as_bytes()).map_err(failed)?;
@@ -49,7 +49,7 @@ fn base64gunzip(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Err(FunctionError::new("failed to gunzip bytestream: gzip: invalid header"));
     }
     let mut text = Vec::new();
-    // A text that does not fit is read as far as it does.
+    // Reads one byte more than fits at most, so that `reserve` reports a text that is too long.
     let most = call.room();
     let read = GzDecoder::new(&bytes[..]).take(most.saturating_add(1)).read_to_end(&mut text);
     call.reserve(text.len() as u64)?;

@@ -1,4 +1,4 @@
-//! `tostring`, `tolist` and their like.
+//! Type conversions: `tostring`, `tolist` and similar functions.
 
 use super::{
     call::{Call, FunctionError},
@@ -48,7 +48,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The type that is written decides, and it is no value.
+/// The written type determines the result, and it is not a value.
 fn any_type(_args: &[Value]) -> Result<Type, FunctionError> {
     Ok(Type::Dynamic)
 }
@@ -100,7 +100,7 @@ fn converted(call: &Call<'_>, to: &Type) -> Result<Value, FunctionError> {
         return Err(FunctionError::at(0, no_conversion(&from, to)));
     }
     if !value.is_known() {
-        // The reference knows nothing of the result but its type, not even its length.
+        // As in OpenTofu, only the type of the result is known, not even its length.
         return Ok(call.unknown());
     }
     convert::convert(value, to).map_err(|error| {

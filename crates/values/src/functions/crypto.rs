@@ -1,4 +1,4 @@
-//! Functions that are neither hashes nor encodings: identifiers by name, passwords, decryption.
+//! Cryptographic functions that are neither hashes nor encodings: name-based UUIDs, password hashes, decryption.
 
 use base64::{Engine, alphabet, engine::GeneralPurpose, engine::general_purpose::NO_PAD};
 use blowfish::Blowfish;
@@ -42,7 +42,7 @@ fn uuid(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(call.env.uuid().map_or_else(|| call.unknown(), Value::from))
 }
 
-/// The last digit of the first group tells the namespaces that RFC 9562 defines apart.
+/// The namespaces of RFC 9562. They differ only in the last digit of the first group.
 const DEFINED: &str = "6ba7b81?-9dad-11d1-80b4-00c04fd430c8";
 
 fn uuidv5(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -74,7 +74,7 @@ fn uuid_text(bytes: &[u8; 16]) -> String {
     parts.join("-")
 }
 
-/// Reads a UUID with or without dashes, in braces, or as a URN.
+/// Parses a UUID with or without dashes, in braces, or as a URN.
 fn namespace(text: &str) -> Result<[u8; 16], String> {
     let dashed = match text.len() {
         36 => text.get(..),
@@ -103,7 +103,7 @@ fn hexadecimal(digits: &str) -> Option<[u8; 16]> {
 const LOWEST_COST: i64 = 4;
 const HIGHEST_COST: i64 = 31;
 const DEFAULT_COST: i64 = 10;
-/// The cipher takes no longer key, with the zero after it.
+/// The longest password in bytes. The cipher accepts no longer key, including the final zero byte.
 const LONGEST_PASSWORD: usize = 72;
 
 fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
@@ -136,10 +136,11 @@ fn bcrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
 
 const BCRYPT_BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::BCRYPT, NO_PAD);
 
-/// So many rounds take a part of a second.
+/// The number of rounds between two checks for an interruption. They take a fraction of a second.
 const ROUNDS_AT_ONCE: u64 = 256;
 
-/// The hash, unless the run is interrupted: the highest cost, which the reference allows too, takes days.
+/// Returns the hash, or an error if the run is interrupted. OpenTofu also allows the highest cost, which takes
+/// days.
 fn bcrypt_text(call: &Call<'_>, cost: i64, salt: &[u8; 16]) -> Result<String, FunctionError> {
     let key = [call.text(0).as_bytes(), &[0]].concat();
     let mut cipher: Blowfish = Blowfish::bc_init_state();

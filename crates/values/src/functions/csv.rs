@@ -1,4 +1,5 @@
-//! CSV, as strict as Go's reader: as many fields in each record as in the first one, quotes only around whole fields.
+//! Decodes CSV as strictly as Go's reader: each record has as many fields as the first one, and quotes enclose
+//! only whole fields.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ fn csvdecode_type(args: &[Value]) -> Result<Type, FunctionError> {
 fn header(reader: &mut Reader<'_>) -> Result<Vec<Str>, String> {
     let names = reader.record()?.ok_or("missing header line")?;
     let names: Vec<Str> = names.iter().map(|name| crate::text::normalized(name)).collect();
-    // Sorted, two that are equal are neighbours.
+    // After sorting, equal names are neighbours.
     let mut sorted: Vec<&Str> = names.iter().collect();
     sorted.sort();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -68,7 +69,7 @@ fn rows(call: &Call<'_>) -> Result<Vec<Value>, FunctionError> {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// The line that was read last, counted from one.
+    /// The number of the last line that was read, counted from one.
     line: usize,
     /// The line on which the record begins.
     first_line: usize,
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
         Reader { rest: text, line: 0, first_line: 0 }
     }
 
-    /// The next line without its end, and its end as a field has it.
+    /// Returns the next line without its line ending, and the line ending as it appears in a quoted field.
     fn next_line(&mut self) -> Option<(&'a str, &'static str)> {
         if self.rest.is_empty() {
             return None;
@@ -93,7 +94,7 @@ impl<'a> Reader<'a> {
         Some((line.strip_suffix('\r').unwrap_or(line), end))
     }
 
-    /// The fields of the next line that is not empty, which may go on over several.
+    /// Returns the fields of the next line that is not empty. A record with quoted fields may span several lines.
     fn record(&mut self) -> Result<Option<Vec<String>>, String> {
         let (mut line, mut end) = loop {
             match self.next_line() {
@@ -129,7 +130,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The field after its opening quote, what comes after its closing one, and the end of that line.
+    /// Returns the rest of a field after its opening quote, the text after its closing quote, and the ending of
+    /// that line.
     fn quoted(
         &mut self,
         mut line: &'a str,

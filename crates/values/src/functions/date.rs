@@ -1,4 +1,4 @@
-//! Functions on moments.
+//! Functions on timestamps.
 
 use super::{
     call::{Call, FunctionError},
@@ -79,7 +79,7 @@ fn formatdate(call: &Call<'_>) -> Result<Value, FunctionError> {
     })
 }
 
-/// Runs of a letter are verbs, what is between single quotes and everything else stays as it is.
+/// Formats a timestamp. A run of one letter is a verb; text in single quotes and all other characters are copied.
 fn formatted(format: &str, moment: Moment) -> Result<String, String> {
     let civil = moment.civil();
     let mut out = String::with_capacity(format.len());
@@ -104,7 +104,7 @@ fn formatted(format: &str, moment: Moment) -> Result<String, String> {
     Ok(out)
 }
 
-/// The text up to the closing quote, in which two quotes are one; gives what comes after it.
+/// Copies the text up to the closing quote, in which two quotes stand for one. Returns the rest after it.
 fn literal<'a>(mut rest: &'a str, out: &mut String) -> Result<&'a str, String> {
     loop {
         let end = rest.find('\'').ok_or("unterminated literal '")?;

@@ -1,4 +1,4 @@
-//! Encodings of values and texts.
+//! Functions that encode and decode values and texts.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -71,7 +71,7 @@ fn jsonencode(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::string(text))
 }
 
-/// The first character of the JSON of a value that is known not to be null.
+/// Returns the first character of a value's JSON form if it is certain; empty if the value may be null.
 fn json_prefix(value: &Value) -> &'static str {
     if !value.is_definitely_not_null() {
         return "";
@@ -84,7 +84,7 @@ fn json_prefix(value: &Value) -> &'static str {
     }
 }
 
-/// The type lies in the text, so that it is open until the text is known.
+/// Returns the type that the JSON text describes; open until the text is known.
 fn jsondecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].kind() {
         Kind::String(text) => json::implied_type(text.as_bytes())
@@ -93,7 +93,8 @@ fn jsondecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     }
 }
 
-/// Bytes that the values in a text of JSON can take. Each but the first stands behind one of three characters.
+/// Returns an upper bound for the bytes that the values in a JSON text take. Every value but the first follows one
+/// of three characters.
 fn values_in_json(args: &[Value]) -> u64 {
     let text = args.first().and_then(Value::as_str).unwrap_or("");
     let values = text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();

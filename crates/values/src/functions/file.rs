@@ -1,4 +1,4 @@
-//! Functions on files and their paths.
+//! Functions on files and paths.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "templatefile",
-        // A template with unknown variables may come to a known text: it may not look at them.
+        // A template with unknown variables may still render to a known text, because it may not use them.
         &[Parameter::string("path"), Parameter::any("vars").shallow()],
         Returns::From(|_| Ok(Type::Dynamic)),
         templatefile,
@@ -83,7 +83,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// The content of the file that an argument names.
+/// Returns the content of the file that an argument names.
 pub(super) fn bytes(call: &Call<'_>, position: usize) -> Result<Vec<u8>, FunctionError> {
     let path = expanded(call, position)?;
     if call.env.is_undecided(&path) {
@@ -92,7 +92,7 @@ pub(super) fn bytes(call: &Call<'_>, position: usize) -> Result<Vec<u8>, Functio
     call.env.read_file(&path).map_err(|message| refused(call, position, message))
 }
 
-/// A path whose tilde is the home directory.
+/// Replaces a leading tilde in a path by the home directory.
 fn expanded<'a>(call: &Call<'a>, position: usize) -> Result<Cow<'a, str>, FunctionError> {
     let path: &'a str = call.args[position].as_str().unwrap_or("");
     with_home(call, path)
@@ -110,7 +110,7 @@ fn with_home<'a>(call: &Call<'_>, path: &'a str) -> Result<Cow<'a, str>, String>
     Ok(Cow::Owned(cleaned(&format!("{home}/{rest}"))))
 }
 
-/// The reason may name the file, which must not be shown if the path is secret.
+/// Creates the error for a file. The reason may name the file, which must stay hidden if the path is secret.
 fn refused(call: &Call<'_>, position: usize, message: String) -> FunctionError {
     let message = if call.secret {
         "the file cannot be read; its path is sensitive".to_owned()
@@ -157,7 +157,7 @@ fn templatestring(call: &Call<'_>) -> Result<Value, FunctionError> {
     rendered(call, "the template", call.text(0))
 }
 
-/// The variables of a template need names.
+/// Checks that the variables of a template have valid names.
 fn check_names(call: &Call<'_>) -> Result<(), FunctionError> {
     let Some(entries) = call.args[1].as_map() else {
         return Err(FunctionError::at(1, "invalid vars value: must be a map"));
@@ -201,7 +201,7 @@ fn fileset(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::set(Type::String, found))
 }
 
-/// A path from a directory on. Neither of them has a `..` that means something.
+/// Returns `path` relative to the directory `base`. Neither may contain a significant `..`.
 fn relative(base: &str, path: &str) -> String {
     let parts = |path: &str| -> Vec<String> {
         path.split('/').filter(|it| !matches!(*it, "" | ".")).map(str::to_owned).collect()
@@ -250,7 +250,7 @@ fn cleaned(path: &str) -> String {
     clean(path, path.starts_with('/'))
 }
 
-/// The shortest path that means the same, as Go's `filepath.Clean` has it.
+/// Returns the shortest equivalent path, as Go's `filepath.Clean` does.
 fn clean(path: &str, rooted: bool) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

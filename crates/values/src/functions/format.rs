@@ -31,7 +31,7 @@ fn format(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(rendered.into_value())
 }
 
-/// A text as far as it is known.
+/// A text, or its known prefix.
 struct Rendered {
     text: String,
     complete: bool,
@@ -46,7 +46,8 @@ impl Rendered {
     }
 }
 
-/// Fills values into the format. `before` bytes were made of other values already.
+/// Formats values by the format string. `before` is the number of bytes that other values of the call already
+/// took.
 fn render(call: &Call<'_>, before: u64, args: &[Value]) -> Result<Rendered, FunctionError> {
     let template = call.text(0);
     let mut rendered = Rendered { text: String::new(), complete: true };
@@ -100,7 +101,7 @@ fn render(call: &Call<'_>, before: u64, args: &[Value]) -> Result<Rendered, Func
     Ok(rendered)
 }
 
-/// After the first unknown part nothing is known any more.
+/// Appends a text. After the first unknown part, the rest of the text is not known.
 fn append(rendered: &mut Rendered, text: &str) {
     if rendered.complete {
         rendered.text.push_str(text);

@@ -1,17 +1,17 @@
-//! Patterns of paths, as the references' library understands them: `*`, `?`, `[a-z]`, `{a,b}`, `\` and, as a whole part of a
-//! path, `**`.
+//! Matches paths against patterns, with the rules of OpenTofu's library: `*`, `?`, `[a-z]`, `{a,b}`, `\` and, as a
+//! whole path component, `**`.
 
 use std::collections::BTreeSet;
 
 use super::call::FunctionEnv;
 
-/// More alternatives than this are refused.
+/// The maximum number of alternatives.
 const MOST_PATTERNS: usize = 1_000;
 
-/// More directories than this are not looked into: links may lead in circles.
+/// The maximum number of directories to read, because links may form cycles.
 const MOST_DIRECTORIES: usize = 100_000;
 
-/// The files that a pattern matches. What cannot be read has none.
+/// Returns the files that match a pattern. A directory that cannot be read contributes none.
 pub(super) fn files(pattern: &str, env: &dyn FunctionEnv) -> Result<BTreeSet<String>, String> {
     if !is_valid(pattern) {
         return Err("syntax error in pattern".to_owned());
@@ -30,7 +30,8 @@ pub(super) fn files(pattern: &str, env: &dyn FunctionEnv) -> Result<BTreeSet<Str
     Ok(walk.found)
 }
 
-/// The end of a class whose bracket is at the beginning, past its closing bracket.
+/// Returns the offset after the closing bracket of the class that `text` begins with. `None` if the class is empty
+/// or unclosed.
 fn class_end(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1).peekable();
     chars.next_if(|(_, c)| matches!(c, '!' | '^'));
@@ -76,7 +77,7 @@ fn is_valid(pattern: &str) -> bool {
     depth == 0
 }
 
-/// The bytes that the element of a pattern at the beginning takes.
+/// Returns the length in bytes of the first element of a pattern.
 fn element(text: &str) -> usize {
     let first = text.chars().next().map_or(0, char::len_utf8);
     match text.as_bytes().first() {
@@ -86,7 +87,7 @@ fn element(text: &str) -> usize {
     }
 }
 
-/// One pattern for each alternative, so that none has braces.
+/// Expands alternatives to one pattern each, so that no pattern contains braces.
 fn expand(pattern: &str, into: &mut Vec<String>) -> Result<(), String> {
     let mut start = 0;
     while start < pattern.len() && !pattern[start..].starts_with('{') {
@@ -193,7 +194,7 @@ fn unescaped(part: &str) -> String {
     out
 }
 
-/// Whether a part of a pattern matches a name. Where it fails, the last `*` takes one character more.
+/// Returns true if a pattern component matches a name. After a mismatch, the last `*` matches one more character.
 fn matches(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern, name);
     let mut retry: Option<(&str, &str)> = None;
@@ -224,13 +225,14 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether one element of a pattern takes a character.
+/// Returns true if an element of a pattern matches a character.
 fn takes(element: &str, c: char) -> bool {
     let mut chars = element.chars();
     match chars.next() {
         Some('?') => true,
         Some('\\') => chars.next() == Some(c),
-        // A class with a slash in it is cut in two by the parts of a path, neither of which matches anything.
+        // Splitting a path into components cuts a class that contains a slash in two; neither half matches
+        // anything.
         Some('[') => element.len() > 1 && in_class(&element[1..element.len() - 1], c),
         first => first == Some(c),
     }

@@ -1,4 +1,4 @@
-//! Hashes of texts and files.
+//! Functions that hash texts and files.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use md5::Md5;

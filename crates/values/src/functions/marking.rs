@@ -1,4 +1,4 @@
-//! Functions about marks.
+//! Functions that add, remove and query marks.
 
 use super::{
     call::{Call, FunctionError},
@@ -65,7 +65,7 @@ fn is_sensitive(call: &Call<'_>) -> Result<Value, FunctionError> {
     if value.marks().has(MarkKind::Sensitive) {
         return Ok(Value::bool(true));
     }
-    // What is not known yet may come with a mark.
+    // An unknown value may still get a mark.
     if value.is_known() { Ok(Value::bool(false)) } else { Ok(Value::unknown(Type::Bool)) }
 }
 
@@ -76,13 +76,15 @@ fn ephemeral_as_null(call: &Call<'_>) -> Result<Value, FunctionError> {
     }
 }
 
-/// Types stay as they are, so that a configuration means the same in every phase. Only the type of an ephemeral object
-/// or tuple is left open: the names in it may be the secret, as in `{ (var.secret) = 1 }`, and types are stored.
+/// Replaces the parts that have a mark by null. Types stay the same, so that a configuration has the same meaning
+/// in every phase. Only the type of an ephemeral object or tuple becomes open: its attribute names may be the
+/// secret, as in `{ (var.secret) = 1 }`, and types are stored.
 fn nulled(value: &Value, kind: MarkKind) -> Value {
     nulled_in(value, kind, true)
 }
 
-/// `may_open`: whether the type may change, as it may not where the value is an element of a collection.
+/// Implements [`nulled`]. `may_open` permits the type to become open. It is false inside a collection, whose
+/// elements must keep their type.
 fn nulled_in(value: &Value, kind: MarkKind, may_open: bool) -> Value {
     if !value.has_deep(kind) {
         return value.clone();
@@ -97,7 +99,7 @@ fn nulled_in(value: &Value, kind: MarkKind, may_open: bool) -> Value {
         ty => ty,
     };
     let bare = match value.kind() {
-        // It will be null, so nothing that was known of it holds.
+        // The value will be null, so its refinements no longer hold.
         Kind::Unknown(_) => Value::unknown_with(ty, Refinements::NONE),
         _ => Value::null(ty),
     };

@@ -1,10 +1,11 @@
-//! The function library: each function's signature, the rule by which its result is marked, and its body.
+//! The function library. Each function has a signature, a rule for the marks of its result, and a body.
 //!
-//! Start at [`lookup`] and [`Function::call`]; `signature` holds the vocabulary, `call` the protocol that all functions
-//! share (conversion of arguments, nulls, unknowns, marks), and the other modules one family each.
+//! Start reading at [`lookup`] and [`Function::call`]. `signature` defines the types of signatures, `call` the
+//! steps that all functions share (conversion of arguments, nulls, unknown values, marks), and each other module a
+//! family of functions.
 //!
-//! `try`, `can` and `convert` are listed for their documentation only: they are forms of expressions, evaluated where
-//! expressions are.
+//! `try`, `can` and `convert` are listed only for their documentation: they are forms of expressions, which the
+//! expression evaluator handles.
 
 mod address;
 mod assume;
@@ -47,7 +48,7 @@ use rustc_hash::FxHashMap;
 pub use call::{FunctionEnv, FunctionError, RenderError};
 pub use signature::{Function, Parameter, Place, Shape};
 
-/// All functions of all families.
+/// The functions, by family.
 const FAMILIES: &[&[Function]] = &[
     assume::FUNCTIONS,
     carrying::FUNCTIONS,
@@ -75,17 +76,17 @@ const FAMILIES: &[&[Function]] = &[
     yaml::FUNCTIONS,
 ];
 
-/// Whether a text is a duration such as `1h30m`, as Go reads it.
+/// Returns true if a text is a duration that Go parses, such as `1h30m`.
 pub fn is_duration(text: &str) -> bool {
     moment::duration(text).is_ok()
 }
 
-/// Every function, family by family.
+/// Returns every function, family by family.
 pub fn all() -> impl Iterator<Item = &'static Function> {
     FAMILIES.iter().copied().flatten()
 }
 
-/// The function of a name. The prefix `core::` is allowed.
+/// Returns the function with a name. The prefix `core::` is allowed. `None` if there is no such function.
 #[must_use]
 pub fn lookup(name: &str) -> Option<&'static Function> {
     static BY_NAME: LazyLock<FxHashMap<&str, &Function>> =

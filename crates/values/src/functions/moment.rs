@@ -1,21 +1,21 @@
-//! Moments and durations as texts: RFC 3339 as Go reads and writes it, with the messages that the reference has.
+//! Timestamps and durations as texts: RFC 3339 as Go parses and formats it, with OpenTofu's messages.
 
-/// A moment with the offset that it was written with.
+/// A point in time, with the UTC offset in which it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Moment {
     /// Seconds since 1970, in UTC.
     pub(super) seconds: i64,
     pub(super) nanoseconds: u32,
-    /// Seconds east of UTC.
+    /// The UTC offset in seconds; positive east of Greenwich.
     pub(super) offset: i64,
 }
 
-/// The parts of a moment where it was written.
+/// The calendar fields of a timestamp in its own offset.
 pub(super) struct Civil {
     pub(super) year: i64,
     pub(super) month: u32,
     pub(super) day: u32,
-    /// Sunday is 0.
+    /// The day of the week; Sunday is 0.
     pub(super) weekday: u32,
     pub(super) hour: u32,
     pub(super) minute: u32,
@@ -25,7 +25,7 @@ pub(super) struct Civil {
 const DAY: i64 = 86_400;
 
 impl Moment {
-    /// Reads a timestamp.
+    /// Parses a timestamp.
     pub(super) fn parse(text: &str) -> Result<Moment, String> {
         let mut reader = Reader { rest: text };
         let moment = reader.moment()?;
@@ -33,14 +33,14 @@ impl Moment {
         Ok(moment)
     }
 
-    /// Reads a timestamp as YAML has it: with short fields, without a zone, or only a date.
+    /// Parses a timestamp in the forms of YAML: with short fields, without a zone, or only a date.
     pub(super) fn parse_loosely(text: &str) -> Option<Moment> {
         let mut reader = Reader { rest: text };
         let moment = reader.loose_moment().ok()?;
         reader.rest.is_empty().then_some(moment)
     }
 
-    /// The moment after a number of nanoseconds.
+    /// Returns the timestamp `nanoseconds` later.
     pub(super) fn plus(self, nanoseconds: i64) -> Moment {
         let sum = i64::from(self.nanoseconds) + nanoseconds.rem_euclid(1_000_000_000);
         let seconds = self.seconds + nanoseconds.div_euclid(1_000_000_000) + sum / 1_000_000_000;
@@ -64,19 +64,19 @@ impl Moment {
         }
     }
 
-    /// The offset as `+01:30`, or without the colon.
+    /// Returns the offset as `+01:30`, with `colon` between hours and minutes.
     pub(super) fn offset_text(self, colon: &str) -> String {
         let sign = if self.offset < 0 { '-' } else { '+' };
         let minutes = self.offset.abs() / 60;
         format!("{sign}{:02}{colon}{:02}", minutes / 60, minutes % 60)
     }
 
-    /// The offset, or `Z` for none.
+    /// Returns the offset, or `Z` for UTC.
     pub(super) fn zone_text(self) -> String {
         if self.offset == 0 { "Z".to_owned() } else { self.offset_text(":") }
     }
 
-    /// RFC 3339 without fractions.
+    /// Formats as RFC 3339 without fractions.
     pub(super) fn to_text(self) -> String {
         let at = self.civil();
         let sign = if at.year < 0 { "-" } else { "" };
@@ -93,7 +93,7 @@ impl Moment {
     }
 }
 
-/// Days since 1970 of a date of the Gregorian calendar, whose years are taken to begin in March.
+/// Returns the days since 1970 of a Gregorian date. The computation lets years begin in March.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -102,7 +102,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The other way round.
+/// Returns the year, month and day for days since 1970; the inverse of [`days_of`].
 fn date_of(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -129,7 +129,7 @@ fn days_in(month: i64, year: i64) -> i64 {
     }
 }
 
-/// What is left to read.
+/// A cursor over the rest of a text.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -193,7 +193,7 @@ impl Reader<'_> {
         Ok(digits.parse().unwrap_or(0))
     }
 
-    /// Two digits; where `least` is one, one is enough here.
+    /// Parses a number of `least` to two digits.
     fn number(
         &mut self,
         what: &str,
@@ -222,7 +222,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Digits after a point, of which nine count.
+    /// Parses digits after a point or a comma; only the first nine count.
     fn fraction(&mut self) -> u32 {
         let digits = self.rest.strip_prefix(['.', ',']).unwrap_or("");
         let length = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -260,7 +260,7 @@ impl Reader<'_> {
         Ok(sign * (hours * 3600 + minutes * 60))
     }
 
-    /// What Go's reader lets pass and the standard does not.
+    /// Refuses the forms that Go's parser accepts but RFC 3339 does not.
     fn is_strict(&self, text: &str) -> Result<(), String> {
         if text.as_bytes().get(12) == Some(&b':') {
             return Err(unusable(&text[11..12], "hour"));
@@ -287,7 +287,7 @@ fn invalid(reason: &str) -> String {
     format!("not a valid RFC3339 timestamp: {reason}")
 }
 
-/// What is there is not what should be.
+/// Creates the error for unexpected text.
 fn unusable(found: &str, what: &str) -> String {
     invalid(&match what {
         _ if found.is_empty() => format!("end of string before {what}"),
@@ -297,7 +297,7 @@ fn unusable(found: &str, what: &str) -> String {
     })
 }
 
-/// Reads a duration such as `-1h30m`, in nanoseconds.
+/// Parses a duration such as `-1h30m` to nanoseconds.
 pub(super) fn duration(text: &str) -> Result<i64, String> {
     let invalid = || format!("time: invalid duration {}", escaped(text));
     let (is_negative, mut rest) = match text.strip_prefix('-') {
@@ -324,10 +324,10 @@ pub(super) fn duration(text: &str) -> Result<i64, String> {
     }
 }
 
-/// The largest magnitude that a duration may have.
+/// The largest magnitude of a duration.
 const LIMIT: u64 = 1 << 63;
 
-/// One number with its unit, and what comes after it.
+/// Parses one number with its unit. Returns its nanoseconds and the rest of the text.
 fn term<'a>(rest: &'a str, text: &str) -> Result<(u64, &'a str), String> {
     let invalid = || format!("time: invalid duration {}", escaped(text));
     let (whole, rest) = digits(rest);
@@ -356,7 +356,8 @@ fn term<'a>(rest: &'a str, text: &str) -> Result<(u64, &'a str), String> {
     Ok((total.checked_add(part).filter(|it| *it <= LIMIT).ok_or_else(invalid)?, rest))
 }
 
-/// A fraction of a unit. Go computes it in floating point, from as many digits as fit into 63 bits.
+/// Returns the nanoseconds of a fraction of a unit. Go computes it in floating point, from as many digits as fit
+/// into 63 bits.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -377,7 +378,7 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
 }
 
-/// In double quotes, with every byte beyond ASCII as its number.
+/// Quotes a text, with every byte outside ASCII as a hexadecimal escape.
 fn escaped(text: &str) -> String {
     let mut out = String::from("\"");
     for byte in text.bytes() {

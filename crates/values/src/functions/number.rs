@@ -54,7 +54,7 @@ fn floor(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::number(unsigned_zero(call.number(0)?.floor())))
 }
 
-/// The references go through whole numbers, which have one zero.
+/// Removes the sign of zero. OpenTofu converts to a whole number here, which has no negative zero.
 fn unsigned_zero(number: Number) -> Number {
     if number.signum() == 0 { Number::zero() } else { number }
 }
@@ -71,7 +71,8 @@ fn max(call: &Call<'_>) -> Result<Value, FunctionError> {
     extreme(call, Ordering::Greater)
 }
 
-/// The argument that compares in `direction` with all others. Among unknown ones, what is known still bounds it.
+/// Returns the argument that compares in `direction` with all others. If some are unknown, the known ones still
+/// bound the result.
 fn extreme(call: &Call<'_>, direction: Ordering) -> Result<Value, FunctionError> {
     if call.args.is_empty() {
         return Err(FunctionError::new("must pass at least one number"));
@@ -100,7 +101,8 @@ fn log(call: &Call<'_>) -> Result<Value, FunctionError> {
     finite(logarithm(number) / logarithm(base))
 }
 
-/// The natural logarithm as Go computes it, in the way of FreeBSD's `e_log.c`: its last digits are part of results.
+/// Computes the natural logarithm as Go does, by the algorithm of FreeBSD's `e_log.c`, because its last digits are
+/// visible in results.
 fn logarithm(number: f64) -> f64 {
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -134,7 +136,7 @@ fn pow(call: &Call<'_>) -> Result<Value, FunctionError> {
     finite(power(call.number(0)?.nearest_f64(), call.number(1)?.nearest_f64()))
 }
 
-/// Whole powers by squaring, as Go has them: their last digits are part of results.
+/// Computes whole powers by squaring, as Go does, because the last digits are visible in results.
 fn power(base: f64, exponent: f64) -> f64 {
     let (whole, part) = (exponent.abs().trunc(), exponent.abs().fract());
     let is_ordinary =
@@ -174,9 +176,9 @@ fn power(base: f64, exponent: f64) -> f64 {
     }
 }
 
-/// A number from a half to one, and the power of two that it is to be multiplied by.
+/// Splits a number into a fraction from one half to one and a power of two.
 fn mantissa(number: f64) -> (f64, i64) {
-    // Subnormal numbers have no room in the exponent.
+    // Subnormal numbers have no exponent bits.
     let (number, lift) =
         if number.is_normal() { (number, 0) } else { (number * 2_f64.powi(64), 64) };
     let bits = number.to_bits();
@@ -185,7 +187,7 @@ fn mantissa(number: f64) -> (f64, i64) {
 }
 
 fn scaled(number: f64, power: i64) -> f64 {
-    // In steps, so that no step overflows before the last.
+    // Scale in steps, so that no step overflows before the last one.
     let mut left = power.clamp(-2200, 2200);
     let mut number = number;
     while left != 0 {

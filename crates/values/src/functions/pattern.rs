@@ -53,7 +53,7 @@ fn replace(call: &Call<'_>) -> Result<Value, FunctionError> {
     replace_all(call, &compiled(1, pattern)?, text, replacement).map(Value::string)
 }
 
-/// Replaces every match. How long the result will be is known only once all captures are put in.
+/// Replaces every match. The budget is checked on the way, since the length of the result depends on all captures.
 fn replace_all(
     call: &Call<'_>,
     regex: &Regex,
@@ -73,7 +73,7 @@ fn replace_all(
     Ok(replaced)
 }
 
-/// A string without groups, a tuple of strings with groups, an object with named groups.
+/// Returns the result type: a string without groups, a tuple of strings with groups, an object with named groups.
 fn regex_type(args: &[Value]) -> Result<Type, FunctionError> {
     let Kind::String(pattern) = args[0].kind() else {
         return Ok(Type::Dynamic);

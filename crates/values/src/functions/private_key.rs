@@ -1,15 +1,16 @@
 //! RSA private keys, and decryption with them by PKCS #1 version 1.5.
 //!
-//! The time that a decryption takes depends on the key. Whoever could measure it reads the configuration that has the key.
+//! The duration of a decryption depends on the key. That is acceptable: an attacker in a position to measure it
+//! can also read the configuration that contains the key.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use num_bigint::BigUint;
 use num_integer::Integer;
 
-/// Longer numbers take longer than any key is worth.
+/// The maximum size of a number. Longer numbers would take too long.
 const MOST_BITS: u64 = 16_384;
 
-/// `1.2.840.113549.1.1.1`
+/// The encoded object identifier `1.2.840.113549.1.1.1`.
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
 pub(super) struct PrivateKey {
@@ -18,7 +19,7 @@ pub(super) struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Reads a key in PEM: PKCS #1, PKCS #8, or OpenSSH's own format, none of them encrypted.
+    /// Parses an unencrypted key in PEM: PKCS #1, PKCS #8, or OpenSSH's own format.
     pub(super) fn parse(text: &str) -> Result<PrivateKey, String> {
         let (label, headers, bytes) = block(text).ok_or("ssh: no key found")?;
         if headers.contains("ENCRYPTED") {
@@ -38,7 +39,7 @@ impl PrivateKey {
         if is_sound { Ok(key) } else { Err("its numbers make no key".to_owned()) }
     }
 
-    /// The message, unless it was encrypted otherwise.
+    /// Returns the message. `None` if it was not encrypted for this key.
     pub(super) fn decrypt(&self, ciphertext: &[u8]) -> Option<Vec<u8>> {
         let number = BigUint::from_bytes_be(ciphertext);
         if number >= self.modulus {
@@ -46,14 +47,14 @@ impl PrivateKey {
         }
         let size = usize::try_from(self.modulus.bits().div_ceil(8)).ok()?;
         let padded = number.modpow(&self.exponent, &self.modulus).to_bytes_be();
-        // The first byte is zero, and number's bytes begin after it.
+        // The leading zero byte of the padding is not part of the number's bytes.
         let body = padded.strip_prefix(&[2]).filter(|_| padded.len() + 1 == size)?;
         let end = body.iter().position(|byte| *byte == 0).filter(|end| *end >= 8)?;
         Some(body[end + 1..].to_vec())
     }
 }
 
-/// The first PEM block: its label, its headers, its bytes.
+/// Returns the label, the headers and the bytes of the first PEM block.
 fn block(text: &str) -> Option<(&str, String, Vec<u8>)> {
     let (_, text) = text.split_once("-----BEGIN ")?;
     let (label, text) = text.split_once("-----")?;
@@ -64,11 +65,11 @@ fn block(text: &str) -> Option<(&str, String, Vec<u8>)> {
     Some((label, headers.concat(), bytes))
 }
 
-/// What is left of a DER encoding.
+/// A cursor over a DER encoding.
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
-    /// The content of the next element, which has to have a tag.
+    /// Returns the content of the next element. `None` if it has another tag.
     fn element(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (first, rest) = self.0.split_first()?;
         let (length, rest) = rest.split_first()?;
@@ -90,7 +91,7 @@ impl<'a> Der<'a> {
         self.element(0x30).map(Der)
     }
 
-    /// A number that is not negative.
+    /// Returns a non-negative number.
     fn number(&mut self) -> Option<BigUint> {
         let bytes = self.element(0x02)?;
         let is_positive = bytes.first().is_some_and(|first| first & 0x80 == 0);
@@ -113,7 +114,7 @@ fn pkcs8(bytes: &[u8]) -> Option<PrivateKey> {
     is_rsa.then(|| pkcs1(info.element(0x04)?))?
 }
 
-/// What is left of an encoding of SSH: lengths of four bytes before everything.
+/// A cursor over an SSH encoding, in which every field follows its length in four bytes.
 struct Ssh<'a>(&'a [u8]);
 
 impl<'a> Ssh<'a> {
@@ -136,7 +137,7 @@ impl<'a> Ssh<'a> {
 fn openssh(bytes: &[u8]) -> Option<PrivateKey> {
     let mut outer = Ssh(bytes.strip_prefix(b"openssh-key-v1\0")?);
     let cipher = outer.bytes()?;
-    // How the key is derived, with what, how many keys there are, and the public one.
+    // The key derivation, its options, the number of keys, and the public key.
     let (_, _, count, _) = (outer.bytes()?, outer.bytes()?, outer.word()?, outer.bytes()?);
     let mut key = Ssh(outer.bytes()?);
     let checks = (key.word()?, key.word()?);

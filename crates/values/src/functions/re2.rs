@@ -1,4 +1,4 @@
-//! Patterns of RE2 in the syntax of the crate `regex`, which is that of RE2 but for some classes and quotes.
+//! Translates RE2 patterns to the syntax of the crate `regex`, which differs only in some classes and in quotes.
 
 use std::{iter::Peekable, str::Chars};
 
@@ -6,7 +6,7 @@ const DIGIT: &str = "0-9";
 const WORD: &str = "0-9A-Za-z_";
 const SPACE: &str = "\\t\\n\\f\\r ";
 
-/// The same pattern. `\d`, `\w`, `\s` and `\b` are about ASCII in RE2, and `\Q…\E` is a quote.
+/// Returns the equivalent pattern. `\d`, `\w`, `\s` and `\b` match only ASCII in RE2, and `\Q…\E` quotes.
 pub(super) fn translated(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut chars = pattern.chars().peekable();
@@ -14,7 +14,7 @@ pub(super) fn translated(pattern: &str) -> String {
         match c {
             '\\' => escape(&mut chars, &mut out),
             '[' => class(&mut chars, &mut out),
-            // A brace that begins no repetition is a brace.
+            // A brace that begins no repetition is a literal brace.
             '{' if !is_repetition(chars.clone()) => out.push_str("\\{"),
             c => out.push(c),
         }
@@ -38,7 +38,7 @@ fn escape(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// Everything up to `\E`, or to the end, stands for itself.
+/// Escapes all characters up to `\E` or to the end.
 fn quote(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     while let Some(c) = chars.next() {
         if c == '\\' && chars.next_if_eq(&'E').is_some() {
@@ -48,7 +48,8 @@ fn quote(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// A class after its bracket. What `regex` has for operations on classes are characters in RE2.
+/// Translates a class after its opening bracket. The operators that `regex` allows in classes are plain characters
+/// in RE2.
 fn class(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push('[');
     if chars.next_if_eq(&'^').is_some() {
@@ -78,7 +79,7 @@ fn class(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// `[:alpha:]` after its bracket, unless it does not end like that.
+/// Translates `[:alpha:]` after its opening bracket, or escapes the bracket if the name has no such end.
 fn named_class(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     let ahead: String = chars.clone().take_while(|c| *c != ']').collect();
     if ahead.len() > 2 && ahead.ends_with(':') {
@@ -89,7 +90,7 @@ fn named_class(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     }
 }
 
-/// Whether `{2}`, `{2,}` or `{2,3}` goes on here.
+/// Returns true if the rest of `{2}`, `{2,}` or `{2,3}` follows.
 fn is_repetition(chars: Peekable<Chars<'_>>) -> bool {
     let inside: String = chars.take_while(|c| *c != '}').take(12).collect();
     let (least, most) = inside.split_once(',').unwrap_or((&inside, "0"));

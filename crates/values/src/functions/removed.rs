@@ -1,4 +1,4 @@
-//! Functions that are no more, so that whoever still calls them learns what to write.
+//! Functions that were removed. A call fails with the current syntax to use instead.
 
 use super::{
     call::FunctionError,

@@ -1,4 +1,4 @@
-//! Functions that make lists.
+//! Functions that create lists.
 
 use super::{
     call::{Call, FunctionError},
@@ -38,7 +38,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// More elements are refused: a configuration that asks for them has made a mistake.
+/// The maximum number of elements; a larger count is a mistake in the configuration.
 const MOST: usize = 1024;
 
 fn range(call: &Call<'_>) -> Result<Value, FunctionError> {

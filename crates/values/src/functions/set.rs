@@ -38,7 +38,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn common_set(args: &[Value]) -> Result<Type, FunctionError> {
-    // An empty set of an open type says nothing of the type.
+    // An open type does not contribute to the common type.
     let says = |ty: &Type| *ty != Type::Dynamic;
     let types = args.iter().filter_map(|arg| arg.ty().element().cloned()).filter(says);
     let types: Vec<Type> = types.collect();
@@ -51,7 +51,7 @@ fn common_set(args: &[Value]) -> Result<Type, FunctionError> {
         .ok_or_else(|| FunctionError::new("given sets must all have compatible element types"))
 }
 
-/// The arguments' elements, as elements of the result's type.
+/// Returns the elements of each argument, converted to the element type of the result.
 fn operands(call: &Call<'_>) -> Result<Vec<Vec<Value>>, FunctionError> {
     let sets = call.args.iter().enumerate().map(|(i, arg)| {
         let set =
@@ -86,7 +86,7 @@ fn subtract(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(set_of(call, kept.cloned().collect()))
 }
 
-/// The element type of one factor; a tuple's elements must have one.
+/// Returns the element type of one factor; the elements of a tuple must have a common type.
 fn factor_type(position: usize, value: &Value) -> Result<Type, FunctionError> {
     match value.ty() {
         Type::List(element) | Type::Set(element) => Ok(Type::clone(&element)),
@@ -106,7 +106,7 @@ fn product_type(args: &[Value]) -> Result<Type, FunctionError> {
         args.iter().enumerate().map(|(i, arg)| factor_type(i, arg)).collect();
     let tuple = Type::tuple(types?);
     if args.iter().any(|arg| arg.ty() == Type::Dynamic) {
-        // It may turn out to be a set, which makes the result one.
+        // The argument may turn out to be a set, which would make the result a set.
         return Ok(Type::Dynamic);
     }
     let is_set = args.iter().any(|arg| matches!(arg.ty(), Type::Set(_)));
@@ -122,7 +122,7 @@ fn product(call: &Call<'_>) -> Result<Value, FunctionError> {
         let items = arg.as_slice().unwrap_or(&[]).iter().map(|item| convert::convert(item, &ty));
         let items: Result<Vec<Value>, _> = items.collect();
         let items = items.map_err(|error| FunctionError::at(i, error.message))?;
-        // Of each combination there is a tuple and its elements, and for a moment the shorter ones are there, too.
+        // Each combination is a tuple and its elements, and the shorter combinations still exist at the same time.
         let combination = (2 * i as u64 + 4) * NODE;
         let count = (combinations.len() as u64).saturating_mul(items.len() as u64);
         call.reserve(count.saturating_mul(combination))?;

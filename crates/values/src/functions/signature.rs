@@ -1,4 +1,4 @@
-//! The vocabulary of signatures.
+//! The types that describe function signatures.
 
 use std::fmt;
 
@@ -7,22 +7,22 @@ use crate::{Type, Value, rules::RuleId};
 
 /// A function of the library.
 pub struct Function {
-    /// The name as a configuration calls it.
+    /// The name in configurations.
     pub name: &'static str,
-    /// One line on what it does.
+    /// A description in one line.
     pub doc: &'static str,
-    /// The parameters that every call gives.
+    /// The parameters that every call must provide.
     pub params: &'static [Parameter],
-    /// The parameter that any number of further arguments belongs to.
+    /// The parameter for any number of further arguments.
     pub variadic: Option<Parameter>,
-    /// The rule by which the result is marked.
+    /// The rule that determines the marks of the result.
     pub rule: RuleId,
-    /// Where it can be called.
+    /// The contexts in which the function can be called.
     pub place: Place,
     pub(super) returns: Returns,
-    /// Whether the result may be null.
+    /// True if the result may be null.
     pub(super) nullable: bool,
-    /// The memory that a call takes.
+    /// The memory that a call needs.
     pub(super) needs: Needs,
     pub(super) body: Body,
 }
@@ -30,13 +30,13 @@ pub struct Function {
 /// A parameter of a function.
 #[derive(Clone, Copy)]
 pub struct Parameter {
-    /// The name used in messages.
+    /// The name in messages.
     pub name: &'static str,
-    /// What arguments are converted to.
+    /// The type that arguments are converted to.
     pub shape: Shape,
-    /// Whether null is an argument like any other.
+    /// True if null is a valid argument.
     pub allows_null: bool,
-    /// Whether the argument keeps its own marks, which reach the result only if it is chosen.
+    /// True if the argument keeps its own marks. They reach the result only if the argument is chosen.
     pub is_carried: bool,
     pub(super) unknowns: Unknowns,
 }
@@ -44,7 +44,7 @@ pub struct Parameter {
 /// The type of a parameter or a result, as a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// Any type, no conversion.
+    /// Any type, without conversion.
     Any,
     /// `bool`
     Bool,
@@ -68,46 +68,46 @@ pub enum Shape {
     SetOfString,
     /// `map(list(string))`
     MapOfListsOfString,
-    /// A type, which is no value.
+    /// A type expression, which is not a value.
     Type,
 }
 
-/// Where a function can be called.
+/// The context in which a function can be called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// In every expression.
+    /// Every expression.
     Everywhere,
-    /// In every expression but those of the console.
+    /// Every expression except those of the console.
     Configuration,
-    /// In the console only.
+    /// Only the console.
     Console,
-    /// Nowhere any more: a call says what to write instead.
+    /// No context: the function was removed, and a call reports the replacement.
     Removed,
 }
 
-/// When an argument that is not known makes the result unknown without asking the function.
+/// The unknown arguments for which the result is unknown without a call of the body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknowns {
-    /// If any part of it is unknown.
+    /// An argument with any unknown part.
     Deep,
-    /// If it is unknown itself.
+    /// An argument that is itself unknown.
     Shallow,
-    /// Never: the function looks for itself.
+    /// None: the body handles unknown arguments.
     Lazy,
 }
 
-/// The memory that a call must find free before it begins. A body that makes more reserves that itself.
+/// The memory that must be available before a call begins. A body that allocates more reserves that itself.
 #[derive(Clone, Copy)]
 pub(super) enum Needs {
-    /// None: the result is an argument or a part of one, or says something of one without a walk through it.
+    /// None: the result is an argument or a part of one, or a fact about one that needs no walk through it.
     Nothing,
-    /// That of the outermost containers: their elements are shared.
+    /// The size of the outermost containers: their elements are shared.
     Outermost,
-    /// That of all values in the arguments, none of them shared; their texts are.
+    /// The size of all values in the arguments without sharing; only their texts are shared.
     Walked,
-    /// That of the arguments, nothing of them shared.
+    /// The size of the arguments without any sharing.
     Unshared,
-    /// So many bytes.
+    /// The number of bytes that the function returns.
     Bytes(fn(&[Value]) -> u64),
 }
 
@@ -115,20 +115,20 @@ pub(super) enum Needs {
 #[derive(Clone, Copy)]
 pub(super) enum Returns {
     Fixed(Shape),
-    /// From the arguments, converted and without marks. Those that are not known stand for their types.
+    /// Computed from the arguments, converted and without marks. Unknown arguments stand for their types.
     From(fn(&[Value]) -> Result<Type, FunctionError>),
 }
 
-/// What computes a result.
+/// The implementation of a function.
 #[derive(Clone, Copy)]
 pub(super) enum Body {
     Plain(fn(&Call<'_>) -> Result<Value, FunctionError>),
-    /// A form of expression that only looks like a call.
+    /// A form of expression with the syntax of a call.
     Form,
 }
 
 impl Shape {
-    /// The type to convert to. What is no value is not converted.
+    /// Returns the type to convert to; `Dynamic` for a type expression, which is not converted.
     #[must_use]
     pub fn ty(self) -> Type {
         match self {
@@ -189,7 +189,8 @@ impl fmt::Debug for Function {
 }
 
 impl Function {
-    /// A function whose result is never null and takes the marks of all arguments, which is what most are.
+    /// Creates a function whose result is never null and has the marks of all arguments. Most functions are of
+    /// this kind.
     pub(super) const fn new(
         name: &'static str,
         params: &'static [Parameter],
@@ -231,13 +232,13 @@ impl Function {
         Function { needs, ..self }
     }
 
-    /// The parameter that the argument at `position` belongs to.
+    /// Returns the parameter for the argument at `position`. `None` if there is no such parameter.
     #[must_use]
     pub fn parameter(&self, position: usize) -> Option<&Parameter> {
         self.params.get(position).or(self.variadic.as_ref())
     }
 
-    /// The type of the result, where the arguments do not decide it.
+    /// Returns the type of the result, or `None` if it depends on the arguments.
     #[must_use]
     pub fn result(&self) -> Option<Type> {
         match self.returns {
@@ -246,13 +247,13 @@ impl Function {
         }
     }
 
-    /// Whether configurations are to call it: neither the console's nor one that was removed.
+    /// Returns true if configurations can call the function: it is neither for the console only nor removed.
     #[must_use]
     pub fn is_for_configurations(&self) -> bool {
         matches!(self.place, Place::Everywhere | Place::Configuration)
     }
 
-    /// Whether the function is a form of expression, which [`Function::call`] refuses.
+    /// Returns true if the function is a form of expression, which [`Function::call`] refuses.
     #[must_use]
     pub fn is_form(&self) -> bool {
         matches!(self.body, Body::Form)

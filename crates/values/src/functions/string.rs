@@ -85,7 +85,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Case maps of one character to one, as Go has them: `ß` stays, and there is no final sigma.
+/// Maps each character to one character, as Go does: `ß` stays the same, and there is no final sigma.
 fn mapped(call: &Call<'_>, map: fn(char) -> Option<char>) -> Result<Value, FunctionError> {
     let text: String = call.text(0).chars().map(|c| map(c).unwrap_or(c)).collect();
     Ok(Value::string(text))
@@ -95,7 +95,8 @@ fn only<I: Iterator<Item = char>>(mut chars: I) -> Option<char> {
     chars.next().filter(|_| chars.next().is_none())
 }
 
-/// Greek letters with an iota below have an upper case of several characters, and one of one.
+/// Returns the upper case. Greek letters with an iota subscript have two upper cases: one of several characters,
+/// and one of a single character, which is used here.
 fn upper_case(c: char) -> Option<char> {
     let distance = match u32::from(c) {
         0x1f80..=0x1f87 | 0x1f90..=0x1f97 | 0x1fa0..=0x1fa7 => 8,
@@ -105,7 +106,7 @@ fn upper_case(c: char) -> Option<char> {
     char::from_u32(u32::from(c) + distance)
 }
 
-/// Digraphs have a case between the two, and Georgian letters stay as they are.
+/// Returns the title case. Digraphs have a title case of their own, and Georgian letters stay the same.
 fn title_case(c: char) -> Option<char> {
     Some(match c {
         'Ǆ'..='ǆ' => 'ǅ',
@@ -135,7 +136,8 @@ fn title(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::string(out))
 }
 
-/// Go ends words at white space and at ASCII punctuation other than the underscore.
+/// Returns true if a character does not end a word. Go ends words at white space and at ASCII punctuation except
+/// the underscore.
 fn continues_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { !c.is_whitespace() }
 }
@@ -167,7 +169,8 @@ fn trimsuffix(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::string(text.strip_suffix(call.text(1)).unwrap_or(text)))
 }
 
-/// Offsets and lengths count grapheme clusters; a negative offset counts from the end, a negative length means all.
+/// Offsets and lengths count grapheme clusters. A negative offset counts from the end; a negative length selects
+/// the rest.
 fn substr(call: &Call<'_>) -> Result<Value, FunctionError> {
     let (offset, length) = (call.whole(1)?, call.whole(2)?);
     let text = call.text(0);
@@ -191,7 +194,7 @@ fn indent(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::string(call.text(1).replace('\n', &padding)))
 }
 
-/// What is known of the beginning of an unknown text may be enough.
+/// Decides on a known prefix of an unknown text if that prefix is long enough.
 fn startswith(call: &Call<'_>) -> Result<Value, FunctionError> {
     let prefix = call.text(1);
     let known = match call.args[0].kind() {

@@ -1,4 +1,4 @@
-//! Results and messages of every family, and properties that hold for all functions.
+//! Tests of results and messages of every family, and of properties of all functions.
 
 mod additions;
 mod budgets;
@@ -15,7 +15,7 @@ use expect_test::expect_file;
 use super::{FunctionEnv, FunctionError, RenderError, all, lookup};
 use crate::{Value, json};
 
-/// A world with one file, one template engine and a fixed time.
+/// An environment with one file, one template engine and a fixed time.
 struct World;
 
 impl FunctionEnv for World {
@@ -86,7 +86,7 @@ fn from_json(text: &str) -> Value {
     json::decode_implied(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Shows the result of a call whose arguments are the elements of a JSON array.
+/// Renders the result of a call whose arguments are the elements of a JSON array.
 fn show(name: &str, args: &str) -> String {
     let args = from_json(args);
     match call(name, args.as_slice().expect("an array of arguments")) {
@@ -111,7 +111,7 @@ fn check(cases: &[(&str, &str, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Editors colour the functions that exist; `cargo xtask codegen` makes their grammars from this list.
+/// Checks the list from which `cargo xtask codegen` generates the grammars that editors use to colour functions.
 #[test]
 fn the_grammar_lists_every_function() {
     let mut names: Vec<&str> = all().map(|function| function.name).collect();

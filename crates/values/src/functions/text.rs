@@ -1,4 +1,4 @@
-//! Functions between a text and its parts.
+//! Functions that split and join texts.
 
 use super::{
     call::{Call, FunctionError},
@@ -71,7 +71,8 @@ fn split(call: &Call<'_>) -> Result<Value, FunctionError> {
     Ok(Value::list(Type::String, parts))
 }
 
-/// Digits beyond nine are `a` to `z` in either case; above base 36, upper case comes after lower case.
+/// Returns the value of a digit. Digits above nine are `a` to `z` in either case; above base 36, upper case
+/// follows lower case.
 fn digit(c: char, base: u32) -> Option<u32> {
     let value = match c {
         '0'..='9' => u32::from(c) - u32::from('0'),

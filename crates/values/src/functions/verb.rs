@@ -4,15 +4,15 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{Number, Type, Value, convert, json, number::Notation};
 
-/// More digits of one fraction are refused: working them out takes long.
+/// The maximum number of digits of a fraction, because computing them takes long.
 const MOST_DIGITS: usize = 10_000;
 
-/// A verb as written.
+/// A parsed verb.
 pub(super) struct Verb<'a> {
     pub(super) raw: &'a str,
-    /// Bytes of the format string that it takes.
+    /// The length in bytes in the format string.
     pub(super) length: usize,
-    /// The argument it names, counted from zero.
+    /// The index of the argument that the verb names, counted from zero.
     pub(super) argument: Option<usize>,
     pub(super) mode: char,
     flags: Flags,
@@ -29,11 +29,11 @@ struct Flags {
     zero: bool,
 }
 
-/// Why a value has no text under a verb.
+/// The reason why a verb cannot format a value.
 pub(super) struct VerbError(pub(super) String);
 
 impl<'a> Verb<'a> {
-    /// Reads the verb at the beginning of `text`, which starts with `%` and lies at `offset`.
+    /// Parses the verb at the beginning of `text`, which starts with `%` and lies at `offset`.
     pub(super) fn parse(text: &'a str, offset: usize) -> Result<Verb<'a>, String> {
         let mut scanner = Scanner { text, at: 1 };
         let flags = scanner.flags();
@@ -69,13 +69,13 @@ impl<'a> Verb<'a> {
         Ok(Verb { raw: &text[..length], length, argument, mode, flags, width, precision })
     }
 
-    /// Bytes that the width and the precision ask for beside the value's own text.
+    /// Returns the bytes that the width and the precision can add to the value's own text.
     pub(super) fn padding(&self) -> u64 {
         let digits = if self.mode == 's' || self.mode == 'q' { None } else { self.precision };
         (self.width as u64).saturating_add(digits.unwrap_or(0) as u64)
     }
 
-    /// The text of a wholly known value.
+    /// Formats a wholly known value.
     pub(super) fn render(&self, value: &Value) -> Result<String, VerbError> {
         if self.mode == 'v' {
             return self.as_is(value);
@@ -106,7 +106,7 @@ impl<'a> Verb<'a> {
         }
     }
 
-    /// Strings and numbers as they are, everything else as JSON.
+    /// Formats strings and numbers directly, and all other values as JSON.
     fn as_is(&self, value: &Value) -> Result<String, VerbError> {
         let text = match (value.as_str(), value.as_number()) {
             (Some(text), _) if !self.flags.sharp => text.to_owned(),
@@ -228,7 +228,7 @@ impl Scanner<'_> {
         flags
     }
 
-    /// A decimal number, if one stands here; one too large for anything is the largest.
+    /// Parses a decimal number. `None` if there is no digit; a number that overflows gives the maximum.
     fn digits(&mut self) -> Option<usize> {
         let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {

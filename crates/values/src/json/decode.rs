@@ -1,4 +1,4 @@
-//! Reading values.
+//! Decodes values.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -8,27 +8,26 @@ use super::{
 };
 use crate::{CodecError, Number, ObjectType, Path, Step, Str, Type, Value, codec::one_type};
 
-/// Reads a value of type `ty`. Primitives are converted where their text allows it; attributes that are missing are
-/// null.
+/// Decodes a value of type `ty`. Primitives are converted if their text allows it; missing attributes are null.
 ///
 /// # Errors
-/// If the bytes are not JSON, or not a value of that type.
+/// Returns an error if the bytes are not JSON, or not a value of that type.
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
     read(&parse(bytes)?, ty, &mut Path::root())
 }
 
-/// Reads free JSON: arrays become tuples, objects become objects.
+/// Decodes JSON without a given type: arrays become tuples, and objects become objects.
 ///
 /// # Errors
-/// If the bytes are not JSON.
+/// Returns an error if the bytes are not JSON.
 pub fn decode_implied(bytes: &[u8]) -> Result<Value, CodecError> {
     free_value(&parse(bytes)?, &Path::root())
 }
 
-/// The type of what [`decode_implied`] reads.
+/// Returns the type of the value that [`decode_implied`] returns.
 ///
 /// # Errors
-/// If the bytes are not JSON.
+/// Returns an error if the bytes are not JSON.
 pub fn implied_type(bytes: &[u8]) -> Result<Type, CodecError> {
     Ok(decode_implied(bytes)?.ty())
 }
@@ -170,7 +169,7 @@ fn read_object(
     Ok(Value::object_of(object, attributes))
 }
 
-/// A pair of value and type, in either order and with nothing else.
+/// Decodes an object with exactly the two attributes "value" and "type", in either order.
 fn read_dynamic(json: &Json<'_>, path: &mut Path) -> Result<Value, CodecError> {
     let wrong = |path: &Path| {
         CodecError::new(path, "a value of dynamic type is an object of \"value\" and \"type\"")

@@ -1,4 +1,4 @@
-//! Writing values.
+//! Encodes values.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use crate::{
     CodecError, Kind, Number, Path, Step, Type, Value, codec::check_unmarked, json::type_to_json,
 };
 
-/// Writes `value` as the type `ty` asks for: where `ty` is open, as a pair of value and type.
+/// Encodes `value` for the type `ty`. Where `ty` is open, the output is an object with the value and its type.
 ///
 /// # Errors
-/// If the value carries a mark, has an unknown or infinite part, or does not conform to `ty`.
+/// Returns an error if the value carries a mark, has an unknown or infinite part, or does not conform to `ty`.
 pub fn encode(value: &Value, ty: &Type) -> Result<String, CodecError> {
     check_unmarked(value)?;
     let mut out = String::new();

@@ -1,7 +1,7 @@
-//! JSON, the form in which values lie in state and plan files, and what `jsonencode` and `jsondecode` speak.
+//! JSON, the format of values in state and plan files, and of `jsonencode` and `jsondecode`.
 //!
-//! Output is byte for byte what Go writes; input is read as leniently as cty reads it. Number texts are never rounded
-//! on the way.
+//! Output equals Go's output byte for byte; input is decoded as leniently as cty does. Number texts are never
+//! rounded.
 
 mod decode;
 mod encode;

@@ -1,4 +1,4 @@
-//! A small JSON reader that keeps number texts and every entry of an object.
+//! A small JSON parser that keeps the texts of numbers and every entry of an object.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use crate::{CodecError, codec::MAX_DEPTH};
 pub(super) enum Json<'a> {
     Null,
     Bool(bool),
-    /// The text of the number as it stands.
+    /// The text of the number as written.
     Number(&'a str),
     String(Cow<'a, str>),
     Array(Vec<Json<'a>>),
-    /// Entries in order, duplicates included.
+    /// The entries in order, including duplicates.
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
 }
 
-/// Reads one document and nothing after it but white space.
+/// Parses one document, after which only white space may follow.
 pub(super) fn parse(bytes: &[u8]) -> Result<Json<'_>, CodecError> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| CodecError::at_root("JSON is not valid UTF-8"))?;
@@ -36,7 +36,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Says what is wrong and where; never what is there, since that may be secret.
+    /// Creates an error with the reason and the position. It does not quote the text, which may be secret.
     fn wrong(&self, what: &str) -> CodecError {
         if self.at >= self.text.len() {
             return CodecError::at_root("unexpected end of JSON input");
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes over characters that stand for themselves.
+    /// Skips characters that need no decoding.
     fn plain_run(&mut self) -> usize {
         while let Some(byte) = self.peek() {
             if byte == b'"' || byte == b'\\' || byte < 0x20 {
@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
         Ok(c)
     }
 
-    /// Half a surrogate pair becomes U+FFFD, as in Go.
+    /// Decodes a Unicode escape. A lone surrogate becomes U+FFFD, as in Go.
     fn unicode_escape(&mut self) -> Result<char, CodecError> {
         let first = self.four_digits()?;
         let is_high = (0xd800..0xdc00).contains(&first);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{CodecError, ObjectType, Type};
 
-/// The JSON of a type: `"string"`, `["list","string"]`, `["object",{"a":"string"},["a"]]`.
+/// Encodes a type: `"string"`, `["list","string"]`, `["object",{"a":"string"},["a"]]`.
 #[must_use]
 pub fn type_to_json(ty: &Type) -> String {
     let mut out = String::new();
@@ -63,10 +63,10 @@ fn write_object(object: &ObjectType, out: &mut String) {
     out.push(']');
 }
 
-/// Reads the JSON of a type.
+/// Decodes a type.
 ///
 /// # Errors
-/// If the bytes are not JSON, or name no type.
+/// Returns an error if the bytes are not JSON, or do not name a type.
 pub fn type_from_json(bytes: &[u8]) -> Result<Type, CodecError> {
     type_of_json(&parse(bytes)?)
 }

@@ -1,4 +1,4 @@
-//! Reading values.
+//! Decodes values.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,10 +9,10 @@ use crate::{
     json,
 };
 
-/// Reads a value of type `ty`. Bytes after it are ignored.
+/// Decodes a value of type `ty`. Bytes after it are ignored.
 ///
 /// # Errors
-/// If the bytes are not a value of that type.
+/// Returns an error if the bytes are not a value of that type.
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
     read(&mut Reader::new(bytes), ty, &mut Path::root(), 0)
 }
@@ -87,7 +87,7 @@ fn read_items(
     depth: usize,
 ) -> Result<Vec<Value>, CodecError> {
     let length = reader.array_header(path)?;
-    // A claimed length is worth nothing: nested claims would multiply.
+    // Do not trust the claimed length: with nested claims, the allocations would multiply.
     let mut items = Vec::with_capacity(length.min(64));
     for i in 0..length {
         items.push(read_at(reader, element, path, Value::index_step(i), depth)?);

@@ -1,14 +1,14 @@
-//! Writing values.
+//! Encodes values.
 
 use std::collections::BTreeMap;
 
 use super::refinements;
 use crate::{CodecError, Kind, Number, Path, Step, Str, Type, Value, codec::check_unmarked, json};
 
-/// Writes `value` as the type `ty` asks for, which the value's type conforms to.
+/// Encodes `value` for the type `ty`.
 ///
 /// # Errors
-/// If the value carries a mark, or does not conform to `ty`.
+/// Returns an error if the value carries a mark, or does not conform to `ty`.
 pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
     check_unmarked(value)?;
     let mut out = Vec::new();
@@ -68,7 +68,7 @@ fn write_at(
     Ok(())
 }
 
-/// A value of open type travels as a pair: its type in JSON, and itself at that type.
+/// Encodes a value of open type as a pair: its type in JSON, and the value encoded for that type.
 fn write_dynamic(value: &Value, out: &mut Vec<u8>, path: &mut Path) -> Result<(), CodecError> {
     let ty = value.ty();
     array_header(2, out);
@@ -90,7 +90,8 @@ fn write_map(
     Ok(())
 }
 
-/// Exact integers of 64 bits as integers, exact doubles with a fraction as doubles, everything else as text.
+/// Writes exact integers of 64 bits as integers, exact doubles with a fraction as doubles, and all other numbers
+/// as text.
 pub(super) fn write_number(number: &Number, out: &mut Vec<u8>) {
     if let Some(value) = number.to_i64() {
         infallible(rmp::encode::write_sint(out, value));
@@ -118,12 +119,12 @@ pub(super) fn map_header(length: usize, out: &mut Vec<u8>) {
     infallible(rmp::encode::write_map_len(out, wire_length(length)));
 }
 
-/// Memory ends before four thousand million elements do.
+/// Converts a length to 32 bits. Memory cannot hold more elements than that.
 pub(super) fn wire_length(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Writing into a vector has no way to fail, whatever the writer's signature says.
+/// Discards a result: writing into a vector cannot fail, despite the signature of the writer.
 pub(super) fn infallible<T, E>(written: Result<T, E>) {
     drop(written);
 }

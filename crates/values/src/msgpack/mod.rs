@@ -1,6 +1,6 @@
-//! MessagePack, the form in which values travel to and from providers.
+//! MessagePack, the encoding of values in the plugin protocol.
 //!
-//! The bytes are those that cty emits; decoding accepts every legal MessagePack form of them.
+//! The output equals that of cty; decoding accepts every legal MessagePack form of the same value.
 
 mod decode;
 mod encode;
@@ -12,7 +12,7 @@ pub use encode::encode;
 
 /// The extension type of an unknown value with refinements.
 const REFINED: i8 = 0x0c;
-/// Keys of the refinements' map.
+/// The keys of the map of refinements.
 const NULLNESS: i64 = 1;
 const PREFIX: i64 = 2;
 const LOWER: i64 = 3;

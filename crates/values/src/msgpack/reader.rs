@@ -1,10 +1,10 @@
-//! Reading MessagePack items from bytes, with no trust in what they claim.
+//! Reads MessagePack items from bytes, without trusting the lengths that they claim.
 
 use rmp::Marker;
 
 use crate::{CodecError, Number, Path, Str, codec::MAX_DEPTH};
 
-/// A position in bytes.
+/// A cursor over bytes.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -30,12 +30,12 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// A big-endian unsigned integer of `width` bytes.
+    /// Reads a big-endian unsigned integer of `width` bytes.
     fn unsigned(&mut self, width: usize, path: &Path) -> Result<u64, CodecError> {
         Ok(self.take(width, path)?.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }
 
-    /// A big-endian signed integer of `width` bytes.
+    /// Reads a big-endian signed integer of `width` bytes.
     fn signed(&mut self, width: usize, path: &Path) -> Result<i64, CodecError> {
         let shift = 64 - 8 * width;
         Ok((self.unsigned(width, path)? << shift).cast_signed() >> shift)
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         usize::try_from(length).map_err(|_| CodecError::new(path, "unexpected end of data"))
     }
 
-    /// Takes a nil if one comes next.
+    /// Reads a nil if it is next. Returns true if it was.
     pub(super) fn take_nil(&mut self) -> bool {
         let is_nil = self.peek() == Some(Marker::Null);
         if is_nil {
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
         is_nil
     }
 
-    /// The type and body of an extension, if one comes next.
+    /// Reads the type and the body of an extension. `None` if the next item is not an extension.
     pub(super) fn take_extension(
         &mut self,
         path: &Path,
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         self.number(path)?.to_i64().ok_or_else(|| CodecError::new(path, "an integer is required"))
     }
 
-    /// An integer, a float, or text that is a number.
+    /// Reads an integer, a float, or text that is a number.
     pub(super) fn number(&mut self, path: &Path) -> Result<Number, CodecError> {
         let wrong = || CodecError::new(path, "number is required");
         match self.peek() {
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         Ok(Number::from(value))
     }
 
-    /// The bytes of a string or a binary.
+    /// Reads the bytes of a string or a binary.
     pub(super) fn bytes(&mut self, path: &Path) -> Result<&'a [u8], CodecError> {
         let length = match self.marker(path)? {
             Marker::FixStr(length) => usize::from(length),
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         self.take(length, path)
     }
 
-    /// Text; bytes that are not UTF-8 are refused.
+    /// Reads text. Bytes that are not UTF-8 are an error.
     pub(super) fn text(&mut self, path: &Path) -> Result<Str, CodecError> {
         let text = std::str::from_utf8(self.bytes(path)?);
         text.map(Str::from).map_err(|_| CodecError::new(path, "string is not valid UTF-8"))
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over one item, whatever it is.
+    /// Skips one item of any kind.
     pub(super) fn skip(&mut self, path: &Path) -> Result<(), CodecError> {
         self.skip_at(path, 0)
     }
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Strings and binaries are one to cty.
+/// Returns true for strings and binaries, which cty does not distinguish.
 fn is_text(marker: Marker) -> bool {
     matches!(
         marker,

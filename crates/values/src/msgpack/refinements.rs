@@ -1,4 +1,4 @@
-//! Unknown values on the wire: an extension that holds what is known of them.
+//! Encodes unknown values as an extension that holds their refinements.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use super::{
 };
 use crate::{Bound, CodecError, Path, Refinements, Type, Value, text};
 
-/// Longer extensions are refused, as cty refuses them.
+/// The maximum size of an extension, as in cty.
 const MAX_BODY: usize = 1024;
-/// Longer prefixes are cut, so that one fits an extension.
+/// The maximum length of a prefix. Longer prefixes are cut, so that they fit into an extension.
 const MAX_PREFIX: usize = 256;
 
-/// Writes an unknown value.
+/// Encodes an unknown value.
 pub(super) fn write(known: &Refinements, out: &mut Vec<u8>) {
     let entries = entries(known);
     if entries.is_empty() {
@@ -72,7 +72,7 @@ fn wire_prefix(prefix: &str) -> &str {
     text::safe_prefix(&prefix[..end])
 }
 
-/// Reads the body of an extension as an unknown value of type `ty`.
+/// Decodes the body of an extension to an unknown value of type `ty`.
 pub(super) fn read(kind: i8, body: &[u8], ty: &Type, path: &Path) -> Result<Value, CodecError> {
     if body.len() > MAX_BODY {
         return Err(CodecError::new(path, "unknown value refinements are too large"));

@@ -1,4 +1,4 @@
-//! Arithmetic of [`Float`] with cty's rules for the result's precision (each rule is tested by the recorded vectors).
+//! Arithmetic of [`Float`] with cty's rules for the precision of results. The recorded vectors test each rule.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -6,7 +6,7 @@ use num_traits::Zero;
 
 use super::float::{Float, Form, bits};
 
-/// Multiplication is computed at this precision before the result is narrowed.
+/// The precision at which products are computed before they are narrowed.
 const MULTIPLY_PRECISION: u32 = 512;
 
 impl Float {
@@ -107,7 +107,7 @@ impl Float {
         )
     }
 
-    /// `a - b * trunc(a / b)`, all at a's precision; the remainder by zero is `a`.
+    /// Returns `a - b * trunc(a / b)`, all at the precision of `a`. The remainder by zero is `a`.
     pub(super) fn modulo(&self, other: &Float) -> Float {
         if other.form == Form::Zero {
             return self.clone();
@@ -120,7 +120,7 @@ impl Float {
         self.add_rounded(&taken.negated(), self.precision)
     }
 
-    /// The integer next below (`up` false) or next above.
+    /// Returns the next integer above if `up`, else the next one below.
     pub(super) fn to_whole(&self, up: bool) -> Float {
         if self.is_integer() || !self.is_finite() {
             return self.clone();

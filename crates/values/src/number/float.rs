@@ -1,12 +1,13 @@
-//! The binary big float under [`Number`](super::Number): sign, mantissa, exponent, precision, rounding to nearest even.
+//! The binary big float under [`Number`](super::Number): sign, mantissa, exponent, precision, rounding to nearest
+//! even.
 
 use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive, Zero};
 
-/// The largest binary exponent, either way. Go allows 2^31, whose decimal text would need gigabytes; numbers beyond
-/// this bound (about 10^±315,000) become infinite or zero, so that no input makes us print for minutes.
+/// The largest magnitude of a binary exponent. Go allows 2^31, whose decimal text would need gigabytes. Numbers
+/// beyond this bound (about 10^±315,000) become infinite or zero, so that no input makes printing take minutes.
 const MAX_EXPONENT: i64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(super) enum Form {
     Infinite,
 }
 
-/// `(-1)^negative * mantissa * 2^exponent`.
+/// The number `(-1)^negative * mantissa * 2^exponent`.
 ///
 /// **Invariant:** a finite float's mantissa is odd and has at most `precision` bits; every other form's is zero.
 #[derive(Clone)]
@@ -37,8 +38,8 @@ impl Float {
         Float { negative, form: Form::Infinite, mantissa: BigUint::zero(), exponent: 0, precision }
     }
 
-    /// Rounds `mantissa * 2^exponent` to `precision` bits, half to even. `sticky` tells that the exact value is a little
-    /// larger than the mantissa says.
+    /// Rounds `mantissa * 2^exponent` to `precision` bits, half to even. `sticky` means that the exact value is
+    /// slightly larger than the mantissa.
     pub(super) fn round(
         negative: bool,
         mut mantissa: BigUint,
@@ -111,7 +112,7 @@ impl Float {
         }
     }
 
-    /// -1, 0 or 1; zero has no sign here.
+    /// Returns -1, 0 or 1; the sign of zero is ignored.
     pub(super) fn signum(&self) -> i8 {
         match (self.form, self.negative) {
             (Form::Zero, _) => 0,
@@ -120,12 +121,12 @@ impl Float {
         }
     }
 
-    /// The bits that the mantissa needs.
+    /// Returns the number of bits that the mantissa needs.
     pub(super) fn needed_precision(&self) -> u32 {
         u32::try_from(self.mantissa.bits()).unwrap_or(u32::MAX)
     }
 
-    /// The magnitude without its fraction.
+    /// Returns the magnitude without its fraction.
     pub(super) fn truncated(&self) -> BigUint {
         if !self.is_finite() {
             return BigUint::zero();
@@ -137,7 +138,7 @@ impl Float {
         }
     }
 
-    /// The value as i64 if it is exactly one. Minus zero is zero here.
+    /// Returns the value as an `i64`, or `None` if it is not exactly one. Minus zero gives 0.
     pub(super) fn exact_i64(&self) -> Option<i64> {
         match self.form {
             Form::Zero => Some(0),
@@ -154,7 +155,7 @@ impl Float {
         }
     }
 
-    /// The value as f64 if it is exactly one.
+    /// Returns the value as an `f64`, or `None` if it is not exactly one.
     pub(super) fn exact_f64(&self) -> Option<f64> {
         let magnitude = match self.form {
             Form::Zero => 0.0,
@@ -191,18 +192,18 @@ impl Float {
         self.aligned(exponent).cmp(&other.aligned(exponent))
     }
 
-    /// The mantissa, shifted so that it counts units of 2^exponent.
+    /// Returns the mantissa, shifted so that it counts units of 2^`exponent`.
     pub(super) fn aligned(&self, exponent: i64) -> BigUint {
         &self.mantissa << (self.exponent - exponent).unsigned_abs()
     }
 }
 
-/// The number of bits of a mantissa, as a signed count.
+/// Returns the number of bits of a mantissa, as a signed count.
 pub(super) fn bits(mantissa: &BigUint) -> i64 {
     mantissa.bits().cast_signed()
 }
 
-/// `mantissa * 2^exponent` in two steps, since one factor alone may leave f64's range.
+/// Returns `mantissa * 2^exponent`, in two steps, since one factor alone may exceed the range of `f64`.
 fn scaled(mantissa: u64, exponent: i32) -> f64 {
     #[expect(
         clippy::cast_precision_loss,

@@ -1,7 +1,7 @@
-//! Numbers as cty has them: binary floats that carry their own precision.
+//! Numbers with the semantics of cty: binary floats that carry their own precision.
 //!
-//! Small integers, which are nearly all numbers of a configuration, stay plain `i64`s; everything else is a shared
-//! [`Float`]. Start at [`Number`].
+//! Small integers, which are most numbers of a configuration, are plain `i64`s; all others are a shared [`Float`].
+//! Start reading at [`Number`].
 
 mod arithmetic;
 mod float;
@@ -12,19 +12,19 @@ use std::{cmp::Ordering, fmt, sync::Arc};
 
 use float::{Float, Form};
 
-/// The precision of a number read from text.
+/// The precision of a number parsed from text.
 const TEXT_PRECISION: u32 = 512;
-/// The precision of a number made from a machine integer.
+/// The precision of a number from a machine integer.
 const INTEGER_PRECISION: u32 = 64;
 
-/// A number with the precision it was made with.
+/// A number with its own precision.
 ///
-/// `==` is cty's equality: integers by value, other numbers by their shortest text, so `0.1` from a provider's float
-/// equals `0.1` from a configuration. [`Number::compare`] orders exact values.
+/// `==` is cty's equality: integers compare by value, other numbers by their shortest text, so `0.1` from a
+/// provider's float equals `0.1` from a configuration. [`Number::compare`] orders exact values.
 #[derive(Clone)]
 pub struct Number(Repr);
 
-/// A way to write a number, with the digits that were asked for.
+/// A notation of a number, with the number of digits.
 #[derive(Clone, Copy)]
 pub(crate) enum Notation {
     /// `%f`
@@ -43,14 +43,15 @@ enum Repr {
 }
 
 impl Number {
-    /// Reads decimal text, as in a configuration, JSON or a string that is converted. `None` if it is no number.
+    /// Parses decimal text from a configuration, from JSON or from a converted string. `None` if it is not a
+    /// number.
     #[must_use]
     pub fn parse(text: &str) -> Option<Number> {
         Number::parse_integer(text)
             .or_else(|| parse::parse(text, TEXT_PRECISION).map(Number::from_float))
     }
 
-    /// The fast path: up to 18 digits and nothing else.
+    /// Parses the fast path: up to 18 digits with an optional minus sign. `None` for any other text.
     fn parse_integer(text: &str) -> Option<Number> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         if digits.is_empty() || digits.len() > 18 || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -63,7 +64,7 @@ impl Number {
         Some(Number(Repr::Small { value, precision: TEXT_PRECISION }))
     }
 
-    /// Zero, as a count or an index has it.
+    /// Returns zero with the precision of a count or an index.
     #[must_use]
     pub fn zero() -> Number {
         Number::from(0_i64)
@@ -77,7 +78,7 @@ impl Number {
         }
     }
 
-    /// Calls `with` with the float of this number; a small one is widened for the call.
+    /// Calls `with` with the float of this number; a small number is widened for the call.
     fn with_float<R>(&self, with: impl FnOnce(&Float) -> R) -> R {
         match &self.0 {
             Repr::Small { value, precision } => with(&Float::from_i64(*value, *precision)),
@@ -89,7 +90,7 @@ impl Number {
         Number::from_float(self.with_float(|a| other.with_float(|b| with(a, b))))
     }
 
-    /// Both as small integers whose precision holds every i64, and the larger precision.
+    /// Returns both as small integers with the larger precision. `None` unless both precisions hold every `i64`.
     fn small_pair(&self, other: &Number) -> Option<(i64, i64, u32)> {
         match (&self.0, &other.0) {
             (Repr::Small { value: a, precision: p }, Repr::Small { value: b, precision: q })
@@ -101,7 +102,7 @@ impl Number {
         }
     }
 
-    /// The precision in bits.
+    /// Returns the precision in bits.
     #[must_use]
     pub fn precision(&self) -> u32 {
         match &self.0 {
@@ -110,7 +111,7 @@ impl Number {
         }
     }
 
-    /// Whether the number has no fraction. Infinities are not integers.
+    /// Returns true if the number has no fraction. Infinities are not integers.
     #[must_use]
     pub fn is_integer(&self) -> bool {
         match &self.0 {
@@ -119,13 +120,13 @@ impl Number {
         }
     }
 
-    /// Whether the number is infinite.
+    /// Returns true if the number is infinite.
     #[must_use]
     pub fn is_infinite(&self) -> bool {
         matches!(&self.0, Repr::Big(float) if float.form == Form::Infinite)
     }
 
-    /// -1, 0 or 1.
+    /// Returns -1, 0 or 1.
     #[must_use]
     pub fn signum(&self) -> i8 {
         match &self.0 {
@@ -134,7 +135,7 @@ impl Number {
         }
     }
 
-    /// The value as i64, if it is exactly one.
+    /// Returns the value as an `i64`, or `None` if it is not exactly one.
     #[must_use]
     pub fn to_i64(&self) -> Option<i64> {
         match &self.0 {
@@ -143,32 +144,32 @@ impl Number {
         }
     }
 
-    /// The value as a count or an index, if it is exactly one.
+    /// Returns the value as a count or an index, or `None` if it is not exactly one.
     #[must_use]
     pub fn to_usize(&self) -> Option<usize> {
         self.to_i64().and_then(|value| usize::try_from(value).ok())
     }
 
-    /// The value as f64, if it is exactly one; infinities are.
+    /// Returns the value as an `f64`, or `None` if it is not exactly one. Infinities are exact.
     #[must_use]
     pub fn to_f64(&self) -> Option<f64> {
         self.with_float(Float::exact_f64)
     }
 
-    /// The f64 nearest to the value.
+    /// Returns the `f64` nearest to the value.
     #[must_use]
     pub fn nearest_f64(&self) -> f64 {
         let rounded = self.with_float(|float| float.with_precision(53));
         rounded.exact_f64().or_else(|| rounded.shortest_text().parse().ok()).unwrap_or(0.0)
     }
 
-    /// Ten significant digits, as Go prints them with `%.10g`; the text by which sets order compound elements.
+    /// Returns ten significant digits, as Go's `%.10g`. Sets order compound elements by this text.
     #[must_use]
     pub fn ten_digit_text(&self) -> String {
         self.with_float(Float::ten_digit_text)
     }
 
-    /// A whole number of any size.
+    /// Returns a whole number of any size.
     pub(crate) fn from_integer(negative: bool, magnitude: num_bigint::BigUint) -> Number {
         let precision = u32::try_from(magnitude.bits()).unwrap_or(u32::MAX).max(INTEGER_PRECISION);
         let float = Float::round(negative, magnitude, 0, precision, false);
@@ -179,17 +180,17 @@ impl Number {
         })
     }
 
-    /// Whether a minus sign is written before the number.
+    /// Returns true if the number is written with a minus sign.
     pub(crate) fn is_negative(&self) -> bool {
         self.with_float(|float| float.negative)
     }
 
-    /// The magnitude without its fraction.
+    /// Returns the magnitude without its fraction.
     pub(crate) fn whole_magnitude(&self) -> num_bigint::BigUint {
         self.with_float(Float::truncated)
     }
 
-    /// The magnitude in one of Go's notations; infinities have their own text.
+    /// Formats the magnitude in one of Go's notations; an infinity is always `Inf`.
     pub(crate) fn magnitude_text(&self, notation: Notation) -> String {
         if self.is_infinite() {
             return "Inf".to_owned();
@@ -210,7 +211,7 @@ impl Number {
         }
     }
 
-    /// The sum; `None` for Inf - Inf.
+    /// Returns the sum; `None` for Inf - Inf.
     #[must_use]
     pub fn add(&self, other: &Number) -> Option<Number> {
         if self.is_infinite() && other.is_infinite() && self.signum() != other.signum() {
@@ -224,7 +225,7 @@ impl Number {
         Some(self.combine(other, Float::add))
     }
 
-    /// The difference; `None` for Inf - Inf.
+    /// Returns the difference; `None` for Inf - Inf.
     #[must_use]
     pub fn subtract(&self, other: &Number) -> Option<Number> {
         if self.is_infinite() && other.is_infinite() && self.signum() == other.signum() {
@@ -238,7 +239,7 @@ impl Number {
         Some(self.combine(other, Float::subtract))
     }
 
-    /// The product; `None` for 0 * Inf.
+    /// Returns the product; `None` for 0 * Inf.
     #[must_use]
     pub fn multiply(&self, other: &Number) -> Option<Number> {
         if (self.is_infinite() && other.signum() == 0)
@@ -255,7 +256,7 @@ impl Number {
         Some(self.combine(other, Float::multiply))
     }
 
-    /// The quotient, infinite where only the divisor is zero; `None` for 0 / 0 and Inf / Inf.
+    /// Returns the quotient, infinite if only the divisor is zero; `None` for 0 / 0 and Inf / Inf.
     #[must_use]
     pub fn divide(&self, other: &Number) -> Option<Number> {
         if (self.signum() == 0 && other.signum() == 0)
@@ -273,7 +274,8 @@ impl Number {
         Some(self.combine(other, Float::divide))
     }
 
-    /// The remainder with the sign of `self`; the remainder by zero is `self`. `None` if `self` is infinite.
+    /// Returns the remainder with the sign of `self`; the remainder by zero is `self`. `None` if `self` is
+    /// infinite.
     #[must_use]
     pub fn modulo(&self, other: &Number) -> Option<Number> {
         if self.is_infinite() {
@@ -290,25 +292,25 @@ impl Number {
         Some(self.combine(other, Float::modulo))
     }
 
-    /// The number with its sign changed. Zero becomes minus zero.
+    /// Returns the number with its sign changed. Zero becomes minus zero.
     #[must_use]
     pub fn negated(&self) -> Number {
         Number::from_float(self.with_float(Float::negated))
     }
 
-    /// The number without its sign.
+    /// Returns the number without its sign.
     #[must_use]
     pub fn magnitude(&self) -> Number {
         Number::from_float(self.with_float(|float| Float { negative: false, ..float.clone() }))
     }
 
-    /// The largest integer that is not above the number.
+    /// Returns the largest integer that is not above the number.
     #[must_use]
     pub fn floor(&self) -> Number {
         Number::from_float(self.with_float(|float| float.to_whole(false)))
     }
 
-    /// The smallest integer that is not below the number.
+    /// Returns the smallest integer that is not below the number.
     #[must_use]
     pub fn ceil(&self) -> Number {
         Number::from_float(self.with_float(|float| float.to_whole(true)))
@@ -339,7 +341,7 @@ impl From<usize> for Number {
 }
 
 impl From<f64> for Number {
-    /// NaN has no place among cty's numbers; it becomes zero. Decoders refuse it before they come here.
+    /// Converts a float. cty has no NaN, so NaN becomes zero; decoders refuse NaN before this conversion.
     fn from(value: f64) -> Number {
         Number::from_float(if value.is_nan() {
             Float::zero(false, 53)
@@ -367,7 +369,7 @@ impl PartialEq for Number {
 impl Eq for Number {}
 
 impl fmt::Display for Number {
-    /// The shortest decimal text that identifies the number at its own precision; never an exponent.
+    /// Writes the shortest decimal text that identifies the number at its own precision, never with an exponent.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Repr::Small { value, precision } if *precision >= INTEGER_PRECISION => {

@@ -1,14 +1,14 @@
-//! Reading a number from text: `[+-] digits [. digits] [(e|E|p|P) [+-] digits]`, or an infinity.
+//! Parses numbers: `[+-] digits [. digits] [(e|E|p|P) [+-] digits]`, or an infinity.
 
 use num_bigint::BigUint;
 use num_traits::Zero;
 
 use super::float::{Float, Form};
 
-/// Texts longer than this are not numbers; the limit keeps hostile input from costing quadratic time.
+/// The maximum length of a number's text. It bounds the quadratic time that hostile input could cause.
 const MAX_TEXT: usize = 400_000;
 
-/// Reads `text` at `precision` bits; `None` if it is not a number.
+/// Parses `text` at `precision` bits; `None` if it is not a number.
 pub(super) fn parse(text: &str, precision: u32) -> Option<Float> {
     if text.len() > MAX_TEXT {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str, precision: u32) -> Option<Float> {
     Some(scanned.round(negative, precision))
 }
 
-/// `mantissa * 2^exponent2 * 5^exponent5`.
+/// A scanned number `mantissa * 2^exponent2 * 5^exponent5`.
 struct Scanned {
     mantissa: BigUint,
     exponent2: i64,
@@ -71,7 +71,8 @@ impl Scanned {
     }
 }
 
-/// What the exponent part adds to the exponents of two and of five; an absent part adds nothing.
+/// Returns the contribution of the exponent part to the exponents of two and of five; a missing part contributes
+/// nothing. `None` if the part is malformed.
 fn exponents(suffix: &str) -> Option<(i64, i64)> {
     let Some(marker) = suffix.chars().next() else {
         return Some((0, 0));
@@ -85,13 +86,14 @@ fn exponents(suffix: &str) -> Option<(i64, i64)> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Beyond 32 bits Go refuses the text; below, the result is infinite or zero anyway.
+    // Go refuses exponents beyond 32 bits. Large exponents below that limit give an infinite or zero result
+    // anyway.
     let magnitude = i64::from(digits.parse::<i32>().ok()?);
     let exponent = if negative { -magnitude } else { magnitude };
     Some((exponent, if matches!(marker, 'e' | 'E') { exponent } else { 0 }))
 }
 
-/// 5^n by repeated squaring, rounded at every step the way Go rounds it, so that the last bit agrees.
+/// Returns 5^n by repeated squaring. Each step is rounded as Go does, so that the last bit agrees.
 fn power_of_five(n: u64, precision: u32) -> Float {
     const EXACT: u32 = 27;
     let five = BigUint::from(5u32);

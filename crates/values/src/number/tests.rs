@@ -1,4 +1,4 @@
-//! Recorded behaviour of Go's big floats and of cty's arithmetic on them.
+//! Tests with recorded results of Go's big floats and of cty's arithmetic on them.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use super::Number;
 
 const VECTORS: &str = include_str!("../../../../tests/data/number_vectors.txt");
 
-/// `I` and `U` are machine integers, `F` is a double by its bits, `P` is text.
+/// Parses an operand: `I` and `U` are machine integers, `F` is a double by its bits, `P` is text.
 fn operand(text: &str) -> Number {
     let (kind, rest) = text.split_at(1);
     match kind {

@@ -1,18 +1,18 @@
-//! Decimal texts of [`Float`]: the shortest one that identifies it at its own precision, and the ten-digit one that
-//! orders sets.
+//! Decimal texts of [`Float`]: the shortest text that identifies it at its own precision, and the ten-digit text
+//! that orders sets.
 
 use num_bigint::BigUint;
 
 use super::float::{Float, Form, bits};
 
-/// `0.d1d2d3… * 10^point`, without trailing zeros; no digits means zero.
+/// The number `0.d1d2d3… * 10^point`, without trailing zeros; no digits means zero.
 struct Decimal {
     digits: Vec<u8>,
     point: i64,
 }
 
 impl Float {
-    /// Fixed notation with the fewest digits that identify the value at its own precision.
+    /// Returns fixed notation with the fewest digits that identify the value at its own precision.
     pub(super) fn shortest_text(&self) -> String {
         if self.form == Form::Infinite {
             return self.infinite_text();
@@ -24,7 +24,7 @@ impl Float {
         out
     }
 
-    /// `%f` of the magnitude with the given number of digits after the point.
+    /// Returns `%f` of the magnitude with the given number of digits after the point.
     pub(super) fn fixed_magnitude(&self, places: usize) -> String {
         let mut decimal = Decimal::exact(&self.mantissa, self.exponent);
         let places = places as i64;
@@ -36,7 +36,7 @@ impl Float {
         out
     }
 
-    /// `%e` of the magnitude with the given number of digits after the point.
+    /// Returns `%e` of the magnitude with the given number of digits after the point.
     pub(super) fn exponent_magnitude(&self, places: usize) -> String {
         let mut decimal = Decimal::leading(&self.mantissa, self.exponent, places + 2);
         decimal.round_nearest(places + 1);
@@ -45,13 +45,13 @@ impl Float {
         out
     }
 
-    /// `%g` of the magnitude: with the given number of significant digits, or as many as identify it.
+    /// Returns `%g` of the magnitude, with the given number of significant digits, or with as many as identify it.
     pub(super) fn general_magnitude(&self, digits: Option<usize>) -> String {
         let mut decimal = match digits {
             None => self.shortest(),
             Some(digits) => Decimal::leading(&self.mantissa, self.exponent, digits.max(1) + 1),
         };
-        // Go decides about the exponent as if six digits had been asked for.
+        // Without given digits, Go chooses between the notations as if six digits had been given.
         let (mut precision, mut threshold) = (decimal.len(), 6);
         if let Some(digits) = digits {
             decimal.round_nearest(digits.max(1));
@@ -70,7 +70,7 @@ impl Float {
         out
     }
 
-    /// Go's `%.10g`: ten significant digits, exponent form for very small and very large values.
+    /// Returns Go's `%.10g`: ten significant digits, with an exponent for very small and very large values.
     pub(super) fn ten_digit_text(&self) -> String {
         const DIGITS: i64 = 10;
         if self.form == Form::Infinite {
@@ -101,16 +101,17 @@ impl Float {
         if self.negative { "-" } else { "" }
     }
 
-    /// Walks the digits of the value beside those of its two half-way neighbours, and stops at the first place where
-    /// cutting down or rounding up stays between them.
+    /// Compares the digits of the value with those of the midpoints to both neighbours. Stops at the first digit
+    /// at which truncating or rounding up stays between the midpoints.
     fn shortest(&self) -> Decimal {
-        // So many tell any value of this precision from its neighbours; two more decide how it is rounded.
+        // This many digits distinguish any value of the precision from its neighbours; further ones determine the
+        // rounding.
         let enough = (f64::from(self.precision) * std::f64::consts::LOG10_2) as usize + 4;
         let mut decimal = Decimal::leading(&self.mantissa, self.exponent, enough);
         if decimal.digits.is_empty() {
             return decimal;
         }
-        // One more bit than the precision: the lowest one is half a unit in the last place.
+        // One bit more than the precision: the lowest bit is half a unit in the last place.
         let shift = i64::from(self.precision) + 1 - bits(&self.mantissa);
         let mantissa = &self.mantissa << shift.unsigned_abs();
         let exponent = self.exponent - shift;
@@ -138,13 +139,14 @@ impl Float {
     }
 }
 
-/// From this exponent on the digits that nobody asked for are the most of the work: writing all of them takes time
-/// that grows with the square of their count.
+/// The exponent from which unneeded digits dominate the work: the time to write all digits grows with the square
+/// of their number.
 const FAR: u64 = 4096;
 
 impl Decimal {
-    /// The first digits, at least `wanted` of them, and one more that stands for those that follow; all digits where the
-    /// exponent is small. Far from zero digits never end so early: as many zeros need more fives than a mantissa has.
+    /// Returns the first digits, at least `wanted` of them, and one more that represents the rest. For a small
+    /// exponent, returns all digits. With a large exponent, the digits never end this early: as many trailing
+    /// zeros would need more factors of five than a mantissa has.
     fn leading(mantissa: &BigUint, exponent: i64, wanted: usize) -> Decimal {
         let far = FAR + mantissa.bits() + 8 * wanted as u64;
         let is_far = exponent.unsigned_abs() > far && mantissa.bits() > 0;
@@ -152,10 +154,11 @@ impl Decimal {
         leading.unwrap_or_else(|| Decimal::exact(mantissa, exponent))
     }
 
-    /// Nothing where the arithmetic is not precise enough to tell the digits.
+    /// Computes the first digits with limited precision. `None` if the precision does not suffice to determine
+    /// them.
     fn truncated(mantissa: &BigUint, exponent: i64, wanted: usize) -> Option<Decimal> {
         let magnitude = (bits(mantissa) + exponent) as f64 * std::f64::consts::LOG10_2;
-        // Times ten to this power it is an integer of the wanted digits and a few more.
+        // Multiplied by ten to this power, the value is an integer with the wanted digits and a few more.
         let scale = i64::try_from(wanted).ok()? + 4 - magnitude as i64;
         let power = Between::power_of_five(scale.unsigned_abs(), 4 * wanted as u64 + 128);
         let (low, high) = match scale < 0 {
@@ -266,7 +269,8 @@ impl Decimal {
         }
     }
 
-    /// The digits of some places; those before the first and after the last are zeros, of which there may be many.
+    /// Writes the digits at the given places. Places before the first and after the last digit are zeros, possibly
+    /// many.
     fn write_digits(&self, out: &mut String, from: i64, to: i64) {
         let own = |at: i64| at.clamp(0, self.len()).clamp(from, to);
         let (first, last) = (own(from), own(to));
@@ -288,7 +292,7 @@ impl Decimal {
     }
 }
 
-/// Two bounds, both times two to the power of `exponent`.
+/// A lower and an upper bound, both to be multiplied by two to the power of `exponent`.
 struct Between {
     low: BigUint,
     high: BigUint,
@@ -296,7 +300,7 @@ struct Between {
 }
 
 impl Between {
-    /// `5^power`, between bounds of about `precision` bits.
+    /// Returns bounds of about `precision` bits for `5^power`.
     fn power_of_five(power: u64, precision: u64) -> Between {
         let mut it = Between { low: BigUint::from(1u32), high: BigUint::from(1u32), exponent: 0 };
         for bit in (0..u64::BITS - power.leading_zeros()).rev() {
@@ -317,7 +321,7 @@ impl Between {
     }
 }
 
-/// `mantissa * 2^exponent`, rounded down.
+/// Returns `mantissa * 2^exponent`, rounded down.
 fn shifted(mantissa: BigUint, exponent: i64) -> BigUint {
     if exponent >= 0 {
         mantissa << exponent.unsigned_abs()
@@ -339,7 +343,7 @@ mod tests {
             let wanted = random.usize(1..60);
             check(&mantissa, exponent, wanted);
         }
-        // All nines behind the first digits, and a power of ten.
+        // Only nines after the first digits, and a power of ten.
         check(&(BigUint::from(10u32).pow(40) - 1u32), 9_000, 50);
         check(&BigUint::from(5u32).pow(300), 9_000, 90);
     }

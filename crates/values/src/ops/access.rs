@@ -1,4 +1,4 @@
-//! Taking parts out of values.
+//! Access to parts of values: indices and attributes.
 
 use crate::{
     Kind, MarkKind, Marks, Type, Value, convert,
@@ -9,10 +9,10 @@ use super::OpError;
 
 const NO_ELEMENT: &str = "The given key does not identify an element in this collection value";
 
-/// `collection[key]`.
+/// Evaluates `collection[key]`.
 ///
 /// # Errors
-/// If the value has no element there, or cannot have elements at all.
+/// Returns an error if the value has no such element, or cannot have elements at all.
 pub fn index(collection: &Value, key: &Value) -> Result<Value, OpError> {
     if collection.is_null() {
         return Err(OpError::new(
@@ -97,7 +97,7 @@ fn out_of_range() -> OpError {
     ))
 }
 
-/// What any element of the sequence may be.
+/// Returns an unknown value that covers every element of the sequence.
 fn unknown_element(ty: &Type) -> Value {
     match ty {
         Type::List(element) => Value::unknown(Type::clone(element)),
@@ -126,7 +126,7 @@ fn index_object(object: &Value, ty: &Type, name: &Value, key: &Value) -> Result<
         return Ok(attribute);
     }
     if !object.is_known() {
-        // Its type says that there is none; the reference says so when the object is known.
+        // The type has no such attribute. OpenTofu reports that only when the object is known.
         return Ok(Value::dynamic());
     }
     let hint = match key.ty() {
@@ -145,10 +145,10 @@ fn known_or_unknown_attribute(object: &Value, ty: &Type, name: &str) -> Option<V
     }
 }
 
-/// `value.name`.
+/// Evaluates `value.name`.
 ///
 /// # Errors
-/// If the value has no such attribute, or cannot have attributes at all.
+/// Returns an error if the value has no such attribute, or cannot have attributes at all.
 pub fn attribute(value: &Value, name: &str) -> Result<Value, OpError> {
     if value.is_null() {
         return Err(OpError::new(
@@ -179,7 +179,7 @@ fn unsupported(detail: String) -> OpError {
 }
 
 fn missing_element(map: &Value, name: &str) -> OpError {
-    // The name stands in the configuration; it is no secret even where the map is.
+    // The name is written in the configuration, so it is not secret even if the map is.
     let of = if map.marks().has(MarkKind::Sensitive) { "This sensitive map" } else { "This map" };
     OpError::new(
         "Missing map element",

@@ -38,7 +38,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// The type that operands are converted to; [`Type::Dynamic`] where they are taken as they are.
+    /// Returns the type that operands are converted to; [`Type::Dynamic`] if they are not converted.
     #[must_use]
     pub fn operand_type(self) -> Type {
         match self {
@@ -48,7 +48,7 @@ impl BinaryOp {
         }
     }
 
-    /// The type of the result.
+    /// Returns the type of the result.
     #[must_use]
     pub fn result_type(self) -> Type {
         match self {
@@ -62,10 +62,11 @@ impl BinaryOp {
     }
 }
 
-/// Applies an operator. Operands are converted to its type; the result is unknown where it depends on what is.
+/// Applies an operator. The operands are converted to its operand type. The result is unknown if it depends on
+/// unknown operands.
 ///
 /// # Errors
-/// If an operand does not convert or is null, or the operation has no result (0 / 0).
+/// Returns an error if an operand does not convert or is null, or if the operation has no result (0 / 0).
 pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, OpError> {
     match op {
         BinaryOp::Equal => return Ok(left.equals(right)),
@@ -74,7 +75,7 @@ pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, OpErro
     }
     let ty = op.operand_type();
     let (converted_left, converted_right) = (operand(left, &ty, 0)?, operand(right, &ty, 1)?);
-    // The reference takes null for false before `&&`.
+    // OpenTofu treats null as false in `&&`.
     let null_is_false = op == BinaryOp::And;
     if !null_is_false && (converted_left.is_null() || converted_right.is_null()) {
         let at = usize::from(!converted_left.is_null());
@@ -129,7 +130,8 @@ fn numbers(
     }
 }
 
-/// `controlling` is the operand that decides alone: false for "and", true for "or".
+/// Computes "and" and "or". `controlling` is the operand value that determines the result alone: false for "and",
+/// true for "or".
 fn logic(left: &Value, right: &Value, controlling: bool) -> Value {
     let (left, right) = (left.as_bool(), right.as_bool());
     if left == Some(controlling) || right == Some(controlling) {

@@ -1,6 +1,6 @@
-//! Operators on values, as the expressions of a configuration have them: conversion of operands, unknowns, marks.
+//! The operators of expressions: conversion of operands, unknown values, marks.
 //!
-//! Start at [`binary`], [`unary`], [`index`] and [`attribute`].
+//! Start reading at [`binary`], [`unary`], [`index`] and [`attribute`].
 
 mod access;
 mod binary;
@@ -11,7 +11,7 @@ pub use access::{attribute, index};
 pub use binary::{BinaryOp, binary};
 pub use unary::{UnaryOp, unary};
 
-/// Why an operation has no result. It never quotes a value.
+/// The reason why an operation has no result. It never quotes a value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{summary}: {detail}")]
 pub struct OpError {
@@ -19,7 +19,7 @@ pub struct OpError {
     pub summary: &'static str,
     /// The diagnostic's detail.
     pub detail: String,
-    /// Which operand is at fault, if one is: 0 is the left one, or the indexed value.
+    /// The faulty operand: 0 is the left one, or the indexed value. `None` if no single operand is faulty.
     pub operand: Option<usize>,
 }
 

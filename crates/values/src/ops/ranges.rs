@@ -1,8 +1,8 @@
-//! What bounds of unknown numbers say about sums, products and comparisons.
+//! Derives ranges for sums and products, and results of comparisons, from the bounds of unknown numbers.
 
 use crate::{Bound, Number, Refinements, Type, Value};
 
-/// The unknown result of an operation on two numbers, within the bounds that the operands' ranges give.
+/// Returns the unknown result of an operation on two numbers, with bounds from the operands' ranges.
 pub(super) fn arithmetic(
     left: &Value,
     right: &Value,
@@ -13,7 +13,8 @@ pub(super) fn arithmetic(
     Value::unknown_with(Type::Number, known)
 }
 
-/// The operations used are monotonic in each operand, so that the extremes lie at the corners.
+/// Returns the bounds of the result. The operations are monotonic in each operand, so the extremes lie at the
+/// corners.
 fn bounds(
     left: &Refinements,
     right: &Refinements,
@@ -27,7 +28,7 @@ fn bounds(
     let corners = [corner(a, c)?, corner(a, d)?, corner(b, c)?, corner(b, d)?];
     let least = corners.iter().min_by(|a, b| a.value.compare(&b.value))?;
     let most = corners.iter().max_by(|a, b| a.value.compare(&b.value))?;
-    // Where two corners tie, one of them may include its end; to include it is always right.
+    // If two corners are equal, one of them may include its end. Including the end is always correct.
     let touches =
         |end: &Bound| corners.iter().any(|it| it.inclusive && it.value.compare(&end.value).is_eq());
     let is_zero = |end: &Bound| end.value.signum() == 0;
@@ -37,8 +38,8 @@ fn bounds(
     Some(known)
 }
 
-/// Whether `left` is below `right`; of an unknown number, as far as its bounds tell, and `None` if they do not. As in go-cty, bounds
-/// that meet tell nothing, not even where that would be enough for the comparison.
+/// Compares two numbers, of which unknown ones count with their bounds. `None` if the bounds do not decide. As in
+/// cty, bounds that are equal decide nothing, not even where they would suffice.
 pub(super) fn less_than(left: &Value, right: &Value) -> Option<bool> {
     if let (Some(left), Some(right)) = (left.as_number(), right.as_number()) {
         return Some(left.compare(right).is_lt());

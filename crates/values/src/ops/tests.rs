@@ -1,4 +1,4 @@
-//! Operators on known, unknown and marked values.
+//! Tests of operators on known, unknown and marked values.
 
 use super::{BinaryOp, UnaryOp, attribute, binary, index, unary};
 use crate::{Mark, MarkKind, Number, Refinements, Type, Value, json};
@@ -126,7 +126,7 @@ fn bounds_decide_comparisons_of_unknown_numbers() {
     assert_eq!(compare(">", &either, &Value::int(0)), "true");
     assert_eq!(compare(">", &either, &Value::int(5)), "false");
     assert_eq!(compare("<=", &either, &Value::int(3)), "true");
-    // The reference takes bounds that meet for nothing.
+    // As in cty, bounds that are equal decide nothing.
     assert_eq!(compare("<=", &either, &Value::int(2)), "(known after apply)");
     assert_eq!(compare(">", &either, &Value::int(2)), "(known after apply)");
     assert_eq!(compare("<", &either, &Value::int(2)), "(known after apply)");

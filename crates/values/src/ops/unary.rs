@@ -16,7 +16,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// The type of operand and result.
+    /// Returns the type of the operand and of the result.
     #[must_use]
     pub fn ty(self) -> Type {
         match self {
@@ -29,7 +29,7 @@ impl UnaryOp {
 /// Applies an operator.
 ///
 /// # Errors
-/// If the operand does not convert or is null.
+/// Returns an error if the operand does not convert or is null.
 pub fn unary(op: UnaryOp, operand: &Value) -> Result<Value, OpError> {
     let converted = convert::convert(operand, &op.ty()).map_err(|error| {
         let detail = format!("Unsuitable value for unary operand: {}.", error.message);
@@ -64,7 +64,7 @@ fn negated(range: &Refinements) -> Refinements {
     known
 }
 
-/// A bound of minus zero would read oddly and mean the same.
+/// Negates a bound. Zero stays zero: minus zero means the same as a bound and would be confusing.
 fn negated_number(number: &Number) -> Number {
     if number.signum() == 0 { Number::zero() } else { number.negated() }
 }

@@ -1,4 +1,4 @@
-//! How values are shown to developers: as the console shows them, and never a secret.
+//! The debug output of values. It uses the notation of the console, and never shows a secret.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use super::{Kind, Value};
 use crate::{MarkKind, Type};
 
 impl fmt::Debug for Value {
-    /// The console's notation. An ephemeral value reads `(ephemeral value)` and a sensitive one `(sensitive value)`.
+    /// Writes the console's notation. An ephemeral value reads `(ephemeral value)` and a sensitive one `(sensitive
+    /// value)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.marks.has(MarkKind::Ephemeral) {
             return f.write_str("(ephemeral value)");
@@ -42,7 +43,7 @@ fn fmt_null(ty: &Type, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Quotes text as a configuration would, escapes and template markers included.
+/// Quotes text as in a configuration, including escapes and template markers.
 fn fmt_quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("\"")?;
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Marks of values: reading, adding and removing them, at the top and inside.
+//! Marks of values: queries, additions and removals, for the value itself and for its parts.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use super::{Node, Value};
 use crate::{Mark, MarkKind, Marks, Path, Step};
 
 impl Value {
-    /// The marks of the value itself.
+    /// Returns the marks of the value itself.
     #[must_use]
     pub fn marks(&self) -> &Marks {
         &self.marks
     }
 
-    /// The marks of the value and of all its parts. O(1) apart from deprecations.
+    /// Returns the marks of the value and of all its parts. O(1) apart from deprecations.
     #[must_use]
     pub fn deep_marks(&self) -> Marks {
         match self.node.summary() {
@@ -21,33 +21,33 @@ impl Value {
         }
     }
 
-    /// Whether the value or a part of it has a mark of the kind. O(1).
+    /// Returns true if the value or a part of it has a mark of the kind. O(1).
     #[must_use]
     pub fn has_deep(&self, kind: MarkKind) -> bool {
         self.marks.has(kind)
             || self.node.summary().is_some_and(|summary| summary.marks_inside.has(kind))
     }
 
-    /// Whether the value or a part of it is sensitive or ephemeral. O(1).
+    /// Returns true if the value or a part of it is sensitive or ephemeral. O(1).
     #[must_use]
     pub fn has_deep_secret(&self) -> bool {
         self.has_deep(MarkKind::Sensitive) || self.has_deep(MarkKind::Ephemeral)
     }
 
-    /// Whether the value or a part of it has any mark. O(1).
+    /// Returns true if the value or a part of it has any mark. O(1).
     #[must_use]
     pub fn is_marked_deep(&self) -> bool {
         !self.marks.is_empty()
             || self.node.summary().is_some_and(|summary| !summary.marks_inside.is_empty())
     }
 
-    /// The same value with one more mark.
+    /// Returns the value with one more mark.
     #[must_use]
     pub fn with_mark(&self, mark: Mark) -> Value {
         Value { node: self.node.clone(), marks: self.marks.clone().with(mark) }
     }
 
-    /// The same value with more marks.
+    /// Returns the value with more marks.
     #[must_use]
     pub fn with_marks(&self, marks: &Marks) -> Value {
         let mut marked = self.clone();
@@ -55,19 +55,19 @@ impl Value {
         marked
     }
 
-    /// The same value without its own marks of one kind; those of its parts stay.
+    /// Returns the value without its own marks of one kind; the marks of its parts stay.
     #[must_use]
     pub fn without(&self, kind: MarkKind) -> Value {
         Value { node: self.node.clone(), marks: self.marks.clone().without(kind) }
     }
 
-    /// The value without its own marks, and those marks.
+    /// Returns the value without its own marks, and those marks.
     #[must_use]
     pub fn unmark(&self) -> (Value, Marks) {
         (Value { node: self.node.clone(), marks: Marks::NONE }, self.marks.clone())
     }
 
-    /// The value without any marks, and where they were.
+    /// Returns the value without any marks, and the paths of the removed marks.
     #[must_use]
     pub fn unmark_deep(&self) -> (Value, Vec<(Path, Marks)>) {
         let mut found = Vec::new();
@@ -75,7 +75,7 @@ impl Value {
         (self.without_all_marks(), found)
     }
 
-    /// Where the marks of the value and its parts are, outermost first.
+    /// Returns the marks of the value and its parts with their paths, outermost first.
     #[must_use]
     pub fn path_marks(&self) -> Vec<(Path, Marks)> {
         let mut found = Vec::new();
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// The value without any marks at any depth.
+    /// Returns the value without any marks at any depth.
     #[must_use]
     pub fn without_all_marks(&self) -> Value {
         if !self.is_marked_deep() {
@@ -112,7 +112,7 @@ impl Value {
         bare
     }
 
-    /// The value without marks of one kind at any depth.
+    /// Returns the value without marks of one kind at any depth.
     #[must_use]
     pub fn without_deep(&self, kind: MarkKind) -> Value {
         if !self.has_deep(kind) {
@@ -125,8 +125,8 @@ impl Value {
         bare
     }
 
-    /// The same value with marks added at the given paths. A path that leads nowhere marks the last part on its way
-    /// that exists: a mark is never lost.
+    /// Returns the value with marks added at the given paths. If a path leads to no part, the last existing part
+    /// on it gets the marks, so that no mark is lost.
     #[must_use]
     pub fn with_path_marks(&self, path_marks: &[(Path, Marks)]) -> Value {
         path_marks
@@ -138,14 +138,14 @@ impl Value {
         let Some((step, rest)) = steps.split_first() else {
             return self.with_marks(marks);
         };
-        // A set cannot hold marked elements; what is said of an element is said of the set.
+        // A set cannot hold marked elements, so the set gets the marks.
         if matches!(self.node, Node::Set(_)) || step.apply(self).is_none() {
             return self.with_marks(marks);
         }
         self.with_part(step, |part| part.with_marks_at(rest, marks))
     }
 
-    /// Whether both share the same insides, so that they are equal without looking.
+    /// Returns true if both values share the same node, and are therefore equal without a comparison.
     pub(crate) fn shares_node(&self, other: &Value) -> bool {
         match (&self.node, &other.node) {
             (Node::Unknown(a), Node::Unknown(b)) => Arc::ptr_eq(a, b),

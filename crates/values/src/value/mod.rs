@@ -1,4 +1,4 @@
-//! [`Value`]: its shape, its constructors, and what can be asked of it in constant time.
+//! [`Value`]: its representation, its constructors, and its queries in constant time.
 
 mod debug;
 mod marked;
@@ -16,22 +16,23 @@ use crate::{
     set_order, text,
 };
 
-/// A value of a configuration, a state or a provider: known or unknown, perhaps null, perhaps marked. Cloning is O(1).
+/// A value of a configuration, a state or a provider: known or unknown, perhaps null, perhaps marked. Cloning is
+/// O(1).
 ///
 /// `==` is [`Value::raw_equals`].
 #[derive(Clone)]
 pub struct Value {
     node: Node,
-    /// Marks of this value itself; its parts have their own.
+    /// The marks of the value itself; its parts have their own.
     marks: Marks,
 }
 
-/// What a value is, for `match`. Marks are not part of it.
+/// The content of a value, for `match`. It does not include the marks.
 #[derive(Clone, Copy)]
 pub enum Kind<'a> {
-    /// Null of the value's type.
+    /// A null of the value's type.
     Null,
-    /// Not known yet.
+    /// An unknown value.
     Unknown(&'a Refinements),
     /// True or false.
     Bool(bool),
@@ -39,15 +40,15 @@ pub enum Kind<'a> {
     Number(&'a Number),
     /// Text.
     String(&'a Str),
-    /// Elements of a list.
+    /// The elements of a list.
     List(&'a [Value]),
-    /// Elements of a set, in cty's order.
+    /// The elements of a set, in cty's order.
     Set(&'a [Value]),
-    /// Elements of a map by key.
+    /// The elements of a map by key.
     Map(&'a BTreeMap<Str, Value>),
-    /// Elements of a tuple.
+    /// The elements of a tuple.
     Tuple(&'a [Value]),
-    /// Attributes of an object.
+    /// The attributes of an object.
     Object(&'a BTreeMap<Str, Value>),
 }
 
@@ -56,22 +57,23 @@ impl Value {
         Value { node, marks: Marks::NONE }
     }
 
-    /// Null of a type.
+    /// Creates a null of a type.
     #[must_use]
     pub fn null(ty: Type) -> Value {
         Value::plain(Node::Null(ty.without_optional()))
     }
 
-    /// An unknown value of a type.
+    /// Creates an unknown value of a type.
     #[must_use]
     pub fn unknown(ty: Type) -> Value {
         let ty = ty.without_optional();
         Value::plain(Node::Unknown(Arc::new(Unknown { ty, refinements: Refinements::NONE })))
     }
 
-    /// An unknown value of which something is known. Where that leaves one value only (a number between equal bounds,
-    /// a collection of known length), it is that value. Entries that do not fit the type, and any that contradict each
-    /// other, are dropped; ask [`Refinements::fits`] and [`Refinements::is_contradictory`] where that must be an error.
+    /// Creates an unknown value with refinements. If they permit only one value (a number between equal bounds, a
+    /// collection of known length), returns that value. Refinements that do not fit the type, or that contradict
+    /// each other, are dropped. Use [`Refinements::fits`] and [`Refinements::is_contradictory`] where such
+    /// refinements must be an error.
     #[must_use]
     pub fn unknown_with(ty: Type, refinements: Refinements) -> Value {
         let ty = ty.without_optional();
@@ -84,46 +86,46 @@ impl Value {
             .unwrap_or_else(|| Value::plain(Node::Unknown(Arc::new(Unknown { ty, refinements }))))
     }
 
-    /// An unknown value of unknown type.
+    /// Creates an unknown value of unknown type.
     #[must_use]
     pub fn dynamic() -> Value {
         Value::unknown(Type::Dynamic)
     }
 
-    /// True or false.
+    /// Creates a bool.
     #[must_use]
     pub fn bool(value: bool) -> Value {
         Value::plain(Node::Bool(value))
     }
 
-    /// A number.
+    /// Creates a number.
     #[must_use]
     pub fn number(number: Number) -> Value {
         Value::plain(Node::Number(number))
     }
 
-    /// An integer, as a count or an index.
+    /// Creates an integer with the precision of a count or an index.
     #[must_use]
     pub fn int(value: i64) -> Value {
         Value::number(Number::from(value))
     }
 
-    /// Text; it is normalized to form C.
+    /// Creates a string; the text is normalized to form C.
     #[must_use]
     pub fn string(value: impl Into<Str>) -> Value {
         Value::plain(Node::String(text::normalized_shared(value.into())))
     }
 
-    /// A list. All elements have the type `element`, or one type that conforms to it where it contains
-    /// [`Type::Dynamic`]; the list then takes theirs.
+    /// Creates a list. All elements have the type `element`. If that type contains [`Type::Dynamic`], they may
+    /// have one common type that conforms to it, which the list then takes.
     #[must_use]
     pub fn list(element: Type, elements: Vec<Value>) -> Value {
         let element = node::concrete_element(element, elements.iter());
         Value::plain(Node::List(Arc::new(Items::new(Type::list(element), elements))))
     }
 
-    /// A set: equal elements become one, marks of elements move to the set, elements are put in cty's order. On types
-    /// see [`Value::list`].
+    /// Creates a set. Equal elements are merged, marks of elements move to the set, and elements are sorted in
+    /// cty's order. For types, see [`Value::list`].
     #[must_use]
     pub fn set(element: Type, elements: Vec<Value>) -> Value {
         let element = node::concrete_element(element, elements.iter());
@@ -133,26 +135,27 @@ impl Value {
         Value { node: Node::Set(Arc::new(Items::new(Type::set(element), distinct))), marks }
     }
 
-    /// A map. Keys are normalized. On types see [`Value::list`].
+    /// Creates a map. Keys are normalized. For types, see [`Value::list`].
     #[must_use]
     pub fn map(element: Type, elements: BTreeMap<Str, Value>) -> Value {
         let element = node::concrete_element(element, elements.values());
         Value::plain(Node::Map(Arc::new(Entries::map(Type::map(element), elements))))
     }
 
-    /// A tuple.
+    /// Creates a tuple.
     #[must_use]
     pub fn tuple(elements: Vec<Value>) -> Value {
         Value::plain(Node::Tuple(Arc::new(Items::untyped(elements))))
     }
 
-    /// An object. Attribute names are normalized.
+    /// Creates an object. Attribute names are normalized.
     #[must_use]
     pub fn object(attributes: BTreeMap<Str, Value>) -> Value {
         Value::plain(Node::Object(Arc::new(Entries::object(attributes))))
     }
 
-    /// An object whose attributes are just those of `ty`, each of its type; the type is then shared, not built anew.
+    /// Creates an object whose attributes are exactly those of `ty`, so that the type is shared and not computed
+    /// again.
     pub(crate) fn object_of(ty: &Arc<ObjectType>, attributes: BTreeMap<Str, Value>) -> Value {
         if !ty.is_exact() {
             return Value::object(attributes);
@@ -169,32 +172,32 @@ impl Value {
         ))))
     }
 
-    /// An object, from pairs.
+    /// Creates an object from pairs.
     pub fn object_from<N: AsRef<str>>(attributes: impl IntoIterator<Item = (N, Value)>) -> Value {
         Value::object(
             attributes.into_iter().map(|(name, value)| (Str::from(name.as_ref()), value)).collect(),
         )
     }
 
-    /// The object without attributes.
+    /// Creates the object without attributes.
     #[must_use]
     pub fn empty_object() -> Value {
         Value::object(BTreeMap::new())
     }
 
-    /// The tuple without elements.
+    /// Creates the tuple without elements.
     #[must_use]
     pub fn empty_tuple() -> Value {
         Value::tuple(Vec::new())
     }
 
-    /// The type. Optional attributes do not occur in it.
+    /// Returns the type. It contains no optional attributes.
     #[must_use]
     pub fn ty(&self) -> Type {
         self.node.ty()
     }
 
-    /// What the value is.
+    /// Returns the content of the value.
     #[must_use]
     pub fn kind(&self) -> Kind<'_> {
         match &self.node {
@@ -211,7 +214,7 @@ impl Value {
         }
     }
 
-    /// Whether the value is null.
+    /// Returns true if the value is null.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self.node, Node::Null(_))
@@ -221,19 +224,19 @@ impl Value {
         self.node.size()
     }
 
-    /// Whether the value itself is known; its parts may be unknown.
+    /// Returns true if the value itself is known; its parts may be unknown.
     #[must_use]
     pub fn is_known(&self) -> bool {
         !matches!(self.node, Node::Unknown(_))
     }
 
-    /// Whether the value and all its parts are known. O(1).
+    /// Returns true if the value and all its parts are known. O(1).
     #[must_use]
     pub fn is_wholly_known(&self) -> bool {
         self.node.is_wholly_known()
     }
 
-    /// Whether the value cannot be null: it is known and not null, or unknown and refined to be non-null.
+    /// Returns true if the value cannot be null: it is known and not null, or unknown with a non-null refinement.
     #[must_use]
     pub fn is_definitely_not_null(&self) -> bool {
         match self.kind() {
@@ -243,7 +246,7 @@ impl Value {
         }
     }
 
-    /// The bool, if it is a known one.
+    /// Returns the bool; `None` if the value is not a known bool.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         match self.node {
@@ -252,7 +255,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is a known string.
+    /// Returns the text; `None` if the value is not a known string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match &self.node {
@@ -261,7 +264,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is a known one.
+    /// Returns the number; `None` if the value is not a known number.
     #[must_use]
     pub fn as_number(&self) -> Option<&Number> {
         match &self.node {
@@ -270,7 +273,7 @@ impl Value {
         }
     }
 
-    /// The elements of a known list, set or tuple.
+    /// Returns the elements of a known list, set or tuple; `None` for any other value.
     #[must_use]
     pub fn as_slice(&self) -> Option<&[Value]> {
         match self.kind() {
@@ -279,7 +282,7 @@ impl Value {
         }
     }
 
-    /// The entries of a known map or object.
+    /// Returns the entries of a known map or object; `None` for any other value.
     #[must_use]
     pub fn as_map(&self) -> Option<&BTreeMap<Str, Value>> {
         match self.kind() {
@@ -288,7 +291,7 @@ impl Value {
         }
     }
 
-    /// An attribute of a known object, without the marks of the object.
+    /// Returns an attribute of a known object, without the marks of the object.
     #[must_use]
     pub fn get_attr(&self, name: &str) -> Option<Value> {
         match self.kind() {
@@ -297,8 +300,8 @@ impl Value {
         }
     }
 
-    /// Keys and elements of anything known that has elements, in order: a set's elements are their own keys. Empty for
-    /// every other value.
+    /// Returns the keys and elements of a known container, in order; a set's elements are their own keys. Empty
+    /// for every other value.
     pub fn elements(&self) -> impl Iterator<Item = (Value, &Value)> {
         let keyed = self.as_map().into_iter().flatten();
         let keyed = keyed.map(|(key, value)| (Value::plain(Node::String(key.clone())), value));
@@ -310,14 +313,14 @@ impl Value {
         keyed.chain(indexed)
     }
 
-    /// The number of elements or attributes of a known container, as stored: in a set with unknown elements some may
-    /// turn out to be equal.
+    /// Returns the number of stored elements or attributes of a known container. In a set with unknown elements,
+    /// some may turn out to be equal. `None` for any other value.
     #[must_use]
     pub fn stored_length(&self) -> Option<usize> {
         self.as_slice().map(<[Value]>::len).or_else(|| self.as_map().map(BTreeMap::len))
     }
 
-    /// What is known of the value in the terms of an unknown one: of a known value, its exact range.
+    /// Returns the known facts about the value as refinements; for a known value, its exact range.
     #[must_use]
     pub fn range(&self) -> Refinements {
         match self.kind() {
@@ -332,7 +335,7 @@ impl Value {
         }
     }
 
-    /// The same value, with more known of it if it is unknown. Marks stay.
+    /// Returns the value, with more refinements if it is unknown. Marks stay.
     #[must_use]
     pub fn refined(&self, more: &Refinements) -> Value {
         match &self.node {
@@ -345,7 +348,7 @@ impl Value {
         }
     }
 
-    /// The same value, known not to be null if it is unknown. Marks stay.
+    /// Returns the value, refined to be not null if it is unknown. Marks stay.
     #[must_use]
     pub fn refined_not_null(&self) -> Value {
         if self.is_definitely_not_null() {

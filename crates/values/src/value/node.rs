@@ -1,4 +1,4 @@
-//! The shared insides of values, each with what it caches about its parts.
+//! The shared content of values, with cached facts about their parts.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use crate::{
     text,
 };
 
-/// What a value is made of.
+/// The representation of a value.
 #[derive(Clone)]
 pub(super) enum Node {
     Null(Type),
@@ -31,21 +31,21 @@ pub(super) struct Unknown {
     pub(super) refinements: Refinements,
 }
 
-/// Elements of a list, a set or a tuple.
+/// The elements of a list, a set or a tuple.
 pub(super) struct Items {
     ty: OnceLock<Type>,
     items: Vec<Value>,
     summary: Summary,
 }
 
-/// Elements of a map or attributes of an object.
+/// The elements of a map or the attributes of an object.
 pub(super) struct Entries {
     ty: OnceLock<Type>,
     entries: BTreeMap<Str, Value>,
     summary: Summary,
 }
 
-/// What is asked of a container too often to look inside each time.
+/// Facts about a container that are queried too often to compute them each time.
 pub(super) struct Summary {
     pub(super) wholly_known: bool,
     /// The marks of all parts, at every depth.
@@ -81,7 +81,7 @@ impl Items {
         Items { ty: ty.into(), summary: Summary::of(items.iter()), items }
     }
 
-    /// A tuple's elements; the type is worked out when it is asked for.
+    /// Creates the elements of a tuple, whose type is computed on demand.
     pub(super) fn untyped(items: Vec<Value>) -> Items {
         Items { ty: OnceLock::new(), summary: Summary::of(items.iter()), items }
     }
@@ -101,13 +101,13 @@ impl Entries {
         Entries { ty: ty.into(), summary: Summary::of_entries(&entries), entries }
     }
 
-    /// An object's attributes; the type is worked out when it is asked for.
+    /// Creates the attributes of an object, whose type is computed on demand.
     pub(super) fn object(entries: BTreeMap<Str, Value>) -> Entries {
         let entries = with_normal_keys(entries);
         Entries { ty: OnceLock::new(), summary: Summary::of_entries(&entries), entries }
     }
 
-    /// An object's attributes under a type that is known to be theirs.
+    /// Creates the attributes of an object with a given type, which must be theirs.
     pub(super) fn object_of(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
         Entries { ty: ty.into(), summary: Summary::of_entries(&entries), entries }
     }
@@ -171,9 +171,9 @@ impl Node {
     }
 }
 
-/// The value that refinements leave as the only one possible, if there is one.
+/// Returns the only value that the refinements permit, or `None` if they permit several.
 pub(super) fn collapsed(ty: &Type, refinements: &Refinements) -> Option<Value> {
-    /// Longer lists stay unknown, so that a hostile length costs nothing.
+    /// The maximum length; longer lists stay unknown, so that a hostile length costs nothing.
     const LONGEST: u64 = 1024;
     if !refinements.is_not_null() {
         return None;
@@ -199,7 +199,8 @@ pub(super) fn collapsed(ty: &Type, refinements: &Refinements) -> Option<Value> {
     }
 }
 
-/// The length of a known collection as a range: elements of a set that are not wholly known may turn out equal.
+/// Returns the length of a known collection as a range, since elements of a set that are not wholly known may turn
+/// out to be equal.
 pub(super) fn length_range(value: &Value) -> Refinements {
     let length = value.stored_length().unwrap_or(0) as u64;
     let uncertain = matches!(value.node, Node::Set(_)) && length > 1 && !value.is_wholly_known();
@@ -207,7 +208,8 @@ pub(super) fn length_range(value: &Value) -> Refinements {
     Refinements::non_null().with_min_length(least).with_max_length(length)
 }
 
-/// The element type of a collection, where the declared one leaves something open and all elements agree.
+/// Returns the element type of a collection. If the declared type is open and all elements have the same type,
+/// that type.
 pub(super) fn concrete_element<'a>(
     declared: Type,
     elements: impl Iterator<Item = &'a Value>,

@@ -1,4 +1,4 @@
-//! Marks, their caches, and what can be seen of marked values.
+//! Tests of marks, of their caches, and of the visible output of marked values.
 
 use expect_test::{Expect, expect};
 
@@ -243,7 +243,8 @@ fn no_type_keeps_the_names_of_an_ephemeral_object() {
     check(ephemeral(Value::unknown(object.clone())), Type::Dynamic);
     check(ephemeral(Value::list(object.clone(), vec![])), Type::Dynamic);
     check(ephemeral("x"), Type::String);
-    // The elements of a collection share its type, which they did not make: a conversion marks the whole otherwise.
+    // The elements of a collection share its type, which does not depend on them: otherwise a conversion has
+    // marked the whole.
     check(Value::list(object.clone(), vec![secret()]), Type::list(object));
 }
 

@@ -1,4 +1,4 @@
-//! Walking into values and rebuilding them from changed parts.
+//! Walks through values, and rebuilds values from changed parts.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,7 +6,7 @@ use super::{Entries, Items, Kind, Node, Value};
 use crate::{Number, Path, Step, Str};
 
 impl Value {
-    /// The parts of a known container, each with the step that leads to it; nothing for other values.
+    /// Returns the parts of a known container, each with the step that leads to it; empty for other values.
     pub fn parts(&self) -> impl Iterator<Item = (Step, &Value)> {
         let is_object = matches!(self.node, Node::Object(_));
         let attributes = self.as_map().filter(|_| is_object).into_iter().flatten();
@@ -15,8 +15,8 @@ impl Value {
         attributes.chain(elements.map(|(key, value)| (Step::Index(key), value)))
     }
 
-    /// The same container with each part replaced; other values unchanged. Marks of the container stay. The type
-    /// follows the new parts, except that a list, set or map keeps its element type where the parts disagree.
+    /// Returns the container with each part replaced, and other values unchanged. Marks of the container stay. The
+    /// type follows the new parts, except that a list, set or map keeps its element type if the parts disagree.
     #[must_use]
     pub fn map_parts(&self, mut replace: impl FnMut(&Step, &Value) -> Value) -> Value {
         let mapped = match &self.node {
@@ -42,7 +42,7 @@ impl Value {
         mapped.with_marks(&self.marks)
     }
 
-    /// Rebuilds the value from the leaves up: `replace` sees each part after its own parts have been replaced.
+    /// Rebuilds the value from the leaves up: `replace` receives each part after its own parts have been replaced.
     #[must_use]
     pub fn transform(&self, replace: &mut impl FnMut(&Path, &Value) -> Value) -> Value {
         self.transform_at(&mut Path::root(), replace)
@@ -62,8 +62,8 @@ impl Value {
         replace(path, &inner)
     }
 
-    /// Calls `visit` for the value and all its parts, outermost first. Parts of a part for which it returns false are
-    /// left out.
+    /// Calls `visit` for the value and all its parts, outermost first. If it returns false for a part, the walk
+    /// skips the parts of that part.
     pub fn walk(&self, visit: &mut impl FnMut(&Path, &Value) -> bool) {
         self.walk_at(&mut Path::root(), visit);
     }
@@ -79,13 +79,14 @@ impl Value {
         }
     }
 
-    /// Whether `part` stands in a text anywhere inside of the value, whatever its marks.
+    /// Returns true if `part` occurs in a text anywhere inside the value, whatever its marks.
     pub fn has_text(&self, part: &str) -> bool {
         self.as_str().is_some_and(|it| it.contains(part))
             || self.parts().any(|(_, inner)| inner.has_text(part))
     }
 
-    /// Where an infinite number is, if there is one. Neither plans nor states have a place for it.
+    /// Returns the path of an infinite number, or `None` if there is none. Plans and states cannot represent
+    /// infinity.
     pub fn infinite_part(&self) -> Option<Path> {
         match self.kind() {
             Kind::Number(number) => number.is_infinite().then(Path::root),
@@ -96,7 +97,7 @@ impl Value {
         }
     }
 
-    /// The same value with the part at `step` replaced; unchanged if there is none.
+    /// Returns the value with the part at `step` replaced; unchanged if there is no such part.
     #[must_use]
     pub fn with_part(&self, step: &Step, replace: impl FnOnce(&Value) -> Value) -> Value {
         let mut replace = Some(replace);
@@ -137,7 +138,7 @@ impl Value {
         }
     }
 
-    /// An index as a step.
+    /// Returns an index as a step.
     #[must_use]
     pub fn index_step(index: usize) -> Step {
         Step::Index(Value::number(Number::from(index)))
@@ -149,7 +150,8 @@ fn agreed_type<'a>(mut values: impl Iterator<Item = &'a Value>) -> Option<crate:
     values.all(|value| value.ty() == first).then_some(first)
 }
 
-/// Whether the two are the same by identity of what they share; false where that cannot be told cheaply.
+/// Returns true if both share the same node and have the same marks. False if equality cannot be determined
+/// cheaply.
 fn same(a: &Value, b: &Value) -> bool {
     a.shares_node(b) && a.marks == b.marks
 }

@@ -1,5 +1,6 @@
-//! `validate` with the real AWS provider, where a mirror of it is on the machine: when nothing changed since the last time, and
-//! when one block did. It is asserted that the provider is asked, and that what it refuses is refused.
+//! Measures `validate` with the real AWS provider, if the machine has a mirror of it: once without changes since
+//! the last run, and once after an edit of one block. The bench asserts that the provider is called, and that an
+//! error which only the provider can find is reported.
 
 use std::{
     fmt::Write as _,
@@ -20,20 +21,21 @@ use super::{
     tool::{Run, Tool, Usage},
 };
 
-/// Names the folder of a filesystem mirror, `HOST/hashicorp/aws/VERSION/TARGET/terraform-provider-aws_*`.
+/// The environment variable with the folder of a filesystem mirror,
+/// `HOST/hashicorp/aws/VERSION/TARGET/terraform-provider-aws_*`.
 const MIRROR: &str = "MAYFLY_AWS_MIRROR";
 
-/// How the rows are called.
+/// The titles of the rows.
 const UNCHANGED: &str = "validate with the AWS provider, unchanged";
 const CHANGED: &str = "validate with the AWS provider, one block changed";
 
-/// How many resources of each type.
+/// The number of resources of each type.
 const PER_TYPE: usize = 10;
 
-/// Measures both rows, if somebody wants one and the provider is there.
+/// Measures both rows, if the options select one and the provider is available.
 ///
 /// # Errors
-/// A mirror without the provider, or a tool that fails or whose result is wrong.
+/// Returns an error if the mirror lacks the provider, or if a tool fails or has a wrong result.
 pub(crate) fn measure(options: &Options, place: &Place, references: &[Tool]) -> Result<Vec<Row>> {
     if !options.wants(UNCHANGED) && !options.wants(CHANGED) {
         return Ok(Vec::new());
@@ -74,7 +76,7 @@ fn row<'a>(
     }
 }
 
-/// The provider, under the hosts of both registries.
+/// The provider, mirrored under the hosts of both registries.
 struct Mirror {
     folder: PathBuf,
     version: String,
@@ -111,7 +113,7 @@ impl Mirror {
         )
     }
 
-    /// How long it takes from nothing to the provider's first line, the fastest of three.
+    /// Returns the time from the start of the provider to its first line of output, the fastest of three.
     fn start(&self) -> Result<Duration> {
         let starts = (0..3).map(|_| self.start_once()).collect::<Result<Vec<_>>>()?;
         starts.into_iter().min().context("there are three")
@@ -151,7 +153,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A tool and its own copy of the configuration.
+/// A tool with its own copy of the configuration.
 struct Contender<'a> {
     tool: &'a Tool,
     folder: PathBuf,
@@ -171,7 +173,7 @@ impl<'a> Contender<'a> {
         contender.write("a bench", "String")?;
         contender.run(0, &["init", "-no-color", "-input=false"])?;
         contender.validate(0)?;
-        // Only the provider knows that there is no such type.
+        // Only the provider can know that this type does not exist.
         contender.write("a bench", "Strung")?;
         let refused = contender.validate(1)?;
         ensure!(
@@ -183,7 +185,8 @@ impl<'a> Contender<'a> {
     }
 
     fn take_turn(&mut self, round: usize) -> Result<()> {
-        // What passed once is known, also by a bench of another day.
+        // Mayfly caches successful validations, also those of a bench on another day, so the description must be
+        // new.
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let description = format!("round {round} at {}", now.as_nanos());
         self.write(&description, "String")?;
@@ -194,7 +197,7 @@ impl<'a> Contender<'a> {
         Ok(())
     }
 
-    /// `description` and `kind` are those of the parameter that is edited.
+    /// Writes the configuration. `description` and `kind` are those of the edited parameter.
     fn write(&self, description: &str, kind: &str) -> Result<()> {
         let text = configuration(&self.version, description, kind);
         Ok(fs::write(self.folder.join("main.tf"), text)?)
@@ -212,7 +215,7 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// Types of five services: what names one, and what it has beside its name.
+/// Resource types of five services, each with its naming argument and its other arguments.
 const TYPES: [(&str, &str, &str); 5] = [
     ("aws_ssm_parameter", "name", "type  = \"String\"\n  value = \"1\""),
     ("aws_s3_bucket", "bucket", "force_destroy = true"),
@@ -225,7 +228,8 @@ const TYPES: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// Without a provider block: the arguments of one depend on the environment, so the provider is asked about them every time.
+/// Returns the configuration. It has no provider block: the arguments of one depend on the environment, so the
+/// provider would have to validate them in every run.
 fn configuration(version: &str, description: &str, kind: &str) -> String {
     let mut text = format!(
         r#"terraform {{

@@ -1,28 +1,28 @@
-//! What the design allows each measurement.
+//! The budgets of all measurements.
 
 use std::time::Duration;
 
 use super::{scenario::Step, workload::Kind};
 
-/// Bounds of one row; what is not bounded is none.
+/// The bounds of one row. `None` means no bound.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub(crate) struct Budget {
-    /// How many times faster than the fastest reference, at least.
+    /// The minimum speed as a multiple of the fastest reference.
     pub(crate) faster: Option<f64>,
-    /// How much memory at most, in megabytes.
+    /// The maximum memory in megabytes.
     pub(crate) megabytes: Option<f64>,
-    /// How many milliseconds at most.
+    /// The maximum time in milliseconds.
     pub(crate) milliseconds: Option<f64>,
-    /// How much more time per resource than at the smallest size, at most.
+    /// The maximum time per resource, relative to that at the smallest size.
     pub(crate) growth: Option<f64>,
-    /// How much more memory than at an earlier time of the same run, at most.
+    /// The maximum memory, relative to that at an earlier time of the same run.
     pub(crate) swelling: Option<f64>,
 }
 
-/// Megabytes a second that the parser must reach on one core.
+/// The minimum speed of the parser on one core, in megabytes per second.
 pub(crate) const PARSE: f64 = 50.0;
 
-/// The budget of a step at a size, if the design has one.
+/// Returns the budget of a step at a size; without bounds if there is none.
 pub(crate) fn of(kind: Kind, step: Step, resources: usize) -> Budget {
     let bound = |faster: f64, megabytes: Option<f64>| Budget {
         faster: Some(faster),
@@ -41,7 +41,8 @@ pub(crate) fn of(kind: Kind, step: Step, resources: usize) -> Budget {
     }
 }
 
-/// The budget of growth: time per resource against the smallest size, and memory at the largest.
+/// Returns the budget of growth: the time per resource relative to the smallest size, and the memory at the
+/// largest.
 pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
     let megabytes = match (step, resources) {
         (Step::Validate, 100_000) => Some(1_500.0),
@@ -51,7 +52,7 @@ pub(crate) fn of_growth(step: Step, resources: usize) -> Budget {
     Budget { megabytes, growth: Some(1.3), ..Budget::default() }
 }
 
-/// The budget of `fmt`, whether or not there is something to write.
+/// Returns the budget of `fmt`, whether or not it has to write files.
 pub(crate) fn of_fmt(resources: usize) -> Budget {
     match resources {
         5_000 => Budget { faster: Some(30.0), megabytes: Some(60.0), ..Budget::default() },
@@ -59,35 +60,37 @@ pub(crate) fn of_fmt(resources: usize) -> Budget {
     }
 }
 
-/// The budget of an edit while `watch` runs: that of the work of Mayfly itself, so there is none where a plugin works.
+/// Returns the budget of an edit while `watch` runs. It bounds only the work of Mayfly itself, so there is none
+/// with a plugin.
 pub(crate) fn of_watch(kind: Kind, resources: usize) -> Budget {
     let milliseconds = (kind == Kind::Builtin && resources <= 5_000).then_some(50.0);
     Budget { milliseconds, ..Budget::default() }
 }
 
-/// The budget of `validate` with a provider of which nothing has to be asked.
+/// Returns the budget of `validate` if all results of the provider are cached.
 pub(crate) fn of_unchanged_provider() -> Budget {
     Budget { milliseconds: Some(150.0), megabytes: Some(120.0), ..Budget::default() }
 }
 
-/// The budget of `validate` where one block has to be asked about: what the provider takes to start, and a little.
+/// Returns the budget of `validate` if the provider has to validate one block: the start time of the provider, and
+/// a little more.
 pub(crate) fn of_changed_block(start: Duration) -> Budget {
     let milliseconds = start.as_secs_f64() * 1000.0 + 200.0;
     Budget { milliseconds: Some(milliseconds), ..Budget::default() }
 }
 
-/// What is measured of the language server.
+/// The measurements of the language server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Lsp {
     /// From the start of the process to the first diagnostics.
     Cold,
-    /// From a key to the diagnostics of the file.
+    /// From a keystroke to the diagnostics of the file.
     Key,
-    /// The same where all is in one file.
+    /// From a keystroke to the diagnostics of the file, if all resources are in one file.
     KeyInOneFile,
-    /// From a key to the diagnostics of a file that is not open.
+    /// From a keystroke to the diagnostics of a file that is not open.
     Module,
-    /// What many keys leave behind.
+    /// The memory after many keystrokes.
     Memory,
 }
 
@@ -103,7 +106,7 @@ impl Lsp {
     }
 }
 
-/// The budget of the language server; `name` tells which percentile.
+/// Returns the budget of the language server; `name` selects the percentile.
 pub(crate) fn of_lsp(what: Lsp, name: &str, resources: usize) -> Budget {
     let is_large = resources > 5_000;
     let milliseconds = match (what, name) {

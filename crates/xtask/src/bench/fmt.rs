@@ -1,4 +1,4 @@
-//! `fmt`: over files that are formatted already, and over files of which every line has to be written anew.
+//! Measures `fmt` on formatted files, and on files in which every line has to be rewritten.
 
 use std::{
     fs,
@@ -15,12 +15,12 @@ use super::{
     workload::{Kind, Workload},
 };
 
-/// What is done to the files.
+/// The operation on the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pass {
-    /// `fmt -check` where nothing is to be done.
+    /// `fmt -check` on formatted files.
     Check,
-    /// `fmt` where every file is to be written.
+    /// `fmt` on files that all have to be written.
     Write,
 }
 
@@ -33,10 +33,11 @@ impl Pass {
     }
 }
 
-/// Measures the passes that the options ask for, at every size.
+/// Measures the passes that the options select, at every size.
 ///
 /// # Errors
-/// A tool that fails, that leaves a file other than it should be, or does not say which files it wrote.
+/// Returns an error if a tool fails, leaves a file that is not formatted, or does not list the files that it
+/// wrote.
 pub(crate) fn measure(options: &Options, place: &Place, references: &[Tool]) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for &size in &options.sizes {
@@ -86,7 +87,8 @@ fn take_turn(pass: Pass, tool: &Tool, files: &Files) -> Result<Usage> {
         }
         Pass::Write => {
             files.spoil()?;
-            // A check that looks at nothing is fast.
+            // First check that `-check` finds the unformatted files, since a check that reads nothing would be
+            // fast.
             run(3, &["fmt", "-no-color", "-check"])?;
             let run = run(0, &["fmt", "-no-color"])?;
             files.assert_formatted(&run.stdout)?;
@@ -95,7 +97,7 @@ fn take_turn(pass: Pass, tool: &Tool, files: &Files) -> Result<Usage> {
     }
 }
 
-/// The files of a configuration, and how they are when they are formatted.
+/// The files of a configuration with their formatted texts.
 struct Files {
     folder: PathBuf,
     texts: Vec<(PathBuf, String)>,
@@ -114,7 +116,7 @@ impl Files {
         Ok(Self { folder, texts })
     }
 
-    /// Takes away all blanks that formatting brings back.
+    /// Removes all blanks that formatting restores.
     fn spoil(&self) -> Result<()> {
         for (path, text) in &self.texts {
             fs::write(path, spoiled(text))?;
@@ -122,7 +124,7 @@ impl Files {
         Ok(())
     }
 
-    /// Each file is as it was, and was listed.
+    /// Checks that each file has its formatted text and was listed.
     fn assert_formatted(&self, listed: &str) -> Result<()> {
         let names: Vec<_> = self.texts.iter().filter_map(|(path, _)| name(path)).collect();
         ensure!(listed.lines().eq(names.iter().copied()), "listed other files:\n{listed}");

@@ -1,4 +1,5 @@
-//! `lsp`: from a key to its diagnostics, over standard input and output, and what the server holds in memory.
+//! Measures `lsp`: the time from a keystroke to its diagnostics, over standard input and output, and the server's
+//! memory.
 //!
 //! ```text
 //!  typing ── text and what is wrong with it ──► editor ── didChange ──► server
@@ -6,8 +7,8 @@
 //!                          asserted, and timed ───┴──── publishDiagnostics ◄
 //! ```
 //!
-//! **Invariant:** everything that the server publishes is compared with what is expected: diagnostics that are wrong, that come
-//! twice or that are of a file which nobody touched fail the bench.
+//! **Invariant:** everything that the server publishes is compared with the expected diagnostics. Wrong
+//! diagnostics, repeated ones, and diagnostics of a file that was not touched fail the bench.
 
 use std::{
     fs,
@@ -30,27 +31,29 @@ use super::{
     workload::{Kind, Workload, item},
 };
 
-/// Keys of which the percentiles are.
+/// The number of keystrokes for the percentiles.
 const KEYS: usize = 1_000;
-/// Keys after which memory must have stopped to grow, and keys after which it is looked at again.
+/// The number of keystrokes after which memory must stop growing, and the number after which it is measured again.
 const FEW_KEYS: usize = 1_000;
 const MANY_KEYS: usize = 10_000;
-/// How many files are open at once.
+/// The number of files that are open at once.
 const OPEN: usize = 5;
-/// A pause between two keys is shorter than this: the work on the whole module is interrupted in all its stages.
+/// The longest pause between two keystrokes, in microseconds. It is so short that a keystroke can interrupt every
+/// stage of the work on the whole module.
 const LONGEST_PAUSE: usize = 20_000;
-/// The file that nobody opens. It refers to every resource whose number has this remainder.
+/// The file that is never opened. It refers to every resource whose number has this remainder.
 const CLOSED: &str = "uses.tf";
 const USED: (usize, usize) = (100, 7);
-/// Larger ones are measured only where that is asked for.
+/// Larger sizes are measured only if the options select them.
 const LARGE: usize = 100_000;
-/// More of the files' numbers would say nothing new about one file.
+/// The largest size for the measurements of memory and of a configuration in a single file, since larger sizes
+/// give no new insight.
 const LARGEST_FILE: usize = 5_000;
 
-/// Measures every size that is wanted.
+/// Measures every selected size.
 ///
 /// # Errors
-/// A server that does not say what is wrong with the texts.
+/// Returns an error if the server does not publish the expected diagnostics.
 pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let large = options.large.then_some(LARGE);
@@ -96,7 +99,7 @@ struct Bench<'p> {
 }
 
 impl Bench<'_> {
-    /// The time from the start of the process to the first diagnostics of a file.
+    /// Measures the time from the start of the process to the first diagnostics of a file.
     fn cold(&self, runs: usize) -> Result<Vec<Row>> {
         let workload = self.workload("cold")?;
         let mut usages = Vec::new();
@@ -105,7 +108,7 @@ impl Bench<'_> {
             let mut session = Session::start(self.place, &workload)?;
             let file = workload.name_of_file_of(run * 337 % self.size);
             let text = fs::read_to_string(workload.folder.join(&file))?;
-            // What is wrong is in no file: the editor's text counts.
+            // The error is in no file on disk: the editor's text counts.
             let broken = format!("{text}output \"broken\" {{\n  value = local.gone\n}}\n");
             session.editor.open(&file, &broken);
             let published = session.editor.published();
@@ -120,8 +123,8 @@ impl Bench<'_> {
         Ok(vec![self.row(Lsp::Cold, "", wall, usage.cpu, usage.bytes)])
     }
 
-    /// The percentiles of the time from a key to the diagnostics of the file that is edited: each the median of what it was in
-    /// several runs, for what else the machine does hits few of them.
+    /// Measures the percentiles of the time from a keystroke to the diagnostics of the edited file. Each is the
+    /// median of several runs, because other work on the machine affects only few of them.
     fn keys(&self, what: Lsp, runs: usize) -> Result<Vec<Row>> {
         let workload = self.workload("keys")?;
         let (mut halves, mut slowest, mut cpu, mut bytes) = (vec![], vec![], vec![], 0);
@@ -145,7 +148,7 @@ impl Bench<'_> {
         Ok(vec![row(", p50", &mut halves), row(", p99", &mut slowest)])
     }
 
-    /// The time from a key to the diagnostics of a file that nobody has open.
+    /// Measures the time from a keystroke to the diagnostics of a file that is not open.
     fn module(&self, runs: usize) -> Result<Vec<Row>> {
         let workload = self.workload("module")?;
         let mut typist = Typist::start(self, &workload, 1, 0)?;
@@ -158,7 +161,7 @@ impl Bench<'_> {
         Ok(vec![self.row(Lsp::Module, "", wall, usage.cpu / count, usage.bytes)])
     }
 
-    /// What is held in memory after few keys and after many.
+    /// Measures the memory after few keystrokes and after many.
     fn memory(&self) -> Result<Vec<Row>> {
         let workload = self.workload("memory")?;
         let mut typist = Typist::start(self, &workload, OPEN, 0)?;
@@ -167,7 +170,7 @@ impl Bench<'_> {
                 if typist.keys >= keys {
                     break;
                 }
-                // Now and then somebody pauses, and the whole module is looked at.
+                // From time to time, a pause lets the server check the whole module.
                 match count % 50 {
                     0 => drop(typist.stroke_with_module()?),
                     _ => typist.stroke(false)?,
@@ -203,7 +206,7 @@ impl Bench<'_> {
     }
 }
 
-/// The time that so many of a hundred do not exceed.
+/// Returns the time that `percent` of a hundred measurements do not exceed.
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
     let index = (times.len() * percent).div_ceil(100).saturating_sub(1);
@@ -214,18 +217,18 @@ fn is_used(index: usize) -> bool {
     index % USED.0 == USED.1
 }
 
-/// Three lines of the file that nobody opens.
+/// Returns three lines of the file that is never opened.
 fn use_of(index: usize) -> String {
     format!("output \"use_{index}\" {{\n  value = terraform_data.item_{index}.output\n}}\n")
 }
 
-/// A server that runs, and the editor that it serves.
+/// A running server with the editor that it serves.
 struct Session {
     editor: Editor,
     child: Running,
 }
 
-/// A process that does not stay when something fails.
+/// A process that is killed when it is dropped, so that it does not survive a failure.
 struct Running(Option<Child>);
 
 impl Drop for Running {
@@ -237,7 +240,7 @@ impl Drop for Running {
     }
 }
 
-/// What a server used, from its start to its end.
+/// The resources that a server used from its start to its end.
 struct Used {
     cpu: Duration,
     bytes: u64,
@@ -262,7 +265,8 @@ impl Session {
         Ok(Session { editor, child })
     }
 
-    /// Holds what was published against what is wrong with a file, in bytes from `start` on.
+    /// Compares the published diagnostics with the expected problems of a file, whose ranges are in bytes from
+    /// `start` on.
     fn assert(
         &self,
         published: &Published,
@@ -282,7 +286,7 @@ impl Session {
         assert_codes(published, &expected)
     }
 
-    /// Bytes of memory that the server holds now.
+    /// Returns the bytes of memory that the server uses now.
     fn resident(&self) -> Result<u64> {
         let id = self.child.0.as_ref().context("the server runs")?.id().to_string();
         let output = Command::new("ps").args(["-o", "rss=", "-p", &id]).output();
@@ -315,24 +319,24 @@ fn assert_codes(published: &Published, expected: &[(&str, Json)]) -> Result<()> 
     Ok(())
 }
 
-/// Somebody who types.
+/// A simulated user.
 struct Typist<'w> {
     session: Session,
     workload: &'w Workload,
     random: Random,
-    /// Files that are open, with their first resources.
+    /// The open files, each with the range of its resources.
     open: Vec<(String, Range)>,
-    /// From each key to its diagnostics.
+    /// The times from each keystroke to its diagnostics.
     times: Vec<Duration>,
     keys: usize,
-    /// What the editor itself needed, beyond the times.
+    /// The time that the editor itself needed, which is not part of the times.
     own: Duration,
 }
 
 type Range = std::ops::Range<usize>;
 
 impl<'w> Typist<'w> {
-    /// Opens some files, and waits until the server has said that nothing is wrong with them.
+    /// Opens some files, and waits until the server has reported that they have no errors.
     fn start(bench: &Bench<'_>, workload: &'w Workload, files: usize, run: usize) -> Result<Self> {
         let session = Session::start(bench.place, workload)?;
         let random = Random::new((bench.size + run) as u64);
@@ -358,7 +362,7 @@ impl<'w> Typist<'w> {
         Ok(())
     }
 
-    /// One of the open files, and a resource in it.
+    /// Returns one of the open files and a resource in it.
     fn place(&mut self, wanted: impl Fn(usize) -> bool) -> (String, usize) {
         loop {
             let (file, items) = self.open[self.random.below(self.open.len())].clone();
@@ -369,7 +373,7 @@ impl<'w> Typist<'w> {
         }
     }
 
-    /// Types somewhere, and waits after each key until the server has said what is wrong.
+    /// Types somewhere, and waits after each keystroke for the diagnostics.
     fn stroke(&mut self, is_pausing: bool) -> Result<()> {
         let (file, index) = self.place(|index| !is_used(index));
         let states = typing::stroke(index, &mut self.random);
@@ -389,7 +393,8 @@ impl<'w> Typist<'w> {
         Ok(())
     }
 
-    /// Types where the closed file refers to. The times until the server has said what is wrong with that one.
+    /// Types in a resource that the closed file refers to. Returns the times until the diagnostics of the closed
+    /// file.
     fn stroke_with_module(&mut self) -> Result<Vec<Duration>> {
         let (file, index) = self.place(is_used);
         let states = typing::label_broken(index, &mut self.random);
@@ -415,7 +420,7 @@ impl<'w> Typist<'w> {
         Ok(times)
     }
 
-    /// Where a resource begins in its file, and its text.
+    /// Returns the offset of a resource in its file, and its text.
     fn original(&self, file: &str, index: usize) -> Result<(usize, String)> {
         let text = item(Kind::Builtin, index);
         let start = self.session.editor.text(file).find(&text);
@@ -453,7 +458,8 @@ impl<'w> Typist<'w> {
     }
 }
 
-/// What is wrong with the closed file: a broken resource has one more user there than in its own file.
+/// Returns the expected problems of the closed file. It refers to a broken resource too, so it has a problem as
+/// well.
 fn expected_of_closed(index: usize, state: &State) -> Vec<(&'static str, Json)> {
     let Some(problem) = state.problems.first() else { return Vec::new() };
     let line = 3 * (index / USED.0) + 1;

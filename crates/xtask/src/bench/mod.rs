@@ -1,11 +1,13 @@
-//! `cargo xtask bench`: the executable's time and memory, side by side with the references that are on the machine.
+//! `cargo xtask bench`: measures the executable's time and memory, side by side with the references on the
+//! machine.
 //!
 //! ```text
 //!   scenario ──► workload (a folder of .tf files, one for each tool)
 //!      └─ steps ──► command ──► usage, asserted ──► rows ──► table: ratio to the fastest reference, budget
 //! ```
 //!
-//! Tools take turns, so that what else the machine does hits all of them; a figure is the median of its runs.
+//! The tools take turns, so that other work on the machine affects all of them. Each figure is the median of its
+//! runs.
 
 mod aws;
 mod budget;
@@ -30,10 +32,10 @@ use options::Options;
 use report::Report;
 use tool::Tool;
 
-/// Runs the measurements that the options name and prints them.
+/// Runs the measurements that the options select and prints them.
 ///
 /// # Errors
-/// A build that fails, a tool that does not do what it was asked for, or, with `--strict`, a budget that is missed.
+/// Returns an error if a build fails, if a tool does not do its work, or, with `--strict`, if a budget is missed.
 pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let Some(options) = Options::parse(options)? else {
         println!("{}", options::USAGE);
@@ -62,17 +64,17 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     }
 }
 
-/// Where everything lies that a measurement needs.
+/// The paths that a measurement needs.
 pub(crate) struct Place {
     mayfly: Tool,
-    /// The folder of the playground's executable, which every tool runs.
+    /// The folder of the playground provider's executable, which every tool runs.
     plugins: PathBuf,
-    /// Folders of configurations, made anew for each scenario.
+    /// The folder for configurations, which each scenario writes anew.
     work: PathBuf,
 }
 
 impl Place {
-    /// The executables in release, built if that is wanted.
+    /// Returns the release executables, and builds them if the options ask for that.
     fn find(root: &Path, options: &Options) -> Result<Self> {
         let target = target_folder(root)?;
         if options.dist {
@@ -85,7 +87,7 @@ impl Place {
         Ok(Self::of(&target.join("release"), target.join("bench")))
     }
 
-    /// The executables of a folder.
+    /// Returns the executables of a folder.
     fn of(executables: &Path, work: PathBuf) -> Self {
         let program = executables.join("mayfly");
         let mayfly = Tool { name: "mayfly".to_owned(), program, needs_init: false };
@@ -93,10 +95,10 @@ impl Place {
     }
 }
 
-/// Runs what executables are for, and measures nothing: the workloads at their smaller size, and the examples.
+/// Runs typical work without measuring it: the workloads at their smaller size, and the examples.
 ///
 /// # Errors
-/// A command that fails or whose result is wrong.
+/// Returns an error if a command fails or has a wrong result.
 pub(crate) fn train(root: &Path, executables: &Path, work: &Path) -> Result<()> {
     let place = Place::of(executables, work.to_owned());
     let arguments = ["--n", "1000", "--only", "validate,plan,apply,destroy"];
@@ -111,14 +113,15 @@ pub(crate) fn train(root: &Path, executables: &Path, work: &Path) -> Result<()> 
             std::fs::create_dir_all(&copy)?;
             std::fs::copy(example.path().join("main.tf"), copy.join("main.tf"))?;
             std::fs::write(copy.join("cli.tfrc"), "")?;
-            // Some need providers that are not here; what is said then is hot for those who wait for it.
+            // Some examples need providers that are not installed. Their diagnostics are typical output too, so
+            // failures are accepted.
             place.mayfly.run(&copy, &copy.join("cli.tfrc"), &["validate", "-no-color"])?;
         }
     }
     Ok(())
 }
 
-/// Tools to compare with: those that were named, or those of the two that are on the PATH.
+/// Returns the tools to compare with: those that the options name, or else those of the two on the PATH.
 fn references(options: &Options) -> Result<Vec<Tool>> {
     let named: Vec<&str> = match &options.compare {
         Some(names) => names.iter().map(String::as_str).collect(),
@@ -135,7 +138,8 @@ fn references(options: &Options) -> Result<Vec<Tool>> {
     Ok(found)
 }
 
-/// Megabytes a second of the lossless parser alone, by its own measurement, which asserts that there are no errors.
+/// Returns the speed of the lossless parser alone, in megabytes per second. The `throughput` example measures it
+/// and asserts that there are no errors.
 fn parse_speed(root: &Path) -> Result<f64> {
     let output = cargo(
         root,
@@ -148,7 +152,7 @@ fn parse_speed(root: &Path) -> Result<f64> {
     Ok(figure.parse()?)
 }
 
-/// Runs cargo and gives its standard output.
+/// Runs cargo and returns its standard output.
 fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -163,19 +167,19 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What cargo says of the workspace.
+/// Returns cargo's metadata of the workspace.
 ///
 /// # Errors
-/// Cargo cannot be asked.
+/// Returns an error if cargo fails.
 pub(crate) fn metadata(root: &Path) -> Result<serde_json::Value> {
     let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
     Ok(serde_json::from_str(&cargo(root, &arguments)?)?)
 }
 
-/// The folder that cargo builds into.
+/// Returns the folder that cargo builds into.
 ///
 /// # Errors
-/// Cargo cannot be asked.
+/// Returns an error if cargo fails.
 pub(crate) fn target_folder(root: &Path) -> Result<PathBuf> {
     let metadata = metadata(root)?;
     let folder =

@@ -1,4 +1,4 @@
-//! What the command line of `bench` says.
+//! The command line options of `bench`.
 
 use anyhow::{Context, Result, bail};
 
@@ -15,12 +15,12 @@ usage: cargo xtask bench [OPTIONS]
   --dist           take those of `cargo xtask dist`, as they are released
   --strict         fail if a budget is missed";
 
-/// The sizes that the budgets are for.
+/// The sizes that have budgets.
 pub(crate) const SIZES: &[usize] = &[1_000, 5_000];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// References by name; none where the PATH decides.
+    /// The names of the references; `None` if the PATH decides.
     pub(crate) compare: Option<Vec<String>>,
     pub(crate) sizes: Vec<usize>,
     pub(crate) runs: usize,
@@ -32,10 +32,10 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// None where help was asked for.
+    /// Parses the options. `None` if the user asks for help.
     ///
     /// # Errors
-    /// An option that does not exist or whose value is not what it takes.
+    /// Returns an error for an unknown option or an invalid value.
     pub(crate) fn parse(arguments: &[&str]) -> Result<Option<Self>> {
         let mut options = Self {
             compare: None,
@@ -70,7 +70,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Whether something of this name is to be measured.
+    /// Returns true if the options select the measurement with this name.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
     }

@@ -1,4 +1,4 @@
-//! The table.
+//! The report of the bench as a table.
 
 use std::{fmt, time::Duration};
 
@@ -44,10 +44,10 @@ fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
 pub(crate) struct Row {
     pub(crate) work: String,
     pub(crate) resources: usize,
-    /// Mayfly's first.
+    /// The figures of all tools, Mayfly's first.
     pub(crate) figures: Vec<Measured>,
     pub(crate) budget: Budget,
-    /// The memory at an earlier time of the same run, in bytes, where that is compared.
+    /// The memory at an earlier time of the same run, in bytes, if the row compares it.
     pub(crate) earlier: Option<u64>,
 }
 
@@ -56,13 +56,13 @@ impl Row {
         &self.figures[0]
     }
 
-    /// How many times faster than the fastest reference.
+    /// Returns the speed as a multiple of the fastest reference. `None` without a reference.
     fn faster(&self) -> Option<f64> {
         let reference = self.figures[1..].iter().map(|it| it.wall).min()?;
         Some(reference.as_secs_f64() / self.ours().wall.as_secs_f64())
     }
 
-    /// How many times the memory of earlier is held.
+    /// Returns the memory as a multiple of the earlier one. `None` if the row does not compare it.
     fn swelling(&self) -> Option<f64> {
         Some(self.ours().bytes as f64 / self.earlier? as f64)
     }
@@ -94,7 +94,7 @@ impl Report {
         self.rows.extend(rows);
     }
 
-    /// How many budgets were not kept.
+    /// Returns the number of missed budgets.
     pub(crate) fn missed(&self) -> usize {
         let parse = usize::from(self.parse.is_some_and(|it| it < budget::PARSE));
         parse
@@ -106,7 +106,7 @@ impl Report {
                 .count()
     }
 
-    /// The bounds of a row that could be looked at.
+    /// Returns the bounds of a row that could be checked.
     fn bounds(&self, row: &Row) -> Vec<Bound> {
         let budget = row.budget;
         let faster = budget.faster.zip(row.faster()).map(|(least, factor)| Bound {
@@ -132,7 +132,8 @@ impl Report {
         faster.into_iter().chain(memory).chain(time).chain(growth).chain(swelling).collect()
     }
 
-    /// Time per resource against the smallest size of the same work.
+    /// Returns the time per resource relative to the smallest size of the same work. `None` for the smallest size
+    /// itself, and without a budget for growth.
     fn growth(&self, row: &Row) -> Option<f64> {
         let smallest =
             self.rows.iter().filter(|it| it.work == row.work).min_by_key(|it| it.resources)?;
@@ -168,7 +169,7 @@ impl Report {
     }
 }
 
-/// One limit of the budget, and whether it was kept.
+/// One bound of a budget.
 struct Bound {
     text: String,
     is_met: bool,
@@ -207,7 +208,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A Markdown table, aligned.
+/// Writes an aligned Markdown table.
 fn write_table(f: &mut fmt::Formatter<'_>, table: &[Vec<String>]) -> fmt::Result {
     let width =
         |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

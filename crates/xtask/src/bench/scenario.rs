@@ -1,4 +1,5 @@
-//! What is measured: steps over a workload, by every tool in turn, each step's result asserted.
+//! The measured scenarios: steps over a workload, which all tools run in turn. The result of each step is
+//! asserted.
 
 use std::{
     fmt, fs,
@@ -20,10 +21,10 @@ use super::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Validate,
-    /// A plan that creates everything.
+    /// A plan that creates all resources.
     Plan,
     Apply,
-    /// A plan over what was applied.
+    /// A plan after the apply, without changes.
     PlanAgain,
     Destroy,
 }
@@ -48,7 +49,7 @@ impl Step {
         }
     }
 
-    /// Whether the run did its work: what it said, and what it left on disk.
+    /// Checks the result of a run: its output, and the files that it left.
     fn assert(self, run: &Run, workload: &Workload) -> Result<()> {
         let n = workload.resources;
         let says = |text: &str| {
@@ -83,7 +84,7 @@ impl Step {
     }
 }
 
-/// The state holds that many resources, each with its own id, and as many outputs.
+/// Checks that the state holds `n` resources, each with its own id, and as many outputs.
 fn assert_state(path: &Path, n: usize) -> Result<()> {
     let text = fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
     let state: serde_json::Value = serde_json::from_slice(&text)?;
@@ -101,12 +102,12 @@ fn assert_state(path: &Path, n: usize) -> Result<()> {
     Ok(())
 }
 
-/// Steps over workloads that differ in size only.
+/// Steps over workloads that differ only in size.
 pub(crate) struct Scenario {
     kind: Kind,
     steps: Vec<Step>,
     sizes: Vec<usize>,
-    /// Whether the sizes are compared with each other, and not with a reference.
+    /// True if the sizes are compared with each other, and not with a reference.
     is_growth: bool,
 }
 
@@ -118,11 +119,11 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// The scenarios that the options ask for.
+/// Returns the scenarios that the options select.
 pub(crate) fn all(options: &Options) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for &size in &options.sizes {
-        // What a reference needs quadratic time for is applied at small sizes only.
+        // Steps for which a reference needs quadratic time run only at small sizes.
         let steps = match size {
             ..=1_000 => {
                 &[Step::Validate, Step::Plan, Step::Apply, Step::PlanAgain, Step::Destroy][..]
@@ -152,7 +153,7 @@ pub(crate) fn all(options: &Options) -> Vec<Scenario> {
 }
 
 impl Scenario {
-    /// Whether its sizes are compared with each other.
+    /// Returns true if its sizes are compared with each other.
     pub(crate) fn is_growth(&self) -> bool {
         self.is_growth
     }
@@ -162,7 +163,8 @@ fn scenario(kind: Kind, steps: &[Step], sizes: Vec<usize>, is_growth: bool) -> S
     Scenario { kind, steps: steps.to_vec(), sizes, is_growth }
 }
 
-/// Drops the steps that nobody wants, but keeps the apply that a later one starts from, and the end that an apply needs.
+/// Removes the steps that are not selected. Keeps the apply that a later step needs, and the destroy that an apply
+/// needs.
 fn with_what_they_need(steps: Vec<Step>, wants: impl Fn(Step) -> bool) -> Vec<Step> {
     let applied = [Step::Apply, Step::PlanAgain, Step::Destroy];
     let needs_apply = steps.iter().any(|step| applied.contains(step) && wants(*step));
@@ -179,19 +181,19 @@ fn title(kind: Kind, step: Step, is_growth: bool) -> String {
     }
 }
 
-/// A tool and its own copy of the workload, so that no tool finds another's files.
+/// A tool with its own copy of the workload, so that no tool finds the files of another.
 struct Contender<'a> {
     tool: &'a Tool,
     workload: Workload,
     configuration: PathBuf,
-    /// One list of usages for each step.
+    /// The usages of each step.
     usages: Vec<Vec<Usage>>,
 }
 
-/// Runs a scenario and gives a row for each step and size.
+/// Runs a scenario and returns a row for each step and size.
 ///
 /// # Errors
-/// A tool that fails or whose result is wrong.
+/// Returns an error if a tool fails or has a wrong result.
 pub(crate) fn measure(
     scenario: &Scenario,
     place: &Place,
@@ -229,7 +231,7 @@ fn prepare<'a>(
     fs::write(&configuration, scenario.kind.overrides(&place.plugins))?;
     let usages = vec![Vec::new(); scenario.steps.len()];
     let contender = Contender { tool, workload, configuration, usages };
-    // Overridden providers are not installed; asking for them would go to the registry.
+    // `init` would request overridden providers from the registry, so it runs only for built-in ones.
     if tool.needs_init && scenario.kind == Kind::Builtin {
         contender.run(0, &["init", "-no-color", "-input=false"])?;
     }
@@ -239,7 +241,7 @@ fn prepare<'a>(
     Ok(contender)
 }
 
-/// A `validate` that looks at nothing is fast.
+/// Checks that `validate` reports an error, since a `validate` that checks nothing would be fast.
 fn refuses_what_is_wrong(contender: &Contender<'_>) -> Result<()> {
     contender.workload.set_broken(true)?;
     let run = contender.run(1, Step::Validate.arguments())?;

@@ -1,4 +1,4 @@
-//! An executable that is measured, and what one run of it used.
+//! A measured executable, and the resources that a run of it used.
 
 use std::{
     ffi::OsStr,
@@ -15,11 +15,12 @@ use wait4::Wait4 as _;
 pub(crate) struct Tool {
     pub(crate) name: String,
     pub(crate) program: PathBuf,
-    /// Whether it wants `init` before it looks at a configuration of built-in providers.
+    /// True if the tool needs `init` even for a configuration with only built-in providers.
     pub(crate) needs_init: bool,
 }
 
-/// What a run used. Memory is that of the largest process among it and the children that it waited for.
+/// The resources that a run used. The memory is that of the largest process, among the tool and the children that
+/// it waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     pub(crate) wall: Duration,
@@ -27,7 +28,7 @@ pub(crate) struct Usage {
     pub(crate) bytes: u64,
 }
 
-/// A run that ended.
+/// The result of a finished run.
 pub(crate) struct Run {
     pub(crate) usage: Usage,
     pub(crate) code: Option<i32>,
@@ -43,7 +44,7 @@ impl Tool {
         Some(Self { name: name.to_owned(), program, needs_init: true })
     }
 
-    /// The first line of `version`.
+    /// Returns the first line of the output of `version`.
     pub(crate) fn version(&self) -> String {
         let output =
             Command::new(&self.program).arg("version").env("CHECKPOINT_DISABLE", "1").output();
@@ -52,11 +53,11 @@ impl Tool {
         text.lines().next().unwrap_or("unknown version").to_owned()
     }
 
-    /// Runs the tool in `folder` to its end. Its output goes through files: a pipe that nobody reads in time would slow it
-    /// down.
+    /// Runs the tool in `folder` until it ends. Its output goes to files, because a pipe that is not read in time
+    /// would slow it down.
     ///
     /// # Errors
-    /// The tool cannot be started.
+    /// Returns an error if the tool does not start.
     pub(crate) fn run(
         &self,
         folder: &Path,
@@ -91,10 +92,10 @@ impl Tool {
         Ok(Run { usage, code: ended.status.code(), stdout, stderr })
     }
 
-    /// The same, and asserts the exit code.
+    /// Runs the tool and checks its exit code.
     ///
     /// # Errors
-    /// The tool cannot be started, or ends with another code.
+    /// Returns an error if the tool does not start, or ends with another code.
     pub(crate) fn run_to(
         &self,
         code: i32,
@@ -117,7 +118,7 @@ impl Tool {
     }
 }
 
-/// Whether a variable of the environment changes what a tool does.
+/// Returns true if an environment variable changes the behaviour of a tool.
 fn configures(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.starts_with("TF_") || name.starts_with("PLAYGROUND_"))
 }
@@ -126,7 +127,7 @@ fn read(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
 }
 
-/// The last lines of an output, which say what went wrong.
+/// Returns the last lines of an output, which contain the error.
 pub(crate) fn shorten(text: &str) -> String {
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(30)..].join("\n")

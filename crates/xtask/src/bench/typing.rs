@@ -1,30 +1,30 @@
-//! What a person types, and what is wrong with the text after each key.
+//! Simulates typing, and computes the problems of the text after each keystroke.
 //!
-//! A stroke changes the text of one resource with its locals and its output, and leaves it as it was. What is wrong after each
-//! key is known from the text alone: nothing is asked of the server that it is later held against.
+//! A stroke changes the text of one resource with its locals and its output, and finally restores it. The expected
+//! problems follow from the text alone, without the server that is later compared with them.
 //!
-//! **Invariant:** after each key something else is wrong than before it, so that the server has something to say. Where a key
-//! alone changes nothing (a blank), it comes together with the next one.
+//! **Invariant:** each keystroke changes the problems, so that the server must publish. A key that changes nothing
+//! alone (a blank) comes together with the next one.
 
 use std::ops::Range;
 
 use super::workload::{Kind, item};
 
-/// Something that is wrong: its code, and the bytes that it is about.
+/// A problem: the code of its diagnostic and its byte range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Problem {
     pub(crate) code: &'static str,
     pub(crate) range: Range<usize>,
 }
 
-/// A text after a key, and all that is wrong with it, in its order.
+/// A text after a keystroke, with all its problems in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct State {
     pub(crate) text: String,
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Numbers that are the same each time.
+/// A random number generator with a fixed seed.
 pub(crate) struct Random(fastrand::Rng);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
         Random(fastrand::Rng::with_seed(seed))
     }
 
-    /// A number below a bound, which is above zero.
+    /// Returns a number below `bound`, which must be above zero.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0.usize(..bound)
     }
@@ -44,12 +44,12 @@ impl Random {
 
 const UNDECLARED: &str = "undeclared-reference";
 const SYNTAX: &str = "syntax-error";
-/// A name that nothing has.
+/// A reference to a local value that does not exist.
 const GONE: &str = "local.gone";
 
 type Stroke = fn(&Original, &mut Random) -> Vec<State>;
 
-/// Each kind of typing.
+/// All kinds of strokes.
 const STROKES: &[Stroke] = &[
     words_in_a_string,
     reference_erased_and_typed_again,
@@ -61,18 +61,19 @@ const STROKES: &[Stroke] = &[
     bracket_and_quote_lost,
 ];
 
-/// The texts of one resource while somebody types there; the last is the first.
+/// Returns the texts of one resource during a random stroke. The last text equals the original.
 pub(crate) fn stroke(index: usize, random: &mut Random) -> Vec<State> {
     let stroke = STROKES[random.below(STROKES.len())];
     stroke(&Original::of(index), random)
 }
 
-/// A letter in the label of a resource, and away with it again. A reference in another place breaks and is whole again.
+/// Returns a letter typed into the label of a resource and its removal. A reference elsewhere breaks and is
+/// restored.
 pub(crate) fn label_broken(index: usize, random: &mut Random) -> Vec<State> {
     label_of_a_resource(&Original::of(index), random).into_iter().take(2).collect()
 }
 
-/// The text that is there before.
+/// The original text.
 struct Original {
     index: usize,
     text: String,
@@ -83,7 +84,7 @@ impl Original {
         Original { index, text: item(Kind::Builtin, index) }
     }
 
-    /// Where a piece of the text begins that is there once.
+    /// Returns the offset of a piece that occurs once in the text.
     fn find(&self, piece: &str) -> usize {
         self.text.find(piece).expect("the piece is part of each resource")
     }
@@ -92,7 +93,7 @@ impl Original {
         State { text: self.text.clone(), problems: Vec::new() }
     }
 
-    /// The text with something else in the place of some bytes.
+    /// Returns the text with a range replaced.
     fn with(&self, replaced: Range<usize>, with: &str, problems: Vec<Problem>) -> State {
         let mut text = self.text.clone();
         text.replace_range(replaced, with);
@@ -104,7 +105,7 @@ fn undeclared(start: usize, length: usize) -> Problem {
     Problem { code: UNDECLARED, range: start..start + length }
 }
 
-/// `"${var.name}-7"` becomes `"words ${var.name}-7${local.gone}"`: what is wrong moves with each letter.
+/// Changes `"${var.name}-7"` to `"words ${var.name}-7${local.gone}"`. The problem moves with each letter.
 fn words_in_a_string(original: &Original, random: &mut Random) -> Vec<State> {
     let index = original.index;
     let start = original.find("\"${var.name}") + 1;
@@ -121,7 +122,7 @@ fn words_in_a_string(original: &Original, random: &mut Random) -> Vec<State> {
     there.chain(back).chain([original.unchanged()]).collect()
 }
 
-/// `var.name`, `var.nam`, `var.na`, and back.
+/// Erases letters, `var.name`, `var.nam`, `var.na`, and types them again.
 fn reference_erased_and_typed_again(original: &Original, random: &mut Random) -> Vec<State> {
     let whole = "var.name";
     let start = original.find(whole);
@@ -134,7 +135,7 @@ fn reference_erased_and_typed_again(original: &Original, random: &mut Random) ->
     there.chain(back).chain([original.unchanged()]).collect()
 }
 
-/// `local.`, `local.t`, … `local.text_`, and the rest is taken from a list.
+/// Types `local.`, `local.t`, … `local.text_`, and then completes the name from a list.
 fn reference_completed(original: &Original, _: &mut Random) -> Vec<State> {
     let whole = format!("local.text_{}", original.index);
     let start = original.find(&format!("input = {whole}")) + "input = ".len();
@@ -146,18 +147,18 @@ fn reference_completed(original: &Original, _: &mut Random) -> Vec<State> {
     keys.chain([original.unchanged()]).collect()
 }
 
-/// What is wrong with the first letters of `local.text_7` at the end of a line.
+/// Returns the problems of the first letters of `local.text_7` at the end of a line.
 fn reference(start: usize, count: usize) -> Vec<Problem> {
     let whole = Problem { code: "invalid-reference", range: start..start + count };
     match count {
         ..=5 => vec![whole],
-        // That `local` alone is no reference follows from what the parser misses.
+        // The missing name is a syntax error, which also covers that `local` alone is not a reference.
         6 => vec![Problem { code: SYNTAX, range: start + 6..start + 7 }],
         _ => vec![undeclared(start, count)],
     }
 }
 
-/// Letters in the label of a resource, each taken away again: who refers to it is broken meanwhile.
+/// Types letters into the label of a resource and removes each again. References to it are broken in between.
 fn label_of_a_resource(original: &Original, random: &mut Random) -> Vec<State> {
     let label = original.find("\"terraform_data\" \"item_") + "\"terraform_data\" \"".len();
     let reference = format!("terraform_data.item_{}", original.index);
@@ -165,7 +166,7 @@ fn label_of_a_resource(original: &Original, random: &mut Random) -> Vec<State> {
     letters_put_and_removed(original, random, label, &[undeclared(user + 1, reference.len())])
 }
 
-/// The same in the name of a local value.
+/// Types letters into the name of a local value and removes each again.
 fn name_of_a_local(original: &Original, random: &mut Random) -> Vec<State> {
     let which = ["name", "text"][random.below(2)];
     let name = original.find(&format!("{which}_{} =", original.index));
@@ -175,7 +176,7 @@ fn name_of_a_local(original: &Original, random: &mut Random) -> Vec<State> {
     letters_put_and_removed(original, random, name, &broken)
 }
 
-/// One letter after the other at some place of a word of four letters, each removed before the next comes.
+/// Types one letter after the other into a word of four letters, and removes each before the next.
 fn letters_put_and_removed(
     original: &Original,
     random: &mut Random,
@@ -192,7 +193,7 @@ fn letters_put_and_removed(
     states
 }
 
-/// A new output, key by key, then something else pasted over its value, and all of it removed.
+/// Types a new output key by key, pastes another value over its value, and removes it again.
 fn block_typed(original: &Original, _: &mut Random) -> Vec<State> {
     let header = format!("output \"new_{}\"", original.index);
     let value = format!("local.text_{}", original.index);
@@ -211,7 +212,7 @@ fn block_typed(original: &Original, _: &mut Random) -> Vec<State> {
     keys.into_iter().map(state).chain([original.unchanged()]).collect()
 }
 
-/// `o`, `ou`, … `output "new_7" `. What comes behind is another line.
+/// Types `o`, `ou`, … `output "new_7" `. The text after it is on another line.
 fn header_typed(header: &str) -> Vec<(String, Vec<Problem>)> {
     let keyword = "output".len();
     let problem = |range| Problem { code: SYNTAX, range };
@@ -219,7 +220,7 @@ fn header_typed(header: &str) -> Vec<(String, Vec<Problem>)> {
     for count in 1..=keyword {
         keys.push((header[..count].to_owned(), vec![problem(0..count)]));
     }
-    // A blank says nothing new, so it comes with the quote.
+    // A blank alone changes no problem, so it comes with the quote.
     for count in keyword + 2..=header.len() {
         keys.push((header[..count].to_owned(), vec![problem(count..count + 1)]));
     }
@@ -227,7 +228,7 @@ fn header_typed(header: &str) -> Vec<(String, Vec<Problem>)> {
     keys
 }
 
-/// `{`, the value letter by letter, and `}`: until then the block is not closed.
+/// Types `{`, the value letter by letter, and `}`. Before the last key, the block is not closed.
 fn body_typed(header: &str, value: &str) -> Vec<(String, Vec<Problem>)> {
     let brace = header.len() + 1;
     let open = || Problem { code: SYNTAX, range: brace..brace + 1 };
@@ -253,7 +254,7 @@ fn body_typed(header: &str, value: &str) -> Vec<(String, Vec<Problem>)> {
     keys
 }
 
-/// Two blocks that are pasted and removed: one that refers to nothing, and one that is there already.
+/// Pastes and removes two blocks: one with a reference to nothing, and a copy of an existing one.
 fn blocks_pasted(original: &Original, _: &mut Random) -> Vec<State> {
     let (index, end) = (original.index, original.text.len());
     let head = format!("output \"pasted_{index}\" {{\n  value = ");
@@ -269,7 +270,7 @@ fn blocks_pasted(original: &Original, _: &mut Random) -> Vec<State> {
     ]
 }
 
-/// A brace is erased and typed again, and so is the end of a string.
+/// Erases a brace and types it again, then the end of a string.
 fn bracket_and_quote_lost(original: &Original, _: &mut Random) -> Vec<State> {
     let resource = original.find("resource \"");
     let open = resource + original.text[resource..].find('{').expect("a block has a brace");
@@ -302,7 +303,7 @@ mod tests {
             let original = Original::of(1_207);
             let mut before = original.unchanged();
             for state in stroke(&original, &mut Random::new(7)) {
-                // The same bytes are another range where a line has ended before.
+                // Compare lines and columns: after a line break, the same bytes are another range.
                 assert_ne!(said(&before), said(&state), "{:?}", state.text);
                 assert!(state.problems.is_sorted_by_key(|it| it.range.start), "{state:?}");
                 before = state;

@@ -1,4 +1,4 @@
-//! `watch`: from a save to the new plan, asserted by what the stream says of it.
+//! Measures `watch`: the time from saving a file to the new plan. The output stream is checked.
 
 use std::{
     fs,
@@ -21,19 +21,19 @@ use super::{
     workload::{Kind, Workload},
 };
 
-/// How the rows are called.
+/// The title of the rows.
 const TITLE: &str = "watch: one-line edit to new plan";
 
-/// More edits than runs of a command: one takes little time.
+/// The number of edits for each run of a command; an edit takes little time.
 const EDITS_PER_RUN: usize = 7;
 
-/// No plan may take longer.
+/// The time limit of a plan.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Measures every size that is wanted.
+/// Measures every selected size.
 ///
 /// # Errors
-/// A watcher that does not say what the edit asks for.
+/// Returns an error if the watcher does not report the plan that the edit requires.
 pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (kind, title) in
@@ -57,7 +57,8 @@ pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The time from each save to the end of its plan; as processor time, what the watcher itself says that it took.
+/// Returns the time from each save to the end of its plan. The processor time is the duration that the watcher
+/// reports.
 fn edits(place: &Place, kind: Kind, size: usize, count: usize) -> Result<Vec<Usage>> {
     let folder = place.work.join(format!("watch-{}-{size}", kind.resource_type()));
     let workload = Workload::write(folder, kind, size)?;
@@ -74,7 +75,7 @@ fn edits(place: &Place, kind: Kind, size: usize, count: usize) -> Result<Vec<Usa
     let out = child.stdout.take().context("stdout is piped")?;
     let stream = Stream::read(out);
     let result = follow(&stream, &workload, count);
-    // The watcher ends as if somebody pressed Ctrl-C; whatever it measured, it must not stay.
+    // End the watcher as Ctrl-C does, even after a failed measurement, so that it does not keep running.
     let ended = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     let ended = ended.context("failed to end the watcher").and_then(|_| Ok(child.wait4()?))?;
     let mut usages = result?;
@@ -88,7 +89,7 @@ fn follow(stream: &Stream, workload: &Workload, count: usize) -> Result<Vec<Usag
     ensure!(first.finished["ok"] == true, "the first plan failed: {}", first.problems.join("\n"));
     let mut usages = Vec::new();
     for round in 0..count {
-        // Another resource each time, in another file.
+        // Each round edits another resource in another file.
         let index = (round * 337 + 5) % workload.resources;
         let path = workload.file_of(index);
         let text = edited(&path, workload.kind, index, round)?;
@@ -104,8 +105,8 @@ fn follow(stream: &Stream, workload: &Workload, count: usize) -> Result<Vec<Usag
     Ok(usages)
 }
 
-/// The file with another value for one local, and by that for something that a plan shows: the text is write-only in the
-/// playground.
+/// Returns the file with another value for one local value that is visible in a plan. In the playground this is
+/// the name, because the text is write-only.
 fn edited(path: &Path, kind: Kind, index: usize, round: usize) -> Result<String> {
     let text = fs::read_to_string(path)?;
     let key = match kind {
@@ -116,7 +117,7 @@ fn edited(path: &Path, kind: Kind, index: usize, round: usize) -> Result<String>
     Ok(format!("{before}{key}{round} {after}"))
 }
 
-/// The new plan is that of the edit: as many changes as before, and this one is another.
+/// Checks that the plan reflects the edit: as many changes as before, and only the edited one differs.
 fn assert(plan: &Finished, workload: &Workload, index: usize) -> Result<()> {
     let address = format!("{}.item_{index}", workload.kind.resource_type());
     ensure!(plan.finished["ok"] == true, "the plan failed: {}", plan.problems.join("\n"));
@@ -130,7 +131,7 @@ fn assert(plan: &Finished, workload: &Workload, index: usize) -> Result<()> {
     Ok(())
 }
 
-/// What the stream said of one plan.
+/// The report of one plan in the stream.
 struct Finished {
     at: Instant,
     finished: Json,
@@ -139,7 +140,7 @@ struct Finished {
     problems: Vec<String>,
 }
 
-/// The lines of a watcher, each with the time when it came.
+/// The lines of a watcher, each with the time of its arrival.
 struct Stream {
     lines: Receiver<(Instant, String)>,
 }
@@ -157,7 +158,7 @@ impl Stream {
         Stream { lines }
     }
 
-    /// Reads to the end of the next plan.
+    /// Reads up to the end of the next plan.
     fn plan(&self) -> Result<Finished> {
         let (mut adds, mut changed, mut problems) = (None, Vec::new(), Vec::new());
         loop {

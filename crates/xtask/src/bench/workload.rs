@@ -1,4 +1,4 @@
-//! Generated configurations.
+//! Generates configurations for measurements.
 
 use std::{
     fmt::Write as _,
@@ -8,15 +8,15 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// How many resources share a file, where nothing else is said.
+/// The default number of resources per file.
 const PER_FILE: usize = 100;
 
-/// What the resources of a configuration are.
+/// The kind of resources in a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// `terraform_data`, in process in every tool.
+    /// `terraform_data`, which every tool runs in its own process.
     Builtin,
-    /// `playground_secret` with a write-only value, over a plugin.
+    /// `playground_secret` with a write-only value, provided by a plugin.
     Playground,
 }
 
@@ -28,7 +28,7 @@ impl Kind {
         }
     }
 
-    /// A CLI configuration that finds the provider among the `plugins`.
+    /// Returns a CLI configuration that finds the provider in the folder `plugins`.
     pub(crate) fn overrides(self, plugins: &Path) -> String {
         match self {
             Kind::Builtin => String::new(),
@@ -39,12 +39,12 @@ impl Kind {
     }
 }
 
-/// A folder with a configuration of `resources` resources, each with two locals and an output.
+/// A folder with a configuration of `resources` resources, each with two local values and an output.
 pub(crate) struct Workload {
     pub(crate) folder: PathBuf,
     pub(crate) kind: Kind,
     pub(crate) resources: usize,
-    /// How many of them share a file.
+    /// The number of resources per file.
     per_file: usize,
 }
 
@@ -52,15 +52,15 @@ impl Workload {
     /// Writes the configuration into `folder`, which is emptied first.
     ///
     /// # Errors
-    /// A file that cannot be written or removed.
+    /// Returns an error if a file cannot be written or removed.
     pub(crate) fn write(folder: PathBuf, kind: Kind, resources: usize) -> Result<Self> {
         Self::write_in_files_of(PER_FILE, folder, kind, resources)
     }
 
-    /// The same, with so many resources in each file.
+    /// Writes the configuration with `per_file` resources in each file.
     ///
     /// # Errors
-    /// A file that cannot be written or removed.
+    /// Returns an error if a file cannot be written or removed.
     pub(crate) fn write_in_files_of(
         per_file: usize,
         folder: PathBuf,
@@ -81,10 +81,10 @@ impl Workload {
         Ok(Self { folder, kind, resources, per_file })
     }
 
-    /// Adds one reference to nothing, or takes it away again.
+    /// Adds a reference to a missing local value, or removes it again.
     ///
     /// # Errors
-    /// A file that cannot be written or removed.
+    /// Returns an error if a file cannot be written or removed.
     pub(crate) fn set_broken(&self, broken: bool) -> Result<()> {
         let path = self.folder.join("broken.tf");
         match broken {
@@ -94,12 +94,12 @@ impl Workload {
         Ok(())
     }
 
-    /// The file that declares a resource.
+    /// Returns the file that declares a resource.
     pub(crate) fn file_of(&self, index: usize) -> PathBuf {
         self.folder.join(self.name_of_file_of(index))
     }
 
-    /// The name of the file that declares a resource.
+    /// Returns the name of the file that declares a resource.
     pub(crate) fn name_of_file_of(&self, index: usize) -> String {
         format!("part_{:06}.tf", index / self.per_file * self.per_file)
     }
@@ -108,10 +108,10 @@ impl Workload {
         self.folder.join("terraform.tfstate")
     }
 
-    /// Removes what earlier runs left: state, and the playground's store.
+    /// Removes the files of earlier runs: the state, and the playground's store.
     ///
     /// # Errors
-    /// Something that is there and cannot be removed.
+    /// Returns an error if an existing file or folder cannot be removed.
     pub(crate) fn forget_runs(&self) -> Result<()> {
         for name in ["terraform.tfstate", "terraform.tfstate.backup"] {
             remove(&self.folder.join(name), |path| fs::remove_file(path))?;
@@ -152,7 +152,7 @@ variable "name" {
     }
 }
 
-/// One resource with its two locals and its output.
+/// Returns the text of one resource with its two local values and its output.
 pub(crate) fn item(kind: Kind, index: usize) -> String {
     let mut text = format!(
         r#"locals {{

@@ -1,4 +1,4 @@
-//! The local AWS API: a server on loopback that both executables are judged against, emptied in between.
+//! The local AWS API: a server on loopback that both executables use. It is reset before each executable runs.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -10,18 +10,18 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 
-/// How the server says where it listens.
+/// The text before the port in the server's output.
 const ADDRESS: &str = "http://127.0.0.1:";
 
-/// The request that creates the DNS zone of the modules' authors, in which many examples make records.
+/// The request that creates the DNS zone of the modules' authors, in which many examples create records.
 const ZONE: &str = "<CreateHostedZoneRequest xmlns=\"https://route53.amazonaws.com/doc/2013-04-01/\">\
     <Name>terraform-aws-modules.modules.tf</Name><CallerReference>examples</CallerReference></CreateHostedZoneRequest>";
 
-/// Names the service and the region of a request; the server checks no signature.
+/// The headers that name the service and the region of a request; the server checks no signature.
 const TO_ROUTE53: &str = "Content-Type: application/xml\r\nAuthorization: AWS4-HMAC-SHA256 \
     Credential=nobody/20260101/us-east-1/route53/aws4_request, SignedHeaders=host, Signature=0\r\n";
 
-/// A running `moto_server`, which ends with this.
+/// A running `moto_server`, which is killed on drop.
 pub(crate) struct Api {
     process: Child,
     port: u16,
@@ -31,7 +31,7 @@ impl Api {
     /// Starts the server on a free port.
     ///
     /// # Errors
-    /// `moto_server` is not on the PATH, or does not start.
+    /// Returns an error if `moto_server` is not on the PATH, or does not start.
     pub(crate) fn start() -> Result<Api> {
         let mut process = Command::new("moto_server")
             .args(["-H", "127.0.0.1", "-p", "0"])
@@ -46,20 +46,20 @@ impl Api {
                 break rest.trim().parse()?;
             }
         };
-        // It logs every request; nobody reading would stop it.
+        // The server logs every request, and would block if the log were not read.
         thread::spawn(move || lines.for_each(drop));
         Ok(Api { process, port })
     }
 
-    /// The address that providers are given.
+    /// Returns the address for the providers.
     pub(crate) fn endpoint(&self) -> String {
         format!("{ADDRESS}{}", self.port)
     }
 
-    /// Forgets all objects but one DNS zone, and begins the row of random identifiers again.
+    /// Removes all objects except one DNS zone, and restarts the sequence of random identifiers.
     ///
     /// # Errors
-    /// The server does not answer.
+    /// Returns an error if the server does not respond.
     pub(crate) fn reset(&self) -> Result<()> {
         self.post("/moto-api/reset", "", "")?;
         self.post("/moto-api/seed?a=1", "", "")?;
@@ -84,7 +84,7 @@ impl Api {
 
 impl Drop for Api {
     fn drop(&mut self) {
-        // It has nothing to lose; a process that is gone already is none to end.
+        // The server holds nothing worth keeping, and it may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

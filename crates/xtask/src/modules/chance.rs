@@ -1,12 +1,13 @@
-//! Values that chance decides: what they are replaced by, and which identifiers stand for which.
+//! Random values: their replacements, and the mapping between the identifiers of both executables.
 //!
-//! **Invariant:** a rule names the attribute or the shape of what it passes over; whether the value is there is compared all the same.
+//! **Invariant:** each rule names the attribute or the form that it ignores. The presence of the value is still
+//! compared.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// Attributes that chance decides: type, path (`*` is every element), reason.
+/// The attributes with random values: type, path (`*` is every element), reason.
 const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("aws_ami", "creation_date", "the local API gives the time at which it began"),
     ("aws_ami", "root_snapshot_id", "the local API makes snapshots of images when it is reset"),
@@ -52,10 +53,10 @@ fn texts_at<'v>(value: &'v Value, path: &[&str], found: &mut Vec<&'v str>) {
     }
 }
 
-/// The mark of an identifier of a request in the text of an error.
+/// The text before the identifier of a request in an error.
 const REQUEST: &str = "RequestID: ";
 
-/// Replaces the attributes of [`ATTRIBUTES`] in everything that is a resource.
+/// Replaces the attributes of [`ATTRIBUTES`] in all resources inside a value.
 pub(crate) fn without_chance(value: &mut Value) {
     if let Some(name) = value["type"].as_str().map(str::to_owned) {
         for (_, path, _) in ATTRIBUTES.iter().filter(|(it, ..)| *it == name) {
@@ -89,7 +90,7 @@ fn replace(value: &mut Value, path: &[&str]) {
     }
 }
 
-/// An error's text without the identifiers of the requests.
+/// Returns an error's text without the identifiers of requests.
 pub(crate) fn without_requests(text: &str) -> String {
     let mut parts = text.split(REQUEST);
     let mut written = parts.next().unwrap_or_default().to_owned();
@@ -102,32 +103,33 @@ pub(crate) fn without_requests(text: &str) -> String {
     written
 }
 
-/// Which identifier of the reference stands for which of ours: one for one, in a whole example.
+/// The mapping between the identifiers of the reference and those of Mayfly. It is one-to-one within an example.
 #[derive(Clone, Default)]
 pub(crate) struct Renaming {
-    /// Words that a provider drew, which may look like any word.
+    /// Words that a provider generated, which may look like any word.
     drawn: HashSet<String>,
-    /// Whole texts that a provider drew, such as keys.
+    /// Whole texts that a provider generated, such as keys.
     texts: HashSet<String>,
-    /// Whether nothing is an identifier but the seventeen hexadecimal digits of the API, as before anything is applied: the local API
-    /// gives them in the order of requests.
+    /// True if only the API's identifiers of seventeen hexadecimal digits are mapped, as before an apply. The
+    /// local API assigns them in the order of requests.
     pub(crate) is_narrow: bool,
     ours: HashMap<String, String>,
     theirs: HashMap<String, String>,
 }
 
 impl Renaming {
-    /// Notes the words of a text that a provider drew.
+    /// Records the words of a text that a provider generated.
     pub(crate) fn draws(&mut self, text: &str) {
         self.drawn.extend(words(text).into_iter().map(str::to_owned));
     }
 
-    /// Notes a text that a provider drew, which may have words of any number.
+    /// Records a text that a provider generated, which may have any number of words.
     pub(crate) fn draws_whole(&mut self, text: &str) {
         self.texts.insert(text.trim().to_owned());
     }
 
-    /// Returns true if both texts are the same but for identifiers and times, and no identifier has two counterparts.
+    /// Returns true if both texts are equal except for identifiers and times, and no identifier has two
+    /// counterparts.
     pub(crate) fn same(&mut self, theirs: &str, ours: &str) -> bool {
         if self.texts.contains(theirs.trim()) && self.texts.contains(ours.trim()) {
             return self.stand_for(&[(theirs.trim(), ours.trim())]);
@@ -147,7 +149,7 @@ impl Renaming {
         is_same && self.stand_for(&attempt)
     }
 
-    /// Notes counterparts, all of them or none. Returns false if one has another counterpart already.
+    /// Records counterparts, all of them or none. Returns false if one of them already has another counterpart.
     fn stand_for(&mut self, pairs: &[(&str, &str)]) -> bool {
         let mut added = Vec::new();
         let fits = pairs.iter().all(|(theirs, ours)| {
@@ -167,8 +169,9 @@ impl Renaming {
         fits
     }
 
-    /// Returns true if both lists hold the same but for identifiers, by which they are sorted: in another order, and not the same to
-    /// the letter. The order of lists without identifiers is compared.
+    /// Returns true if both lists have the same elements except for identifiers, in an order that depends on the
+    /// identifiers. Returns false if the lists are equal without a mapping, so that the order of lists without
+    /// identifiers is compared.
     pub(crate) fn is_reordered(&mut self, theirs: &[Value], ours: &[Value]) -> bool {
         if theirs.len() != ours.len() || ours.iter().all(|it| theirs.contains(it)) {
             return false;
@@ -209,8 +212,8 @@ impl Renaming {
         }
     }
 
-    /// Returns true for part of a random identifier: four characters with a digit among them, sixteen capitals, or a word that was
-    /// drawn.
+    /// Returns true for a part of a random identifier: at least four characters with a digit among them, at least
+    /// sixteen capitals and digits, or a generated word.
     fn is_random(&self, word: &str) -> bool {
         if self.is_narrow {
             return word.len() == 17 && word.chars().all(|it| it.is_ascii_hexdigit());
@@ -223,7 +226,7 @@ impl Renaming {
     }
 }
 
-/// Returns true for a time as RFC 3339 has it.
+/// Returns true for a time in RFC 3339.
 fn is_time(text: &str) -> bool {
     let shape: String =
         text.chars().take(19).map(|it| if it.is_ascii_digit() { '0' } else { it }).collect();
@@ -231,7 +234,7 @@ fn is_time(text: &str) -> bool {
     shape == "0000-00-00T00:00:00" && text[19..].chars().all(is_rest)
 }
 
-/// The text cut before and behind every character that is no letter and no digit.
+/// Splits the text before and after every character that is neither a letter nor a digit.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! How many examples came how far, and how many of them equally.
+//! Counts the examples by the last command that succeeded, and those with equal results.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -7,8 +7,8 @@ use super::{
     record::{Record, TIMED_OUT},
 };
 
-/// The counts over all examples. Equal are those whose commands all answered the same; an example that the reference does not plan
-/// counts apart, as its errors are all that is compared.
+/// The counts over all examples. An example is equal if all its commands have equal results. Examples that the
+/// reference cannot plan count separately, because only their errors are compared.
 #[derive(Default)]
 pub(crate) struct Figures {
     modules: BTreeSet<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Counts one example, and prints how far the reference came and what differs.
+    /// Counts one example. Prints the exit codes of the reference's commands, and the differences.
     pub(crate) fn add(&mut self, name: &str, reference: &Record, differences: &Differences) {
         self.modules.insert(name.split(": ").next().unwrap_or(name).to_owned());
         self.reached(reference);
@@ -54,7 +54,7 @@ impl Figures {
         print!("  {verdict}: {name} ({})\n{differences}", reached.join(", "));
     }
 
-    /// The examples with a difference that nothing explains.
+    /// Returns the number of examples with an unexplained difference.
     pub(crate) fn different(&self) -> usize {
         self.different
     }

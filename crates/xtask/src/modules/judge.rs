@@ -1,4 +1,4 @@
-//! What two executables said of one example, and where they differ.
+//! Compares the results of two executables for one example.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,14 +9,14 @@ use super::{
     record::{Ran, Record, TIMED_OUT},
 };
 
-/// The differences of one example that are listed; the rest is counted.
+/// The maximum number of differences that are listed for an example; more are only counted.
 const MOST_LISTED: usize = 12;
 
-/// Parts of a plan that are compared, beside the changes of resources.
+/// The parts of a plan that are compared besides the changes of resources.
 const PLAN_PARTS: &[&str] =
     &["checks", "output_changes", "planned_values", "prior_state", "variables"];
 
-/// Parts of a resource's change, beside `change` itself.
+/// The parts of a resource's change that are compared.
 const CHANGE_PARTS: &[&str] = &[
     "action_reason",
     "change",
@@ -28,16 +28,16 @@ const CHANGE_PARTS: &[&str] = &[
     "type",
 ];
 
-/// What is compared of one command.
+/// The parts of one command's result that are compared.
 #[derive(PartialEq, Default, Debug)]
 struct Answer {
     command: String,
     exit: Option<i32>,
-    /// Severity and summary of each diagnostic, sorted.
+    /// The severity and summary of each diagnostic, sorted.
     diagnostics: Vec<String>,
-    /// What is compared of the data that the command gave, by name.
+    /// The compared parts of the command's data, by name.
     data: BTreeMap<String, Value>,
-    /// Whether identifiers in the data depend on the order of creation.
+    /// True if identifiers in the data depend on the order of creation.
     is_renamed: bool,
 }
 
@@ -46,7 +46,7 @@ impl Answer {
         let mut answer =
             Answer { command: ran.command.clone(), exit: ran.exit, ..Answer::default() };
         match ran.command.as_str() {
-            // What init says about a source that cannot be reached is the installer's own.
+            // The errors of init for an unreachable source depend on the installer.
             "init" => return answer,
             _ if ran.exit == Some(TIMED_OUT) => {}
             "plan" if !ran.plan.is_null() => answer.data = of_plan(&ran.plan),
@@ -60,7 +60,7 @@ impl Answer {
     }
 }
 
-/// The differences between the reference's answers and ours.
+/// The differences between the results of the reference and those of Mayfly.
 #[derive(Default)]
 pub(crate) struct Differences {
     listed: Vec<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Differences {
 }
 
 impl Differences {
-    /// Compares the answers command by command.
+    /// Compares the results command by command.
     pub(crate) fn between(reference: &Record, ours: &Record) -> Differences {
         let mut found = Differences::default();
         let answers = |record: &Record| record.commands.iter().map(Answer::of).collect::<Vec<_>>();
@@ -90,7 +90,8 @@ impl Differences {
                     theirs.exit, ours.exit
                 ));
             }
-            // Which identifiers stand for each other is learnt from objects: errors may be about different ones of a set.
+            // Compare the data first, because it determines the mapping of identifiers. Errors may be about
+            // different objects of a set.
             found.data(theirs, ours);
             found.diagnostics(theirs, ours);
         }
@@ -108,7 +109,7 @@ impl Differences {
         self.listed.is_empty()
     }
 
-    /// The differences that are wanted, each with its reason.
+    /// Returns the reason of each intended difference.
     pub(crate) fn explained(&self) -> &[String] {
         &self.explained
     }
@@ -182,7 +183,7 @@ impl Differences {
     }
 }
 
-/// Notes the attributes of an instance of a state that a provider draws.
+/// Records the attributes of a state's instance that a provider generates.
 fn draws(instance: &Value, renaming: &mut Renaming) {
     let of_type = instance["type"].as_str().unwrap_or_default();
     drawn(instance).into_iter().for_each(|it| renaming.draws_whole(it));
@@ -196,7 +197,8 @@ fn draws(instance: &Value, renaming: &mut Renaming) {
     }
 }
 
-/// Drops a plan or an apply that the reference did not end in time, and all after it: where it was cut off is chance.
+/// Removes a plan or an apply that exceeded the reference's time limit, and all commands after it, because the
+/// point of interruption is random.
 fn without_what_was_cut_off(reference: &mut Vec<Answer>, ours: &mut Vec<Answer>) {
     let cut_off = reference.iter().position(|it| it.exit == Some(TIMED_OUT));
     if let Some(place) = cut_off {
@@ -205,7 +207,7 @@ fn without_what_was_cut_off(reference: &mut Vec<Answer>, ours: &mut Vec<Answer>)
     }
 }
 
-/// Takes out errors that `validate` reports here, and `plan` in the reference. Returns the reason of each.
+/// Removes errors that `validate` reports here and `plan` reports in the reference. Returns the reason of each.
 fn explain_early_errors(reference: &[Answer], ours: &mut [Answer]) -> Vec<String> {
     let place = |answers: &[Answer], command| answers.iter().position(|it| it.command == command);
     let (Some(plan), Some(theirs), Some(here)) =
@@ -228,8 +230,9 @@ fn explain_early_errors(reference: &[Answer], ours: &mut [Answer]) -> Vec<String
 /// The summary of warnings about values of deprecated outputs and attributes.
 const DEPRECATED: &str = "warning: Value derived from a deprecated source";
 
-/// The reference warns of a deprecated attribute once for each instance that has it. We do where the reference stands in the text,
-/// whether or not there are instances.
+/// Removes warnings about deprecated attributes that only Mayfly gives, and returns the reason of each. The
+/// reference warns for each instance that has the attribute; Mayfly warns for each reference in the text, even
+/// without instances.
 fn explain_deprecations(reference: &mut [Answer], ours: &mut [Answer]) -> Vec<String> {
     let mut reasons = Vec::new();
     for (theirs, ours) in reference.iter_mut().zip(ours) {
@@ -270,7 +273,7 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Severity and summary of each diagnostic of `validate -json` or of a `-json` stream, sorted.
+/// Returns the severity and summary of each diagnostic of `validate -json` or of a `-json` stream, sorted.
 fn diagnostics(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut add = |diagnostic: &Value| {
@@ -294,7 +297,7 @@ fn diagnostics(text: &str) -> Vec<String> {
     found
 }
 
-/// What is compared of `show -json PLAN`: each change by its address, and the other parts whole.
+/// Returns the compared parts of `show -json PLAN`: each change by its address, and the other parts as a whole.
 fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
     let mut data = BTreeMap::new();
     let mut plan = plan.clone();
@@ -309,13 +312,14 @@ fn of_plan(plan: &Value) -> BTreeMap<String, Value> {
     data
 }
 
-/// What is compared of a second plan, whose identifiers depend on the order of creation: the actions.
+/// Returns the compared parts of a second plan: only the actions, because its identifiers depend on the order of
+/// creation.
 fn of_second_plan(plan: &Value) -> BTreeMap<String, Value> {
     let changes = plan["resource_changes"].as_array().into_iter().flatten();
     changes.map(|it| (address(it), it["change"]["actions"].clone())).collect()
 }
 
-/// What is compared of a state file: every instance, and what is beside the resources.
+/// Returns the compared parts of a state file: every instance, and the parts besides resources.
 fn of_state(state: &Value) -> BTreeMap<String, Value> {
     let mut data = BTreeMap::new();
     for resource in state["resources"].as_array().into_iter().flatten() {
@@ -358,7 +362,7 @@ fn address(object: &Value) -> String {
     format!("{}{deposed}", object["address"].as_str().unwrap_or("?"))
 }
 
-/// Turns lists of objects that have addresses into maps, so that one that is missing does not shift the others.
+/// Converts lists of objects with addresses to maps, so that a missing object does not shift the others.
 fn by_address(value: &Value) -> Value {
     match value {
         Value::Array(items) if items.iter().any(|it| it["address"].is_string()) => {

@@ -1,4 +1,5 @@
-//! The module repositories: which version of each is used, and a tree in which they refer to each other by path.
+//! The module repositories: selects a version of each, and lays out a tree in which they refer to each other by
+//! path.
 
 use std::{
     collections::BTreeMap,
@@ -10,37 +11,38 @@ use std::{
 use addr::{Version, VersionConstraint};
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// Where a version of a module states what it requires. Its examples and wrappers may ask for more.
+/// The files in which a version of a module states its requirements. Its examples and wrappers may require more.
 const REQUIREMENTS: &[&str] = &["versions.tf", ":(glob)modules/*/versions.tf"];
 
-/// Arguments that we refuse as not supported yet; both executables get the modules without them.
+/// Arguments that Mayfly does not support yet; both executables get the modules without them.
 const NOT_YET: &[&str] = &["create_before_destroy", "replace_triggered_by"];
 
-/// The beginning of blocks that we refuse, where a state has objects, as not supported yet. Without them nothing differs: every
-/// example begins without a state.
+/// The beginning of blocks that Mayfly does not support yet for a state with objects. Removing them changes no
+/// result, because every example starts without a state.
 const NOT_YET_BLOCK: &str = "moved {";
 
-/// The prefix of the registry addresses that the trees replace.
+/// The prefix of the registry addresses that paths replace.
 const NAMESPACE: &str = "terraform-aws-modules/";
 
 /// The repositories, and the tree that is laid out from them.
 pub(crate) struct Library {
     /// The git directory of each module, by the module's name in the registry.
     repositories: BTreeMap<String, PathBuf>,
-    /// The folder with one checkout for each module and version that is used: `NAME-VERSION`.
+    /// The folder with one checkout for each selected module and version: `NAME-VERSION`.
     tree: PathBuf,
     /// The version of the AWS provider that every module must accept.
     aws: Version,
-    /// What else the versions of a module must fit.
+    /// Further constraints on the versions of modules.
     versions: BTreeMap<String, VersionConstraint>,
     laid_out: BTreeMap<(String, Version), ()>,
 }
 
 impl Library {
-    /// Finds the repositories in `checkouts`: folders named `OWNER+terraform-aws-NAME`, each with a git directory `repo`.
+    /// Finds the repositories in `checkouts`: folders named `OWNER+terraform-aws-NAME`, each with a git directory
+    /// `repo`.
     ///
     /// # Errors
-    /// The folder cannot be read, or holds none.
+    /// Returns an error if the folder cannot be read, or contains no repository.
     pub(crate) fn open(
         checkouts: &Path,
         tree: &Path,
@@ -60,15 +62,16 @@ impl Library {
         Ok(Library { repositories, tree, aws, versions, laid_out })
     }
 
-    /// The names of the modules, in order.
+    /// Returns the names of the modules, in order.
     pub(crate) fn names(&self) -> Vec<String> {
         self.repositories.keys().cloned().collect()
     }
 
-    /// Lays out the newest version of a module that `constraint` and the AWS provider allow, with all that it refers to.
+    /// Lays out the newest version of a module that `constraint` and the AWS provider allow, with all modules that
+    /// it refers to.
     ///
     /// # Errors
-    /// No version fits, or git fails.
+    /// Returns an error if no version fits, or if git fails.
     pub(crate) fn lay_out(&mut self, module: &str, constraint: &str) -> Result<PathBuf> {
         let git =
             self.repositories.get(module).with_context(|| format!("no repository of {module}"))?;
@@ -86,7 +89,8 @@ impl Library {
         Ok(folder)
     }
 
-    /// Replaces registry sources in a file by relative paths, drops the version beside each, and what is [`NOT_YET`].
+    /// Replaces registry sources in a file by relative paths. Removes the version next to each source, and the
+    /// arguments and blocks of [`NOT_YET`] and [`NOT_YET_BLOCK`].
     fn point_at_checkouts(&mut self, file: &Path) -> Result<()> {
         let text = fs::read_to_string(file)?;
         let is_refused = |it: &&str| text.contains(*it);
@@ -103,7 +107,8 @@ impl Library {
                 let path = self.path_of(source, constraint, file);
                 written.push(match path {
                     Ok(path) => format!("  source = \"{path}\""),
-                    // The example stays as it is; both executables then say that it cannot be installed.
+                    // The example stays unchanged; both executables then report that the source cannot be
+                    // installed.
                     Err(_) => (*line).to_owned(),
                 });
                 drop_version = true;
@@ -117,7 +122,7 @@ impl Library {
         Ok(fs::write(file, written.join("\n") + "\n")?)
     }
 
-    /// The relative path of a registry source `NAME/aws//SUB`, seen from a file.
+    /// Returns the relative path of a registry source `NAME/aws//SUB`, as seen from a file.
     fn path_of(&mut self, source: &str, constraint: &str, file: &Path) -> Result<String> {
         let (package, sub) = source.split_once("//").unwrap_or((source, ""));
         let module = package.strip_suffix("/aws").context("a module for another provider")?;
@@ -129,7 +134,7 @@ impl Library {
     }
 }
 
-/// The lines of a file but for its blocks of [`NOT_YET_BLOCK`], which are not nested and hold no blocks.
+/// Returns the lines of a file without its blocks of [`NOT_YET_BLOCK`], which are top-level and contain no blocks.
 fn without_refused_blocks(text: &str) -> Vec<&str> {
     let mut is_inside = false;
     let is_kept = |line: &&str| {
@@ -141,18 +146,18 @@ fn without_refused_blocks(text: &str) -> Vec<&str> {
     text.lines().filter(is_kept).collect()
 }
 
-/// The constraint of the module call whose source stands in line `index`.
+/// Returns the version constraint of the module call whose source is in line `index`. `None` if it has none.
 fn version_beside<'a>(lines: &[&'a str], index: usize) -> Option<&'a str> {
     lines[index + 1..].iter().take(4).find_map(|it| argument(it, "version"))
 }
 
-/// The text of an argument whose value is a plain string: `name = "text"`.
+/// Returns the text of an argument whose value is a plain string: `name = "text"`. `None` for any other line.
 fn argument<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let value = line.trim().strip_prefix(name)?.trim_start().strip_prefix('=')?.trim();
     value.strip_prefix('"')?.split('"').next()
 }
 
-/// The newest tagged version that fits and accepts the AWS provider.
+/// Returns the newest tagged version that is allowed and that accepts the AWS provider. `None` if there is none.
 fn newest(
     git: &Path,
     is_allowed: impl Fn(&Version) -> bool,
@@ -175,7 +180,7 @@ fn accepts(git: &Path, version: &Version, aws: &Version) -> Result<bool> {
     let pattern = format!("v{version}");
     let mut command = Command::new("git");
     command.arg("-C").arg(git).args(["grep", "-h", "-A", "3", "hashicorp/aws\"", &pattern, "--"]);
-    // git grep exits with 1 where nothing is found.
+    // git grep exits with 1 if it finds nothing.
     let found = command.args(REQUIREMENTS).output()?;
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
     let mut constraints = found.lines().filter_map(|it| argument(it, "version"));
@@ -194,7 +199,7 @@ fn extract(git: &Path, version: &Version, folder: &Path) -> Result<()> {
     bail!("version {version} of {} cannot be unpacked", git.display())
 }
 
-/// Returns true if git could read everything.
+/// Unpacks a version. Returns true if git could read all files.
 fn unpack(git: &Path, version: &Version, except: &[&str], folder: &Path) -> Result<bool> {
     let mut archive = Command::new("git")
         .arg("-C")

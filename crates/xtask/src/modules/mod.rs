@@ -1,4 +1,4 @@
-//! `cargo xtask modules`: the examples of public modules, planned and applied by the reference and by us.
+//! `cargo xtask modules`: plans and applies the examples of public modules with the reference and with Mayfly.
 //!
 //! ```text
 //!   repositories ──library──► a tree of checkouts ──► each example: init, validate, plan, apply, plan, destroy
@@ -6,12 +6,14 @@
 //!                                                      └──► judge: what differs
 //! ```
 //!
-//! Both executables run in the same folder, one after the other, so that no path differs. The local API forgets everything in
-//! between and gives the same identifiers again; the identifiers of an apply still depend on the order of creation, so the
-//! plans before it are compared whole, and what comes after it by addresses, actions and diagnostics.
+//! Both executables run in the same folder, one after the other, so that no path differs. The local API is reset
+//! in between and assigns the same identifiers again. The identifiers of an apply still depend on the order of
+//! creation. So the plans before it are compared as a whole, and later results by addresses, actions and
+//! diagnostics.
 //!
-//! **Invariant:** nothing of the modules enters this repository; the repositories are named on the command line.
-//! **Absent on purpose:** fetching them.
+//! **Invariant:** no content of the modules enters this repository; the repositories are named on the command
+//! line.
+//! **Absent on purpose:** fetching the repositories.
 
 mod api;
 mod chance;
@@ -56,7 +58,7 @@ with us, against a local AWS API (`moto_server` on the PATH), and says what diff
   --again NAME       use kept answers again: `reference`, or `all` to judge without running anything
   --seconds N        the most that one command may take (240)";
 
-/// Which answers of an earlier run are used again.
+/// The records of an earlier run that are used again.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Again {
     None,
@@ -128,7 +130,7 @@ impl Options {
     }
 }
 
-/// The constraint on the versions of one module, from `NAME=CONSTRAINT`.
+/// Parses the constraint on the versions of one module, `NAME=CONSTRAINT`.
 fn constraint(text: &str) -> Result<(String, VersionConstraint)> {
     let (name, constraint) = text.split_once('=').context(USAGE)?;
     let constraint = VersionConstraint::parse(constraint)
@@ -140,10 +142,10 @@ fn absolute(path: &str) -> Result<PathBuf> {
     Path::new(path).canonicalize().with_context(|| format!("{path} is not there"))
 }
 
-/// Runs every example and prints what differs, then the figures.
+/// Runs every example and prints the differences, then the figures.
 ///
 /// # Errors
-/// An example differs, or something that the comparison needs is missing.
+/// Returns an error if an example differs, or if the comparison lacks something that it needs.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     let options = Options::parse(root, arguments)?;
     let tree = options.folder.join("tree");
@@ -170,7 +172,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The examples of all modules, by name, in a tree that git can clean.
+/// Lays out a tree that git can clean. Returns the examples of all modules, by name.
 fn lay_out(options: &Options, tree: &Path) -> Result<Vec<(String, PathBuf)>> {
     let (aws, versions) = (options.aws.clone(), options.versions.clone());
     let mut library = Library::open(&options.checkouts, tree, aws, versions)?;
@@ -207,7 +209,7 @@ fn git(tree: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// One example, ready to be run by either executable.
+/// One example, ready to run with either executable.
 struct Bench<'a> {
     options: &'a Options,
     api: &'a Api,
@@ -216,7 +218,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// The record of one executable: one of an earlier run where that may be used again, otherwise a new one.
+    /// Returns the record of one executable: that of an earlier run if `again` permits it, otherwise a new one.
     fn record(&self, program: &Path, again: bool, path: &Path) -> Result<Record> {
         if again
             && let Some(record) = Record::load(path)?
@@ -229,7 +231,7 @@ impl Bench<'_> {
         Ok(record)
     }
 
-    /// Runs all commands with one executable, until one fails that the next ones need.
+    /// Runs all commands with one executable. Stops at a failed command that the later ones depend on.
     fn run_all(&self, program: &Path) -> Result<Record> {
         git(self.tree, &["checkout", "-q", "."])?;
         git(self.tree, &["clean", "-ffdxq"])?;
@@ -256,7 +258,8 @@ impl Bench<'_> {
         }
         let apply = ["apply", "-json", "-input=false", "tf.plan"];
         if run("apply", &apply, None)? == Some(TIMED_OUT) {
-            // The provider waits for something that the local API never does; where it was cut off is chance.
+            // The provider waits for an event that the local API never produces; the point of interruption is
+            // random.
             return Ok(record);
         }
         let second = ["plan", "-json", "-input=false", "-detailed-exitcode", "-out=second.plan"];
@@ -275,13 +278,13 @@ impl Bench<'_> {
 
     fn state(&self) -> Result<Value> {
         match fs::read(self.folder.join("terraform.tfstate")) {
-            // The reference makes an empty file where it locks a state that is not there yet.
+            // The reference creates an empty file when it locks a state that does not exist yet.
             Ok(text) if !text.is_empty() => Ok(serde_json::from_slice(&text)?),
             _ => Ok(Value::Null),
         }
     }
 
-    /// Runs a command, with nothing of the caller's environment.
+    /// Runs a command with a fixed environment.
     fn run(&self, program: &Path, name: &str, arguments: &[&str]) -> Result<Ran> {
         let limit = self.options.seconds.to_string();
         let mut command = Command::new("timeout");
@@ -293,7 +296,8 @@ impl Bench<'_> {
         command.envs([("AWS_ENDPOINT_URL", self.api.endpoint().as_str())]);
         command.envs([("AWS_REGION", "eu-west-1"), ("AWS_EC2_METADATA_DISABLED", "true")]);
         command.envs([("AWS_ACCESS_KEY_ID", "nobody"), ("AWS_SECRET_ACCESS_KEY", "nothing")]);
-        // What the local API lacks it answers as a fault of its own, which clients otherwise ask again for minutes.
+        // The local API answers unsupported requests with a server error, which clients would otherwise retry for
+        // minutes.
         command.env("AWS_MAX_ATTEMPTS", "2");
         let output = command.output().context("`timeout` does not start")?;
         Ok(Ran {

@@ -1,4 +1,4 @@
-//! Everything that one executable answered for one example, kept as a file: a new judgement needs no new run.
+//! The results of one executable for one example, stored as a file, so that a new comparison needs no new run.
 
 use std::{fs, path::Path};
 
@@ -9,30 +9,30 @@ use serde_json::Value;
 /// The exit code of `timeout` for a command that it ended.
 pub(crate) const TIMED_OUT: i32 = 124;
 
-/// The commands of one example under one executable, in the order in which they ran.
+/// The commands of one example with one executable, in the order in which they ran.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) commands: Vec<Ran>,
 }
 
-/// One command and its answer.
+/// One command and its result.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ran {
     pub(crate) command: String,
     pub(crate) exit: Option<i32>,
-    /// What the command wrote to its output.
+    /// The command's standard output.
     pub(crate) text: String,
-    /// `show -json` of the plan file that the command made; null if it made none.
+    /// `show -json` of the plan file that the command created; null if it created none.
     pub(crate) plan: Value,
-    /// The state file behind the command; null if there is none.
+    /// The state file after the command; null if there is none.
     pub(crate) state: Value,
 }
 
 impl Record {
-    /// Reads a record that an earlier run kept; `None` if there is none.
+    /// Reads a stored record. `None` if there is none.
     ///
     /// # Errors
-    /// The file cannot be read, or is damaged.
+    /// Returns an error if the file cannot be read, or is damaged.
     pub(crate) fn load(path: &Path) -> Result<Option<Record>> {
         if !path.exists() {
             return Ok(None);
@@ -42,21 +42,21 @@ impl Record {
         Ok(Some(record.with_context(|| format!("{} is damaged", path.display()))?))
     }
 
-    /// Keeps the record for later judgements.
+    /// Stores the record for later comparisons.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(crate) fn save(&self, path: &Path) -> Result<()> {
         fs::create_dir_all(path.parent().context("a file has a folder")?)?;
         Ok(fs::write(path, serde_json::to_vec(self)?)?)
     }
 
-    /// The exit code of a command; `None` if the command did not run.
+    /// Returns the exit code of a command; `None` if the command did not run.
     pub(crate) fn exit(&self, command: &str) -> Option<i32> {
         self.commands.iter().find(|it| it.command == command)?.exit
     }
 
-    /// Returns true if the record ends before an apply, or has one.
+    /// Returns true if the record is complete for this mode: it includes an apply, or it needs none.
     pub(crate) fn reaches(&self, plan_only: bool) -> bool {
         plan_only || self.exit("plan") != Some(0) || self.exit("apply").is_some()
     }

@@ -1,4 +1,4 @@
-//! `base.name` and `base[key]`.
+//! The expressions `base.name` and `base[key]`.
 
 use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
@@ -37,7 +37,7 @@ impl Infer<'_> {
         let value = self.expr(base);
         let mut flow = Flow::default();
         flow.add(self.given(RuleId::Attribute, &value), &value);
-        // The type of a bare null is open, and would have any attribute.
+        // The type of an untyped null is open and would accept any attribute.
         let part = (!value.is_null()).then(|| value.attr(name)).flatten();
         if part.is_none() {
             let before = self.problems.len();
@@ -47,7 +47,8 @@ impl Infer<'_> {
         taken(flow, part, &[&value])
     }
 
-    /// The call's name, where an expression is a module call whose outputs come next: `module.x`, `module.x[k]`.
+    /// Returns the name of the call, if an expression is a module call whose outputs come next: `module.x` or
+    /// `module.x[k]`.
     fn module_of(&mut self, base: ExprId) -> Option<Str> {
         match &self.exprs[base] {
             Expr::Ref(Ref::Module(call)) => {
@@ -70,7 +71,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The instances of a call with `count` have numbers.
+    /// Reports a key that is no number for a call with `count`.
     fn check_position(&mut self, index: ExprId, key: &Abstract) {
         let Some(constant) = &key.constant else { return };
         if let Err(error) = convert::convert(&constant.0, &Type::Number) {
@@ -129,8 +130,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Whether an access names an attribute of a resource. The reference holds it against the schema wherever it stands: in the
-    /// arms of a conditional, in loops and in `try`, too.
+    /// Returns true if an access reads an attribute of a resource. OpenTofu checks such an access against the
+    /// schema wherever it is, even in the arms of a conditional, in loops and in `try`.
     fn is_of_resource(&self, id: ExprId) -> bool {
         let Expr::GetAttr { base, .. } = &self.exprs[id] else { return false };
         let object = match &self.exprs[*base] {
@@ -140,7 +141,8 @@ impl Infer<'_> {
         matches!(self.exprs[object], Expr::Ref(Ref::Resource(_)))
     }
 
-    /// Tells what an access read, where the source determines it and it is no secret.
+    /// Adds the values that an access read to the problems from `before` on, as far as they are constants and no
+    /// secrets.
     fn explain(&mut self, before: usize, read: &[(ExprId, &Abstract)]) {
         let exprs = self.exprs;
         let line = |(id, value): &(ExprId, &Abstract)| {
@@ -169,12 +171,13 @@ impl Infer<'_> {
         if key.constant.is_some() {
             return taken(flow, found, &[&base, &key]);
         }
-        // While the key is unknown, nobody knows which element it is.
+        // While the key is unknown, so is the element that it selects.
         flow.perhaps(&base);
         taken(flow, found.map(Abstract::undecided), &[&base, &key])
     }
 
-    /// The marks of the container and of the key. What the key of an object tells depends on what the container is.
+    /// Adds the marks of the container and of the key. The rule for the key depends on whether the container is an
+    /// object.
     fn index_marks(&self, flow: &mut Flow, base: &Abstract, key: &Abstract) {
         let object = [
             (self.given(RuleId::IndexObject, base), base),
@@ -198,8 +201,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The element under a key that the source determines. `None` where there is none, which is reported, or where
-    /// nothing can be said.
+    /// Returns the element under a constant key. `None` if there is none, which is reported, or if the key cannot
+    /// be used.
     fn constant_index(&mut self, id: ExprId, base: &Abstract, key: &Value) -> Option<Abstract> {
         if base.is_null() {
             let summary = "Attempt to index null value";
@@ -224,7 +227,7 @@ impl Infer<'_> {
                 }
                 found
             }
-            // An object is indexed by name, a list by number, and what it will be is not known.
+            // An object is indexed by name, a list by number; this container may become either.
             _ => Some(base.any_element()),
         }
     }
@@ -259,7 +262,7 @@ impl Infer<'_> {
         Some(Abstract { ephemeral, ..any })
     }
 
-    /// That of the part that an index selects. One of the parts it is.
+    /// The ephemerality of the part that an index selects. The index is known to select one of the parts.
     pub(super) fn selected(
         &self,
         at: ExprId,
@@ -273,7 +276,7 @@ impl Infer<'_> {
                 None => kinds.push((part, vec![test])),
             }
         }
-        // What most parts have in common is said last: all but the others.
+        // The most frequent ephemerality comes last, as the default; the conditions then name only the exceptions.
         kinds.sort_by_key(|(_, tests)| tests.len());
         let Some((common, _)) = kinds.pop() else { return Ephemerality::NEVER };
         kinds.into_iter().fold(common.clone(), |all, (part, tests)| {
@@ -285,7 +288,7 @@ impl Infer<'_> {
         })
     }
 
-    /// Whether the container can have keys of the type.
+    /// Returns true if the container can have keys of the type; otherwise reports the index.
     fn is_key(&mut self, id: ExprId, base: &Abstract, key: &Type) -> bool {
         let wanted = match &base.ty {
             Type::Dynamic => return true,
@@ -335,8 +338,9 @@ impl Infer<'_> {
         None
     }
 
-    /// Reports a key that nothing has. Which instances there are is known only where something is evaluated, so in an item that
-    /// may have none this is no error yet; and what is not known is not asked for its keys.
+    /// Reports a key that no element has. It is only a hint if the item may have no instances and indexes
+    /// instances, because the instances are known only during evaluation, and within the steps of a splat over an
+    /// element that is never known.
     fn invalid_index(&mut self, id: ExprId, detail: impl Into<String>) {
         let of_instances = matches!(&self.exprs[id], Expr::Index { base, .. }
             if matches!(self.exprs[*base], Expr::Ref(Ref::Resource(_) | Ref::Module(_))));
@@ -348,8 +352,8 @@ impl Infer<'_> {
     }
 }
 
-/// A part that was found, or what a failed access gives, with what flows on it. An access that fails leaves the marks
-/// of what it read, without those of the part.
+/// The result of an access: the part with the marks in `flow`, or the value of a failed access if `part` is `None`.
+/// A failed access leaves the marks of everything that it read, without those of the part.
 fn taken(mut flow: Flow, part: Option<Abstract>, read: &[&Abstract]) -> Abstract {
     let Some(part) = part else {
         read.iter().for_each(|value| flow.perhaps(value));

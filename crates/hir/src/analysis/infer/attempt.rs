@@ -1,4 +1,4 @@
-//! `try` and `can`: whether an expression fails can tell something of what it reads (DESIGN 2.9).
+//! `try` and `can`. Whether an expression fails can reveal something about the values that it reads.
 
 use values::{Type, rules::RuleId};
 
@@ -11,25 +11,25 @@ use crate::{
     expr::{Call, Expr, ExprId},
 };
 
-/// A tried expression: what it gives, and what its failing shows.
+/// A tried expression: its value, and the marks that its failure reveals.
 struct Tried {
     value: Abstract,
     left_behind: Flow,
-    /// When it fails.
+    /// The condition under which the expression fails.
     fails: When,
 }
 
 impl Infer<'_> {
-    /// `try`: the first argument that does not fail. Which one that is cannot be told, and everything that was tried
-    /// leaves its marks.
+    /// Infers `try`: the first argument that does not fail. It is not known which one that is, so each argument
+    /// that was tried before leaves its marks.
     pub(super) fn attempt(&mut self, call: &Call) -> Abstract {
         let mut result: Option<Abstract> = None;
         let mut tried = Flow::default();
-        // While something that is read is unknown, the whole has the marks of all arguments.
+        // While a value that an argument reads is unknown, the result has the marks of all arguments.
         let mut undecided = Flow::default();
         let mut failing = Failing::NEVER;
         let mut forgotten = None;
-        // What is only referred to never fails.
+        // A plain reference never fails, so the arguments after it are not reached.
         let mut can_be_reached = false;
         let mut branches = Vec::with_capacity(call.args.len());
         for (position, &arg) in call.args.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Infer<'_> {
             undecided.join(&left_behind.while_unknown());
             let value = if is_expanded { spread(&value) } else { value };
             branches.push((value.ephemeral.clone(), left_behind.is_ephemeral().clone(), fails));
-            // While something is unknown, a failure does not show.
+            // While something is unknown, the failure does not show.
             let value = value.if_it_holds();
             let is_plain = value.deep_marks().ephemeral == Tri::No;
             let here = tried.clone().forgotten_by(Forgetting::Fallback).onto(value);
@@ -56,16 +56,18 @@ impl Infer<'_> {
         let failing = failing.typed_late();
         let ephemeral = first_that_succeeds(branches);
         let result = undecided.onto(Abstract { constant: None, failing, ephemeral, ..result });
-        // What the reference makes of a fallback is worth more words than what it refuses as well.
+        // Prefer the origin that mentions OpenTofu's different treatment of a fallback over one that OpenTofu
+        // refuses as well.
         Abstract { origin: forgotten.or(result.origin), ..result }
     }
 
+    /// Infers `can`.
     pub(super) fn can(&mut self, call: &Call) -> Abstract {
         let mut flow = Flow::default();
         for &arg in &call.args {
             let Tried { value, left_behind, .. } = self.tried(RuleId::Can, arg);
             match call.expand {
-                // What is expanded is evaluated before, and fails outside.
+                // An expanded argument is evaluated before the call, so its failure is not caught.
                 true => {
                     flow.perhaps(&value);
                     flow.join(&left_behind.while_unknown());
@@ -77,7 +79,8 @@ impl Infer<'_> {
             .onto(Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::Bool) })
     }
 
-    /// Infers an expression that may fail. What is left behind are the marks of what it read, as the rule says.
+    /// Infers an expression that may fail. The marks of everything that it read are left behind as the rule
+    /// requires.
     fn tried(&mut self, rule: RuleId, id: ExprId) -> Tried {
         let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
         let mut left_behind = Flow::default();
@@ -91,7 +94,7 @@ impl Infer<'_> {
         Tried { value, left_behind, fails }
     }
 
-    /// The references in an expression, as far as their traversals go.
+    /// The values of the references in an expression, each with its whole traversal.
     fn reads(&mut self, id: ExprId) -> Vec<Abstract> {
         let problems = self.problems.len();
         let traversals = crate::eval::traversals(self.exprs, id);
@@ -104,10 +107,11 @@ impl Infer<'_> {
     }
 }
 
-/// What comes out of a `try`: of each branch, what it gives where it succeeds, what its failing shows, and when it fails.
+/// The ephemerality of a `try`. For each branch: its ephemerality if it succeeds, the condition that its failure
+/// reveals something ephemeral, and the condition that it fails.
 fn first_that_succeeds(branches: Vec<(Ephemerality, When, When)>) -> Ephemerality {
     let mut rest = branches.into_iter().rev();
-    // If the last one fails, so does the whole.
+    // If the last branch fails, so does the whole `try`.
     let Some((last, ..)) = rest.next() else { return Ephemerality::NEVER };
     rest.fold(last, |later, (value, left_behind, fails)| {
         Ephemerality::choose(&fails, &later.or_here(&left_behind), &value)

@@ -1,7 +1,7 @@
 //! Function calls.
 //!
-//! A function's types, errors and constants come from calling it on values that are unknown but for their structure;
-//! how the result is marked is the rule's to say.
+//! The types, errors and constants of a call come from calling the function with values that are unknown except for
+//! their structure. The marks of the result come from the rule of the function.
 
 use provider::FunctionSignature;
 use values::{
@@ -23,7 +23,7 @@ use crate::{
     suggest,
 };
 
-/// More arguments than this are not looked at one by one.
+/// The largest number of expanded arguments that are inferred one by one.
 const MOST_ARGUMENTS: usize = 1024;
 
 impl Infer<'_> {
@@ -59,7 +59,7 @@ impl Infer<'_> {
         }
     }
 
-    /// A function that does not exist is reported whether or not it is called.
+    /// Reports a function that does not exist, whether or not the call is evaluated.
     fn unknown_function(&mut self, at: ExprId, name: &str) {
         let mut fix = None;
         let detail = match name.rsplit_once("::") {
@@ -136,18 +136,22 @@ impl Infer<'_> {
         }
     }
 
-    /// What a call gives that fails: everything that it read.
+    /// The value of a call that fails. It has the marks of all arguments.
     pub(super) fn failed_call(&self, args: &[Abstract]) -> Abstract {
         let mut flow = Flow::default();
         args.iter().for_each(|arg| flow.perhaps(arg));
-        // Where something that is null has another type than it seems to have, it does not fail.
+        // The call succeeds if a null turns out to have another type than it seems to have, so its ephemerality is
+        // not *never*.
         let all = args.iter().fold(When::Never, |all, it| all.or(&it.ephemeral.somewhere()));
         let ephemeral = Ephemerality::new(all.weakened(), all.weakened());
         flow.onto(Abstract { failing: failing_call(args), ephemeral, ..Abstract::any() })
     }
 
-    /// Spreads the last argument of `f(a, b...)`, with what flows to the result where it has no elements; gives the arguments
-    /// back where its length is not known.
+    /// Expands the last argument of `f(a, b...)`. Also returns the marks that flow to the result if it has no
+    /// elements.
+    ///
+    /// # Errors
+    /// The unchanged arguments, if the length of the last one is not known.
     fn expanded(
         &mut self,
         call: &Call,
@@ -171,7 +175,7 @@ impl Infer<'_> {
             self.fails(*at, "invalid-expanding-argument", summary, detail);
         }
         if !last.failing.keeps_type {
-            // It is evaluated first, and where it fails, the others were not read.
+            // The expanded argument is evaluated first; if it fails, the others were not read.
             for arg in &mut args {
                 arg.failing = arg.failing.clone().losing_marks(true);
             }
@@ -184,7 +188,7 @@ impl Infer<'_> {
                 Ok((args, Some(flow)))
             }
             Some(elements) => {
-                // The collection itself is gone after this, so its marks go on every element.
+                // The collection itself disappears, so its marks go on every element.
                 let spread = elements.into_iter().map(|(_, element)| {
                     let mut flow = Flow::default();
                     let when = last.ephemeral.here().clone();
@@ -201,7 +205,7 @@ impl Infer<'_> {
         }
     }
 
-    /// A call of which nobody knows how many arguments there will be: the last of `args` stands for any number.
+    /// The value of a call with an unknown number of arguments: the last of `args` stands for any number of them.
     fn any_number(
         &mut self,
         function: Option<&Function>,
@@ -223,12 +227,13 @@ impl Infer<'_> {
             _ => Inside::PLAIN,
         };
         let ty = ty.unwrap_or(Type::Dynamic);
-        // What is expanded is evaluated first, and where that fails, nothing else is.
+        // The expanded argument is evaluated first; if that fails, the others were not read.
         let failing = failing_call(args).typed_late().losing_marks(true);
         flow.onto(Abstract { inside, failing, ephemeral, ..Abstract::of_type(ty) })
     }
 
-    /// The number of arguments is wrong whether or not the call is evaluated.
+    /// Reports a wrong number of arguments, whether or not the call is evaluated. Returns true if the number is
+    /// right.
     fn has_right_arity(
         &mut self,
         id: ExprId,
@@ -279,7 +284,7 @@ impl Infer<'_> {
         let called = function.call(&plain, &NoSurroundings(&self.budget));
         self.budget.settle(before, called.as_ref().ok());
         let is_left_to_run = |error: &FunctionError| {
-            // Files and the time are found when the program runs, and what is too large here may fit then.
+            // Files and the time are available only during the run, whose budget for large values is larger, too.
             is_impure(function.name) || error.exceeded.is_some()
         };
         let result = match called {
@@ -302,12 +307,12 @@ impl Infer<'_> {
         let ty = result_type(function, args, &result);
         let mut failing = failing_call(args);
         failing.keeps_type |= always_succeeds(function, args);
-        // The types of parts that are carried over stay as open as they were.
+        // The types of the carried parts stay as open as they were.
         let is_made_of_parts = function.rule == RuleId::CarryingFunction
             && matches!(ty, Type::Tuple(_) | Type::Object(_));
         failing.is_typed_early |=
             !args.iter().any(Abstract::has_open_type) || !(ty.has_dynamic() || is_made_of_parts);
-        // What the function loses, or an element that is not there, marks nothing if the call fails.
+        // A mark that the function adds, or that only a missing element has, is lost if the call fails.
         let loses = function.rule == RuleId::Sensitive && !self.cannot_fail(call.args[0], &args[0])
             || matches!(function.name, "element" | "lookup") && !has_known_parts(&args[0]);
         let value = match function.rule {
@@ -330,7 +335,7 @@ impl Infer<'_> {
         Abstract { failing: failing.losing_marks(loses), ..value }
     }
 
-    /// `convert`, whose second argument is a type as it is written.
+    /// Infers `convert`, whose second argument is a type expression.
     fn conversion_call(
         &mut self,
         id: ExprId,
@@ -344,11 +349,11 @@ impl Infer<'_> {
         let exprs = self.exprs;
         let to = call.args.get(1).map(|to| &exprs[*to]);
         let (Some(Expr::Type(Some(constraint))), Some(value)) = (to, args.first()) else {
-            // What stands there was reported.
+            // Another check has reported the argument.
             return self.failed_call(args);
         };
         if let Err(error) = eval::apply_type(constraint, value.plain_value()) {
-            // A null that is replaced by a default may be of any type.
+            // A default may replace a null of any type, so the error is not certain.
             let is_sure = value.constant.is_some()
                 || value.failing.keeps_type && constraint.defaults.is_none();
             if is_sure {
@@ -368,7 +373,7 @@ impl Infer<'_> {
         flow.onto(Abstract { failing, ..converted })
     }
 
-    /// Whether an expression just reads something that is there.
+    /// Returns true if an expression only reads a value that exists.
     fn cannot_fail(&self, id: ExprId, value: &Abstract) -> bool {
         let is_read = match &self.exprs[id] {
             Expr::Ref(_) | Expr::Symbol(_) | Expr::GetAttr { .. } | Expr::Index { .. } => true,
@@ -377,17 +382,17 @@ impl Infer<'_> {
         is_read && value.failing.keeps_type
     }
 
-    /// Whether the call may succeed where an argument turns out to be a null without a type.
+    /// Returns true if the call may succeed because an argument turns out to be a null without a type.
     fn takes_null(&self, function: &Function, args: &[Abstract], plain: &[Value]) -> bool {
         let loose = args.iter().zip(plain).map(|(arg, plain)| {
-            // A part of what is known to be there may be such a null, too.
+            // A part of a value that exists may be such a null, too.
             if !arg.failing.keeps_type { Value::dynamic() } else { plain.clone() }
         });
         let loose: Vec<Value> = loose.collect();
         loose != plain && function.call(&loose, &NoSurroundings(&self.budget)).is_ok()
     }
 
-    /// A result without parts of the arguments.
+    /// The value of a call whose result has no parts of the arguments.
     fn blend(&self, rule: RuleId, args: &[Abstract], ty: &Type, result: &Value) -> Abstract {
         let mut flow = Flow::default();
         match rule {
@@ -404,7 +409,7 @@ impl Infer<'_> {
         flow.add(self.given(RuleId::IsSensitive, arg), arg);
         let answer = match arg.marks.sensitive {
             Tri::Yes => Some(true),
-            // What is not known yet may come with a mark.
+            // A value that is not known yet may turn out to be marked.
             Tri::No if arg.constant.is_some() => result.as_bool(),
             _ => None,
         };
@@ -418,7 +423,7 @@ impl Infer<'_> {
         match rules::rule(rule, Domain::Abstract) {
             MarkRule::Adds(kind) => arg.clone().with_mark(kind, Tri::Yes),
             MarkRule::Removes(kind) => {
-                // While the value is unknown, marks of its parts are on the whole, and go with that.
+                // While the value is unknown, marks of its parts are on the whole and are removed with it.
                 let inside = match arg.presence {
                     Presence::Known => arg.clone(),
                     _ => arg.weakened(),
@@ -453,7 +458,7 @@ impl Infer<'_> {
     }
 }
 
-/// Functions that take every value of the types of their parameters but null.
+/// Functions that accept every value, except null, of the types of their parameters.
 const TOTAL: [&str; 15] = [
     "length",
     "upper",
@@ -472,7 +477,7 @@ const TOTAL: [&str; 15] = [
     "endswith",
 ];
 
-/// Whether a call cannot fail for any values of what is known of its arguments.
+/// Returns true if a call cannot fail, whatever values its arguments have.
 fn always_succeeds(function: &Function, args: &[Abstract]) -> bool {
     let takes = |position: usize, arg: &Abstract| {
         let fits = match function.name {
@@ -490,29 +495,30 @@ fn has_known_parts(value: &Abstract) -> bool {
     value.presence == Presence::Known && value.known_length().is_some()
 }
 
-/// A call that fails has read all of its arguments, and gives a value of any type.
+/// The effect of a failure of the call: it has read all of its arguments, and its result has any type.
 pub(super) fn failing_call(args: &[Abstract]) -> Failing {
     let failing = args.iter().fold(Failing::NEVER, |failing, arg| failing.reading(arg));
     let is_constant = args.iter().all(|arg| arg.constant.is_some());
     if is_constant { failing } else { failing.of_any_type() }
 }
 
-/// What is known of a result that holds no marks.
+/// The value of a call from its result without marks.
 pub(super) fn of_result(args: &[Abstract], ty: &Type, result: &Value) -> Abstract {
     let value = Abstract::constant(result.without_all_marks());
-    // What has a type only as long as it does not fail may be a wholly unknown argument.
+    // An argument whose type is lost by a failure may be a wholly unknown value.
     let is_settled =
         args.iter().all(|arg| arg.failing.keeps_type || arg.presence == Presence::Known);
-    // The types of all arguments may decide of which type the one is that is given.
+    // The type of the argument that is returned may depend on the types of all arguments.
     let is_typed = *ty != Type::Dynamic || !args.iter().any(Abstract::has_open_type);
     let value = if is_settled && is_typed { value } else { value.undecided() };
     Abstract { ty: ty.clone(), ..value }
 }
 
-/// The type that every result conforms to. Where the type of an argument is open, its value decides.
+/// The type that every result conforms to. It stays open if the type of an argument is, because the value then
+/// decides.
 fn result_type(function: &Function, args: &[Abstract], result: &Value) -> Type {
     let ty = result.ty();
-    // A null gives no attributes, and maps of one type make a map.
+    // A null adds no attributes, and maps of one type are merged to a map.
     let decides_kind = |arg: &Abstract| match &arg.ty {
         Type::Object(_) => arg.presence == Presence::Open,
         Type::Map(_) => arg.has_open_type(),
@@ -531,8 +537,9 @@ fn result_type(function: &Function, args: &[Abstract], result: &Value) -> Type {
     function.return_type(&vec![Value::dynamic(); args.len()]).unwrap_or(Type::Dynamic)
 }
 
-/// Every part that has a mark becomes null; if it is unknown, an unknown value without the mark. The type of a marked
-/// object or tuple is left open, for its names may be the secret, but not that of an element of a collection.
+/// The value with every part that has the mark replaced by null, or by an unknown value without the mark if the
+/// part is unknown. The type of a marked object or tuple becomes open, because its names may be the secret, but not
+/// the type of an element of a collection.
 fn nulled(value: &Abstract, kind: MarkKind, may_open: bool) -> Abstract {
     let whole = value.marks.get(kind);
     if value.deep_marks().get(kind) == Tri::No {
@@ -562,7 +569,7 @@ fn nulled(value: &Abstract, kind: MarkKind, may_open: bool) -> Abstract {
     Abstract { origin: nulled.origin.filter(|_| is_explained), ..nulled }
 }
 
-/// The type of an object or tuple after the types of parts were left open.
+/// The type of an object or tuple after the types of its parts became open.
 fn opened(ty: &Type, inside: &Inside) -> Type {
     let open = |ty: &Type| if ty.is_shaped_by_values() { Type::Dynamic } else { ty.clone() };
     match (ty, inside) {

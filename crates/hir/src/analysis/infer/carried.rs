@@ -1,4 +1,5 @@
-//! When what a function carries over is ephemeral, where its result cannot be made up part by part.
+//! The ephemerality of the parts that a function carries into its result, if the result cannot be composed part by
+//! part.
 
 use values::{
     Str, Type,
@@ -13,7 +14,7 @@ use crate::{
 };
 
 impl Infer<'_> {
-    /// What `element` and `lookup` give, where it is not known which part that is.
+    /// The ephemerality of the result of `element` or `lookup` if it is not known which part is selected.
     pub(super) fn of_chosen(
         &mut self,
         function: &Function,
@@ -50,7 +51,8 @@ impl Infer<'_> {
         let name = key_text(&args[1]);
         match (&container.inside, name) {
             (Inside::Attrs(attrs), None) => {
-                // Without a default, the key is one of those that are there.
+                // Without a default, the key is one of the existing names, so the first entry can serve as the
+                // default.
                 let start = otherwise.unwrap_or_else(|| {
                     attrs.values().next().map(|it| it.ephemeral.clone()).unwrap_or_default()
                 });
@@ -87,7 +89,7 @@ impl Infer<'_> {
         }
     }
 
-    /// What a function gives that carries parts of its arguments somewhere.
+    /// The ephemerality of the result of a function that carries parts of its arguments.
     pub(super) fn of_carried(
         &mut self,
         function: &Function,
@@ -99,7 +101,7 @@ impl Infer<'_> {
             return Ephemerality::NEVER;
         }
         match function.name {
-            // Every part is there in the end.
+            // Every part is in the result.
             "concat" | "reverse" | "values" | "chunklist" => Ephemerality::new(When::Never, all),
             "flatten" => Ephemerality::new(dissolved(&args[0]), all),
             "merge" => Ephemerality::new(When::Never, self.of_merged(at, args)),
@@ -108,7 +110,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Of entries of the same name, the last one stays.
+    /// The condition that the result of `merge` contains something ephemeral. Among entries of the same name, the
+    /// last one stays.
     fn of_merged(&mut self, at: &[ExprId], args: &[Abstract]) -> When {
         let mut all = When::Never;
         for (position, arg) in args.iter().enumerate() {
@@ -123,7 +126,7 @@ impl Infer<'_> {
                 });
                 continue;
             };
-            // A null among the arguments counts as nothing.
+            // A null among the arguments counts as empty.
             let is_there = arg.ephemeral.inside();
             for (name, part) in attrs.iter().filter(|(_, it)| !it.ephemeral.is_never()) {
                 let name = (name, self.has_showable_shape(arg));
@@ -140,7 +143,8 @@ impl Infer<'_> {
         all
     }
 
-    /// Of values with the same key, the last one stays. There are as many keys as there are values.
+    /// The condition that the result of `zipmap` contains something ephemeral. Among values with the same key, the
+    /// last one stays. There are as many keys as values.
     fn of_zipped(&self, at: &[ExprId], values: &Abstract) -> When {
         match &values.inside {
             Inside::Each(_) => values.ephemeral.inside().clone(),
@@ -156,7 +160,7 @@ impl Infer<'_> {
         }
     }
 
-    /// When an argument has no entry of a name, which may be shown or not.
+    /// The condition that an argument has no entry of a name. The formula names the entry only if `is_showable`.
     fn lacks(&self, at: Option<ExprId>, arg: &Abstract, (name, is_showable): (&Str, bool)) -> When {
         match (&arg.inside, &arg.ty, at) {
             _ if arg.is_null() => When::Always,
@@ -175,8 +179,8 @@ impl Infer<'_> {
         }
     }
 
-    /// When something that is spread over the arguments is ephemeral. The marks of a collection go on its elements, and on the
-    /// result where it has none.
+    /// The condition that something in the expanded argument is ephemeral. The marks of the collection go on its
+    /// elements, and on the result if it has none.
     fn of_spread(&mut self, call: &Call, last: Option<&Abstract>) -> When {
         let Some((last, at)) = last.zip(call.args.last()) else { return When::Never };
         let inside = last.ephemeral.inside().clone();
@@ -187,7 +191,7 @@ impl Infer<'_> {
                 here.or(&inside)
             }
             here if !from_empty.is_never() => here.or(&self.weakened_by(&inside, [*at])),
-            // Nobody knows which of them is where, and what is on the whole of an empty one is gone.
+            // The position of each element is not known, and the mark of an empty collection is lost.
             _ if !inside.is_never() && matches!(last.inside, Inside::Opaque(_)) => {
                 self.weakened_by(&last.ephemeral.somewhere(), [*at])
             }
@@ -195,7 +199,7 @@ impl Infer<'_> {
         }
     }
 
-    /// What a call gives of which nobody knows how many arguments there will be.
+    /// The ephemerality of the result of a call with an unknown number of arguments.
     pub(super) fn of_any_number(
         &mut self,
         function: Option<&Function>,
@@ -215,7 +219,7 @@ impl Infer<'_> {
             MarkRule::UnionTop if function.is_some_and(|it| it.name == "concat") => {
                 let here = args.iter().take(written);
                 let here = here.fold(spread.weakened(), |any, it| any.or(it.ephemeral.here()));
-                // The lists that are expanded dissolve in the result.
+                // The expanded lists dissolve in the result.
                 Ephemerality::new(here, all)
             }
             _ => {
@@ -227,7 +231,7 @@ impl Infer<'_> {
     }
 }
 
-/// More names than this are not told apart one by one.
+/// The largest number of names that conditions distinguish one by one.
 const MOST_NAMES: usize = 8;
 
 fn has_few_constants(container: &Abstract) -> bool {
@@ -235,15 +239,15 @@ fn has_few_constants(container: &Abstract) -> bool {
         && container.known_length().is_some_and(|it| it <= MOST_NAMES)
 }
 
-/// An element of a container, whichever it is.
+/// The ephemerality of an arbitrary element of a container.
 fn some_element(container: &Abstract) -> Ephemerality {
     container.any_element().ephemeral
 }
 
-/// When a list inside is ephemeral itself: it dissolves, and its mark goes on the whole.
+/// The condition that a list inside is ephemeral itself: `flatten` dissolves it, and its mark goes on the whole.
 fn dissolved(list: &Abstract) -> When {
     let of_element = |element: &Abstract| match &element.ty {
-        // A null is no list, and stays.
+        // A null is no list and stays an element.
         Type::List(_) | Type::Set(_) | Type::Tuple(_) if element.presence == Presence::Open => {
             element.ephemeral.here().or(&dissolved(element)).weakened()
         }

@@ -1,5 +1,5 @@
-//! Functions that carry parts of their arguments over: which part ends up where is found by calling the function on
-//! tagged values.
+//! Functions that carry parts of their arguments into their result. To find where each part ends up, the function
+//! is called with tagged values.
 
 use values::{
     Kind, Type, Value,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Infer<'_> {
-    /// `result` is that of the call without marks.
+    /// Returns the result of a call with the marks of its parts. `result` is the result of the call without marks.
     pub(super) fn carry(
         &mut self,
         function: &Function,
@@ -76,7 +76,7 @@ impl Infer<'_> {
         flow
     }
 
-    /// `element` and `lookup` give one part as it is.
+    /// The part that `element` or `lookup` returns unchanged. `None` for other functions.
     fn chosen_part(
         &mut self,
         function: &Function,
@@ -99,7 +99,7 @@ impl Infer<'_> {
             let origin = args.iter().find_map(|arg| arg.origin.clone());
             return Some(found.with_origin(origin));
         }
-        // While it is not known which part that is, the result has the marks of all.
+        // While it is not known which part is selected, the result has the marks of all.
         args.iter().for_each(|arg| flow.perhaps(arg));
         let any = container.any_element();
         let any = match args.get(2) {
@@ -111,24 +111,26 @@ impl Infer<'_> {
     }
 }
 
-/// `flatten` dissolves what is a list, also where that shows late.
+/// Returns true if the result depends on types that are not known yet: `flatten` dissolves lists, including those
+/// that turn out to be lists later.
 fn looks_into_types(function: &Function, args: &[Abstract]) -> bool {
     function.name == "flatten" && args.iter().any(|arg| !arg.failing.is_typed_early)
 }
 
-/// Where the index of `element` leads.
+/// The position that the index of `element` selects, with wrapping.
 fn wrapped(index: Option<i64>, length: Option<usize>) -> Option<usize> {
     let length = i64::try_from(length?).ok().filter(|length| *length > 0)?;
     usize::try_from(index?.rem_euclid(length)).ok()
 }
 
-/// The first argument of `zipmap`, of which the names in the result come.
+/// Returns true for the first argument of `zipmap`, the names of the result.
 fn is_list_of_keys(function: &Function, position: usize) -> bool {
     function.name == "zipmap" && position == 0
 }
 
 impl Infer<'_> {
-    /// Any part of the arguments may be any part of the result, or dissolve in it.
+    /// The result if it is not known which part of the arguments ends up where: each may be a part of the result or
+    /// dissolve in it.
     fn scattered(
         &mut self,
         mut flow: Flow,

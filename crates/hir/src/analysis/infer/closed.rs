@@ -1,11 +1,12 @@
-//! Which expressions mean the same wherever they stand: no reference, no name from outside, no clock, no file.
+//! Closed expressions, whose value does not depend on where they are: they have no reference, no name from outside,
+//! no time and no file.
 
 use crate::expr::{Expr, ExprId, Exprs, SymbolId};
 
-/// A bit for every expression of an item.
+/// One bit for every expression of an item: whether it is closed.
 pub(super) struct Closed(Vec<bool>);
 
-/// Functions whose result the source does not determine.
+/// The functions whose result does not follow from the source.
 const IMPURE: &[&str] = &[
     "timestamp",
     "plantimestamp",
@@ -27,13 +28,13 @@ const IMPURE: &[&str] = &[
     "filebase64sha512",
 ];
 
-/// Whether a function's result depends on more than its arguments.
+/// Returns true if a function's result depends on more than its arguments.
 pub(super) fn is_impure(name: &str) -> bool {
     IMPURE.contains(&name)
 }
 
 impl Closed {
-    /// One pass over the arena: children come before their parents.
+    /// Scans the arena once; children come before their parents.
     pub(super) fn of(exprs: &Exprs) -> Closed {
         let mut scan = Scan { no_refs: Vec::with_capacity(exprs.len()), free: Vec::new() };
         let mut closed: Vec<bool> = Vec::with_capacity(exprs.len());
@@ -48,17 +49,17 @@ impl Closed {
     }
 }
 
-/// What is known of the expressions so far.
+/// The facts about the expressions scanned so far.
 struct Scan {
-    /// Of each, whether it reads nothing but names that are bound in the item.
+    /// For each expression, whether it reads nothing but names that are bound in the item.
     no_refs: Vec<bool>,
-    /// The names that an expression reads and does not bind itself. Most read none, so these are only as many as the last
-    /// that does.
+    /// The names that each expression reads and does not bind itself. Most expressions read none, so the list ends
+    /// at the last one that does.
     free: Vec<Vec<SymbolId>>,
 }
 
 impl Scan {
-    /// Takes the next expression in. Gives whether it is closed.
+    /// Scans the next expression. Returns true if it is closed.
     fn take(&mut self, expr: &Expr) -> bool {
         let mut pure = match expr {
             Expr::Ref(_) | Expr::Missing | Expr::Type(None) => false,

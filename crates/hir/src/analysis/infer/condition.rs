@@ -1,7 +1,7 @@
-//! Conditions as the source has them: when an expression is true, has elements, or fails, in runs in which everything that
-//! it reads is known.
+//! Conditions on expressions of the source: when an expression is true, has elements, or fails, in runs in which
+//! every value that it reads is known.
 //!
-//! These are asked for only where the answer decides whether something is ephemeral.
+//! They are computed only where the result decides whether something is ephemeral.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -21,13 +21,13 @@ use crate::{
     item::ConstValue,
 };
 
-/// A longer text is no name for a condition.
+/// The longest text of an expression that a condition names.
 const LONGEST: usize = 60;
-/// How deep an expression is looked into for what decides whether it has elements, or fails.
+/// The depth to which an expression is examined for the condition that it has elements, or fails.
 const DEEPEST: usize = 4;
 
 impl Infer<'_> {
-    /// When a condition is true.
+    /// The condition that an expression is true.
     pub(super) fn truth(&self, id: ExprId) -> When {
         match &self.exprs[id] {
             Expr::Literal(Literal::Bool(true)) => When::Always,
@@ -47,7 +47,7 @@ impl Infer<'_> {
         }
     }
 
-    /// When two sides are equal. A side that is a literal is what the other one is, or is not.
+    /// The condition that two sides are equal. If one side is a literal, it becomes a test of the other side.
     fn equal(&self, id: ExprId, left: ExprId, right: ExprId) -> When {
         let (subject, literal) = match (&self.exprs[left], &self.exprs[right]) {
             (_, Expr::Literal(literal)) => (left, literal),
@@ -68,7 +68,7 @@ impl Infer<'_> {
         matches!(self.exprs[id], Expr::Binary { op: BinaryOp::NotEqual, .. })
     }
 
-    /// When a test of an expression holds.
+    /// The condition that a test of an expression holds.
     pub(super) fn tested(&self, id: ExprId, test: Test) -> When {
         match text(self.exprs, id, 0) {
             Some(text) => self.tested_as(id, &text, test),
@@ -76,17 +76,19 @@ impl Infer<'_> {
         }
     }
 
-    /// Whether a message may show a constant. Elements do not have the marks of what the loops around walk over.
+    /// Returns true if a message may show a constant. The marks of the collections of enclosing loops count, too,
+    /// because elements do not have them.
     pub(super) fn is_showable(&self, value: &Abstract) -> bool {
         value.is_showable() && !self.around.has_secrets()
     }
 
-    /// Whether a message may show the names of the parts of a value and their number.
+    /// Returns true if a message may show the names and the number of the parts of a value.
     pub(super) fn has_showable_shape(&self, value: &Abstract) -> bool {
         value.has_showable_shape() && !self.around.has_secrets()
     }
 
-    /// When a test of an expression holds. One that would show a secret only names what the expression reads.
+    /// The condition that a test of an expression holds. If the test would show a secret, only the references that
+    /// the expression reads are named.
     pub(super) fn tested_if(&self, is_showable: bool, id: ExprId, test: Test) -> When {
         if is_showable { self.tested(id, test) } else { self.depends(id) }
     }
@@ -105,18 +107,18 @@ impl Infer<'_> {
         When::atom(Arc::new(subject), test)
     }
 
-    /// Perhaps, as what an expression reads decides.
+    /// A condition that depends in an unknown way on the references that an expression reads.
     pub(super) fn depends(&self, id: ExprId) -> When {
         When::depends(self.reads_of(id))
     }
 
-    /// A value of which nothing is said of what decides whether it is ephemeral: what is read does, but for what is ephemeral
-    /// anyway.
+    /// Names the references that may decide in a value whose ephemerality is vague. Leaves out references that are
+    /// ephemeral in any case, unless there are no others.
     pub(super) fn named(&mut self, id: ExprId, value: Abstract) -> Abstract {
         let (mut decides, mut all) = (Vec::new(), Vec::new());
         for at in traversals(self.exprs, id) {
             let Some(text) = traversal_text(self.exprs, at) else { continue };
-            // One that is vague itself is what decides.
+            // A reference that is vague itself is the one that decides.
             if at == id || self.again(at).ephemeral.here() != &When::Always {
                 decides.push(Str::from(text.as_str()));
             }
@@ -130,7 +132,7 @@ impl Infer<'_> {
         Abstract { ephemeral, ..value }
     }
 
-    /// The same condition, where what some expressions read decides as well.
+    /// Forgets the formula of a condition, and adds the references that the expressions in `by` read.
     pub(super) fn weakened_by(&self, when: &When, by: impl IntoIterator<Item = ExprId>) -> When {
         if when.is_never() {
             return When::Never;
@@ -138,8 +140,8 @@ impl Infer<'_> {
         when.weakened_by(by.into_iter().flat_map(|id| self.reads_of(id)))
     }
 
-    /// Any number of elements, each like one that was made with these names bound to a part of the collection at `at`. There
-    /// are some where `filled` holds.
+    /// A collection of an unknown number of elements like `element`, which was inferred with `names` bound to a
+    /// part of the collection at `at`. It has elements if `filled` holds.
     pub(super) fn each_where(
         &self,
         ty: Type,
@@ -157,14 +159,14 @@ impl Infer<'_> {
         Abstract { ephemeral, ..Abstract::each(ty, element) }
     }
 
-    /// The references in an expression.
+    /// The references that an expression reads, except those that start with a bound name.
     pub(super) fn reads_of(&self, id: ExprId) -> Vec<Str> {
         let is_outside = |at: &ExprId| !starts_with_name(self.exprs, *at);
         let found = traversals(self.exprs, id).into_iter().filter(is_outside);
         found.filter_map(|at| traversal_text(self.exprs, at)).map(Str::from).collect()
     }
 
-    /// When a collection has elements.
+    /// The condition that a collection has elements.
     pub(in crate::analysis) fn has_elements(&mut self, id: ExprId, value: &Abstract) -> When {
         self.has_elements_within(id, value, DEEPEST)
     }
@@ -209,7 +211,7 @@ impl Infer<'_> {
         self.has_elements_within(id, &value, depth)
     }
 
-    /// What was inferred already: without a word.
+    /// Infers an expression once more, without reporting problems.
     fn again(&mut self, id: ExprId) -> Abstract {
         let problems = self.problems.len();
         let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
@@ -217,7 +219,7 @@ impl Infer<'_> {
         value
     }
 
-    /// When the evaluation of an expression fails.
+    /// The condition that the evaluation of an expression fails.
     pub(super) fn failure(&mut self, id: ExprId) -> When {
         self.failure_within(id, DEEPEST)
     }
@@ -249,7 +251,7 @@ impl Infer<'_> {
                 }
                 match (constant.0.as_number().and_then(|it| it.to_usize()), key_text(&value)) {
                     (Some(position), _) => self.position_failure(id, *base, position, nearer),
-                    // While an object is unknown, no key of it is known to be missing.
+                    // While an object is unknown, no key is known to be missing.
                     (None, Some(name)) if self.may_lack(*base, &name) => self.depends(id),
                     (None, Some(name)) => self.access_failure(id, *base, &name, nearer),
                     _ => self.depends(id),
@@ -259,6 +261,7 @@ impl Infer<'_> {
         }
     }
 
+    /// Returns true if the base, which is no constant, is of an object type without this attribute.
     fn may_lack(&mut self, base: ExprId, name: &Str) -> bool {
         let value = self.again(base);
         let lacks = matches!(&value.ty, Type::Object(object) if object.get(name).is_none());
@@ -298,7 +301,7 @@ impl Infer<'_> {
     }
 }
 
-/// Functions whose result has an element if one of their arguments does.
+/// Returns true for functions whose result has an element if one of their arguments has.
 fn keeps_one_of_each(name: &str) -> bool {
     const NAMES: [&str; 12] = [
         "concat",
@@ -335,7 +338,7 @@ fn starts_with_name(exprs: &Exprs, mut id: ExprId) -> bool {
     }
 }
 
-/// The names in an expression that something around it binds.
+/// The names in an expression that an enclosing construct binds.
 fn free_names(exprs: &Exprs, root: ExprId) -> Vec<SymbolId> {
     let (mut found, mut bound) = (Vec::new(), Vec::new());
     let mut rest = vec![root];
@@ -355,13 +358,13 @@ fn free_names(exprs: &Exprs, root: ExprId) -> Vec<SymbolId> {
     found
 }
 
-/// An expression as one would write it in a line; nothing for what is too long to be named.
+/// The text of an expression on one line. `None` if it is too deep, or of a form that is not shown.
 fn text(exprs: &Exprs, id: ExprId, depth: usize) -> Option<String> {
     if depth > DEEPEST {
         return None;
     }
     let part = |id: &ExprId| text(exprs, *id, depth + 1);
-    // An operand that is an operation itself is put in brackets.
+    // An operand that is an operation itself is put in parentheses.
     let operand = |id: &ExprId| match &exprs[*id] {
         Expr::Binary { .. } | Expr::Conditional { .. } => Some(format!("({})", part(id)?)),
         _ => part(id),
@@ -380,7 +383,7 @@ fn text(exprs: &Exprs, id: ExprId, depth: usize) -> Option<String> {
         }
         Expr::Index { base, key } => Some(format!("{}[{}]", operand(base)?, part(key)?)),
         Expr::GetAttr { base, name } => Some(format!("{}.{name}", operand(base)?)),
-        // A literal that is marked stands in the source, but in no message.
+        // The argument of `sensitive` must not appear in a message, although it is in the source.
         Expr::Call(call) if &*call.name == "sensitive" && has_literal(exprs, id) => None,
         Expr::Call(call) if !call.expand => {
             let args: Option<Vec<String>> = call.args.iter().map(part).collect();
@@ -411,7 +414,7 @@ fn text(exprs: &Exprs, id: ExprId, depth: usize) -> Option<String> {
     }
 }
 
-/// Whether something in an expression is written out.
+/// Returns true if an expression contains a literal or a template.
 fn has_literal(exprs: &Exprs, root: ExprId) -> bool {
     let mut rest = vec![root];
     while let Some(id) = rest.pop() {

@@ -1,4 +1,4 @@
-//! `condition ? a : b`.
+//! The expression `condition ? a : b`.
 
 use values::{Type, Value, convert, ops::UnaryOp, rules::RuleId};
 
@@ -32,13 +32,13 @@ impl Infer<'_> {
         let mut failing = Failing::NEVER.reading(&condition_value);
         for (arm, value) in [(then, &a), (otherwise, &b)] {
             let given = self.given(RuleId::Conditional, value);
-            // The arm that is not chosen may fail.
+            // The failure of the arm that is not chosen is hidden.
             flow.add(self.given_if_hidden(arm, given, value), value);
             flow.hidden_in_every_run(&value.failing);
             failing = failing.reading(value);
         }
         let ty = common_type(&a, &b);
-        // If one arm fails, nothing gives a null in the other one a type.
+        // If one arm fails, nothing determines the type of a null in the other.
         let is_typed_late =
             is_open_null(&a) && !is_settled(&b) || is_open_null(&b) && !is_settled(&a);
         if is_typed_late {
@@ -51,8 +51,8 @@ impl Infer<'_> {
                 // While the condition is unknown, the whole has the marks inside of either arm.
                 flow.perhaps(&a);
                 flow.perhaps(&b);
-                // If the arm that is chosen fails, so does the whole: what is sure of both arms is sure of what comes out.
-                // Beside a null, though, it is sure of one arm only.
+                // If the chosen arm fails, so does the whole, so a mark that is certain in both arms is certain in
+                // the result. If one arm is a null, the mark is certain in one arm only.
                 let is_beside_null = a.is_null() || b.is_null();
                 let [a, b] = [&a, &b].map(|arm| {
                     let arm = self.converted(arm, &ty.wanted);
@@ -63,7 +63,7 @@ impl Infer<'_> {
                     _ => self.truth(condition),
                 };
                 let either = a.either_by(&b, &first).undecided();
-                // While the condition is unknown, an arm that fails is an unknown value and no null.
+                // While the condition is unknown, an arm that fails is an unknown value, not a null.
                 let is_certain = [then, otherwise].into_iter().all(|arm| self.is_plain(arm));
                 let constant = either.constant.clone().filter(|_| is_certain);
                 Abstract { constant, ..either }
@@ -73,7 +73,8 @@ impl Infer<'_> {
         flow.onto(Abstract { ty: ty.result, failing, ..value })
     }
 
-    /// The kind of an expression's value, even if a part of it fails or has an open type; `None` if that is not sure.
+    /// The kind of an expression's value, even if a part of it fails or has an open type. `None` if it is not
+    /// certain.
     fn kind(&self, id: ExprId, value: &Abstract) -> Option<Kind> {
         match &self.exprs[id] {
             Expr::Conditional { then, otherwise, .. } => {
@@ -84,11 +85,13 @@ impl Infer<'_> {
         }
     }
 
+    /// The kind of a value, if a failure does not change its type.
     fn kind_of_value(&self, value: &Abstract) -> Option<Kind> {
         let is_sure = value.failing.keeps_type && value.ty != Type::Dynamic;
         is_sure.then(|| Kind::of(&value.ty))
     }
 
+    /// The kind of an expression that follows from its syntax alone.
     fn kind_of_text(&self, id: ExprId) -> Option<Kind> {
         match &self.exprs[id] {
             Expr::Literal(literal) => match literal {
@@ -102,7 +105,7 @@ impl Infer<'_> {
             Expr::Unary { op: UnaryOp::Negate, .. } => Some(Kind::Number),
             Expr::Binary { op, .. } => Some(Kind::of(&op.result_type())),
             Expr::Tuple(_) => Some(Kind::Composed),
-            // A name that is not known leaves the type open.
+            // An unknown name leaves the type open.
             Expr::Object(items) => {
                 let is_name = |it: &ObjectItem| matches!(&self.exprs[it.key], Expr::Literal(it) if *it != Literal::Null);
                 items.iter().all(is_name).then_some(Kind::Composed)
@@ -115,11 +118,12 @@ impl Infer<'_> {
         }
     }
 
-    /// Whether an expression is a constant or a name, neither of which fails.
+    /// Returns true if an expression is a constant or a name; neither can fail.
     fn is_plain(&self, id: ExprId) -> bool {
         self.closed.contains(id) || matches!(self.exprs[id], Expr::Ref(_) | Expr::Symbol(_))
     }
 
+    /// The value of a conditional whose condition is known.
     fn chosen(
         &self,
         chosen: &Abstract,
@@ -128,7 +132,7 @@ impl Infer<'_> {
         flow: &mut Flow,
     ) -> Abstract {
         if is_open_null(chosen) {
-            // It takes the other arm's type, if that is known.
+            // The null takes the type of the other arm, if that is known.
             let null = is_settled(other).then(|| Value::null(other.ty.clone()));
             return Abstract { constant: null.map(ConstValue), ..chosen.clone() };
         }
@@ -139,7 +143,8 @@ impl Infer<'_> {
         if ty.is_sure {
             return converted;
         }
-        // Whether it is converted, and to what, depends on the other arm's type. In a set, marks are on the whole.
+        // The conversion depends on the type of the other arm, which is not certain. If the result is a set, the
+        // marks of elements are on the whole.
         flow.perhaps(chosen);
         converted.either(chosen).undecided().with_open_parts()
     }
@@ -191,12 +196,12 @@ impl Infer<'_> {
     }
 }
 
-/// What the condition comes to, if the source determines it.
+/// The value of the condition, if the source determines it.
 fn decision(condition: &Abstract) -> Option<bool> {
     convert::convert(&condition.constant.as_ref()?.0, &Type::Bool).ok()?.as_bool()
 }
 
-/// The outermost layer of a type. Some pairs have no common type, whatever is inside of them.
+/// The outermost layer of a type. Some pairs have no common type, whatever they contain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Bool,
@@ -217,7 +222,7 @@ impl Kind {
     }
 
     fn is_apart_from(self, other: Kind) -> bool {
-        // Whatever is no text and no composition becomes one.
+        // Booleans and numbers convert to text.
         match (self, other) {
             (Kind::Composed, Kind::Composed) | (Kind::Text, Kind::Bool | Kind::Number) => false,
             (Kind::Bool | Kind::Number, Kind::Text) => false,
@@ -228,15 +233,15 @@ impl Kind {
 
 /// The type of a conditional.
 struct CommonType {
-    /// What every result conforms to.
+    /// The type that every result conforms to.
     result: Type,
-    /// What arms are converted to, as far as it is known.
+    /// The type that arms are converted to, as far as it is known.
     wanted: Type,
-    /// Whether that is certain.
+    /// True if `wanted` is certain.
     is_sure: bool,
 }
 
-/// Whether an arm gives a null in the other arm its type in every run.
+/// Returns true if an arm determines the type of a null in the other arm in every run.
 fn is_settled(arm: &Abstract) -> bool {
     arm.failing.keeps_type && !arm.has_open_type()
 }
@@ -254,7 +259,7 @@ fn common_type(a: &Abstract, b: &Abstract) -> CommonType {
         return sure(&a.ty);
     }
     if is_open {
-        // The types of what is open take part in the search for a common one, and may change all others.
+        // The open types take part in the search for a common type and may change all others.
         let result = loosely_unified(&a.ty, &b.ty);
         return CommonType { result, wanted: Type::Dynamic, is_sure: false };
     }
@@ -262,17 +267,17 @@ fn common_type(a: &Abstract, b: &Abstract) -> CommonType {
     if a.failing.keeps_type && b.failing.keeps_type {
         return sure(&unified);
     }
-    // An arm that fails has no type, and the other then stays as it is.
+    // An arm that fails has no type, and the other arm then keeps its own.
     let result = join_types(&join_types(&a.ty, &b.ty), &unified);
     CommonType { result, wanted: unified, is_sure: false }
 }
 
-/// A null without a type, which takes the other arm's.
+/// Returns true for a null without a type, which takes the type of the other arm.
 fn is_open_null(value: &Abstract) -> bool {
     value.is_null() && value.ty == Type::Dynamic
 }
 
-/// What a common type of two types conforms to, where some of it is open.
+/// The type that every common type of two types conforms to, if part of them is open.
 fn loosely_unified(a: &Type, b: &Type) -> Type {
     match (a, b) {
         (Type::List(a), Type::List(b)) => Type::list(loosely_unified(a, b)),

@@ -1,4 +1,4 @@
-//! `[a, b]` and `{ k = v }`.
+//! The expressions `[a, b]` and `{ k = v }`.
 
 use values::{
     Str, Type, Value, convert,
@@ -14,7 +14,7 @@ use crate::{
     expr::{ExprId, ObjectItem},
 };
 
-/// The names of more entries than this are not told apart one by one.
+/// The largest number of entries whose names are compared one by one.
 const MOST_ENTRIES: usize = 32;
 
 impl Infer<'_> {
@@ -45,7 +45,7 @@ impl Infer<'_> {
             let failing = object.failing.clone().with(&keys);
             return flow.onto(Abstract { failing, ..object });
         }
-        // While a key is unknown, the concrete domain says of the whole what is said of any value.
+        // While a key is unknown, the concrete domain marks the whole object with the marks of every value.
         for (_, value) in &entries {
             flow.perhaps(value);
         }
@@ -56,7 +56,8 @@ impl Infer<'_> {
         flow.onto(Abstract { failing, ephemeral, ..object })
     }
 
-    /// When something in an object is ephemeral: a value that no later one of the same name replaces.
+    /// The condition that something in an object is ephemeral: a value that no later entry of the same name
+    /// replaces.
     fn of_entries(
         &self,
         items: &[ObjectItem],
@@ -113,7 +114,7 @@ fn carried(rule: RuleId, part: Abstract) -> Abstract {
     }
 }
 
-/// An object of which some names are not known. A later value may replace an earlier one of the same name.
+/// An object some of whose names are not known. A later value may replace an earlier one of the same name.
 fn of_unknown_names(entries: &[(Option<Str>, Abstract)]) -> Abstract {
     let mut marks = TriMarks::NONE;
     let mut origin = None;
@@ -127,7 +128,7 @@ fn of_unknown_names(entries: &[(Option<Str>, Abstract)]) -> Abstract {
     Abstract { inside, presence: Presence::NotNull, ..Abstract::any() }.with_origin(origin)
 }
 
-/// The name that a key comes to, if the source determines it.
+/// The name that a key evaluates to, or `None` if the source does not determine it.
 pub(in crate::analysis) fn key_text(key: &Abstract) -> Option<Str> {
     text_of(&key.constant.as_ref()?.0)
 }

@@ -1,4 +1,5 @@
-//! Conversion of abstract values: types, marks and structure as the conversion of values has them.
+//! Conversion of abstract values. Types, marks and structure change as the conversion of runtime values changes
+//! them.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::{
 };
 
 impl Infer<'_> {
-    /// The value converted to a type; what is open in the type stays as the value has it.
+    /// Converts a value to a type. Where the type is open, the value keeps its own.
     pub(super) fn converted(&self, value: &Abstract, to: &Type) -> Abstract {
         if *to == Type::Dynamic || (value.ty == *to && !to.has_dynamic()) {
             return value.clone();
@@ -21,7 +22,7 @@ impl Infer<'_> {
         let constant = value.constant.as_ref().and_then(converted).map(ConstValue);
         let ty = match &constant {
             Some(constant) => constant.0.ty(),
-            // Until a part has its type, nobody knows what they all become.
+            // The types of the other parts depend on the part whose type is not known yet.
             None if is_open(value) && to.has_dynamic() => to.without_optional(),
             None => result_type(&value.ty, to),
         };
@@ -29,7 +30,7 @@ impl Infer<'_> {
         let mut ephemeral = value.ephemeral.clone();
         let inside = match to {
             Type::Set(_) => {
-                // A set cannot hold marked elements. What the conversion leaves out of them marks nothing.
+                // A set cannot hold marked elements. An attribute that the conversion leaves out marks nothing.
                 let list = Type::list(ty.element().cloned().unwrap_or(Type::Dynamic));
                 let inside = self.converted_inside(&value.inside, &value.ty, &list);
                 let kept = kept_inside(value, &inside, &list);
@@ -50,7 +51,7 @@ impl Infer<'_> {
             }
         };
         if is_read_from_elements(&value.ty, to) && may_shape(value) {
-            // The new element type holds names out of ephemeral elements.
+            // The new element type contains attribute names from ephemeral elements.
             let marks = value.inner_marks().only(MarkKind::Ephemeral);
             let when = value.ephemeral.inside().clone();
             flow.add(Given { marks, when }.weakened(), value);
@@ -61,7 +62,7 @@ impl Infer<'_> {
         flow.onto(Abstract { ty, constant, inside, presence, ephemeral, ..value.clone() })
     }
 
-    /// The value converted as a constraint says: defaults of optional attributes are filled in first.
+    /// Converts a value to a type constraint. Defaults of optional attributes are filled in first.
     pub(super) fn given_type(&self, value: &Abstract, constraint: &TypeConstraint) -> Abstract {
         match &constraint.defaults {
             Some(defaults) => {
@@ -71,13 +72,13 @@ impl Infer<'_> {
         }
     }
 
-    /// The value with defaults where something is missing, or may be null.
+    /// Returns the value with defaults for attributes that are missing or may be null.
     fn filled(&self, value: &Abstract, defaults: &Defaults, to: &Type) -> Abstract {
         if value.is_null() {
             return value.clone();
         }
         let inside = self.filled_inside(value, defaults, to);
-        // The parts of a collection take one type once they are filled in.
+        // The parts of a collection take one common type after they are filled in.
         let inside = match value.ty {
             Type::Object(_) | Type::Tuple(_) => inside,
             _ => inside.map(&mut Abstract::opened),
@@ -93,7 +94,7 @@ impl Infer<'_> {
         let presence = if waits { value.presence.min(Presence::NotNull) } else { value.presence };
         let filled =
             Abstract { ty, constant: constant.map(ConstValue), inside, presence, ..value.clone() };
-        // A default may take the place of what was marked.
+        // A default may replace a value that was marked.
         let ephemeral = match &filled.inside {
             _ if value.ephemeral.inside().is_never() && filled.inside.ephemeral().is_never() => {
                 value.ephemeral.clone()
@@ -144,12 +145,12 @@ impl Infer<'_> {
             (inside, to) if to.is_collection() => {
                 inside.map(&mut |part| filled_part(part, &DefaultStep::Element, to.element()))
             }
-            // A part that is marked may be a null, which a default takes the place of.
+            // A marked part may be a null, which a default replaces.
             (inside, _) => Inside::Opaque(inside.marks().weakened()),
         }
     }
 
-    /// An attribute, or its default where there is none or a null.
+    /// Returns an attribute, or its default if it is missing or null.
     fn given_or_default(&self, given: Option<&Abstract>, default: &ConstValue) -> Abstract {
         let default = Abstract::constant(default.0.clone());
         let Some(given) = given else { return default };
@@ -198,7 +199,8 @@ impl Infer<'_> {
         }
     }
 
-    /// An element of a collection. Where its type is open, all elements take one type, which is not looked for here.
+    /// Converts an element of a collection. If the element type is open, all elements take one common type, which
+    /// is not computed here.
     fn element(&self, element: &Abstract, to: &Type) -> Abstract {
         if !to.has_dynamic() {
             return self.converted(element, to);
@@ -218,7 +220,7 @@ impl Infer<'_> {
     }
 }
 
-/// When something is ephemeral inside of a value after its conversion.
+/// The condition that something inside of a value is ephemeral after its conversion.
 fn kept_inside(value: &Abstract, converted: &Inside, to: &Type) -> When {
     let before = value.ephemeral.inside();
     let is_known = value.presence == Presence::Known;
@@ -230,7 +232,7 @@ fn kept_inside(value: &Abstract, converted: &Inside, to: &Type) -> When {
     }
 }
 
-/// Whether a conversion may leave out attributes that the target does not have.
+/// Returns true if a conversion may leave out attributes that the target type does not have.
 fn leaves_out(from: &Type, to: &Type) -> bool {
     let has_object = |ty: &Type| leaves_out(&Type::Dynamic, ty);
     match (from, to) {
@@ -253,17 +255,17 @@ fn leaves_out(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// Whether the type is not certain before everything is known.
+/// Returns true if the type is not certain until everything is known.
 fn is_open(value: &Abstract) -> bool {
     value.has_open_type() || !value.failing.keeps_type
 }
 
-/// Whether a conversion looks for the element type among the elements.
+/// Returns true if a conversion computes the element type from the elements.
 fn is_read_from_elements(from: &Type, to: &Type) -> bool {
     matches!(from, Type::Tuple(_) | Type::Object(_) | Type::Dynamic) && to.has_dynamic()
 }
 
-/// Whether something inside may be ephemeral and have names in its type.
+/// Returns true if something inside may be ephemeral and have attribute names in its type.
 fn may_shape(value: &Abstract) -> bool {
     match &value.inside {
         inside if inside.marks().ephemeral == Tri::No => false,
@@ -275,12 +277,12 @@ fn may_shape(value: &Abstract) -> bool {
 }
 
 fn is_or_may_shape(part: &Abstract) -> bool {
-    // What a `try` waits for has any type until then.
+    // The result of a `try` that waits has any type until then.
     let is_shaped = part.ty.is_shaped_by_values() || part.ty.has_dynamic() || part.has_open_type();
     (part.marks.ephemeral > Tri::No && is_shaped) || may_shape(part)
 }
 
-/// The type after a conversion. What is open on both sides is decided by values.
+/// The type after a conversion. Where both types are open, the value decides.
 fn result_type(from: &Type, to: &Type) -> Type {
     if to.has_dynamic() && from.has_dynamic() {
         return to.without_optional();

@@ -1,4 +1,4 @@
-//! Marks on their way from parts to a whole, with the reason of an ephemeral one.
+//! The flow of marks from parts to a whole, with the origin of an ephemeral mark.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use super::super::{
     value::{Abstract, Failing, Tri, TriMarks, When},
 };
 
-/// What a value gives to a whole, as a rule says.
+/// The marks that a value gives to a whole by a rule.
 pub(in crate::analysis) struct Given {
     pub(in crate::analysis) marks: TriMarks,
-    /// When that is ephemeral.
+    /// The condition under which the ephemeral mark is given.
     pub(in crate::analysis) when: When,
 }
 
 impl Given {
-    /// The same, but only perhaps.
+    /// Lowers the marks to *maybe*, and forgets the formula of the condition.
     pub(super) fn weakened(&self) -> Given {
         Given { marks: self.marks.weakened(), when: self.when.weakened() }
     }
 
-    /// One of two, of which we do not know which it will be.
+    /// Joins two of these if it is not known which applies.
     pub(super) fn either(&self, other: &Given) -> Given {
         Given {
             marks: self.marks.either(&other.marks),
@@ -28,13 +28,13 @@ impl Given {
         }
     }
 
-    /// The same, only where a condition holds.
+    /// Restricts this to runs in which a condition holds.
     pub(super) fn only(&self, when: &When) -> Given {
         Given { marks: self.marks.weakened(), when: self.when.and(when) }
     }
 }
 
-/// What flows into one value.
+/// The marks that flow into one value.
 #[derive(Clone, Default)]
 pub(super) struct Flow {
     marks: TriMarks,
@@ -43,7 +43,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Adds what comes from a value.
+    /// Adds the marks that a value gives.
     pub(super) fn add(&mut self, given: Given, from: &Abstract) {
         self.add_marks(given.marks, from);
         if !given.when.is_never() {
@@ -52,32 +52,32 @@ impl Flow {
     }
 
     fn add_marks(&mut self, marks: TriMarks, from: &Abstract) {
-        // The surest reason explains best.
+        // The origin of the most certain mark explains best.
         if marks.ephemeral > self.marks.ephemeral {
             self.origin = from.origin.clone();
         }
         self.marks = self.marks.union(&marks);
     }
 
-    /// Adds everything that a value is marked with, here or inside, as something that is only perhaps there: this is
-    /// what the concrete domain says of a whole that is unknown, and of what could not be evaluated. Where all is known,
-    /// there is nothing of it.
+    /// Adds all marks of a value, on it or inside, as *maybe*. The concrete domain puts these on a whole that is
+    /// unknown, and on the result of a failed evaluation. In runs in which everything is known, nothing is added.
     pub(super) fn perhaps(&mut self, from: &Abstract) {
         self.add_marks(from.deep_marks().weakened(), from);
     }
 
-    /// Adds what makes it ephemeral where all is known.
+    /// Adds a condition under which the value is ephemeral in runs in which everything is known.
     pub(super) fn when(&mut self, when: &When) {
         self.when = self.when.or(when);
     }
 
-    /// Adds what a value leaves behind that failed, where the failure is hidden while something is unknown.
+    /// Adds the marks that a failed value leaves behind, if the failure is hidden while something is unknown.
     pub(super) fn hidden(&mut self, failing: &Failing) {
         let (marks, origin) = failing.leaves();
         self.join(&Flow { marks, when: When::Never, origin: origin.clone() });
     }
 
-    /// The same where the failure is hidden although all is known.
+    /// Adds the marks that a failed value leaves behind, if the failure is hidden even in runs in which everything
+    /// is known.
     pub(super) fn hidden_in_every_run(&mut self, failing: &Failing) {
         self.hidden(failing);
         if failing.leaves().0.ephemeral > Tri::No {
@@ -85,7 +85,7 @@ impl Flow {
         }
     }
 
-    /// Adds all that flows elsewhere.
+    /// Adds everything in another flow.
     pub(super) fn join(&mut self, other: &Flow) {
         if other.marks.ephemeral > self.marks.ephemeral {
             self.origin = other.origin.clone();
@@ -94,18 +94,18 @@ impl Flow {
         self.when = self.when.or(&other.when);
     }
 
-    /// The same, but only perhaps.
+    /// Lowers the marks to *maybe*, and forgets the formula of the condition.
     pub(super) fn weakened(&self) -> Flow {
         let (marks, when) = (self.marks.weakened(), self.when.weakened());
         Flow { marks, when, origin: self.origin.clone() }
     }
 
-    /// The same, only while something is unknown.
+    /// Restricts this to runs in which something is unknown.
     pub(super) fn while_unknown(&self) -> Flow {
         Flow { when: When::Never, ..self.weakened() }
     }
 
-    /// The same through a form that makes the reference forget that something is ephemeral.
+    /// Returns this with an origin that records a form of expression in which OpenTofu drops the ephemeral mark.
     pub(super) fn forgotten_by(self, form: Forgetting) -> Flow {
         Flow { origin: self.origin.map(|origin| origin.forgotten_by(form)), ..self }
     }
@@ -114,12 +114,12 @@ impl Flow {
         self.marks
     }
 
-    /// Whether something secret may have flowed.
+    /// Returns true if a secret may be in the flow.
     pub(super) fn has_secrets(&self) -> bool {
         self.marks.sensitive > Tri::No || self.marks.ephemeral > Tri::No
     }
 
-    /// When what flowed is ephemeral.
+    /// The condition under which the ephemeral mark flows.
     pub(super) fn is_ephemeral(&self) -> &When {
         &self.when
     }
@@ -128,7 +128,7 @@ impl Flow {
         self.origin.clone()
     }
 
-    /// The value with all that flowed put on it.
+    /// Returns the value with everything in the flow put on it.
     pub(super) fn onto(self, mut value: Abstract) -> Abstract {
         if self.marks.ephemeral > value.marks.ephemeral && self.origin.is_some() {
             value.origin = self.origin.clone();

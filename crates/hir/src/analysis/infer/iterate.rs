@@ -10,13 +10,14 @@ use crate::{
     expr::{ExprId, ForObject, ForTuple, SymbolId},
 };
 
-/// Collections with more known elements than this are walked once, with an element that stands for all.
+/// The largest collection whose known elements are walked one by one. For a larger one, a single element stands for
+/// all.
 pub(in crate::analysis) const UNROLL: usize = 64;
 
-/// The most rounds that loops inside each other are walked one by one, together.
+/// The largest number of rounds that nested loops unroll, multiplied together.
 const MOST_ROUNDS: usize = 256;
 
-/// What the two forms have in common.
+/// The parts that both forms of `for` have in common.
 #[derive(Clone, Copy)]
 struct Loop {
     key: Option<SymbolId>,
@@ -25,28 +26,28 @@ struct Loop {
     condition: Option<ExprId>,
 }
 
-/// What a `for` walks over.
+/// The rounds of a `for`.
 struct Rounds {
-    /// Keys and values in order, or one pair that stands for all.
+    /// The keys and values in order, or one pair that stands for all.
     elements: Vec<(Abstract, Abstract)>,
-    /// Whether these are all there are.
+    /// True if these are all elements.
     are_all: bool,
 }
 
-/// What was gathered so far about the result as a whole.
+/// The facts about the result as a whole that were gathered so far.
 struct Progress {
-    /// Marks of the collection, of conditions and of keys.
+    /// The marks of the collection, of conditions and of keys.
     shape: Flow,
-    /// Whatever the result may hold: while something is unknown, the whole has its marks.
+    /// The marks of everything that the result may hold. While something is unknown, the whole has them.
     content: Flow,
     failing: Failing,
-    /// Whether the source determines which elements there are.
+    /// True if the source determines the elements of the result.
     is_decided: bool,
-    /// Whether it may fail, where nobody may notice.
+    /// True if the loop may fail in a place that hides the failure.
     may_fail: bool,
-    /// What is walked over.
+    /// The collection.
     collection: Abstract,
-    /// When something inside of the result is ephemeral.
+    /// The condition that something inside of the result is ephemeral.
     inside: When,
 }
 
@@ -106,7 +107,8 @@ impl Infer<'_> {
         progress.finish(if group { Abstract::each(Type::Dynamic, values) } else { values })
     }
 
-    /// Adds an item under its key; without grouping each key comes once, or it fails.
+    /// Adds an item under its key. Without grouping, a key that occurs twice is reported. Returns false in that
+    /// case.
     fn enter(
         &mut self,
         at: ExprId,
@@ -139,7 +141,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The key of an item, if the source determines it, and whether it is a secret.
+    /// Infers the key of an item. Returns its text if the source determines it, and whether it is a secret.
     fn for_key(
         &mut self,
         round: Loop,
@@ -171,6 +173,7 @@ impl Infer<'_> {
         (text, !self.is_showable(&key))
     }
 
+    /// Infers the collection and starts the loop.
     fn begin(&mut self, round: Loop) -> (Rounds, Progress) {
         let collection = self.expr(round.collection);
         let may_fail = !self.check_collection(round.collection, &collection);
@@ -189,7 +192,7 @@ impl Infer<'_> {
         (self.rounds(&collection), progress)
     }
 
-    /// Whether it is not known that the collection is none.
+    /// Reports a value that is no collection. Returns false in that case.
     fn check_collection(&mut self, at: ExprId, collection: &Abstract) -> bool {
         if collection.is_null() {
             let detail = "A null value cannot be used as the collection in a 'for' expression.";
@@ -210,7 +213,7 @@ impl Infer<'_> {
 
     fn rounds(&mut self, collection: &Abstract) -> Rounds {
         let most = UNROLL.min(MOST_ROUNDS / self.rounds);
-        // What is empty as far as it is known may yet be something unknown, which is walked once.
+        // A value that looks empty but may be unknown is walked once.
         let is_settled =
             |elements: &Vec<_>| !elements.is_empty() || collection.presence == Presence::Known;
         if let Some(elements) = collection.known_elements(most).filter(is_settled) {
@@ -226,7 +229,8 @@ impl Infer<'_> {
         Rounds { elements: vec![(key, collection.any_element())], are_all: false }
     }
 
-    /// Goes through the rounds. `item` is told whether the condition keeps the element, as far as that is known.
+    /// Walks the rounds. The last parameter of `item` is whether the condition keeps the element, `None` if that is
+    /// not known.
     fn walk(
         &mut self,
         round: Loop,
@@ -242,7 +246,7 @@ impl Infer<'_> {
         let around = progress.shape.clone();
         let mut elements = rounds.elements;
         if is_empty {
-            // The condition is looked at even where there is nothing to keep, and where it fails, everything was read.
+            // The condition is checked even for an empty collection. If it fails, everything in the body was read.
             elements.push((Abstract::any(), Abstract::any()));
         }
         for (key, value) in elements {
@@ -270,7 +274,7 @@ impl Infer<'_> {
         self.rounds = outer;
     }
 
-    /// A part of the body, as it is outside of the loop.
+    /// Infers a part of the body and returns its value as it is outside of the loop.
     fn made_in(&mut self, round: Loop, id: ExprId) -> Abstract {
         let value = self.expr(id);
         if value.ephemeral.is_never() {
@@ -279,7 +283,7 @@ impl Infer<'_> {
         value.outside_of(&round.names(), &self.reads_of(round.collection))
     }
 
-    /// Notes that something is kept.
+    /// Records an item that the result keeps.
     fn keep(&mut self, round: Loop, progress: &mut Progress, item: &Abstract) {
         if !item.ephemeral.is_never() {
             let when = self.is_kept(round, progress).and(&item.ephemeral.somewhere());
@@ -287,12 +291,12 @@ impl Infer<'_> {
         }
     }
 
-    /// When there is an element like the one that is looked at.
+    /// The condition that an element like the current one exists.
     fn is_walked(&mut self, round: Loop, progress: &Progress) -> When {
         self.has_elements(round.collection, &progress.collection)
     }
 
-    /// When there is such an element and the condition keeps it.
+    /// The condition that an element like the current one exists and the `if` clause keeps it.
     fn is_kept(&mut self, round: Loop, progress: &Progress) -> When {
         let is_walked = self.is_walked(round, progress);
         let Some(condition) = round.condition else { return is_walked };
@@ -301,7 +305,7 @@ impl Infer<'_> {
         is_walked.and(&is_true.outside_of(&round.names(), &reads))
     }
 
-    /// The condition where there is no element.
+    /// Infers the `if` clause for an empty collection.
     fn idle_condition(
         &mut self,
         condition: Option<ExprId>,
@@ -315,7 +319,8 @@ impl Infer<'_> {
         Some(false)
     }
 
-    /// The condition of one element: its marks go to the whole, and it may be decided.
+    /// Infers the `if` clause for one element. Its marks go to the whole. Returns its value, or `None` if that is
+    /// not known.
     fn condition(&mut self, round: Loop, progress: &mut Progress, is_sure: bool) -> Option<bool> {
         let Some(id) = round.condition else { return if is_sure { Some(true) } else { None } };
         let value = self.made_in(round, id);
@@ -361,7 +366,7 @@ impl Loop {
 }
 
 impl Progress {
-    /// Notes something that was read.
+    /// Records a value that the loop has read.
     fn holds(&mut self, value: &Abstract) {
         self.content.perhaps(value);
         self.failing = std::mem::replace(&mut self.failing, Failing::NEVER).reading(value);
@@ -383,7 +388,7 @@ impl Progress {
     }
 }
 
-/// Any number of elements, each like one of these.
+/// A collection of an unknown number of elements, each like one of these.
 fn any_of(parts: Vec<Abstract>) -> Abstract {
     let element = parts.into_iter().reduce(|all, part| all.either(&part));
     let any = element.map_or_else(Abstract::any, |element| Abstract::each(Type::Dynamic, element));

@@ -1,4 +1,4 @@
-//! Operators.
+//! Unary and binary operators.
 
 use values::{
     Type, convert,
@@ -34,7 +34,7 @@ impl Infer<'_> {
             for (at, value, which) in [(left, &a, "left operand"), (right, &b, "right operand")] {
                 self.check_operand(at, value, &op.operand_type(), which);
                 let given = self.given(RuleId::Operator, value);
-                // One operand of these that decides alone hides that the other fails.
+                // An operand that decides alone hides a failure of the other operand.
                 let given =
                     if is_logic(op) { self.given_if_hidden(at, given, value) } else { given };
                 flow.add(given, value);
@@ -48,7 +48,8 @@ impl Infer<'_> {
         flow.onto(result(op.result_type(), constant, Failing::NEVER.reading(&a).reading(&b)))
     }
 
-    /// The operands of `&&` and `||`. One that decides alone hides what is wrong with the evaluation of the other.
+    /// Infers the operands of `&&` and `||`. An operand that decides alone hides problems in the evaluation of the
+    /// other.
     fn logic_operands(
         &mut self,
         op: BinaryOp,
@@ -70,7 +71,8 @@ impl Infer<'_> {
         self.with_certainty(Certainty::Hidden, |it| it.expr(id))
     }
 
-    /// Everything inside of both sides is compared, so its marks count; a comparison with null looks at the values only.
+    /// Adds the marks of a comparison. Everything inside of both sides is compared, so its marks count; a
+    /// comparison with null looks only at the values themselves.
     fn equality(&self, flow: &mut Flow, a: &Abstract, b: &Abstract) {
         let against_null = a.is_null() || b.is_null();
         let may_be_null = a.presence == Presence::Open || b.presence == Presence::Open;
@@ -97,7 +99,7 @@ impl Infer<'_> {
         }
         let required = if *want == Type::Bool { "a bool" } else { "a number" };
         let detail = format!("Unsuitable value for {which}: {required} is required.");
-        // A value that fails is of any type, and the other operand may decide alone.
+        // A value that fails has any type, and the other operand may decide alone.
         let certainty =
             if value.failing.keeps_type { Certainty::Sure } else { Certainty::Doubtful };
         self.with_certainty(certainty, |it| {
@@ -106,7 +108,7 @@ impl Infer<'_> {
     }
 }
 
-/// The result has its type even where the operation fails, and is never null.
+/// The result of an operation. It keeps its type if the operation fails, and is never null.
 fn result(ty: Type, constant: Option<values::Value>, failing: Failing) -> Abstract {
     let value = match constant {
         Some(constant) => Abstract::constant(constant),

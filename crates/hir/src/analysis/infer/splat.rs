@@ -1,4 +1,4 @@
-//! `base[*].rest` and `base.*.rest`.
+//! The expressions `base[*].rest` and `base.*.rest`.
 
 use values::{Type, rules::RuleId};
 
@@ -16,7 +16,7 @@ impl Infer<'_> {
         flow.add(self.given(RuleId::Splat, &base), &base);
         let around = flow.clone();
         let result = self.within(&around, |this| match &base.ty {
-            // It may be a null that took no type from an arm that failed.
+            // The base may be a null that got no type because the other arm failed.
             _ if !base.failing.keeps_type && base.presence == Presence::Open => {
                 this.splat_of_any(&base, item, each, &mut flow)
             }
@@ -28,7 +28,7 @@ impl Infer<'_> {
                 this.splat_of_many(at, &base, item, each)
             }
             Type::Dynamic => this.splat_of_any(&base, item, each, &mut flow),
-            // What is no sequence counts as one element, and a null as none.
+            // A value that is no sequence counts as one element, a null as none.
             _ if base.presence == Presence::Open => {
                 let element = this.perhaps_each(item, base.clone(), each);
                 let is_there = this.tested(at, Test::Null).not();
@@ -38,7 +38,7 @@ impl Infer<'_> {
         });
         let is_known = base.presence == Presence::Known && matches!(base.ty, Type::Tuple(_));
         if !is_known {
-            // While the source is unknown, so is the result.
+            // While the base is unknown, so is the result.
             flow.perhaps(&result);
         }
         let result = if is_known { result } else { result.undecided() };
@@ -46,7 +46,7 @@ impl Infer<'_> {
         flow.onto(Abstract { failing, is_sequence: true, ..result })
     }
 
-    /// What it will be is not known: one element, or several.
+    /// Infers a splat over a value that may turn out to be one element or a sequence.
     fn splat_of_any(
         &mut self,
         base: &Abstract,
@@ -60,14 +60,14 @@ impl Infer<'_> {
         Abstract::each(Type::Dynamic, element)
     }
 
-    /// The steps applied to what may not be there.
+    /// Infers the steps for an element that may not exist.
     fn perhaps_each(&mut self, item: SymbolId, element: Abstract, each: ExprId) -> Abstract {
         self.with_certainty(Certainty::Doubtful, |it| {
             it.with_symbol(item, element, |it| it.expr(each))
         })
     }
 
-    /// The steps applied to the element of a list that may be empty.
+    /// Infers the steps for the element of a list that may be empty.
     fn of_unknown_element(&mut self, item: SymbolId, element: Abstract, each: ExprId) -> Abstract {
         let outer = std::mem::replace(&mut self.in_splat, true);
         let result = self.with_symbol(item, element, |it| it.expr(each));
@@ -75,6 +75,7 @@ impl Infer<'_> {
         result
     }
 
+    /// Infers a splat over a sequence.
     fn splat_of_many(
         &mut self,
         at: ExprId,
@@ -98,7 +99,7 @@ impl Infer<'_> {
         match (&base.ty, results) {
             (Type::Tuple(_), Some(results)) => Abstract::tuple(results),
             (ty, results) => {
-                // Those that are known are all there are.
+                // The known elements are all elements.
                 let mut all_of = None;
                 let element = match results {
                     Some(results) => {
@@ -109,7 +110,7 @@ impl Infer<'_> {
                     None => None,
                 };
                 let element = element.unwrap_or_else(|| match ty {
-                    // A tuple of an unknown length may have no element that the steps are applied to.
+                    // A tuple of unknown length may have no element that the steps apply to.
                     Type::Dynamic => self.perhaps_each(item, base.any_element(), each),
                     _ => self.of_unknown_element(item, base.any_element(), each),
                 });

@@ -1,4 +1,4 @@
-//! Templates.
+//! String templates.
 
 use values::{Kind, Type, Value, convert, rules::RuleId};
 
@@ -25,7 +25,7 @@ impl Infer<'_> {
                 }
             }
         }
-        // A template is a string even where it fails.
+        // A template is a string even if its evaluation fails.
         let failing = failing.of_same_type();
         let is_constant = text.is_some();
         let value = match text {
@@ -38,7 +38,7 @@ impl Infer<'_> {
         flow.onto(Abstract { failing, ..value })
     }
 
-    /// `%{ for }`: the elements of the tuple one after the other.
+    /// Infers `%{ for }`, which joins the elements of the tuple.
     pub(super) fn template_join(&mut self, tuple: ExprId) -> Abstract {
         let tuple = self.expr(tuple);
         let mut flow = Flow::default();
@@ -71,7 +71,7 @@ impl Infer<'_> {
     }
 }
 
-/// A template is never null.
+/// The value of a template that is not constant. It is never null.
 fn some_text() -> Abstract {
     Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::String) }
 }

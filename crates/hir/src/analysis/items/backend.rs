@@ -1,4 +1,4 @@
-//! `backend` and `cloud` blocks: where state is kept.
+//! `backend` and `cloud` blocks, which configure where state is stored.
 
 use provider::Block as SchemaBlock;
 use values::{Kind, Type, Value, convert};
@@ -20,7 +20,8 @@ use crate::{
     suggest, unsupported,
 };
 
-/// Checks what a `terraform` block says of it. What an override file replaces does not count.
+/// Checks the backend and cloud settings of a `terraform` block. A block that an override file replaces is not
+/// checked.
 pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, settings: &Terraform) {
     if env.directory != env.workspace.root(env.db) {
         infer.problems.extend(ignored(settings));
@@ -39,7 +40,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, setti
     kept.check(infer, backends::schema(kind), unsupported::backend(kind));
 }
 
-/// In a called module they do nothing.
+/// The warnings for backend settings of a module that is not the root module, where they have no effect.
 fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     let backend = settings.backend.as_ref().map(|it| (it.node, "Backend configuration ignored"));
     let clouds = settings.clouds.iter().map(|it| (it.node, "Cloud configuration ignored"));
@@ -51,13 +52,13 @@ fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     })
 }
 
-/// The block that says where state is kept.
+/// A block that configures where state is stored.
 struct Kept<'i> {
     env: &'i ItemEnv<'i>,
     item: &'i Item,
     block: &'i Block,
     kind: &'i str,
-    /// The name as the reference has it in its messages.
+    /// The name of the block in the form that OpenTofu's messages use.
     subject: String,
 }
 
@@ -81,7 +82,7 @@ impl Kept<'_> {
         self.secrets(infer, &body);
         self.arguments(infer, &body, schema);
         self.exclusive(infer, &body);
-        // What is wrong with it is mended first.
+        // Report an unsupported backend only if the block has no errors; those come first.
         let is_sound =
             !infer.problems[before..].iter().any(|it| it.severity == db::Severity::Error);
         infer
@@ -89,7 +90,7 @@ impl Kept<'_> {
             .extend(lacking.filter(|_| is_sound).map(|what| not_supported(self.block.node, &what)));
     }
 
-    /// The backend's configuration is written to `.terraform` and to plan files (`reference`: ephemeral 1.1, row 10).
+    /// Refuses ephemeral values: the configuration of a backend is written to `.terraform` and to plan files.
     fn secrets(&self, infer: &mut Infer<'_>, body: &Body) {
         for attr in &body.attrs {
             let value = infer.expr(attr.value);
@@ -110,7 +111,7 @@ impl Kept<'_> {
         body.blocks.iter().for_each(|it| self.secrets(infer, &it.body));
     }
 
-    /// What the arguments come to before anything is planned, those of nested blocks too.
+    /// Checks the values that the arguments have before a plan, including those of nested blocks.
     fn arguments(&self, infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock) {
         for_each_argument(infer, body, schema, &mut |infer, attr, attribute| {
             let found = match self.kind {
@@ -121,6 +122,7 @@ impl Kept<'_> {
         });
     }
 
+    /// Checks an argument of the `local` backend.
     fn local(&self, attr: &Attr) -> Option<ItemProblem> {
         match statics::local_argument(self.env.db, self.env.workspace, self.env.key, attr) {
             Ok(text) => text.filter(|it| it.is_empty()).map(|_| empty(attr)),
@@ -128,7 +130,8 @@ impl Kept<'_> {
         }
     }
 
-    /// Backends that this version does not have get their values, those of variables among them, from whoever has them.
+    /// Checks an argument of a backend that this version does not support. A value that cannot be evaluated this
+    /// early is not reported.
     fn other(&self, attr: &Attr, ty: &Type) -> Option<ItemProblem> {
         let place = (self.env.key, self.item, attr.value);
         let found =
@@ -144,13 +147,14 @@ impl Kept<'_> {
         }
     }
 
+    /// The error for a text that the backend does not accept.
     fn unfit(&self, attr: &Attr, value: &Value) -> Option<ItemProblem> {
         let Kind::String(text) = value.kind() else { return None };
         let (summary, detail) = backends::unfit(self.kind, &attr.name, text)?;
         Some(ItemProblem::error(attr.value.into(), "invalid-backend", summary, detail))
     }
 
-    /// Arguments of which one can be there only.
+    /// Refuses arguments that exclude each other.
     fn exclusive(&self, infer: &mut Infer<'_>, body: &Body) {
         let find =
             |body: &Body, name: &str| body.attrs.iter().find(|it| &*it.name == name).cloned();
@@ -171,7 +175,7 @@ impl Kept<'_> {
     }
 }
 
-/// Refuses the second of two arguments, unless one of them is surely empty.
+/// Refuses the second of two arguments, unless one of them is certainly empty.
 fn refuse_both(infer: &mut Infer<'_>, one: &Attr, other: &Attr, summary: &str, detail: String) {
     let mut is_set = |attr: &Attr| {
         let constant = infer.expr(attr.value).constant.map(|it| it.0.without_all_marks());
@@ -183,7 +187,7 @@ fn refuse_both(infer: &mut Infer<'_>, one: &Attr, other: &Attr, summary: &str, d
     }
 }
 
-/// A type that there is not, or not any more.
+/// The error for a backend type that does not exist, or does not exist any more.
 fn unknown(backend: &Block, kind: &str) -> ItemProblem {
     let close = suggest::closest(kind, backends::KINDS);
     let detail = backends::removed(kind).unwrap_or_else(|| {
@@ -195,6 +199,7 @@ fn unknown(backend: &Block, kind: &str) -> ItemProblem {
     problem.fixed_by(Fix::last(kind, close))
 }
 
+/// The error for an empty path of the `local` backend.
 fn empty(attr: &Attr) -> ItemProblem {
     let (summary, detail) = match &*attr.name {
         "workspace_dir" => (

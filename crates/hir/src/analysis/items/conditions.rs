@@ -1,5 +1,4 @@
-//! Conditions and their messages: conditions may use anything, messages must not show a secret
-//! (`reference`: ephemeral 1.2).
+//! Conditions and their error messages: conditions may use any value, messages must not show a secret.
 
 use db::Severity;
 use values::{MarkKind, Type, convert};
@@ -10,6 +9,7 @@ use crate::{
     secret_message,
 };
 
+/// Checks the types of a condition and of its message, and warns about a message that shows a secret.
 pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     let value = infer.expr(condition.condition);
     if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) {
@@ -42,6 +42,6 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
         secret_message::detail(kind),
     );
     let origin = if kind == MarkKind::Ephemeral { message.origin.as_ref() } else { None };
-    // In a variable, this is an error once the condition fails.
+    // In a `variable` block this becomes an error once the condition fails.
     infer.problems.push(problem.with_severity(Severity::Warning).because(origin));
 }

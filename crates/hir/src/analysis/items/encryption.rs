@@ -1,7 +1,7 @@
-//! The key providers and methods of `encryption {}`: their arguments, and the keys that they have from one another.
+//! The key providers and methods of `encryption` blocks: their arguments, and the keys that they take from one
+//! another.
 //!
-//! What they are made of is known before anything is planned, and what they hold is never written down, so it may be
-//! ephemeral (`reference`: ephemeral 9).
+//! Their values must be known before a plan and are never written to the state, so they may be ephemeral.
 
 use db::Severity;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,12 +23,12 @@ use crate::{
     suggest,
 };
 
-/// `type` and `name` of a key provider.
+/// The type and the name of a key provider.
 type Name<'i> = (&'i str, &'i str);
 
 const UNBUILDABLE: &str = "Unable to build encryption key data";
 
-/// Checks one block.
+/// Checks one `encryption` block.
 pub(super) fn check(
     infer: &mut Infer<'_>,
     env: &ItemEnv<'_>,
@@ -42,7 +42,7 @@ pub(super) fn check(
         Part { env, item, block, is_method, declared: &declared }.check(infer);
     }
     cycle(infer, encryption);
-    // What is wrong with it is mended first.
+    // Report `encryption` as unsupported only if the block has no errors; those come first.
     let is_error = |it: &ItemProblem| it.severity == Severity::Error;
     if encryption.is_sound && !infer.problems[before..].iter().any(is_error) {
         let what = "\"encryption\" in the terraform block";
@@ -70,7 +70,7 @@ impl Part<'_> {
     fn check(&self, infer: &mut Infer<'_>) {
         let Some((kind, _)) = name(self.block) else { return };
         let schema = if self.is_method { known::method(kind) } else { known::key_provider(kind) };
-        // That there is no such type was said.
+        // The lowering has reported an unknown type already.
         let Some(schema) = schema else { return };
         let (of_keys, others): (Vec<&Attr>, Vec<&Attr>) = self
             .block
@@ -87,7 +87,7 @@ impl Part<'_> {
             blocks: body.blocks.clone(),
             is_json: body.is_json,
         };
-        // What is said of them is not said of a missing argument.
+        // An argument that names key providers is left out of the body, so drop the errors that say it is missing.
         let before = infer.problems.len();
         BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }.block(
             &without_keys,
@@ -106,7 +106,7 @@ impl Part<'_> {
         self.check_whole(infer);
     }
 
-    /// What the arguments come to before anything is planned, those of nested blocks too.
+    /// Checks the values that the arguments have before a plan, including those of nested blocks.
     fn values(&self, infer: &mut Infer<'_>, body: &Body, schema: &provider::Block) {
         for_each_argument(infer, body, schema, &mut |infer, attr, attribute| match self
             .value(attr, &attribute.decode_type())
@@ -117,9 +117,9 @@ impl Part<'_> {
         });
     }
 
-    /// The value of an argument; none where it is not known yet, or somebody else tells why.
+    /// Returns the value of an argument. `None` if it is not known yet, or if another check reports the reason.
     ///
-    /// Passphrases are often given to those commands alone that need them, so a variable that is not set is no error.
+    /// A variable without a value is no error: passphrases are often given only to the commands that need them.
     fn value(&self, attr: &Attr, ty: &Type) -> Result<Option<Value>, Box<ItemProblem>> {
         let env = self.env;
         let place = (env.key, self.item, attr.value);
@@ -140,7 +140,7 @@ impl Part<'_> {
         converted.map(Some).map_err(|error| Box::new(wrong_type(attr, &error.to_string())))
     }
 
-    /// The name as the reference has it in its messages.
+    /// The name of the block in the form that OpenTofu's messages use.
     fn subject(&self) -> String {
         format!("encryption.{}", self.address())
     }
@@ -151,7 +151,7 @@ impl Part<'_> {
         format!("{what}.{kind}.{name}")
     }
 
-    /// An argument that names key providers.
+    /// Checks an argument that names key providers.
     fn check_keys(&self, infer: &mut Infer<'_>, attr: &Attr, schema: &provider::Block) {
         for key in keys_in(&self.item.exprs, attr.value) {
             let (at, found) = match key {
@@ -219,7 +219,7 @@ impl Part<'_> {
             _ => return,
         };
         if let Some(problem) = known::unfit(kind, &attr.name, &constant) {
-            // Some problems quote the value.
+            // Some problems quote the value, so the text is replaced if the value is a secret.
             let problem = match is_secret {
                 true => {
                     format!("{} is not usable, and sensitive, so that why is not shown", attr.name)
@@ -231,7 +231,7 @@ impl Part<'_> {
         }
     }
 
-    /// Arguments that need or exclude one another.
+    /// Checks arguments that require or exclude one another.
     fn check_whole(&self, infer: &mut Infer<'_>) {
         let Some((kind, _)) = name(self.block) else { return };
         let argument = |name: &str| self.block.body.attrs.iter().find(|it| &*it.name == name);
@@ -279,7 +279,7 @@ fn unexpected(attr: &Attr) -> ItemProblem {
     ItemProblem::error(attr.node.into(), "unsupported-argument", "Unsupported argument", detail)
 }
 
-/// A reference to a key provider: `key_provider.type.name`, which reads as an attribute of a resource.
+/// A reference to a key provider: `key_provider.type.name`, which parses as an attribute of a resource.
 enum Key<'i> {
     Whole { at: ExprId, name: Name<'i> },
     Incomplete(ExprId),
@@ -306,7 +306,7 @@ fn key_type(exprs: &Exprs, at: ExprId) -> Option<&str> {
     }
 }
 
-/// A key provider that has its key from itself, on whatever way.
+/// Reports key providers that take their keys from each other in a cycle.
 fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
     let exprs = infer.exprs;
     let blocks: FxHashMap<Name<'_>, &Block> =

@@ -1,4 +1,4 @@
-//! `module` blocks: arguments against the variables of the called module.
+//! `module` blocks: checks their arguments against the variables of the called module.
 
 mod constant;
 mod source;
@@ -54,7 +54,7 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
     Inference { value, problems: problems.into() }
 }
 
-/// Checks which modules a call leads to.
+/// Checks the modules that a call resolves to.
 pub(super) fn check_source(
     infer: &mut Infer<'_>,
     env: &ItemEnv<'_>,
@@ -73,7 +73,8 @@ pub(super) fn check_source(
     }
 }
 
-/// Takes out of the new problems those that were told of another module that the call leads to.
+/// Removes problems from `before` on that an earlier module, which the same call may resolve to, has caused as
+/// well.
 fn without_repeated(problems: &mut Vec<ItemProblem>, before: usize) {
     let new = problems.split_off(before);
     let is_told = |it: &ItemProblem| {
@@ -85,13 +86,13 @@ fn without_repeated(problems: &mut Vec<ItemProblem>, before: usize) {
 
 /// The modules that a module calls directly.
 ///
-/// **Stability:** an edit that leaves the sources of its calls leaves the result equal.
+/// **Stability:** an edit that does not change the sources of its calls leaves the result equal.
 #[salsa::tracked(returns(ref))]
 fn called_modules(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Directory> {
     module_calls(db, workspace, directory).map(|(_, called)| called).collect()
 }
 
-/// Whether the module that the call is in is reached again from the called one.
+/// Returns true if the called module calls the calling module again, directly or through others.
 fn leads_to(env: &ItemEnv<'_>, child: Directory) -> bool {
     let mut seen = vec![child];
     let mut next = 0;
@@ -109,7 +110,7 @@ fn leads_to(env: &ItemEnv<'_>, child: Directory) -> bool {
     false
 }
 
-/// What a call of its module has to know of a variable.
+/// The part of a variable's declaration that calls of its module depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct VariableSignature {
     ty: TypeConstraint,
@@ -120,7 +121,10 @@ struct VariableSignature {
     deprecated: Option<Str>,
 }
 
-/// **Stability:** a description, a validation or another default leaves it equal, so the calls are not looked at again.
+/// The signature of a variable, or `None` if the item is no variable.
+///
+/// **Stability:** an edit of a description, of a validation or of the value of a default leaves it equal, so the
+/// calls are not checked again.
 #[salsa::tracked(returns(as_ref))]
 fn variable_signature(db: &dyn Db, block: Block, index: u32) -> Option<VariableSignature> {
     let variable = item_of(db, ItemKey { block, index }).kind.as_variable()?;
@@ -213,7 +217,8 @@ fn check_inputs(
     }
 }
 
-/// Reports a provider configuration that is passed under a name or an alias that the called module does not declare.
+/// Reports a provider configuration that is passed under a name or an alias that the called module does not
+/// declare.
 fn undefined_provider(
     env: &ItemEnv<'_>,
     child: Directory,
@@ -235,7 +240,8 @@ fn undefined_provider(
     Some(ItemProblem::error(at, "undefined-provider", summary, detail).with_severity(severity))
 }
 
-/// Returns true if the called module requires the provider under this name and alias, or has a `provider` block for it.
+/// Returns true if the called module requires the provider under this name and alias, or has a `provider` block for
+/// it.
 fn declares(env: &ItemEnv<'_>, child: Directory, passed: &PassedProvider) -> bool {
     let (name, alias) = (&passed.child_name, &passed.child_alias);
     let required = required_providers(env.db, child).declared.get(name);
@@ -256,7 +262,8 @@ fn undefined_name<'n>(declared: impl Iterator<Item = &'n Str>, name: &str) -> St
     )
 }
 
-/// The reference refuses an undeclared alias only of providers outside the default namespace.
+/// The severity and the detail for an undeclared alias. As in OpenTofu, it is an error only for providers outside
+/// of the default namespace.
 fn undefined_alias(source: &addr::ProviderSource, name: &str, alias: &str) -> (Severity, String) {
     let is_default = *source == addr::ProviderSource::default_for(source.type_name.clone());
     let severity = if is_default { Severity::Warning } else { Severity::Error };
@@ -276,7 +283,7 @@ fn is_null(value: &Abstract) -> bool {
     value.constant.as_ref().is_some_and(|it| it.0.is_null())
 }
 
-/// What the module's author says of a variable that is given a value (`reference`: surface 2.7, 1.10).
+/// The warning for an argument of a variable that the module's author deprecates.
 fn deprecated(input: &Attr, message: &str) -> ItemProblem {
     let detail = format!(
         "Variable \"{}\" is marked as deprecated with the following message:\n{message}",
@@ -287,7 +294,8 @@ fn deprecated(input: &Attr, message: &str) -> ItemProblem {
         .with_severity(Severity::Warning)
 }
 
-/// RFC, "Variables".
+/// The error for an ephemeral argument of a variable that is not declared ephemeral, as the ephemeral resources RFC
+/// requires.
 fn not_ephemeral(input: &Attr, value: &Abstract) -> ItemProblem {
     let detail = format!(
         "Variable `{}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add \

@@ -1,4 +1,4 @@
-//! `output` blocks (RFC, "Outputs").
+//! `output` blocks.
 
 use addr::ResourceMode;
 use values::{MarkKind, Str};
@@ -19,12 +19,13 @@ use crate::{
     workspace::{SchemaLookup, resource_schema},
 };
 
-/// Why the root module has no ephemeral outputs, and the way out.
+/// The detail of the error for an ephemeral output of the root module, with a way to solve it.
 pub const EPHEMERAL_ROOT_OUTPUT: &str = "Root module is not allowed to have ephemeral outputs\n\nIts outputs are stored in the state. To keep the parts of \
      this value that are not ephemeral, remove `ephemeral = true` and wrap the value in ephemeralasnull(), which replaces the ephemeral ones with \
      null. Otherwise remove the output.";
 
-/// What to do about an ephemeral value in an output that is not declared so. One of the root module cannot be.
+/// Returns the advice for an ephemeral value in an output that is not declared ephemeral. An output of the root
+/// module cannot be declared so.
 pub fn output_not_ephemeral(is_root: bool) -> &'static str {
     if is_root {
         "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it \
@@ -63,7 +64,7 @@ pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference
     Inference { value: seen_by_callers(item, output, value, &env), problems }
 }
 
-/// What a caller reads: ephemeral exactly where that is declared (DESIGN 2.10).
+/// The value that callers read. It is ephemeral exactly if the output is declared ephemeral.
 fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<'_>) -> Abstract {
     let mut value = match output.ephemeral {
         true => value,
@@ -93,7 +94,7 @@ fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bo
     let certainty = value.deep_marks().ephemeral;
     let judgement = (certainty, &value.ephemeral.somewhere());
     let mut problem = judged(problem, judgement, value.origin.as_ref());
-    // The reference looks at the parts of a value only when all of it is known.
+    // OpenTofu checks the marks of a value's parts only when the whole value is known.
     if is_root && value.marks.ephemeral == Tri::No && may_be_partly_unknown(value) {
         problem.detail.push_str(
             "\n\nOpenTofu accepts this while another part of the value is not known yet, and a saved plan then holds the secret.",
@@ -138,7 +139,7 @@ fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value
     }
 }
 
-/// A traversal that reaches a write-only attribute, anywhere in an expression (DESIGN 2.8).
+/// Finds a traversal that reaches a write-only attribute, anywhere in an expression.
 fn write_only_traversal(
     env: &ItemEnv<'_>,
     exprs: &crate::Exprs,
@@ -174,7 +175,7 @@ fn reaches_write_only(env: &ItemEnv<'_>, exprs: &crate::Exprs, expr: ExprId) -> 
     attribute.write_only.then(|| format!("{resource}.{}", names.join(".")))
 }
 
-/// The resource at the root of a traversal, and the attribute names from its end to its beginning.
+/// The resource at the root of a traversal, and the attribute names in reverse order.
 fn names_from_resource(exprs: &crate::Exprs, expr: ExprId) -> Option<(addr::Resource, Vec<Str>)> {
     let mut names = Vec::new();
     let mut at = expr;

@@ -1,4 +1,4 @@
-//! `provider_meta "name" {}`: what a module tells a provider about itself, beside every request.
+//! `provider_meta` blocks, in which a module describes itself to a provider.
 
 use super::{Infer, ItemProblem};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     names::required_providers,
 };
 
-/// Checks one block. It is read before anything is evaluated, so its values are constants.
+/// Checks one block. It is read before anything is evaluated, so its values must be constants.
 pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
     let Some(name) = meta.labels.first() else { return };
     let source = required_providers(env.db, env.directory).source(name);

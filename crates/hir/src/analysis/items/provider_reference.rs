@@ -1,4 +1,4 @@
-//! `provider = name.alias["key"]`: the configuration has to be there, and the key has to be one of its instances.
+//! `provider = name.alias["key"]`: checks that the configuration exists and has an instance with the key.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::{
 
 const SUMMARY: &str = "Invalid provider instance key";
 
-/// Who refers to a configuration: `repetition` is what `each.key` in the key is about.
+/// The item that refers to a configuration. `repetition` determines the values of `each.key` in the key.
 pub(super) struct Referrer<'i> {
     pub(super) item: &'i Item,
     pub(super) repetition: Repetition,
@@ -60,7 +60,8 @@ pub(super) fn check(
     infer.problems.extend(found);
 }
 
-/// Which configuration manages an object is kept in the state, and shown.
+/// Refuses a sensitive or ephemeral key: the configuration that manages an object is written to the state, and
+/// shown.
 fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
     let marks = value.deep_marks();
@@ -120,7 +121,7 @@ fn without_key(
     ItemProblem::error(provider.node.into(), "invalid-provider-key", SUMMARY, detail)
 }
 
-/// A key that is not one of the instances, where both are known before anything is planned.
+/// The error for a key that no instance has, if both the key and the instances are known before a plan.
 fn missing_instance(
     env: &ItemEnv<'_>,
     referrer: &Referrer<'_>,
@@ -154,7 +155,7 @@ fn missing_instance(
     })
 }
 
-/// A key that is known before anything is planned. What is wrong with it otherwise is told of when it is planned.
+/// The key, if it is known before a plan and no secret. Other problems of the key are reported during the plan.
 fn text(env: &ItemEnv<'_>, item: &Item, key: ExprId) -> Option<Str> {
     let place = (env.key, item, key);
     let (db, workspace, directory) = (env.db, env.workspace, env.directory);
@@ -168,7 +169,7 @@ fn text(env: &ItemEnv<'_>, item: &Item, key: ExprId) -> Option<Str> {
     }
 }
 
-/// The instances that there are, in words; of many the first few.
+/// The known instances as a sentence; of many, only the first few.
 fn shown(keys: &BTreeSet<Str>) -> String {
     const MOST: usize = 8;
     let names: Vec<String> = keys.iter().take(MOST).map(|it| format!("{it:?}")).collect();

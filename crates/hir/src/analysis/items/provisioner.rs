@@ -1,4 +1,4 @@
-//! `provisioner` and `connection` blocks, against what the provisioners understand.
+//! `provisioner` and `connection` blocks: checks against the schemas of the provisioners.
 
 use db::Severity;
 use provider::Block as SchemaBlock;
@@ -17,7 +17,7 @@ use crate::{
     suggest, unsupported,
 };
 
-/// Infers the provisioners of something, and the connections that they use.
+/// Infers provisioners and the connections that they use.
 pub(super) fn infer(
     infer: &mut Infer<'_>,
     provisioners: &[Provisioner],
@@ -28,17 +28,17 @@ pub(super) fn infer(
         arguments(infer, provisioner);
         let own = provisioner.connection.as_ref();
         self::connection(infer, connection, own);
-        // The one that runs here makes no connection.
+        // `local-exec` makes no connection.
         if ["remote-exec", "file"].contains(&&*provisioner.kind) {
             connection_values(infer, connection, own);
         }
     }
     match connection {
-        // Nobody uses it, so the reference does not read it either.
+        // OpenTofu does not read a connection without provisioners, so only its references are checked.
         Some(unused) if provisioners.is_empty() => without_schema(infer, &unused.body),
         _ => {}
     }
-    // What is wrong with the common connection is found once for each that uses it.
+    // A problem of the common connection is found once for each provisioner that uses it. Report it once.
     let mut said: Vec<ItemProblem> = Vec::new();
     for problem in infer.problems.split_off(before) {
         if !said.contains(&problem) {
@@ -64,7 +64,8 @@ fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
     }
 }
 
-/// Everything that a provisioner is given is gone with it, so it may be ephemeral (RFC, "provisioner block").
+/// Checks a body against a schema. The body may be ephemeral, because the arguments of a provisioner are never
+/// stored.
 fn against(infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock, header: NodeId) {
     BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }
         .block(body, schema, header, "");
@@ -81,7 +82,8 @@ fn unknown(provisioner: &Provisioner) -> ItemProblem {
     ItemProblem::error(at, id, "Unknown provisioner", detail).fixed_by(Fix::last(kind, close))
 }
 
-/// Arguments of which one is needed, and no other beside it.
+/// The error for a provisioner that sets none or several of its alternative arguments. `None` if exactly one is
+/// set.
 fn contradiction(
     infer: &mut Infer<'_>,
     provisioner: &Provisioner,
@@ -115,7 +117,7 @@ fn contradiction(
     }
 }
 
-/// The connection of one provisioner: its own arguments, and those of `outer` that it does not give itself.
+/// Checks the connection of one provisioner: its own arguments, and those of `outer` that it does not override.
 fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>) {
     let schema = provisioner::connection();
     let (outer, own) = match (outer, own) {
@@ -127,7 +129,7 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
     };
     let before = infer.problems.len();
     against(infer, &merged(&outer.body, &own.body), schema, outer.node);
-    // The reference does not look for such arguments where there are two blocks, and they do no harm.
+    // OpenTofu does not check for unexpected arguments if there are two blocks, and they have no effect.
     for problem in &mut infer.problems[before..] {
         if ["unsupported-argument", "unsupported-block"].contains(&problem.id) {
             problem.severity = Severity::Warning;
@@ -135,7 +137,7 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
     }
 }
 
-/// What the reference says of a connection when it makes it, as far as it is sure before.
+/// Reports problems that OpenTofu finds when it opens the connection, as far as they are certain before.
 fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>) {
     let body = match (outer, own) {
         (Some(outer), Some(own)) => merged(&outer.body, &own.body),
@@ -152,7 +154,7 @@ fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&
         None if !is_written("type") => "ssh",
         Some((true, _) | (_, Some("" | "ssh"))) => "ssh",
         Some((_, Some("winrm"))) => "winrm",
-        // What counts is not known.
+        // The type is not known, so only problems of all types are reported.
         _ => "",
     };
     let faults = infer.faults();

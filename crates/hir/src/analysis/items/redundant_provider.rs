@@ -11,8 +11,8 @@ use crate::{
     symbols::{NameKind, names_of_kind},
 };
 
-/// A warning about an empty block in a module that is called, at one block for each provider. Such blocks once declared which
-/// configurations a module takes.
+/// The warning for an empty block in a module that is called, at one block of each provider. Such blocks once
+/// declared the configurations that a module takes from its callers.
 pub(super) fn check(
     block: &Item,
     config: &ProviderConfig,

@@ -1,5 +1,4 @@
-//! `moved`, `removed` and `import` blocks: whether what they say of the configuration holds. What is in the state is not known
-//! here.
+//! `moved`, `removed` and `import` blocks: checks them against the configuration. The state is not available here.
 
 use std::collections::BTreeMap;
 
@@ -58,15 +57,15 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
 
 pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Inference {
     let mut infer = Infer::new(&item.exprs, env);
-    // `self` is an object of a type that is not looked up here.
+    // `self` is an object whose type is not looked up here.
     *env.self_object.borrow_mut() = Some(Abstract::any());
     provisioner::infer(&mut infer, &removed.provisioners, removed.connection.as_ref());
     *env.self_object.borrow_mut() = None;
     let mut problems = std::mem::take(&mut infer.problems);
-    // The key of what is removed is known when it is.
+    // A key of the removed object is known when the object is destroyed, so `each` and `count` are allowed.
     problems.retain(|it| !["invalid-each", "invalid-count-reference"].contains(&it.id));
     for refused in destroy_time::refused(item) {
-        // Whatever else is wrong with a reference that has no value then does not matter.
+        // Other problems at a reference that has no value at destroy time are irrelevant.
         let at = At::from(refused);
         problems.retain(|it| it.at != at);
         let (id, summary) = (destroy_time::ID, destroy_time::SUMMARY);
@@ -98,7 +97,8 @@ fn at_first(
     problem
 }
 
-/// The declaration of what an address of this module names as a whole.
+/// The declaration of the object that an address of this module names as a whole. `None` if there is none, or if
+/// the address is in another module or has a key.
 fn still_declared(env: &ItemEnv<'_>, target: &Target) -> Option<ItemKey> {
     let name = match target {
         Target::Resource(it) if it.module.steps().is_empty() => {
@@ -124,9 +124,9 @@ fn whole(target: &Target) -> String {
     }
 }
 
-/// What is wrong with the `moved` blocks of a module taken together.
+/// The problems of the `moved` blocks of a module taken together.
 ///
-/// **Stability:** reads the `moved` blocks of the module, and nothing else.
+/// **Stability:** reads only the `moved` blocks of the module.
 #[salsa::tracked(returns(ref))]
 fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProblem> {
     let keys = all_of(db, directory, &ItemName::Moved);
@@ -187,7 +187,7 @@ fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemP
     problem
 }
 
-/// Reports chains that lead back to their beginning. Each address has one destination by now.
+/// Reports cycles of moves. Each address has at most one destination at this point.
 fn in_rings<'t>(
     db: &dyn Db,
     starts: impl Iterator<Item = &'t Target>,
@@ -270,7 +270,7 @@ pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Infe
     if let Some(identity) = import.identity {
         check_identity(&mut infer, identity);
     }
-    // What is no key at all is said as such.
+    // A key that is invalid in itself has been reported already.
     if !infer.problems.iter().any(|it| it.id == "invalid-import-key") {
         let target = wrong_target(&mut infer, import, &env);
         infer.problems.extend(target);
@@ -337,7 +337,7 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
     infer.problems.push(ItemProblem::error(identity.into(), "invalid-import-id", summary, detail));
 }
 
-/// Keys of instances are shown and kept.
+/// Checks the key of an instance. Keys are shown and written to the state, so they must not be secret.
 fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
     if let Some(problem) = no_key(&value).filter(|_| !is_secret(&value)) {
@@ -365,7 +365,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
 }
 
-/// Whether it surely is what no import may be made from.
+/// Returns true if the value is certainly sensitive or ephemeral.
 fn is_secret(value: &Abstract) -> bool {
     let marks = value.deep_marks();
     marks.ephemeral.max(marks.sensitive) == Tri::Yes
@@ -403,7 +403,7 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
     let detail = if refers_to_itself {
         "The import ID cannot reference the resource being imported."
     } else if is_secret(&value) {
-        // Whether a secret is empty or null is nobody's business.
+        // Check the marks first: the other messages would reveal whether a secret is empty or null.
         return refuse_marks(infer, id, &value, "id");
     } else if text.is_some_and(Value::is_null) {
         "The import ID cannot be null."
@@ -421,7 +421,7 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
     infer.problems.push(ItemProblem::error(id.into(), "invalid-import-id", summary, detail));
 }
 
-/// Why a constant cannot be the key of an instance.
+/// The reason why a value cannot be the key of an instance, or `None` if it can.
 fn no_key(value: &Abstract) -> Option<&'static str> {
     let is_primitive = matches!(value.ty, Type::Dynamic | Type::String | Type::Number);
     let constant = value.constant.as_ref().map(|it| it.0.unmark().0);
@@ -435,16 +435,16 @@ fn no_key(value: &Abstract) -> Option<&'static str> {
     }
 }
 
-/// What an import is to, in its module: where a step of the address leads, and how its instances are told apart.
+/// The declaration that a step of an import's address leads to.
 struct Place<'p> {
-    /// As it is called in messages.
+    /// The kind of declaration, as messages name it.
     what: &'p str,
     key: Option<ExprId>,
     declared: ItemKey,
 }
 
-/// That there is no instance of the address in the configuration (`reference`: surface 11.5). One of the root module
-/// without a key may be written by `-generate-config-out`.
+/// The error for an address that has no configuration. A resource of the root module without a key may be
+/// undeclared: `-generate-config-out` writes its configuration.
 fn wrong_target(infer: &mut Infer<'_>, import: &Import, env: &ItemEnv<'_>) -> Option<ItemProblem> {
     let to = &import.to;
     let mut directory = env.directory;
@@ -484,7 +484,7 @@ fn whole_address(to: &ImportTarget) -> String {
     modules.chain([to.resource.to_string()]).collect()
 }
 
-/// A key where there is none, none where there is one, one of the wrong kind, or one of which there surely is no instance.
+/// The error for a key that is superfluous, missing or of the wrong kind, or that certainly no instance has.
 fn wrong_key(
     infer: &mut Infer<'_>,
     import: &Import,
@@ -525,7 +525,7 @@ fn wrong_key(
     Some(ItemProblem::error(at, "wrong-import-key", "Invalid import 'to' expression", detail))
 }
 
-/// The key, where all instances are known and none has it.
+/// The key as text, if all instances are known and none has it; otherwise `None`.
 fn missing_instance(instances: &Abstract, key: &Value) -> Option<String> {
     match (&instances.inside, key.kind()) {
         (Inside::Items(items), Kind::Number(number)) => {
@@ -540,7 +540,7 @@ fn missing_instance(instances: &Abstract, key: &Value) -> Option<String> {
     }
 }
 
-/// A provider is chosen only where the import makes the configuration of the resource.
+/// Checks the `provider` argument. It is allowed only if the import generates the configuration of the resource.
 fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &ItemEnv<'_>) {
     let Some((provider, node)) = &import.provider else { return };
     let name = ItemName::Resource(import.to.resource.clone());
@@ -558,7 +558,7 @@ fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &Ite
     provider_reference::check(infer, env, &Referrer { item, repetition }, provider);
 }
 
-/// That another block before imports to the same address, where both addresses are constant.
+/// The error for an import to an address that an earlier block imports to. Both addresses must be constant.
 fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<ItemProblem> {
     let address = constant_address(&item_.exprs, &import.to)?;
     let first = first_imports(env.db, env.directory).get(&address).copied()?;
@@ -576,7 +576,8 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
     Some(problem)
 }
 
-/// The `import` blocks of a module by their addresses, as far as those are constant; of two the first.
+/// The `import` blocks of a module by their constant addresses. If several have the same address, the first is
+/// kept.
 #[salsa::tracked(returns(ref))]
 fn first_imports(db: &dyn Db, directory: Directory) -> BTreeMap<String, ItemKey> {
     let mut first = BTreeMap::new();
@@ -590,7 +591,7 @@ fn first_imports(db: &dyn Db, directory: Directory) -> BTreeMap<String, ItemKey>
     first
 }
 
-/// An address with its keys, where they are written as constants.
+/// The address with its keys, or `None` if a key is no literal.
 fn constant_address(exprs: &Exprs, to: &ImportTarget) -> Option<String> {
     let key = |key: Option<ExprId>| -> Option<String> {
         Some(match key {

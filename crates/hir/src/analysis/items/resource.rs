@@ -47,8 +47,8 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     provisioner::infer(&mut infer, &resource.provisioners, resource.connection.as_ref());
     destroy_references(&mut infer, item);
     problems.append(&mut infer.problems);
-    // The reference names the object where a value is at fault, and not where the text is. As `with …` shows it, without the
-    // module's address, which diagnostics of a whole configuration add.
+    // OpenTofu names the object if a value is at fault, but not if the text is. The address has the form that `with
+    // …` shows, without the module's address; diagnostics of a whole configuration add that.
     let named = |problem: ItemProblem| match problem.id {
         "ephemeral-value-misuse" | POSSIBLY_EPHEMERAL => problem.about(address.to_string()),
         _ => problem,
@@ -58,7 +58,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     Inference { value, problems }
 }
 
-/// What a reference to the resource means, all instances together.
+/// The value of a reference to the resource, for all instances together.
 fn instances(
     item: &Item,
     resource: &Resource,
@@ -235,7 +235,7 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
     ));
 }
 
-/// An attribute that no configuration can give has no change to ignore.
+/// The warning for an ignored attribute that only the provider sets: no configuration can change it.
 fn redundant_ignore(path: &Path, node: NodeId, schema: &Schema) -> Option<ItemProblem> {
     let [Step::Attr(name)] = path.steps() else { return None };
     schema.block().attributes().get(name).filter(|it| it.is_computed_only())?;
@@ -250,7 +250,7 @@ fn redundant_ignore(path: &Path, node: NodeId, schema: &Schema) -> Option<ItemPr
     Some(problem.with_severity(Severity::Warning))
 }
 
-/// What is ignored must be there: each name that is an attribute of an object is one of the type's.
+/// Reports a path in `ignore_changes` that does not exist in the type of the object.
 fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type) {
     let mut ty = object;
     for step in path.steps() {
@@ -302,7 +302,8 @@ fn no_attribute<'a>(name: &Str, names: impl Iterator<Item = &'a Str>, node: Node
     ItemProblem::error(node.into(), id, summary, detail).fixed_by(Fix::last(name, close))
 }
 
-/// What is wrong with a trigger is said first; a list that could be right is not run yet.
+/// Checks `replace_triggered_by`. Errors in a trigger are reported first; if there are none, the argument is
+/// reported as unsupported.
 fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
     let before = infer.problems.len();
     for &trigger in triggers {
@@ -331,7 +332,8 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
 const OTHER_REFERENCE: &str = "Only resources, count.index, and each.key may be used in replace_triggered_by. To react to another value, keep it in a \
                                terraform_data resource and name that.";
 
-/// Only a change of a resource, or of a part of one, can trigger a replacement (`reference`: surface 2.3).
+/// The error for a trigger that does not reference a resource or a part of one; only their changes can trigger a
+/// replacement.
 fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
     const OF_REFERENCE: &str = "Invalid reference in replace_triggered_by expression";
     const OF_EXPRESSION: &str = "Invalid replace_triggered_by expression";
@@ -390,7 +392,8 @@ fn references_in(exprs: &Exprs, root: ExprId) -> Vec<(ExprId, &Ref)> {
     found
 }
 
-/// The first part of a trigger that is no step to a resource: the trigger itself, or a key that is calculated.
+/// The first part of a trigger that is no step to a resource: the trigger itself, or a key that is computed. `None`
+/// if there is none.
 fn unreadable_step(exprs: &Exprs, trigger: ExprId) -> Option<ExprId> {
     let is_key = |key: ExprId| {
         matches!(
@@ -424,7 +427,7 @@ fn ephemeral_root(exprs: &Exprs, mut at: ExprId) -> Option<addr::Resource> {
     }
 }
 
-/// Whatever else is wrong with a reference that may not be there does not matter.
+/// Reports references that are not allowed in a destroy-time provisioner, and removes other problems at them.
 fn destroy_references(infer: &mut Infer<'_>, item: &Item) {
     for refused in destroy_time::refused(item) {
         infer.problems.retain(|it| it.at != refused.into());

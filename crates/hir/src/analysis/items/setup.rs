@@ -1,8 +1,8 @@
-//! What is wrong with an item before anything is installed: what says which modules and providers there are, and which names are
-//! declared.
+//! The problems of an item that are known before anything is installed: those of the settings that determine
+//! modules and providers, and those of declared names.
 //!
-//! **Invariant:** no expression is inferred here but those that name modules, settings and configurations of providers, and what
-//! these read.
+//! **Invariant:** infers only expressions that determine modules, settings or provider configurations, and the
+//! expressions that these read.
 
 use super::{check_duplicate, module_call, provider_instances, variable};
 use crate::{

@@ -27,7 +27,7 @@ pub(super) fn infer(item: &Item, variable: &Variable, env: ItemEnv<'_>) -> Infer
     Inference { value: value(item, variable, &env), problems }
 }
 
-/// What the variable is to the module: any value of its type, marked as declared.
+/// The value of the variable within its module: any value of its type, marked as declared.
 pub(crate) fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abstract {
     let mut value = Abstract::of_type(variable.ty.ty.without_optional());
     if let Some(sensitive) = super::sensitive(variable.sensitive, variable.may_be_secret) {
@@ -41,6 +41,7 @@ pub(crate) fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abst
     value
 }
 
+/// Reports a default that is not constant or does not fit the type, and a literal default of an ephemeral variable.
 pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Variable) {
     let Some(default) = variable.default else { return };
     let constant = eval::constant(&item.exprs, default);

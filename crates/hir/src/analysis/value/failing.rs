@@ -1,30 +1,32 @@
-//! What holds of an expression where its evaluation fails, or has to wait for something unknown.
+//! The changes to the facts about an expression if its evaluation fails, or has to wait for an unknown value.
 //!
-//! A failing evaluation fails the item, unless something hides it: the arm that a conditional does not choose, the side
-//! of `&&` that does not decide. Then a value goes on that has any type and the marks of what was read until then.
+//! A failing evaluation fails the item, unless something hides the failure: the arm that a conditional does not
+//! choose, or the side of `&&` that does not decide. In that case evaluation continues with a value of any type
+//! that carries the marks of everything that was read before the failure.
 
 use std::sync::Arc;
 
 use super::{Abstract, Tri, TriMarks};
 use crate::analysis::origin::Origin;
 
-/// What holds where the evaluation fails, or has to wait.
+/// The facts that still hold if the evaluation fails or has to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failing {
-    /// Whether the type is the same while the value is unknown. The result of a `try` that waits is of any type.
+    /// True if the type is the same while the value is unknown. False for a `try` that waits: its result has any
+    /// type until then.
     pub is_typed_early: bool,
-    /// Whether the type is the same where the evaluation fails.
+    /// True if the type is the same after a failure.
     pub keeps_type: bool,
-    /// Whether marks that are sure are there.
+    /// True if the marks that are *yes* are also present after a failure.
     pub keeps_marks: bool,
-    /// Marks that it may have beyond those of the value itself, all of them only perhaps.
+    /// Marks that a failed evaluation may carry beyond those of the value itself. None of them is *yes*.
     leaves: TriMarks,
-    /// Why it may be ephemeral.
+    /// Why the result of a failed evaluation may be ephemeral.
     origin: Option<Arc<Origin>>,
 }
 
 impl Failing {
-    /// It does not fail, or nothing changes.
+    /// The evaluation cannot fail, or a failure changes nothing.
     pub const NEVER: Failing = Failing {
         is_typed_early: true,
         keeps_type: true,
@@ -33,7 +35,7 @@ impl Failing {
         origin: None,
     };
 
-    /// What holds where this fails, or something that it is made of.
+    /// Combines this with the failing of a part.
     pub(in crate::analysis) fn with(mut self, part: &Failing) -> Failing {
         self.is_typed_early &= part.is_typed_early;
         self.keeps_type &= part.keeps_type;
@@ -42,33 +44,33 @@ impl Failing {
         self
     }
 
-    /// The same where the failing operation has read a value as a whole.
+    /// Adds a value that the failing operation reads as a whole.
     pub(in crate::analysis) fn reading(mut self, value: &Abstract) -> Failing {
         self.leave(value.deep_marks(), &value.origin);
         self.with(&value.failing)
     }
 
-    /// The same where the type is any.
+    /// Returns this with the type lost by a failure.
     pub(in crate::analysis) fn of_any_type(self) -> Failing {
         Failing { keeps_type: false, ..self }
     }
 
-    /// The same where the type is the same all the same.
+    /// Returns this with the type kept, both by a failure and while the value is unknown.
     pub(in crate::analysis) fn of_same_type(self) -> Failing {
         Failing { is_typed_early: true, keeps_type: true, ..self }
     }
 
-    /// The same where the type is any while the value is unknown.
+    /// Returns this with the type lost by a failure and while the value is unknown.
     pub(in crate::analysis) fn typed_late(self) -> Failing {
         Failing { is_typed_early: false, keeps_type: false, ..self }
     }
 
-    /// The same where marks that are sure are perhaps lost.
+    /// Returns this with *yes* marks lost by a failure, if `loses`.
     pub(in crate::analysis) fn losing_marks(self, loses: bool) -> Failing {
         Failing { keeps_marks: self.keeps_marks && !loses, ..self }
     }
 
-    /// The marks that go on, and the reason of an ephemeral one.
+    /// The marks that a failed evaluation leaves behind, and the origin of an ephemeral one.
     pub(in crate::analysis) fn leaves(&self) -> (TriMarks, &Option<Arc<Origin>>) {
         (self.leaves, &self.origin)
     }

@@ -1,4 +1,4 @@
-//! What is known of the parts of a value.
+//! The facts about the parts of a value.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -7,39 +7,39 @@ use values::Str;
 
 use super::{Abstract, TriMarks, When};
 
-/// Whether a value is there, in growing order of what is known.
+/// The certainty that a value is not null and not unknown, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Presence {
-    /// It may be null, and while planning it may be unknown.
+    /// The value may be null, and may be unknown during a plan.
     Open,
-    /// It is never null, but while planning it may be unknown.
+    /// The value is never null, but may be unknown during a plan.
     NotNull,
-    /// It is never null and always known; parts of it may be unknown.
+    /// The value is never null and always known; parts of it may be unknown.
     Known,
 }
 
-/// What is known of the attributes of an object, by name.
+/// The facts about the attributes of an object, by name.
 pub type Attrs = LiteMap<Str, Abstract>;
 
-/// What is known of the parts of a value, should it be known and not null.
+/// The facts about the parts of a value, which apply if the value is known and not null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inside {
-    /// Nothing but which marks may be somewhere inside.
+    /// Only the marks that may occur somewhere inside are known.
     Opaque(TriMarks),
-    /// The attributes of an object, or the elements of a map: all of them.
+    /// All attributes of an object, or all elements of a map.
     Attrs(Arc<Parts<Attrs>>),
-    /// The elements of a tuple or list: all of them.
+    /// All elements of a tuple or list.
     Items(Arc<Parts<Vec<Abstract>>>),
-    /// Every element is like this one; how many there are is not known.
+    /// An unknown number of elements, each like this one.
     Each(Arc<Abstract>),
 }
 
-/// Parts, and the marks of all of them together, so that asking for those does not walk the tree.
+/// Parts with their joined marks, so that reading the marks does not walk the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts<T> {
     parts: T,
     marks: TriMarks,
-    /// Values in here, at every depth. A shared one counts as often as it occurs.
+    /// The number of values inside, at every depth. A shared value counts as often as it occurs.
     size: u64,
 }
 
@@ -52,7 +52,7 @@ impl<T> Deref for Parts<T> {
 }
 
 impl Inside {
-    /// No marks inside.
+    /// A value without marks inside.
     pub const PLAIN: Inside = Inside::Opaque(TriMarks::NONE);
 
     /// All attributes of an object, or all elements of a map.
@@ -69,7 +69,8 @@ impl Inside {
         Inside::Items(Arc::new(Parts { parts, marks, size }))
     }
 
-    /// The number of values inside that a walk comes by. O(1) but for elements in elements of unknown number.
+    /// The number of values inside that a walk visits. O(1), except for nested collections of an unknown number of
+    /// elements.
     pub(super) fn size(&self) -> u64 {
         match self {
             Inside::Opaque(_) => 0,
@@ -79,7 +80,7 @@ impl Inside {
         }
     }
 
-    /// The marks inside, if the value is known and not null: *yes* if some part is surely marked. O(1).
+    /// The marks inside, if the value is known and not null: *yes* if some part is certainly marked. O(1).
     pub fn marks(&self) -> TriMarks {
         match self {
             Inside::Opaque(marks) => *marks,
@@ -90,8 +91,8 @@ impl Inside {
         }
     }
 
-    /// When some part is ephemeral, if the value is known and not null. How many elements there are of one kind is not known
-    /// here, nor anything but marks where there are no parts.
+    /// When some part is ephemeral, if the value is known and not null. The result is never exact for elements of
+    /// an unknown number, and `Never` where only the marks inside are known.
     pub(in crate::analysis) fn ephemeral(&self) -> When {
         match self {
             Inside::Opaque(_) => When::Never,
@@ -101,7 +102,7 @@ impl Inside {
         }
     }
 
-    /// The same parts, each changed.
+    /// Returns the same parts, each changed by `change`.
     pub(in crate::analysis) fn map(
         &self,
         change: &mut impl FnMut(&Abstract) -> Abstract,

@@ -1,4 +1,4 @@
-//! Joining: what is known of one of several values, of which nobody knows which it will be.
+//! Joins of abstract values: the facts that hold of one of several values if it is not known which one it is.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -7,12 +7,12 @@ use values::Type;
 use super::{Abstract, Attrs, Ephemerality, Inside, Presence, TriMarks, When};
 
 impl Abstract {
-    /// One of two values, of which we do not know which it will be.
+    /// Joins two values if it is not known which of them it is.
     pub fn either(&self, other: &Abstract) -> Abstract {
         self.either_by(other, &When::depends([]))
     }
 
-    /// This value where a condition holds, and the other where it does not.
+    /// Joins this value, which applies if the condition `first` holds, with `other`, which applies if it does not.
     pub fn either_by(&self, other: &Abstract, first: &When) -> Abstract {
         let constant = match (&self.constant, &other.constant) {
             (Some(a), Some(b)) if a == b => Some(a.clone()),
@@ -39,7 +39,8 @@ impl Abstract {
         joined.with_origin(self.origin.clone().or_else(|| other.origin.clone()))
     }
 
-    /// Some element of a collection, tuple or object: what an unknown index gives, and what a `for` walks over.
+    /// The join of all elements of a collection, tuple or object: the result of an unknown index, and the element
+    /// of a `for`.
     pub fn any_element(&self) -> Abstract {
         let element = match &self.inside {
             Inside::Attrs(attrs) => join(attrs.values()),
@@ -52,7 +53,7 @@ impl Abstract {
         self.taken_out(element, false)
     }
 
-    /// Some element as the type tells it.
+    /// The join of all elements as the type determines them, without marks.
     fn plain_element(&self) -> Abstract {
         let mut types: Box<dyn Iterator<Item = &Type>> = match &self.ty {
             Type::Tuple(types) => Box::new(types.iter()),
@@ -64,7 +65,7 @@ impl Abstract {
         Abstract::of_type(joined.unwrap_or(Type::Dynamic))
     }
 
-    /// The parts one by one, where a constant stands for all of them.
+    /// Returns the parts one by one if a constant stands for all of them.
     fn structured(&self) -> Cow<'_, Inside> {
         let Some(constant) = self.plain_constant() else { return Cow::Borrowed(&self.inside) };
         let part = |value: &values::Value| Abstract::constant(value.clone());
@@ -123,7 +124,7 @@ fn either_inside(a: &Abstract, b: &Abstract, first: &When) -> Inside {
     }
 }
 
-/// The type that values of either type conform to, without any conversion.
+/// Returns the type that values of either type conform to without a conversion.
 pub(in crate::analysis) fn join_types(a: &Type, b: &Type) -> Type {
     match (a, b) {
         _ if a == b => a.clone(),
@@ -144,7 +145,8 @@ pub(in crate::analysis) fn join_types(a: &Type, b: &Type) -> Type {
 }
 
 impl Abstract {
-    /// The same value where nobody knows while planning whether it is this one: constants and structure may be unknown.
+    /// Returns the value for a place where a plan may not know yet whether this value is chosen: it may be unknown,
+    /// and only a null stays a constant.
     pub fn undecided(self) -> Abstract {
         let presence = self.presence.min(Presence::NotNull);
         let constant = self.constant.filter(|it| it.0.is_null());

@@ -1,26 +1,27 @@
-//! What is known of marks: for each of them *no*, *maybe* or *yes*.
+//! The facts about marks: each mark is *no*, *maybe* or *yes*.
 
 use values::{MarkKind, Marks};
 
-/// Whether something holds: a lattice of three, ordered so that joining what may be together is `max`.
+/// The presence of a mark: a lattice of three values. The order makes `max` the join of marks that flow into one
+/// value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tri {
-    /// Never.
+    /// In no run.
     #[default]
     No,
     /// In some runs.
     Maybe,
-    /// Whenever it is evaluated.
+    /// In every run that evaluates the value.
     Yes,
 }
 
 impl Tri {
-    /// What holds of one of two values, of which we do not know which it will be.
+    /// Joins the facts about two values if it is not known which of them it is.
     pub fn either(self, other: Tri) -> Tri {
         if self == other { self } else { Tri::Maybe }
     }
 
-    /// The same, but only perhaps.
+    /// Lowers *yes* to *maybe*.
     pub fn weakened(self) -> Tri {
         self.min(Tri::Maybe)
     }
@@ -29,11 +30,11 @@ impl Tri {
 /// The marks of one place of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TriMarks {
-    /// `sensitive`
+    /// The `sensitive` mark.
     pub sensitive: Tri,
-    /// `ephemeral`
+    /// The `ephemeral` mark.
     pub ephemeral: Tri,
-    /// `deprecated`
+    /// The `deprecated` mark.
     pub deprecated: Tri,
 }
 
@@ -42,34 +43,34 @@ impl TriMarks {
     pub const NONE: TriMarks =
         TriMarks { sensitive: Tri::No, ephemeral: Tri::No, deprecated: Tri::No };
 
-    /// The marks of a runtime value, all of them sure.
+    /// The marks of a runtime value, all of them certain.
     pub fn sure(marks: &Marks) -> TriMarks {
         MarkKind::ALL.into_iter().fold(TriMarks::NONE, |all, kind| {
             all.with(kind, if marks.has(kind) { Tri::Yes } else { Tri::No })
         })
     }
 
-    /// Marks of two things that both flow into one.
+    /// The marks of a value that two others both flow into.
     pub fn union(&self, other: &TriMarks) -> TriMarks {
         self.zip(other, Tri::max)
     }
 
-    /// Marks of one of two things.
+    /// The marks of one of two values if it is not known which of them it is.
     pub fn either(&self, other: &TriMarks) -> TriMarks {
         self.zip(other, Tri::either)
     }
 
-    /// The same, but only perhaps.
+    /// Lowers every *yes* to *maybe*.
     pub fn weakened(&self) -> TriMarks {
         self.zip(self, |mark, _| mark.weakened())
     }
 
-    /// Only the marks of one kind.
+    /// Keeps only the mark of one kind.
     pub fn only(&self, kind: MarkKind) -> TriMarks {
         TriMarks::NONE.with(kind, self.get(kind))
     }
 
-    /// One mark.
+    /// The state of one mark.
     pub fn get(&self, kind: MarkKind) -> Tri {
         match kind {
             MarkKind::Sensitive => self.sensitive,
@@ -78,7 +79,7 @@ impl TriMarks {
         }
     }
 
-    /// The same with one mark set.
+    /// Returns the marks with one of them replaced.
     pub fn with(mut self, kind: MarkKind, value: Tri) -> TriMarks {
         match kind {
             MarkKind::Sensitive => self.sensitive = value,

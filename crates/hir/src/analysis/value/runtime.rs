@@ -1,5 +1,5 @@
-//! Between the abstract and the concrete: constants as abstract values, and abstract values as unknown ones, on which
-//! functions show what they do.
+//! Conversion between abstract and runtime values: constants become abstract values, and abstract values become
+//! partly unknown runtime values that functions are called with.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use values::{Deprecation, Kind, Mark, Refinements, Str, Type, Value};
 use super::{Abstract, Inside, Presence, TriMarks};
 use crate::item::ConstValue;
 
-/// The largest constant that is kept, in bytes. A query would hold a larger one for good.
+/// The largest constant that is kept, in bytes. Queries keep their results for the lifetime of the database, so a
+/// larger constant would stay in memory.
 pub(super) const LARGEST_CONSTANT: u64 = 4 << 20;
 
 impl Abstract {
-    /// What is known of a value that the source determines. Its parts may be unknown or marked.
+    /// The abstract value of a value that the source determines. Parts of it may be unknown or marked.
     pub fn constant(value: Value) -> Abstract {
         if value.unshared_size() > LARGEST_CONSTANT {
             return Abstract::too_large(&value);
@@ -34,13 +35,14 @@ impl Abstract {
             Kind::Tuple(items) | Kind::List(items) => {
                 Inside::items(items.iter().map(part).collect())
             }
-            // Elements of a set have no marks, and which of them are equal is not known yet.
+            // Elements of a set have no marks, and while some are unknown it is not known which of them are equal.
             _ => Inside::PLAIN,
         };
         Abstract { inside, ..plain }.ephemeral_as_marked()
     }
 
-    /// A value of which only its marks are kept, and its type where that does not grow with the value.
+    /// The abstract value of a constant that is too large: only its marks are kept, and its type if that does not
+    /// grow with the value.
     fn too_large(value: &Value) -> Abstract {
         let ty = if value.ty().is_shaped_by_values() { Type::Dynamic } else { value.ty() };
         let inside = TriMarks::sure(&value.deep_marks()).weakened();
@@ -53,18 +55,18 @@ impl Abstract {
         }
     }
 
-    /// The value without marks as far as it is known, with unknown values for the rest.
+    /// Returns the value without marks. Unknown parts are unknown values.
     pub fn plain_value(&self) -> Value {
         self.value_with(&mut |_, value| value)
     }
 
-    /// The value with a tag on every part that is marked, not on the value itself.
+    /// Returns the value with a tag on every part that is marked, but none on the value itself.
     pub(in crate::analysis) fn tagged_parts(&self, tags: &mut Tags) -> Value {
         let (bare, _) = self.tagged(tags).unmark();
         bare
     }
 
-    /// The value with a tag on it and on every part that is marked.
+    /// Returns the value with a tag on itself and on every part, as far as each is marked.
     pub(in crate::analysis) fn tagged(&self, tags: &mut Tags) -> Value {
         self.value_with(&mut |part, value| {
             tags.put(part.clone().with_origin(self.origin.clone()), value)
@@ -86,7 +88,7 @@ impl Abstract {
         }
     }
 
-    /// The value made of its parts, where they are all there.
+    /// Rebuilds the value from its parts. `None` if they are not all known, or do not fit the type.
     fn rebuilt(&self, finish: &mut impl FnMut(&Abstract, Value) -> Value) -> Option<Value> {
         if self.presence < Presence::Known {
             return None;
@@ -128,8 +130,9 @@ fn presence(value: &Value) -> Presence {
     }
 }
 
-/// Abstract values that stand for parts of runtime values, so that they are found again where a function carries
-/// those to. A part is tagged by a mark of a kind that the rules do not look at.
+/// The abstract values that tags on runtime values stand for. A function that carries a tagged part into its result
+/// carries the tag along, so the abstract value of the part is found again. A tag is a deprecation mark, which the
+/// mark rules ignore.
 #[derive(Default)]
 pub(in crate::analysis) struct Tags {
     parts: Vec<Abstract>,
@@ -146,7 +149,7 @@ impl Tags {
         value.with_mark(Mark::Deprecated(tag))
     }
 
-    /// The parts whose tags are on a value itself.
+    /// The abstract values whose tags are on the value itself.
     pub(in crate::analysis) fn of<'a>(
         &'a self,
         value: &'a Value,

@@ -1,14 +1,17 @@
-//! When a value is ephemeral: never, always, or under a condition that can be named.
+//! The conditions under which a value is ephemeral: never, always, or under a condition that a message can state.
 //!
-//! [`TriMarks`](super::TriMarks) speak of every run at once: *maybe* there also stands for what is marked only while
-//! something is unknown. Here it is said what holds of the runs in which everything that is read is known and the expression
-//! succeeds, so that *always* is an error, a condition is a warning that names it, and *never* is silence.
+//! [`TriMarks`](super::TriMarks) describe all runs at once: there, *maybe* also covers values that are marked only
+//! while something is unknown. A [`When`] describes only the runs in which every value that is read is known and
+//! the expression succeeds. So *always* is an error, a condition is a warning that states it, and *never* is not
+//! reported.
 //!
-//! - **Exact:** a [`When`] other than [`Condition::Depends`] is true to its word: ephemeral exactly when it says.
-//! - **Structured:** a condition is a small formula in disjunctive normal form over [`Atom`]s: an expression as the source
-//!   has it, and a test of it. Its text is made when it is shown. Nothing in it is the value of an input.
-//! - **Bounded:** a formula of more than [`MOST_ATOMS`] atoms becomes [`Condition::Depends`], which only names what is read.
-//! - **Compact:** what is never ephemeral has no memory of its own.
+//! - **Exact:** a [`When`] other than [`Condition::Depends`] is precise: the value is ephemeral exactly when it
+//!   holds.
+//! - **Structured:** a condition is a small formula in disjunctive normal form over [`Atom`]s, each an expression
+//!   of the source and a test of it. Its text is built when it is shown. It contains no value of an input.
+//! - **Bounded:** a formula of more than [`MOST_ATOMS`] atoms becomes [`Condition::Depends`], which only names the
+//!   references that it reads.
+//! - **Compact:** the ephemerality of a value that is never ephemeral takes no memory of its own.
 //!
 //! ```text
 //! concat(var.l, [var.secret])              inside: Always
@@ -28,88 +31,88 @@ use crate::{
     names::ItemKey,
 };
 
-/// The most atoms of a formula: more than this no reader takes in.
+/// The largest number of atoms in a formula. A reader cannot take in more.
 const MOST_ATOMS: usize = 4;
-/// The most references that a dependence names.
+/// The largest number of references that a message about a dependence names.
 const MOST_NAMED: usize = 4;
 
-/// When something is ephemeral, in runs in which everything is known.
+/// The runs, among those in which everything is known, in which a value is ephemeral.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum When {
     /// In no run.
     #[default]
     Never,
-    /// In every run that evaluates it.
+    /// In every run that evaluates the value.
     Always,
-    /// In some runs.
+    /// In the runs that the condition selects.
     If(Arc<Condition>),
 }
 
-/// What decides.
+/// The condition that decides whether a value is ephemeral.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Exactly when all atoms of one of these clauses hold.
+    /// Exactly the runs in which all atoms of at least one of these clauses hold.
     Exactly(Vec<Vec<Atom>>),
-    /// Perhaps. These references have to do with it.
+    /// Some runs. These references influence which.
     Depends(Vec<Str>),
 }
 
-/// A test of an expression that holds, or does not.
+/// A test of an expression, and the result that it must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Atom {
-    /// What is tested.
+    /// The expression that is tested.
     pub subject: Arc<Subject>,
-    /// How.
+    /// The test.
     pub test: Test,
-    /// Whether it must hold.
+    /// True if the test must hold, false if it must not.
     pub holds: bool,
 }
 
-/// An expression that a condition speaks of.
+/// An expression that a condition mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The item and the place in it.
+    /// The item of the expression, and its id in that item.
     pub place: (ItemKey, ExprId),
-    /// Its text in the source.
+    /// The text of the expression in the source.
     pub text: Str,
-    /// What it reads.
+    /// The references that the expression reads.
     pub reads: Vec<Str>,
-    /// The names in it that are bound outside of it.
+    /// The names in the expression that an enclosing construct binds.
     pub names: Vec<SymbolId>,
-    /// Whether it reads as a statement: `var.n > 2`.
+    /// True if the text reads as a statement, as `var.n > 2` does.
     pub is_statement: bool,
 }
 
-/// What is asked of a subject.
+/// A test of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// It is true.
+    /// The subject is true.
     True,
-    /// It is null.
+    /// The subject is null.
     Null,
-    /// It has no elements.
+    /// The subject has no elements.
     Empty,
-    /// It equals a constant of the source.
+    /// The subject equals a constant of the source.
     Equals(ConstValue),
-    /// As an index, it leads to this position.
+    /// The subject, as an index, selects this position.
     Position(usize),
-    /// As an index of a sequence of a length, it leads to a position when it wraps around.
+    /// The subject, as an index into a sequence that wraps around, selects a position.
     Wraps {
-        /// The length.
+        /// The length of the sequence.
         length: usize,
         /// The position.
         position: usize,
     },
-    /// As a key, it is this name.
+    /// The subject, as a key, is this name.
     Key(Str),
-    /// It has an element under a name.
+    /// The subject has an element with this key.
     HasKey(Str),
-    /// It has more elements than this.
+    /// The subject has more elements than this.
     HasMoreThan(usize),
 }
 
 impl When {
-    /// Perhaps: what decides is only named.
+    /// A condition that is not known, except that these references influence it.
     pub fn depends(on: impl IntoIterator<Item = Str>) -> When {
         let mut reads: Vec<Str> = Vec::new();
         for read in on {
@@ -120,7 +123,7 @@ impl When {
         When::If(Arc::new(Condition::Depends(reads)))
     }
 
-    /// What a mark says, of which nothing else is known.
+    /// The condition that follows from a mark if nothing else is known.
     pub fn of_mark(mark: Tri) -> When {
         match mark {
             Tri::No => When::Never,
@@ -129,28 +132,28 @@ impl When {
         }
     }
 
-    /// When one test holds.
+    /// The condition that a test of the subject holds.
     pub fn atom(subject: Arc<Subject>, test: Test) -> When {
         let atom = Atom { subject, test, holds: true };
         When::If(Arc::new(Condition::Exactly(vec![vec![atom]])))
     }
 
-    /// Whether nothing is known of what decides.
+    /// Returns true if not even a reference that influences the condition is known.
     pub fn is_vague(&self) -> bool {
         matches!(self, When::If(condition) if **condition == Condition::Depends(Vec::new()))
     }
 
-    /// Whether there is no such run.
+    /// Returns true if the condition holds in no run.
     pub fn is_never(&self) -> bool {
         *self == When::Never
     }
 
-    /// The same, of which only what it depends on is certain.
+    /// Returns the condition with its formula forgotten; only the references that influence it stay.
     pub fn weakened(&self) -> When {
         self.weakened_by([])
     }
 
-    /// The same, where this has to do with it as well.
+    /// Returns the condition with its formula forgotten and with further references that influence it.
     pub fn weakened_by(&self, reads: impl IntoIterator<Item = Str>) -> When {
         match self {
             When::Never => When::Never,
@@ -158,7 +161,7 @@ impl When {
         }
     }
 
-    /// The references that have to do with it.
+    /// The references that influence the condition.
     pub fn reads(&self) -> Vec<Str> {
         match self {
             When::Never | When::Always => Vec::new(),
@@ -166,7 +169,7 @@ impl When {
         }
     }
 
-    /// When either holds.
+    /// The condition that either holds.
     #[must_use]
     pub fn or(&self, other: &When) -> When {
         match (self, other) {
@@ -182,7 +185,7 @@ impl When {
         }
     }
 
-    /// When both hold.
+    /// The condition that both hold.
     #[must_use]
     pub fn and(&self, other: &When) -> When {
         match (self, other) {
@@ -202,7 +205,7 @@ impl When {
         }
     }
 
-    /// When it does not hold.
+    /// The condition that this one does not hold.
     #[must_use]
     pub fn not(&self) -> When {
         match self {
@@ -221,7 +224,7 @@ impl When {
         }
     }
 
-    /// `then` where this holds, and `otherwise` where it does not.
+    /// The condition that equals `then` where this one holds, and `otherwise` where it does not.
     #[must_use]
     pub fn choose(&self, then: &When, otherwise: &When) -> When {
         if then == otherwise {
@@ -230,8 +233,9 @@ impl When {
         self.and(then).or(&self.not().and(otherwise))
     }
 
-    /// The same outside of what binds these names: what is said of one of them has no meaning there. It is about the
-    /// elements of what `reads` says.
+    /// Returns the condition as it is outside of the construct that binds `names`. A formula that mentions one of
+    /// them has no meaning there, so it becomes a dependence on `reads`, the references of the collection that the
+    /// names are bound to.
     pub fn outside_of(&self, names: &[SymbolId], reads: &[Str]) -> When {
         let When::If(condition) = self else { return self.clone() };
         let speaks_of_them = match &**condition {
@@ -246,7 +250,7 @@ impl When {
 }
 
 impl Condition {
-    /// The references that have to do with it, as often as they do.
+    /// The references that influence the condition, with repetitions.
     pub fn reads(&self) -> Vec<Str> {
         match self {
             Condition::Depends(reads) => reads.clone(),
@@ -256,7 +260,7 @@ impl Condition {
         }
     }
 
-    /// The places of the expressions that decide.
+    /// The places of the expressions that decide, with their texts.
     pub fn places(&self) -> Vec<(ItemKey, ExprId, Str)> {
         let Condition::Exactly(clauses) = self else { return Vec::new() };
         let mut places = Vec::new();
@@ -269,7 +273,7 @@ impl Condition {
         places
     }
 
-    /// `unless var.list is empty`, where it is certain.
+    /// The condition as a phrase, such as `unless var.list is empty`. `None` if it is not exact.
     pub fn phrase(&self) -> Option<String> {
         match self {
             Condition::Exactly(clauses) => Some(of_clauses(clauses)),
@@ -277,7 +281,7 @@ impl Condition {
         }
     }
 
-    /// A sentence about a value of which it decides whether it is ephemeral.
+    /// A sentence about a value that is ephemeral under this condition.
     pub fn sentence(&self) -> String {
         match self {
             Condition::Exactly(clauses) => {
@@ -295,12 +299,13 @@ impl Atom {
         Atom { holds: !self.holds, ..self.clone() }
     }
 
-    /// Whether it tests the same of the same expression.
+    /// Returns true if both test the same expression in the same way, whatever result they require.
     fn is_like(&self, other: &Atom) -> bool {
         self.has_subject_of(other) && self.test == other.test
     }
 
-    /// Names are told apart by what binds them: `x` of one loop is not `x` of another.
+    /// Returns true if both test the same expression. Names count by the construct that binds them: `x` of one loop
+    /// is not `x` of another.
     fn has_subject_of(&self, other: &Atom) -> bool {
         self.subject.text == other.subject.text && self.subject.names == other.subject.names
     }
@@ -309,7 +314,7 @@ impl Atom {
         self.is_like(other) && self.holds == other.holds
     }
 
-    /// Whether both can never hold.
+    /// Returns true if the two atoms can never hold together.
     fn excludes(&self, other: &Atom) -> bool {
         if self.is_like(other) {
             return self.holds != other.holds;
@@ -323,7 +328,7 @@ impl Atom {
             && std::mem::discriminant(&self.test) == std::mem::discriminant(&other.test)
     }
 
-    /// `var.list is not empty`
+    /// The atom as text, such as `var.list is not empty`.
     fn text(&self) -> String {
         let (subject, holds) = (&self.subject.text, self.holds);
         let is = if holds { "is" } else { "is not" };
@@ -354,7 +359,7 @@ impl Atom {
     }
 }
 
-/// `unless var.list is empty`, `when var.flag is true and var.n is 0, or when var.n is 1`.
+/// The clauses as text: `unless var.list is empty`, or `when var.flag is true and var.n is 0, or when var.n is 1`.
 fn of_clauses(clauses: &[Vec<Atom>]) -> String {
     if let [clause] = clauses
         && clause.iter().all(|it| !it.holds && (it.test != Test::True || it.subject.is_statement))
@@ -379,7 +384,7 @@ fn of_reads(reads: &[Str]) -> String {
     }
 }
 
-/// The formula of these clauses in its simplest form.
+/// The condition that one of the clauses holds, in its simplest form.
 fn exactly(clauses: Vec<Vec<Atom>>) -> When {
     let all: Vec<Str> =
         clauses.iter().flatten().flat_map(|it| it.subject.reads.iter().cloned()).collect();
@@ -417,7 +422,7 @@ fn exactly(clauses: Vec<Vec<Atom>>) -> When {
     }
 }
 
-/// A clause without what is said twice; nothing if it can never hold.
+/// Removes redundant atoms from a clause. `None` if the clause can never hold.
 fn simplified(clause: Vec<Atom>) -> Option<Vec<Atom>> {
     let mut kept: Vec<Atom> = Vec::new();
     for atom in clause {
@@ -428,13 +433,14 @@ fn simplified(clause: Vec<Atom>) -> Option<Vec<Atom>> {
             kept.push(atom);
         }
     }
-    // What is one thing is not another.
+    // An atom that requires one value makes the atoms that exclude other values redundant.
     let is_said = |atom: &Atom| kept.iter().any(|it| it.holds && it.excludes(&atom.negated()));
     let needed = kept.iter().filter(|atom| atom.holds || !is_said(atom));
     Some(needed.cloned().collect())
 }
 
-/// Two clauses that differ in whether one atom holds, and what they come to.
+/// Finds two clauses that differ only in the result that one atom requires, and returns their positions and the
+/// merged clause.
 fn mergeable(clauses: &[Vec<Atom>]) -> Option<(usize, usize, Vec<Atom>)> {
     for (position, a) in clauses.iter().enumerate() {
         for (other, b) in clauses.iter().enumerate().skip(position + 1) {
@@ -453,15 +459,15 @@ fn mergeable(clauses: &[Vec<Atom>]) -> Option<(usize, usize, Vec<Atom>)> {
     None
 }
 
-/// When a value is ephemeral itself, and when something inside of it is.
+/// When a value itself is ephemeral, and when something inside of it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ephemerality(Option<Arc<(When, When)>>);
 
 impl Ephemerality {
-    /// Neither is it, nor is anything inside of it.
+    /// Neither the value nor anything inside of it is ephemeral in any run.
     pub const NEVER: Ephemerality = Ephemerality(None);
 
-    /// When it is, and when something inside of it is.
+    /// Combines the conditions for the value itself and for its inside.
     pub fn new(here: When, inside: When) -> Ephemerality {
         match (&here, &inside) {
             (When::Never, When::Never) => Ephemerality::NEVER,
@@ -469,32 +475,32 @@ impl Ephemerality {
         }
     }
 
-    /// When the value itself is.
+    /// When the value itself is ephemeral.
     pub fn here(&self) -> &When {
         self.0.as_ref().map_or(&When::Never, |it| &it.0)
     }
 
-    /// When something inside of it is.
+    /// When something inside of the value is ephemeral.
     pub fn inside(&self) -> &When {
         self.0.as_ref().map_or(&When::Never, |it| &it.1)
     }
 
-    /// When it is, or something inside of it is.
+    /// When the value or something inside of it is ephemeral.
     pub fn somewhere(&self) -> When {
         self.0.as_ref().map_or(When::Never, |it| it.0.or(&it.1))
     }
 
-    /// Whether nothing is known of what decides.
+    /// Returns true if one of the conditions is vague, see [`When::is_vague`].
     pub fn is_vague(&self) -> bool {
         self.0.as_ref().is_some_and(|it| it.0.is_vague() || it.1.is_vague())
     }
 
-    /// Whether neither is in any run.
+    /// Returns true if neither the value nor anything inside of it is ephemeral in any run.
     pub fn is_never(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The same with more that makes the value itself ephemeral.
+    /// Returns this with a further condition under which the value itself is ephemeral.
     #[must_use]
     pub fn or_here(&self, when: &When) -> Ephemerality {
         match when {
@@ -503,19 +509,19 @@ impl Ephemerality {
         }
     }
 
-    /// The same of a value with other parts.
+    /// Returns this with the condition for the inside replaced.
     #[must_use]
     pub fn with_inside(&self, inside: When) -> Ephemerality {
         Ephemerality::new(self.here().clone(), inside)
     }
 
-    /// The same of a value that is not ephemeral itself.
+    /// Returns this for a value that is not ephemeral itself: only the condition for the inside stays.
     #[must_use]
     pub fn only_inside(&self) -> Ephemerality {
         Ephemerality::new(When::Never, self.inside().clone())
     }
 
-    /// That of the first where the condition holds, of the other where it does not.
+    /// Returns `then` where the condition `first` holds, and `otherwise` where it does not.
     #[must_use]
     pub fn choose(first: &When, then: &Ephemerality, otherwise: &Ephemerality) -> Ephemerality {
         if then == otherwise {
@@ -527,7 +533,7 @@ impl Ephemerality {
         )
     }
 
-    /// The same with both changed.
+    /// Returns this with both conditions changed.
     #[must_use]
     pub fn map(&self, mut change: impl FnMut(&When) -> When) -> Ephemerality {
         match &self.0 {
@@ -536,7 +542,7 @@ impl Ephemerality {
         }
     }
 
-    /// The same, of which only what it depends on is certain.
+    /// Returns this with both formulas forgotten; only the references that influence them stay.
     #[must_use]
     pub fn weakened(&self) -> Ephemerality {
         self.map(When::weakened)

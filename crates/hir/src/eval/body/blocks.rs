@@ -1,4 +1,4 @@
-//! Nested blocks of one type: how many there are, and the value that they make together.
+//! Evaluates nested blocks of one type: counts them and combines them to one value.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::{
     scope::Interrupt,
 };
 
-/// All blocks of one type that were found, in order.
+/// The blocks of one type in a body, in order.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) blocks: Vec<FoundBlock>,
-    /// Whether there may be more or fewer than these.
+    /// Set if the number of blocks is unknown.
     pub(super) is_unknown: bool,
-    /// The marks of blocks of which nobody knows whether they are there.
+    /// The marks of blocks that may or may not exist.
     pub(super) marks: Marks,
 }
 
-/// One block.
+/// An evaluated block.
 pub(super) struct FoundBlock {
     pub(super) value: Value,
-    /// The key, for blocks that have one.
+    /// The key, for blocks with a label.
     pub(super) label: Option<Str>,
     pub(super) node: NodeId,
 }
@@ -37,7 +37,7 @@ impl Found {
         !self.is_unknown && self.blocks.is_empty()
     }
 
-    /// The marks of everything that is kept: a write-only attribute is not, wherever it stands.
+    /// The marks of all values that are stored. Write-only attributes are not, at any depth.
     fn kept_marks(&self, schema: &provider::Block) -> Marks {
         let kept = |it: &FoundBlock| provider::null_write_only(&it.value, schema).deep_marks();
         self.blocks.iter().fold(self.marks.clone(), |all, block| all.union(&kept(block)))
@@ -49,7 +49,7 @@ impl Found {
 }
 
 impl Evaluation<'_> {
-    /// The value of all blocks of a type in a body.
+    /// Evaluates all blocks of a type in a body to one value.
     pub(super) fn blocks(
         &mut self,
         kind: &str,
@@ -61,7 +61,7 @@ impl Evaluation<'_> {
         Ok(self.arranged(kind, nested, place, found))
     }
 
-    /// The blocks of a type in a body, `dynamic` ones expanded.
+    /// Evaluates the blocks of a type in a body, with `dynamic` blocks expanded.
     pub(super) fn found_blocks(
         &mut self,
         kind: &str,
@@ -79,7 +79,7 @@ impl Evaluation<'_> {
         Ok(found)
     }
 
-    /// The value that the blocks of a type make together.
+    /// Combines the blocks of a type to one value, as the nesting mode of the schema says.
     pub(super) fn arranged(
         &mut self,
         kind: &str,
@@ -118,7 +118,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Only blocks that make a map have a label, and they have one.
+    /// Returns true if the block has a label exactly if its nesting is a map. Reports a problem otherwise.
     pub(super) fn has_right_labels(
         &mut self,
         block: &Block,
@@ -212,7 +212,7 @@ impl Evaluation<'_> {
         for block in found.blocks {
             let label = block.label.unwrap_or_default();
             if entries.contains_key(&label) {
-                // A secret is no label: where labels are computed, that is refused.
+                // The label is not secret: computed labels with secret marks are refused.
                 let detail =
                     format!("A block of type {kind:?} with the label {label:?} is already there.");
                 self.report(
@@ -237,7 +237,8 @@ fn bound(items: i64) -> usize {
     usize::try_from(items).unwrap_or(0)
 }
 
-/// Id, summary and detail of what is wrong with the labels of a block of a schema, which has one label or none.
+/// The id, summary and detail of the problem with a block's labels. `wanted` is zero or one, as the schema says.
+/// `None` if the number of labels is right.
 pub(crate) fn wrong_labels(
     block: &Block,
     wanted: usize,

@@ -1,4 +1,4 @@
-//! `dynamic` blocks (hcl 3.2).
+//! Evaluates `dynamic` blocks.
 
 use provider::NestedBlock;
 use values::{
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Evaluation<'_> {
-    /// Adds the blocks that a `dynamic` block makes.
+    /// Adds the blocks that a `dynamic` block generates.
     pub(super) fn dynamic(
         &mut self,
         block: &Block,
@@ -33,8 +33,8 @@ impl Evaluation<'_> {
         }
         let for_each = self.for_each(dynamic.for_each, place)?;
         let is_unknown = place.is_unknown || !for_each.is_known();
-        // What a block holds has the collection's marks once it is put together. Whatever sees the iterator before, as
-        // labels and messages do, must see them too.
+        // The combined blocks get the collection's marks only at the end. Labels and messages use the iterator
+        // before that, so the iterator must carry the marks too.
         let own = rules::result_marks(RuleId::DynamicBlock, [&for_each]);
         let marks = place.marks.union(&own);
         let inner = Place { header: At::Node(block.node), root: place.root, marks, is_unknown };
@@ -43,7 +43,7 @@ impl Evaluation<'_> {
             found.is_unknown = true;
             found.marks.add(&marks.union(&own).union(&inner.marks));
         }
-        // How often a block stands that may not be there at all is not known.
+        // If the block is inside of one that may not exist, the number of blocks is unknown and none are added.
         for (key, element) in for_each.elements().filter(|_| !is_unknown) {
             self.bind(dynamic.iterator, iterator(key, element.clone(), &own));
             let label = match dynamic.labels.first() {
@@ -52,7 +52,7 @@ impl Evaluation<'_> {
             };
             let value = self.body(&block.body, &nested.block, &inner)?.with_marks(&inner.marks);
             self.charge(dynamic.for_each, value.shallow_size())?;
-            // Without the label that was refused, there is no place for the block.
+            // Drop a block whose label was refused: there is no key to store it under.
             if label != Some(None) {
                 found.blocks.push(FoundBlock { value, label: label.flatten(), node: block.node });
             }
@@ -61,8 +61,8 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// The marks of blocks of which nobody knows whether they are there. Of what is not known nothing is kept but its
-    /// marks, and a write-only attribute would not be kept either.
+    /// The marks of the blocks if their number is unknown. An unknown value keeps only its marks. Write-only
+    /// attributes do not contribute, because they would not be stored either.
     fn possible(
         &mut self,
         block: &Block,
@@ -73,7 +73,7 @@ impl Evaluation<'_> {
     ) -> Result<Marks, Interrupt> {
         let own = rules::result_marks(RuleId::DynamicBlock, [for_each]);
         let elements: Vec<(Value, Value)> = match for_each.is_known() {
-            // Where only a block around is not known, it is known what is in this one, if that one is there.
+            // An unknown parent block does not make this block's collection unknown.
             true => for_each.elements().map(|(key, it)| (key, it.clone())).collect(),
             false => vec![(Value::dynamic(), Value::dynamic())],
         };
@@ -86,7 +86,7 @@ impl Evaluation<'_> {
         Ok(marks)
     }
 
-    /// The collection; unknown if it cannot be used, which is reported.
+    /// The collection. Unknown if it cannot be used, which is reported.
     fn for_each(&mut self, id: ExprId, place: &Place<'_>) -> Result<Value, Interrupt> {
         if place.is_unknown {
             let value = self.unseen(|this| this.value(id))?;
@@ -111,7 +111,7 @@ impl Evaluation<'_> {
         Ok(self.fail(fault, &value.deep_marks()))
     }
 
-    /// A label; none if it cannot be used, which is reported.
+    /// A label. `None` if it cannot be used, which is reported.
     fn label(&mut self, id: ExprId) -> Result<Option<Str>, Interrupt> {
         let before = self.failures();
         let value = self.value(id)?;
@@ -140,7 +140,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// What the name of the iterator stands for: a part of a collection with these marks.
+/// The value of the iterator for one element, with the marks of the collection.
 fn iterator(key: Value, value: Value, marks: &Marks) -> Value {
     Value::object_from([("key", key.with_marks(marks)), ("value", value.with_marks(marks))])
 }

@@ -1,13 +1,13 @@
-//! Attributes that users write as blocks: SDKv2's `ConfigMode = Attr` (protocol 6).
+//! Attributes that users write as blocks, from schemas of provider SDK version 2 (`ConfigMode = Attr`).
 //!
-//! Such a schema shows `list(object)` or `set(object)` where existing configurations have blocks, so blocks are read as
-//! elements. Attribute syntax wins where both are written.
+//! Such a schema has an attribute of type `list(object)` or `set(object)`, where existing configurations have
+//! blocks. The blocks are read as elements. If both are present, the attribute syntax wins.
 
 use provider::{Attribute, AttributeType, Block, NestedBlock, Nesting};
 use values::Type;
 
-/// Returns the nested block type that blocks of this name have although `schema` has an attribute; `None` if blocks of
-/// this name are ordinary blocks or an error. `root` is the schema of the whole resource around `schema`.
+/// Returns the nested block type for blocks whose name is an attribute of `schema`. `None` if blocks of this name
+/// are ordinary blocks or an error. `root` is the schema of the whole resource that contains `schema`.
 pub(crate) fn attribute_as_blocks(kind: &str, schema: &Block, root: &Block) -> Option<NestedBlock> {
     if schema.blocks().contains_key(kind) {
         return None;
@@ -16,7 +16,7 @@ pub(crate) fn attribute_as_blocks(kind: &str, schema: &Block, root: &Block) -> O
     (may_be_legacy(root) && may_be_legacy(schema)).then_some(nested)
 }
 
-/// The block type whose blocks stand for the elements of an attribute: everything inside may be left out.
+/// The block type whose blocks represent the elements of an attribute. All inner attributes are optional.
 fn block_type(attribute: &Attribute) -> Option<NestedBlock> {
     let AttributeType::Type(ty) = &attribute.ty else { return None };
     let (nesting, element) = match ty {
@@ -30,7 +30,7 @@ fn block_type(attribute: &Attribute) -> Option<NestedBlock> {
     Some(NestedBlock::new(nesting, Block::new(attributes.collect(), Default::default())))
 }
 
-/// Returns true if the schema can come from SDKv2. Other SDKs have no such attributes, so their blocks are blocks.
+/// Returns true if the schema can come from SDK version 2. Schemas of other SDKs have no such attributes.
 fn may_be_legacy(schema: &Block) -> bool {
     let attributes_may = schema.attributes().values().all(|attribute| match &attribute.ty {
         AttributeType::Type(ty) => is_of_sdk(ty),
@@ -39,8 +39,9 @@ fn may_be_legacy(schema: &Block) -> bool {
     attributes_may && schema.blocks().values().all(|nested| may_be_legacy(&nested.block))
 }
 
-/// SDKv2 has no tuples, no objects of their own, no maps of objects, and no collections of collections of anything but
-/// primitives. The objects in a list or set are checked where blocks are read as their attributes.
+/// Returns true if SDK version 2 can have an attribute of this type. It has no tuples, no standalone objects, no
+/// maps of objects, and no collections of collections except of primitives. Objects in lists and sets are checked
+/// when their attributes are read as blocks.
 fn is_of_sdk(ty: &Type) -> bool {
     match ty {
         Type::Bool | Type::Number | Type::String | Type::Dynamic => true,

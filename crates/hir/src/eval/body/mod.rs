@@ -1,4 +1,4 @@
-//! Bodies: from arguments and blocks to an object of the schema's type (hcl 3.2, protocol 4.2).
+//! Evaluates bodies: converts arguments and blocks to an object of the schema's type.
 
 mod blocks;
 mod dynamic;
@@ -23,24 +23,24 @@ use crate::{
     suggest,
 };
 
-/// The values of an object's attributes and blocks while it is put together.
+/// The attribute and block values of an object under construction.
 type Parts = BTreeMap<Str, Value>;
 
-/// Where a body stands.
+/// The context of a body.
 #[derive(Clone)]
 struct Place<'a> {
-    /// Where problems of the body as a whole are shown.
+    /// The location of diagnostics about the body as a whole.
     header: At,
-    /// The outermost schema.
+    /// The schema of the outermost body.
     root: &'a Block,
-    /// Marks of the `dynamic` blocks around, which go on everything that is set inside.
+    /// The marks of the enclosing `dynamic` blocks, which all values inside inherit.
     marks: Marks,
-    /// Whether nobody knows how often the block will be there: its values are unknown, and what would fail in them is
-    /// not reported.
+    /// Set if the number of instances of this block is unknown. Its values are then unknown, and failures in them
+    /// are not reported.
     is_unknown: bool,
 }
 
-/// Decodes the body of a whole item.
+/// Evaluates the body of an item.
 pub(super) fn decode(
     evaluation: &mut Evaluation<'_>,
     body: &Body,
@@ -50,7 +50,7 @@ pub(super) fn decode(
     let place =
         Place { header: At::Node(header), root: schema, marks: Marks::NONE, is_unknown: false };
     let value = evaluation.body(body, schema, &place)?;
-    // The provider is sent the whole, nothing of it shared.
+    // The provider receives a copy in which no part is shared, so reserve memory for the unshared size.
     evaluation.reserve(header, value.unshared_size())?;
     Ok(value)
 }
@@ -111,10 +111,10 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Decodes blocks written where the schema has an attribute of objects. Returns the names that they account for.
+    /// Evaluates blocks that stand for attributes of objects in the schema. Returns the names of these blocks.
     ///
-    /// `dynamic` blocks that make no block leave the attribute unset: an empty collection would ask the provider to
-    /// remove every element, which only `name = []` asks for.
+    /// If `dynamic` blocks generate no block, the attribute stays unset. An empty collection would ask the
+    /// provider to remove all elements, which only an explicit `name = []` does.
     fn legacy_blocks<'b>(
         &mut self,
         body: &'b Body,

@@ -1,4 +1,4 @@
-//! Attributes, indexes and splats (hcl 4.4).
+//! Tests of attribute access, indexes and splats.
 
 use super::{check_all, outcome};
 

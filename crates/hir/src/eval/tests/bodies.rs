@@ -1,4 +1,4 @@
-//! Bodies by schema (hcl 3.2, protocol 4.2).
+//! Tests of bodies with schemas.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,8 +19,9 @@ fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<St
     attributes.into_iter().map(|(name, attribute)| (name.into(), attribute)).collect()
 }
 
-/// Attributes `name` (required string), `count_of` (optional number), `any` (dynamic), `id` (computed), and a nested block
-/// `rule` of the given nesting with a required string `port` and an optional `note`.
+/// A schema with the attributes `name` (optional string), `size` (optional number), `any` (dynamic) and `id`
+/// (computed), and a nested block `rule` of the given nesting with a required string `port` and an optional string
+/// `note`.
 fn schema(nesting: Nesting, min_items: i64, max_items: i64) -> Block {
     let rule = Block::new(
         attributes([
@@ -53,7 +54,7 @@ fn decoded(schema: &Block, body: &str) -> (Evaluated, SourceMap, String) {
     (evaluated.expect("nothing interrupts"), map, text)
 }
 
-/// The attributes of the object, null ones left out, or the problems with the text they stand at.
+/// Compares the attributes of the object, without null ones, or the diagnostics with the text at their locations.
 #[track_caller]
 fn check(schema: &Block, body: &str, expected: &str) {
     let (evaluated, map, text) = decoded(schema, body);
@@ -235,7 +236,7 @@ fn dynamic_blocks_that_are_not_known_make_the_whole_unknown() {
     );
 }
 
-/// Only the block around is not known, so it is known what is in the one inside, and what of it is kept.
+/// An unknown parent block does not make the inner block's content unknown, so only marks of stored values count.
 #[test]
 fn blocks_in_a_block_that_is_not_known_keep_what_is_kept_of_them() {
     let text = || Attribute::optional(Type::String);
@@ -427,7 +428,8 @@ fn blocks_may_stand_for_the_elements_of_an_attribute() {
     assert_eq!(evaluated.diagnostics[0].summary, "Unsupported block type");
 }
 
-/// Attributes `l` (a list of objects) and `s` (a required set of objects), and a block `nest` with an attribute `l`.
+/// A schema with the attributes `l` (list of objects) and `s` (required set of objects), and a block `nest` with
+/// an attribute `l`.
 fn legacy_schema() -> Block {
     let object = Type::object([("a", Type::String)]);
     let list = || ("l", Attribute::optional(Type::list(object.clone())));

@@ -1,4 +1,4 @@
-//! Expressions that grow without bound, and runs that are interrupted.
+//! Tests of budgets: expressions that grow without bound, and interrupted runs.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -15,7 +15,7 @@ use crate::{
     scope::{Interrupt, Scope},
 };
 
-/// The usual names, with a budget.
+/// The scope of [`Names`] with a budget.
 struct Limited {
     names: Names,
     budget: Budget,
@@ -75,7 +75,8 @@ fn evaluated(text: &str, scope: &Limited) -> Result<Evaluated, Interrupt> {
     evaluate(&exprs, root, scope)
 }
 
-/// Ten million bytes are too few for the expression. The one diagnostic is at a part of it.
+/// Asserts that an expression exceeds a budget of ten million bytes, with one diagnostic at a part of the
+/// expression.
 #[track_caller]
 fn is_too_large(text: &str) -> Evaluated {
     let scope = scope(Budget::new(10_000_000));

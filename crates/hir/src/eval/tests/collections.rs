@@ -1,4 +1,4 @@
-//! Constructors and `for` (hcl 4.5).
+//! Tests of constructors and `for` expressions.
 
 use super::{check_all, evaluated, outcome};
 use crate::{
@@ -145,7 +145,7 @@ fn problems_stand_at_the_smallest_expression() {
 
 #[test]
 fn the_deepest_nesting_that_can_be_read_can_be_evaluated() {
-    // An unoptimised build takes more than the two megabytes of a test's thread.
+    // An unoptimized build needs more stack than the two megabytes of a test thread.
     let thread = std::thread::Builder::new().stack_size(4 << 20);
     thread.spawn(evaluate_deepest).expect("starts").join().expect("is evaluated");
 }

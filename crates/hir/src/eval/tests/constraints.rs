@@ -1,4 +1,4 @@
-//! Defaults of optional attributes (hcl 4.8).
+//! Tests of defaults of optional attributes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };
 
-/// `object({ d = optional(bool, true) })`
+/// The type and defaults of `object({ d = optional(bool, true) })`.
 fn inner() -> (Type, Defaults) {
     let object = ObjectType::new([("d", Type::Bool)]).with_optional(["d"]);
     let defaults = Defaults {
@@ -20,7 +20,7 @@ fn inner() -> (Type, Defaults) {
     (Type::Object(object.into()), defaults)
 }
 
-/// `object({ name = string, size = optional(number, 3), inner = optional(INNER, {}) })`
+/// The type and defaults of `object({ name = string, size = optional(number, 3), inner = optional(INNER, {}) })`.
 fn outer() -> (Type, Defaults) {
     let (inner_type, inner_defaults) = inner();
     let object =

@@ -1,4 +1,4 @@
-//! Calls, `try` and `can` (hcl 4.7).
+//! Tests of function calls, `try`, `can` and `convert`.
 
 use super::{check_all, outcome};
 use crate::{eval::constant, lower::lower_expression};

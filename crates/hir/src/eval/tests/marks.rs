@@ -1,4 +1,4 @@
-//! Where marks go (ephemeral 2, DESIGN 2.9).
+//! Tests of the propagation of marks.
 
 use values::{MarkKind, Value, functions::FunctionEnv};
 
@@ -114,7 +114,7 @@ fn what_fails_keeps_the_marks_of_what_it_read() {
     }
 }
 
-/// Each loop that fails over something secret is gone through once more; that in a loop of loops does not multiply.
+/// A loop that fails over a secret runs a second time. Nested loops must not multiply these runs.
 #[test]
 fn loops_in_loops_that_fail_end() {
     let depth = 60;
@@ -192,7 +192,7 @@ fn no_problem_quotes_a_secret() {
     }
 }
 
-/// Names, and a place for the secrets that are come across.
+/// The scope of [`Names`] with a collector of secrets.
 struct Gathering {
     names: Names,
     parts: SecretParts,
@@ -216,7 +216,7 @@ impl Scope for Gathering {
     }
 }
 
-/// The secrets that an expression comes across, but for those of references and the result.
+/// Checks the secrets collected during the evaluation, without those of references and of the result.
 #[track_caller]
 fn check_parts(text: &str, expected: &[&str]) {
     let (exprs, root, problems) = lower_expression(text);

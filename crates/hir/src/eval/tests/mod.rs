@@ -1,4 +1,4 @@
-//! Expressions as text, and what they come to.
+//! Tests of the evaluator: expressions as text and their formatted results.
 
 mod accesses;
 mod bodies;
@@ -24,7 +24,8 @@ use crate::{
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
-/// Evaluates `text` among the [names](Names) and compares what comes out: the value, then one line for each problem.
+/// Evaluates `text` in the scope of [`Names`] and compares the result: the value, then one line for each
+/// diagnostic.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     assert_eq!(outcome(text), expected, "{text}");
@@ -62,7 +63,7 @@ fn evaluated(text: &str) -> Result<Evaluated, Interrupt> {
     evaluate(&exprs, root, &Names::new())
 }
 
-/// The value alone, even where there are problems.
+/// The value alone, even if there are diagnostics.
 fn value_of(text: &str) -> Value {
     evaluated(text).expect("nothing interrupts").value
 }
@@ -75,7 +76,7 @@ fn show_problem(problem: &EvalDiagnostic) -> String {
     line
 }
 
-/// A value with everything that tests look at: marks, types of unknowns, refinements.
+/// Formats a value with its marks, the types of unknown values, and refinements.
 fn show(value: &Value) -> String {
     let (bare, marks) = value.unmark();
     let mut text = show_bare(&bare);
@@ -126,7 +127,7 @@ fn show_known(known: &Refinements) -> String {
     text
 }
 
-/// What the tests may refer to.
+/// The scope of the tests.
 struct Names {
     variables: BTreeMap<&'static str, Value>,
 }
@@ -241,7 +242,7 @@ impl Scope for Names {
     }
 }
 
-/// No files, no time.
+/// An environment without files and time.
 struct NoWorld;
 
 impl FunctionEnv for NoWorld {

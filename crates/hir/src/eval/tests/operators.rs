@@ -1,4 +1,4 @@
-//! Operators, conditionals and templates (hcl 4.4, 4.6).
+//! Tests of operators, conditionals and templates.
 
 use super::{check, check_all};
 

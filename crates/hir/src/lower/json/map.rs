@@ -1,8 +1,8 @@
-//! Where parts of the native text stand in the JSON text.
+//! Maps ranges of the native text to ranges of the JSON text.
 
 use syntax::{TextRange, TextSize};
 
-/// Pieces of the native text, in its order. What is between them stands nowhere.
+/// The mapped pieces of the native text, in order. Text between the pieces has no counterpart.
 #[derive(Debug, Default)]
 pub(in crate::lower) struct Map {
     pieces: Vec<Piece>,
@@ -12,9 +12,9 @@ pub(in crate::lower) struct Map {
 struct Piece {
     native: TextRange,
     source: TextRange,
-    /// Whether both are the same text, so that a part of one is a part of the other.
+    /// Set if both ranges have the same text, so that offsets inside of them correspond.
     is_exact: bool,
-    /// Whether it belongs to other blocks, too: a type or a label that several share.
+    /// Set for a block type or a label in the JSON text that several native blocks share.
     is_shared: bool,
 }
 
@@ -32,7 +32,7 @@ impl Map {
         self.pieces.push(Piece { native, source, is_exact: false, is_shared: true });
     }
 
-    /// Where a part of the native text stands.
+    /// The range of the JSON text that corresponds to a range of the native text.
     pub(in crate::lower) fn source(&self, native: TextRange) -> TextRange {
         let first = self.pieces.partition_point(|it| it.native.end() <= native.start());
         let behind = self.pieces.partition_point(|it| it.native.start() < native.end());
@@ -48,7 +48,7 @@ impl Map {
                 TextRange::new(start, end.max(start))
             }
             _ => {
-                // Nothing of it stands there: the end of what comes before it.
+                // No piece overlaps the range: use the end of the piece before it.
                 let before = first.checked_sub(1).and_then(|it| self.pieces.get(it));
                 TextRange::empty(before.map_or(TextSize::from(0), |it| it.source.end()))
             }

@@ -1,4 +1,4 @@
-//! The JSON syntax (`reference`: hcl 3.3): a text as the native one that says the same, and where each part of that stands.
+//! Lowers the JSON syntax: translates a file to equivalent native text, and maps ranges back to the file.
 //!
 //! ```text
 //! JSON ──shape──► native text ──parser, lowering──► items
@@ -6,13 +6,13 @@
 //!   └──────map─────────┘
 //! ```
 //!
-//! Start at [`lower`]. What a property is (an argument, a block, a label) is known for the blocks of the language: [`shape`]
-//! says it. In a body whose meaning a schema gives, an object may be an argument or a block: it is written as both, and whoever
-//! has the schema takes the one that it asks for ([`crate::item::Body::fitted`]).
+//! Start reading at [`lower`]. For blocks of the language, [`shape`] says if a property is an argument, a block or
+//! a label. In a body that a schema describes, an object may be an argument or a block: it is written as both, and
+//! the code that has the schema chooses one ([`crate::item::Body::fitted`]).
 //!
-//! **Invariant:** everything that is said of a text has places of that text, never of the native one.
-//! **Invariant:** what is wrong with the native text was told of as something of the JSON text.
-//! **Absent on purpose:** the meaning of blocks, which is that of the native syntax.
+//! **Invariant:** all ranges in the result are ranges of the JSON text, never of the native text.
+//! **Invariant:** errors of the native text are reported as errors of the JSON text.
+//! **Absent on purpose:** the meaning of blocks, which the lowering of the native syntax defines.
 
 mod map;
 mod shape;
@@ -26,13 +26,13 @@ use self::write::Writer;
 use super::{Lowered, Problem, SYNTAX_ERROR, SourceMap, body, lower_items, syntax_problem};
 use crate::suggest;
 
-/// A text of the JSON syntax in the native one.
+/// The native text of a file in the JSON syntax.
 pub(super) struct Native {
     pub(super) text: String,
     pub(super) map: Map,
     problems: Vec<Problem>,
     unread: Vec<TextRange>,
-    /// Whether the text could not be read to its end: what seems to be wrong with the rest need not be.
+    /// Set if the JSON text has a syntax error. Further problems may be consequences of it.
     pub(super) is_broken: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn native(text: &str) -> Native {
     }
 }
 
-/// Lowers a file of the JSON syntax.
+/// Lowers a file in the JSON syntax.
 pub(super) fn lower(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered {
     let Native { text, map, problems, unread, is_broken } = native(text);
     let parse = syntax::parse_file(&text);
@@ -71,7 +71,7 @@ pub(super) fn lower(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered
     lowered
 }
 
-/// The headers of the top-level blocks, as native text, each with the place of its block.
+/// The headers of the top-level blocks in the native syntax, each with the range of its block.
 pub(crate) fn headers(text: &str) -> Vec<(TextRange, String)> {
     let Native { text, map, .. } = native(text);
     let blocks = syntax::parse_file(&text).tree().blocks();
@@ -79,7 +79,7 @@ pub(crate) fn headers(text: &str) -> Vec<(TextRange, String)> {
     blocks.map(|block| (place(&block), body::header_text(&block))).collect()
 }
 
-/// A fix replaces native text.
+/// Maps a problem to the JSON text. Drops its fix, which would insert native text.
 fn mapped(map: &Map, problem: Problem) -> Problem {
     let related = problem.related.map(|it| map.source(it));
     Problem { range: map.source(problem.range), related, fix: None, ..problem }
@@ -91,10 +91,10 @@ impl SourceMap {
     }
 }
 
-/// The summary of a property that nobody asks for.
+/// The summary of the diagnostic for an unexpected property.
 pub(crate) const EXTRANEOUS: &str = "Extraneous JSON object property";
 
-/// A property that is neither an argument nor a block.
+/// The problem of a property that is neither an argument nor a block.
 pub(super) fn extraneous<'n>(
     range: TextRange,
     name: &str,
@@ -105,7 +105,7 @@ pub(super) fn extraneous<'n>(
     Problem::error("unsupported-argument", range, EXTRANEOUS, detail)
 }
 
-/// A problem of the JSON text that its native form does not have.
+/// A problem of the JSON text itself.
 fn fault(range: TextRange, summary: &str, detail: impl Into<String>) -> Problem {
     Problem::error(SYNTAX_ERROR, range, summary, detail)
 }

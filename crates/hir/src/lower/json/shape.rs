@@ -1,42 +1,42 @@
-//! What the properties of each block of the language are.
+//! The meaning of properties in each block type of the language.
 
-/// What a string means.
+/// The interpretation of strings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
-    /// It is a template.
+    /// The string is a template.
     Template,
-    /// It is an expression: a reference, a keyword, a type.
+    /// The string is an expression: a reference, a keyword or a type.
     Raw,
-    /// It is itself.
+    /// The string is literal.
     Literal,
-    /// It is itself, but for references to configurations of providers.
+    /// The string is literal, except for references to provider configurations.
     Requirement,
 }
 
-/// What an object as the body of a block has.
+/// The properties of a JSON object that is the body of a block.
 pub(super) struct Shape {
     /// Arguments whose strings are expressions.
     pub(super) raw: &'static [&'static str],
-    /// Arguments whose strings are themselves.
+    /// Arguments whose strings are literal.
     pub(super) literal: &'static [&'static str],
-    /// Blocks, each with the number of its labels.
+    /// Block types, each with its number of labels.
     pub(super) blocks: &'static [(&'static str, usize, &'static Shape)],
-    /// Everything else.
+    /// The interpretation of all other properties.
     pub(super) rest: Rest,
 }
 
-/// What properties are that a shape does not name.
+/// The interpretation of properties that a shape does not name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Rest {
     /// Arguments.
     Arguments(Mode),
-    /// What the schema says: arguments or blocks.
+    /// Arguments or blocks, as the schema says.
     Schema,
-    /// Wrong.
+    /// Errors.
     Nothing,
 }
 
-/// A file.
+/// The top level of a file.
 pub(super) static FILE: Shape = Shape {
     raw: &[],
     literal: &[],
@@ -198,13 +198,13 @@ static REMOVED: Shape = Shape {
 };
 
 impl Shape {
-    /// The block that a property is, and how many labels it has.
+    /// The shape and the number of labels of a block type. `None` if the property is not a block.
     pub(super) fn block(&self, name: &str) -> Option<(usize, &'static Shape)> {
         let mut blocks = self.blocks.iter();
         blocks.find(|(kind, ..)| *kind == name).map(|(_, labels, shape)| (*labels, *shape))
     }
 
-    /// How the strings of an argument are read; none if it is none.
+    /// The interpretation of an argument's strings. `None` if the property is not an argument.
     pub(super) fn mode(&self, name: &str) -> Option<Mode> {
         match self.rest {
             _ if self.raw.contains(&name) => Some(Mode::Raw),
@@ -215,13 +215,13 @@ impl Shape {
         }
     }
 
-    /// Every name that it has.
+    /// All names of the shape, for suggestions.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         let arguments = self.raw.iter().chain(self.literal).copied();
         arguments.chain(self.blocks.iter().map(|(kind, ..)| *kind))
     }
 
-    /// The body of a block of a schema.
+    /// The shape of a body that a schema describes.
     pub(super) fn of_schema() -> &'static Shape {
         &SCHEMA
     }

@@ -1,11 +1,11 @@
-//! Writing strings: as templates, as expressions, or as they are.
+//! Writes JSON strings as native templates, expressions or literal strings.
 
 use syntax::{AstNode, NodeOrToken, SyntaxError, TextRange, TextSize, json::JsonString};
 
 use super::{fault, shape::Mode, write::Writer};
 use crate::lower::{Problem, syntax_problem};
 
-/// What stands for an expression that could not be read.
+/// The native text for an expression with a syntax error.
 const MISSING: &str = "()";
 
 impl Writer {
@@ -17,7 +17,7 @@ impl Writer {
         }
     }
 
-    /// A text that is an expression.
+    /// Writes a string that is an expression.
     fn raw(&mut self, string: &JsonString) {
         let parse = syntax::parse_expression(&string.text);
         match parse.errors() {
@@ -43,7 +43,7 @@ impl Writer {
         self.whole(MISSING, string.range);
     }
 
-    /// A text with sequences. What is between them is quoted; they stand as they are.
+    /// Writes a template: copies its interpolations and directives, and escapes the text between them.
     fn template(&mut self, string: &JsonString) {
         let parse = syntax::parse_template(&string.text);
         if !parse.errors().is_empty() {
@@ -62,11 +62,13 @@ impl Writer {
         self.whole("\"", quote(string.range.end() - TextSize::from(1)));
     }
 
-    /// A part of a text, as it is. Where a line would end an argument it goes on.
+    /// Copies a part of a string. If `is_one_line` is set, replaces line breaks by spaces, because they would end
+    /// an argument.
     fn copied(&mut self, string: &JsonString, part: TextRange, is_one_line: bool) {
         let text = &string.text[part];
         let is_plain = string.place(part).len() == part.len();
-        // Quotes may hold lines that count; then each stands in brackets or it is no expression.
+        // Line breaks in strings, heredocs and comments are significant. Keep them if the text may have any of
+        // these.
         let joined = match is_one_line && !text.contains(['"', '<', '#', '/']) {
             true => text.replace(['\n', '\r'], " "),
             false => text.to_owned(),
@@ -83,18 +85,18 @@ impl Writer {
     }
 }
 
-/// Whether a text may have sequences.
+/// Returns true if a string may contain interpolations or directives.
 fn is_template(text: &str) -> bool {
     text.contains("${") || text.contains("%{")
 }
 
-/// A text between quotes, without any sequence.
+/// Writes a quoted native string without interpolations and directives.
 pub(super) fn quoted(text: &str) -> String {
     let text = escaped(text).replace("${", "\\u0024{").replace("%{", "\\u0025{");
     format!("\"{text}\"")
 }
 
-/// A text as it stands between quotes; sequences stay what they are.
+/// Escapes a text for a quoted string. Interpolations and directives stay active.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! What a text says natively, and where what is said of it stands.
+//! Tests of the translation to native text, and of the locations of problems.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn check_native(text: &str, expected: Expect) {
     expected.assert_eq(&native.text);
 }
 
-/// What is wrong with a text, each with what stands at the place.
+/// Compares the problems of a text, each with the text at its location.
 #[track_caller]
 fn check(text: &str, expected: Expect) {
     let lowered = lower(text, (false, false));
@@ -251,7 +251,7 @@ fn any_json() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Nothing panics, places are in the text, and the native text is right wherever the JSON text is.
+    /// Checks that nothing panics, that all ranges are in the text, and that valid JSON gives valid native text.
     #[test]
     fn every_text_has_a_native_form(text in any_json()) {
         let native = native(&text);

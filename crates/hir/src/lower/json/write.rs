@@ -1,4 +1,4 @@
-//! Writing blocks and expressions.
+//! Writes blocks and expressions as native text.
 
 use rustc_hash::FxHashMap;
 use syntax::{
@@ -13,19 +13,20 @@ use super::{
 };
 use crate::lower::{PLACE, Problem};
 
-/// What was written so far.
+/// The native text under construction.
 #[derive(Default)]
 pub(super) struct Writer {
     pub(super) text: String,
     pub(super) map: Map,
     pub(super) problems: Vec<Problem>,
-    /// Strings that could not be read. Something else stands for them, of which nothing is said.
+    /// The ranges of strings with syntax errors. A placeholder stands for them, so problems inside are dropped.
     pub(super) unread: Vec<TextRange>,
-    /// In how many bodies of schemas, which are written twice.
+    /// The nesting depth in schema bodies, which are written twice.
     depth: usize,
 }
 
-/// Bodies of schemas that are nested more deeply are arguments only: each is written once more for each around it.
+/// The depth limit for writing objects as blocks. Deeper schema bodies are written only as arguments, because the
+/// size doubles with each level.
 const MOST_BODIES: usize = 16;
 
 impl Writer {
@@ -33,19 +34,19 @@ impl Writer {
         TextSize::of(&self.text)
     }
 
-    /// Writes what stands nowhere.
+    /// Writes text without a counterpart in the JSON text.
     pub(super) fn glue(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Writes something that stands for all of a place.
+    /// Writes text that corresponds to `source` as a whole.
     pub(super) fn whole(&mut self, text: &str, source: TextRange) {
         let start = self.at();
         self.text.push_str(text);
         self.map.whole(TextRange::new(start, self.at()), source);
     }
 
-    /// Writes what stands just so at a place.
+    /// Writes text that is equal to the JSON text at `source`.
     pub(super) fn exact(&mut self, text: &str, source: TextSize) {
         let start = self.at();
         self.text.push_str(text);
@@ -58,7 +59,7 @@ impl Writer {
         self.map.shared(TextRange::new(start, self.at()), source);
     }
 
-    /// A file is an object, or several in an array.
+    /// Writes a file, which is an object or an array of objects.
     pub(super) fn file(&mut self, root: &JsonValue) {
         match &root.kind {
             JsonKind::Object(_) | JsonKind::Array(_) => self.body(root, &FILE),
@@ -70,7 +71,7 @@ impl Writer {
         }
     }
 
-    /// The properties of a body: of an object, or of all objects of an array.
+    /// The properties of a body, which is an object or an array of objects.
     fn properties<'j>(&mut self, body: &'j JsonValue) -> Vec<&'j JsonProperty> {
         const OBJECT: &str =
             "A JSON object is required here, to define arguments and child blocks.";
@@ -135,7 +136,7 @@ impl Writer {
         self.problems.push(super::extraneous(name.range, &name.text, shape.names()));
     }
 
-    /// An object of a schema's body as the blocks that it is if the schema says so.
+    /// Writes a property of a schema body as blocks, in case the schema says that it is a block type.
     fn perhaps_blocks(&mut self, name: &JsonString, value: &JsonValue) {
         let is_object = |it: &JsonValue| matches!(it.kind, JsonKind::Object(_));
         let may_be = match &value.kind {
@@ -145,7 +146,7 @@ impl Writer {
         };
         if may_be && self.depth < MOST_BODIES && addr::is_identifier(&name.text) {
             self.depth += 1;
-            // What is wrong inside was told of when it was written as an argument.
+            // Problems inside are already reported for the argument.
             let known = self.problems.len();
             self.blocks(name, value, 0, Shape::of_schema());
             self.problems.truncate(known);
@@ -164,7 +165,7 @@ impl Writer {
         self.labelled(kind, &mut given, value, labels, shape);
     }
 
-    /// Goes down the objects whose names are labels.
+    /// Descends through the objects whose property names are labels.
     fn labelled<'j>(
         &mut self,
         kind: &'j JsonString,
@@ -286,7 +287,7 @@ fn opening(value: &JsonValue) -> TextRange {
     }
 }
 
-/// A file that ends too early has none.
+/// The closing bracket of a value. Empty if the file ends before it.
 fn closing(value: &JsonValue) -> TextRange {
     let end = value.range.end();
     TextRange::new(end.checked_sub(1.into()).unwrap_or(end).max(value.range.start()), end)

@@ -1,12 +1,12 @@
-//! Each error of the reference: its summary, its detail and, between the marks, its place. `⏎` is a newline; a place that the detail names is
-//! given in bytes.
+//! Each of OpenTofu's syntax errors: its summary, its detail and, between the marks, its position. `⏎` is a
+//! newline. A position that the detail names is given in bytes.
 //!
-//! Where the two differ: a bracket that is missing after an index is reported where it is missed, while the reference reports the place that it
-//! recovers at.
+//! One difference: a missing bracket after an index is reported where it is missing, while OpenTofu reports the
+//! position at which it resumes.
 
 use crate::parse_file;
 
-/// The first error of the text without the marks is the one given.
+/// Checks that the first error of the text without the marks is the given one.
 #[track_caller]
 fn check(marked: &str, summary: &str, detail: &str) {
     let marked = marked.replace('⏎', "\n");

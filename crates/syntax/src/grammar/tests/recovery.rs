@@ -1,4 +1,4 @@
-//! What is still read after an error, and which errors are not repeated.
+//! Tests of the items that are still parsed after an error, and of errors that are not repeated.
 
 use expect_test::{Expect, expect};
 
@@ -6,7 +6,8 @@ use super::{errors, outline};
 use crate::ast::{BodyItem, HasItems};
 use crate::{MAX_DEPTH, parse_expression, parse_file};
 
-/// The names of the attributes and blocks of a file, blocks with theirs in braces, and the errors.
+/// Checks the names of the attributes and blocks of a file, with the names of a block's items in braces, and the
+/// errors.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     let parse = parse_file(text);

@@ -1,11 +1,11 @@
-//! Correct texts and their trees, first of all where HCL is not what one expects.
+//! Trees of correct texts, above all for forms in which HCL is surprising.
 
 use expect_test::{Expect, expect};
 
 use super::{errors, outline};
 use crate::{SyntaxNode, parse_chunk, parse_expression, parse_template, parse_traversal};
 
-/// The tree of an expression that has no error.
+/// Checks the tree of an expression without errors.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     let parse = parse_expression(text);

@@ -1,4 +1,4 @@
-//! What functions on moments, prefixes, formats, secrets and paths give.
+//! Tests of functions on timestamps, prefixes, formats, secrets and paths.
 
 use super::{call, check};
 
@@ -223,7 +223,7 @@ fn identifiers_and_secrets() {
     ]);
 }
 
-/// Keys made for this test, and "hello" encrypted by another program.
+/// The keys were made for this test. Another program encrypted "hello" with them.
 #[test]
 fn keys_are_read_in_three_formats() {
     let keys = [

@@ -1,11 +1,11 @@
-//! What functions take of a budget.
+//! Tests of the memory that functions charge to a budget.
 
 use crate::{
     Budget, Exceeded, Type, Value,
     functions::{FunctionEnv, RenderError, lookup},
 };
 
-/// Surroundings with a budget.
+/// An environment with a budget.
 struct Limited(Budget);
 
 impl FunctionEnv for Limited {
@@ -50,7 +50,8 @@ fn a_hash_that_would_take_days_ends_at_an_interrupt() {
     assert_eq!(error.exceeded, Some(Exceeded::Interrupted));
 }
 
-/// A megabyte must hold everything that a call makes; the result would take `expected` bytes at least.
+/// Checks that a call fails with a limit of one megabyte, that it would need at least `expected` bytes, and that
+/// it charges nothing.
 #[track_caller]
 fn exceeds(name: &str, args: &[Value], expected: u64) {
     let env = Limited(Budget::new(1 << 20));

@@ -1,4 +1,4 @@
-//! Each mark rule of a function matters: without it, a secret shows unmarked.
+//! Checks that each mark rule of a function matters: without the rule, a secret appears unmarked.
 
 use super::call;
 use crate::{
@@ -10,7 +10,7 @@ fn ephemeral(value: impl Into<Value>) -> Value {
     value.into().with_mark(Mark::Ephemeral)
 }
 
-/// A call whose result must be ephemeral, or for `ephemeralasnull` must not be.
+/// Returns a call whose result must be ephemeral; for `ephemeralasnull` it must not be.
 fn example(rule: RuleId) -> Option<(&'static str, Vec<Value>)> {
     let secret = || ephemeral("a");
     Some(match rule {

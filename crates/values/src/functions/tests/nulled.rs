@@ -1,9 +1,9 @@
-//! `ephemeralasnull`, case by case: the cases of the reference's own test, by their names.
+//! Tests of `ephemeralasnull`, with the cases of OpenTofu's own test under the same names.
 
 use super::World;
 use crate::{Mark, MarkKind, Marks, Type, Value, functions::lookup};
 
-/// The marks that a case is about.
+/// The marks that a case uses.
 #[derive(Clone, Copy)]
 enum With {
     Neither,
@@ -25,7 +25,7 @@ impl With {
         value.with_marks(&marks.iter().cloned().collect::<Marks>())
     }
 
-    /// What it leaves of a value: nothing where that is ephemeral, but for the other mark.
+    /// Returns the expected result for a value: null if the value is ephemeral, with only the other mark.
     fn left_of(self, value: Value) -> Value {
         match self {
             Neither | Sensitive => self.on(value),
@@ -71,7 +71,7 @@ fn each_case_of_the_reference_gives_what_it_gives_there() {
         let lists = (list(vec![inside.0.clone()]), list(vec![inside.1.clone()]));
         cases.push((format!("listcontents{with}"), lists.0, lists.1));
         cases.push((format!("mapcontents{with}"), map(inside.0), map(inside.1)));
-        // What is not known yet is not known to be null: only the marks differ.
+        // An unknown value does not become a known null; only its marks change.
         let unknown = Value::unknown(Type::String);
         let left = if matches!(mark, Both | Sensitive) { Sensitive } else { Neither };
         cases.push((format!("unknown{with}"), mark.on(unknown.clone()), left.on(unknown)));

@@ -1,4 +1,4 @@
-//! What holds for every function and every value.
+//! Properties that hold for every function and every value.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A function with arguments at random, or with those of one of its samples, of which some are others: of another sample, of
-/// the type of the parameter, or anything.
+/// Generates a function with random arguments, or with the arguments of one of its samples, some of them replaced.
+/// A replacement comes from another sample, has the type of the parameter, or is any value.
 fn arguments() -> impl Strategy<Value = Sample> {
     let random = (select(callable().collect::<Vec<_>>()), vec(value(), 0..4));
     prop_oneof![1 => random, 4 => varied()]
@@ -87,7 +87,7 @@ fn varied() -> impl Strategy<Value = Sample> {
     drawn.boxed()
 }
 
-/// A value that converts to the type of a parameter, most of the time.
+/// Generates a value that usually converts to the type of a parameter.
 fn of_shape(shape: Shape) -> BoxedStrategy<Value> {
     let number = || (-3_i64..12).prop_map(Value::int);
     let text = || select(vec!["", "a", "b,c", "k", "1", "true", "é", "a\nb"]).prop_map(Value::from);
@@ -120,7 +120,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<Value> {
     }
 }
 
-/// A run of calls that all fail would show nothing.
+/// Checks that the generated calls are useful: if all calls failed, the properties would show nothing.
 #[test]
 fn most_calls_that_are_drawn_succeed_and_every_function_is_reached() {
     const DRAWN: u32 = 6_000;
@@ -141,7 +141,7 @@ fn most_calls_that_are_drawn_succeed_and_every_function_is_reached() {
     assert!(succeeded * 2 > DRAWN, "{succeeded} of {DRAWN}");
 }
 
-/// One part of the arguments, by counting all parts.
+/// Changes one part of the arguments. `which` is its number in a walk over all parts.
 pub(super) fn at_part(
     args: &[Value],
     which: usize,
@@ -170,7 +170,7 @@ fn is_unknown_somewhere(value: &Value) -> bool {
     !value.is_wholly_known()
 }
 
-/// Whether what is said of `partial` allows `exact`: unknown parts may be anything that their refinements allow.
+/// Returns true if `partial` allows `exact`: an unknown part may be any value that its refinements allow.
 pub(super) fn allows(partial: &Value, exact: &Value) -> bool {
     match (partial.kind(), exact.kind()) {
         (Kind::Unknown(known), _) => {
@@ -200,7 +200,7 @@ pub(super) fn allows(partial: &Value, exact: &Value) -> bool {
     }
 }
 
-/// `PROPTEST_CASES` asks for more; there are many functions, so each case counts four times.
+/// `PROPTEST_CASES` can raise the number of cases. There are many functions, so each case counts four times.
 fn config() -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
@@ -299,7 +299,7 @@ fn an_error_does_not_quote_a_secret() {
     assert!(!error.message.contains("hunter2"), "{error}");
 }
 
-/// Texts that functions find fault with while they look for the type of the result, or deep inside.
+/// Texts that functions reject while they determine the type of the result, or deep inside their body.
 #[test]
 fn no_phase_of_a_call_quotes_a_secret() {
     let quoting = [
@@ -338,7 +338,7 @@ fn no_phase_of_a_call_quotes_a_secret() {
     }
 }
 
-/// Numbers, and the lengths of prefixes, are parts of arguments as texts are.
+/// Numbers and prefix lengths are parts of arguments too, and may be secret.
 #[test]
 fn no_message_has_a_number_of_a_secret() {
     let quoting: [(&str, Vec<Value>, usize); 8] = [
@@ -363,7 +363,7 @@ fn no_message_has_a_number_of_a_secret() {
     }
 }
 
-/// The reference's words for what is not shown, by the marks that it has.
+/// OpenTofu's words for hidden values depend on their marks.
 #[test]
 fn what_is_not_shown_is_called_by_its_marks() {
     let said = |marks: &[Mark], name: &str| {

@@ -1,4 +1,4 @@
-//! What functions give for known, unmarked arguments.
+//! Tests of results for known, unmarked arguments.
 
 use super::check;
 use crate::functions::all;

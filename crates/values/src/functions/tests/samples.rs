@@ -1,5 +1,6 @@
-//! Calls that succeed, at least one of every function, and what holds for each of them with parts of the arguments unknown,
-//! refined or marked. What is drawn at random fails in the conversion of its arguments too often to show as much.
+//! Sample calls that succeed, at least one per function. Each is repeated with parts of its arguments unknown,
+//! refined or marked. Randomly generated calls fail too often in the conversion of their arguments to test as
+//! much.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::{
 /// A function and its arguments.
 pub(super) type Sample = (&'static Function, Vec<Value>);
 
-/// A line for each: the name, and the arguments in JSON.
+/// One sample per line: the name, and the arguments in JSON.
 const SAMPLES: &str = include_str!("samples.txt");
 
 pub(super) fn samples() -> Vec<Sample> {
@@ -27,7 +28,7 @@ fn sample(line: &str) -> Sample {
     let (name, args) = line.split_once(' ').unwrap_or_else(|| panic!("no arguments: {line}"));
     let function = lookup(name).unwrap_or_else(|| panic!("no function {name}"));
     let args = match name {
-        // Keys are long.
+        // Keys are too long for the file.
         "rsadecrypt" => {
             vec![include_str!("keys/hello.base64").into(), include_str!("keys/pkcs8.pem").into()]
         }
@@ -36,7 +37,7 @@ fn sample(line: &str) -> Sample {
     (function, args)
 }
 
-/// Those that can be called at all.
+/// Returns the functions that can be called at all.
 pub(super) fn callable() -> impl Iterator<Item = &'static Function> {
     all().filter(|it| !it.is_form() && it.place != Place::Removed)
 }
@@ -52,7 +53,8 @@ fn every_function_has_a_call_that_succeeds() {
     assert!(missing.is_empty(), "samples.txt has no call of {missing:?}");
 }
 
-/// Unknown values that the value may turn out to be: nothing is known of it, or as much as can be.
+/// Returns unknown values that may turn out to be the value: without refinements, and with all possible
+/// refinements.
 fn unknowns_of(value: &Value) -> Vec<Value> {
     let mut unknowns = vec![Value::unknown(value.ty())];
     if value.is_null() || value.ty() == Type::Dynamic {
@@ -79,7 +81,7 @@ fn unknowns_of(value: &Value) -> Vec<Value> {
     unknowns
 }
 
-/// Samples, and the same with arguments that have the types of their parameters: lists, sets and maps with elements.
+/// Returns the samples, and the same calls with arguments converted to the parameter types: lists, sets and maps.
 fn typed_samples() -> Vec<Sample> {
     let mut found = samples();
     for (function, args) in samples() {
@@ -126,14 +128,14 @@ fn a_sample_with_an_unknown_part_allows_what_it_becomes() {
     assert!(checked > 2_000, "{checked}");
 }
 
-/// Two unknown parts can deceive where one does not.
+/// Two unknown parts can reveal errors that one does not.
 #[test]
 fn a_sample_with_two_unknown_parts_allows_what_it_becomes() {
     for (function, args) in typed_samples() {
         let exact = function.call(&args, &World).expect("a sample");
         let count = parts(&args);
         for (first, second) in (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b))) {
-            // The later one first: it is not renumbered by what is gone.
+            // Replace the later part first, because replacing the earlier one would change the later one's number.
             let partial = at_part(&args, second, |part| Value::unknown(part.ty()));
             let partial = at_part(&partial, first, |part| Value::unknown(part.ty()));
             let result = function.call(&partial, &World);
@@ -147,7 +149,7 @@ fn a_sample_with_two_unknown_parts_allows_what_it_becomes() {
     }
 }
 
-/// Other values of the same type, of which one may change the result.
+/// Returns other values of the same type, of which one may change the result.
 fn others_of(part: &Value) -> Vec<Value> {
     match part.ty() {
         Type::String => ["", "a", "zz", "1", "true", "b"].map(Value::from).to_vec(),
@@ -164,7 +166,7 @@ fn others_of(part: &Value) -> Vec<Value> {
 fn a_part_of_a_sample_that_shows_in_the_result_marks_it() {
     let (mut checked, mut shown) = (0, 0);
     for (function, args) in typed_samples() {
-        // What these give is about marks.
+        // The results of these functions depend on marks.
         if matches!(function.rule, RuleId::EphemeralAsNull | RuleId::IsSensitive) {
             continue;
         }
@@ -209,7 +211,7 @@ fn a_part_of_a_sample_that_shows_in_the_result_marks_it() {
     assert!(checked > 1_400 && shown * 2 > checked, "{shown} of {checked} parts show");
 }
 
-/// The same value with every text and every name in it changed.
+/// Returns the value with every text and every name in it changed.
 fn with_texts(value: &Value, change: &impl Fn(&str) -> String) -> Value {
     let entries = |entries: &BTreeMap<crate::Str, Value>| {
         let changed = entries
@@ -225,8 +227,8 @@ fn with_texts(value: &Value, change: &impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// What is secret is in the text of an argument, in a part of it, or in a name; the argument as a whole is marked, or just
-/// the part that has it.
+/// The secret is the text of an argument, a part of it, or a name. The mark is on the whole argument, or only on
+/// the part with the secret.
 #[test]
 fn no_error_quotes_a_text_or_a_name_of_a_secret() {
     const SECRET: &str = "hunter2";
@@ -268,7 +270,7 @@ fn no_error_quotes_a_text_or_a_name_of_a_secret() {
     assert!(refused > 300, "{refused}");
 }
 
-/// Whether a name of an attribute that is not marked itself has the text: it is no secret there.
+/// Returns true if the text occurs in an attribute name of an unmarked value, where it is not a secret.
 fn has_plain_name(value: &Value, text: &str) -> bool {
     let names = value.as_map().into_iter().flatten().any(|(name, _)| name.contains(text));
     names && value.marks().is_empty()

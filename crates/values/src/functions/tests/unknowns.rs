@@ -1,4 +1,4 @@
-//! What is known of results whose arguments are not.
+//! Tests of the facts that are known about results of unknown arguments.
 
 use super::call;
 use crate::{Kind, Number, Refinements, Type, Value};

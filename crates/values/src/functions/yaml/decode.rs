@@ -1,4 +1,4 @@
-//! Reads YAML: one document, whose maps become objects and whose sequences become tuples.
+//! Decodes one YAML document. Mappings become objects and sequences become tuples.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 use super::scalar;
 use crate::{Kind, Str, Type, Value, convert, go_quoted};
 
-/// Deeper nesting is refused.
+/// The maximum nesting depth.
 const DEEPEST: usize = 256;
 
-/// More values than this do not come of aliases.
+/// The maximum number of values, including those that aliases repeat.
 const MOST: usize = 1_000_000;
 
-/// Reads a document.
+/// Decodes a document.
 pub(super) fn decode(text: &str) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.contains(is_control) {
@@ -35,20 +35,20 @@ pub(super) fn decode(text: &str) -> Result<Value, String> {
     reader.document()
 }
 
-/// What no YAML has in it, unless it is escaped.
+/// Returns true for characters that YAML allows only in escaped form.
 fn is_control(c: char) -> bool {
     let is_low = c < ' ' && !matches!(c, '\t' | '\n' | '\r');
     is_low
         || matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// A node that has an anchor.
+/// A node with an anchor.
 enum Anchored {
-    /// It is being read.
+    /// The node is still being read.
     Pending,
     Complete {
         value: Value,
-        /// How many values there are in it.
+        /// The number of values in it.
         values: usize,
     },
 }
@@ -58,24 +58,25 @@ struct Reader<'t> {
     parser: Parser<'t, StrInput<'t>>,
     anchors: BTreeMap<usize, Anchored>,
     values: usize,
-    /// In characters.
+    /// The length of the text in characters.
     length: usize,
     last_line: LastLine,
 }
 
-/// What stands after the last line end.
+/// The content after the last line break.
 #[derive(Clone, Copy)]
 enum LastLine {
-    /// Indented text, to which the parser adds the end that it does not have.
+    /// Indented text. The parser adds the missing line break to it.
     Text,
-    /// Nothing but spaces, of which the parser makes an empty line if they are as many as the block's.
+    /// Only spaces. The parser reads them as an empty line if there are as many as the block is indented.
     Spaces,
     Other,
 }
 
 type Next<'t> = (Event<'t>, Span);
 
-/// The first line has no number, and the others are counted from zero, but columns from one: as the references do it.
+/// Adds a position to a message as OpenTofu does: the first line gets none, other lines count from zero, and
+/// columns from one.
 fn at(span: &Span, message: &str) -> String {
     match span.start.line().saturating_sub(1) {
         0 => message.to_owned(),
@@ -95,7 +96,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What is wrong, in the references' words where those are easily found.
+    /// Returns the message for a syntax error, in OpenTofu's words if the mapping is simple.
     fn syntax_problem(&self, problem: &str, span: &Span) -> String {
         if problem.ends_with("found unknown anchor") {
             return format!("reference to undefined anchor {}", go_quoted(self.name_at(span)));
@@ -151,7 +152,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The text of a scalar. A block at the end of a text without a line end has none either.
+    /// Returns the text of a scalar. A block at the end of a text without a final line break has no final line
+    /// break either.
     fn ended<'s>(&self, text: &'s str, style: ScalarStyle, span: &Span) -> &'s str {
         let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
         if !is_block || span.end.index() < self.length {
@@ -178,7 +180,7 @@ impl<'t> Reader<'t> {
         Err(at(span, &format!("can't interpret {what} as {tag}")))
     }
 
-    /// Counts values, those that aliases repeat included: a small text must not become a large value.
+    /// Counts values, including those that aliases repeat, so that a small text cannot become a huge value.
     fn count(&mut self, more: usize) -> Result<(), String> {
         self.values += more;
         if self.values > MOST { Err("there are too many values".to_owned()) } else { Ok(()) }
@@ -189,7 +191,7 @@ impl<'t> Reader<'t> {
         anchor: usize,
         read: impl FnOnce(&mut Self) -> Result<Value, String>,
     ) -> Result<Value, String> {
-        // Zero is no anchor.
+        // Zero means that the node has no anchor.
         if anchor > 0 {
             self.anchors.insert(anchor, Anchored::Pending);
         }
@@ -223,7 +225,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The name of the alias that stands there.
+    /// Returns the name of the alias at a position.
     fn name_at(&self, span: &Span) -> &'t str {
         let line = self.text.lines().nth(span.start.line().saturating_sub(1)).unwrap_or("");
         let start = line.char_indices().nth(span.start.col()).map_or(line.len(), |(at, _)| at);
@@ -251,7 +253,7 @@ impl<'t> Reader<'t> {
                     let is_merge = text == "<<" && tag.is_none();
                     let key = scalar(&text, style, &tag_name(tag.as_deref()))
                         .map_err(|message| at(&span, &message))?;
-                    // A key's anchor names nothing, as in the references.
+                    // An anchor on a key is ignored, as in OpenTofu.
                     self.anchors.remove(&anchor);
                     (if is_merge { None } else { Some(key_text(&key, &span)?) }, span)
                 }
@@ -286,7 +288,7 @@ fn key_text(key: &Value, span: &Span) -> Result<Str, String> {
 
 fn scalar(text: &str, style: ScalarStyle, tag: &str) -> Result<Value, String> {
     match style {
-        // A block without lines is a null of a string in the references.
+        // A block without lines is a null string, as in OpenTofu.
         ScalarStyle::Literal | ScalarStyle::Folded if text.is_empty() => {
             Ok(Value::null(Type::String))
         }

@@ -1,17 +1,17 @@
-//! Writes YAML, byte for byte as the references do, whose writer is libyaml: strings in double quotes, those of several
-//! lines as literal blocks, lists in maps without more indentation.
+//! Encodes YAML, byte for byte as OpenTofu does, which follows libyaml: strings in double quotes, multi-line
+//! strings as literal blocks, and lists in mappings without additional indentation.
 
 use crate::{Kind, Value};
 
-/// From this column on, a text is cut at the next space.
+/// The column from which a text is broken at the next space.
 const WIDTH: usize = 80;
 
-/// The longest text that is a key without a question mark.
+/// The length limit for a key without a question mark.
 const LONGEST_KEY: usize = 128;
 
 const STEP: usize = 2;
 
-/// Writes a value that is wholly known and has no marks.
+/// Encodes a value that is wholly known and has no marks.
 pub(super) fn encode(value: &Value) -> String {
     let mut writer = Writer::new();
     writer.node(value, Place::Root);
@@ -23,12 +23,12 @@ pub(super) fn encode(value: &Value) -> String {
     writer.out
 }
 
-/// Where a node stands.
+/// The context of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
     Item,
-    /// After a key, or after the colon below a key with a question mark.
+    /// After a key, or after the colon that follows a key with a question mark.
     Entry,
     Key,
     /// A key without a question mark.
@@ -39,11 +39,11 @@ struct Writer {
     out: String,
     column: usize,
     indent: Option<usize>,
-    /// Whether what was written last is white space.
+    /// True if the last character written is white space.
     is_spaced: bool,
-    /// Whether only indentation and dashes stand on the line.
+    /// True if the line has only indentation and dashes so far.
     is_indented: bool,
-    /// Whether the document might go on, for all that a reader knows.
+    /// True if a reader could not know that the document ends here.
     is_open: bool,
 }
 
@@ -73,7 +73,7 @@ impl Writer {
         self.is_open = false;
     }
 
-    /// Goes to a column of a new line, unless it is there.
+    /// Moves to a column, on a new line if necessary.
     fn line(&mut self, column: usize) {
         let is_past = self.column > column || self.column == column && !self.is_spaced;
         if !self.is_indented || is_past {
@@ -165,7 +165,7 @@ impl Writer {
         self.indent = outer;
     }
 
-    /// A literal block. Its hints say whether it begins with white space and how it ends.
+    /// Writes a literal block. Its hints state whether it begins with white space and how it ends.
     fn block(&mut self, text: &str) {
         self.indicator("|", true, false, false);
         if text.starts_with(|c| c == ' ' || is_break(c)) {
@@ -201,7 +201,7 @@ impl Writer {
     fn quoted(&mut self, text: &str, may_break: bool) {
         self.indicator("\"", true, false, false);
         let mut was_space = false;
-        // Behind a byte order mark libyaml escapes everything.
+        // After a byte order mark, libyaml escapes all characters.
         let is_marked = text.starts_with('\u{feff}');
         let mut chars = text.char_indices().peekable();
         while let Some((at, c)) = chars.next() {
@@ -234,12 +234,13 @@ fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What libyaml takes for printable: nothing beyond the basic plane is.
+/// Returns true for characters that libyaml considers printable; none beyond the Basic Multilingual Plane is.
 fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }
 
-/// Whether a literal block gives the text back: no space before a line's end, nothing to be escaped.
+/// Returns true if a literal block preserves the text: no space before a line break or at the end, and nothing to
+/// escape.
 fn may_be_block(text: &str) -> bool {
     let mut before = None;
     for c in text.chars() {

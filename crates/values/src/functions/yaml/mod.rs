@@ -1,4 +1,4 @@
-//! YAML.
+//! `yamldecode` and `yamlencode`.
 
 mod decode;
 mod encode;
@@ -29,7 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     .nullable(),
 ];
 
-/// The type lies in the text, so that it is open until the text is known.
+/// Returns the type that the YAML text describes; open until the text is known.
 fn yamldecode_type(args: &[Value]) -> Result<Type, FunctionError> {
     match args[0].kind() {
         Kind::String(text) => decode::decode(text)

@@ -1,13 +1,13 @@
-//! What a YAML scalar means: a mixture of YAML 1.1 (`yes`, dates) and 1.2 (`0o17`).
+//! Resolves YAML scalars, with a mixture of YAML 1.1 (`yes`, dates) and 1.2 (`0o17`).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{Number, Type, Value, functions::moment::Moment, go_quoted};
 
-/// The beginning of the tags that YAML defines.
+/// The prefix of the tags that YAML defines.
 const CORE: &str = "tag:yaml.org,2002:";
 
-/// The meaning of a scalar with a tag, or with `""` for none.
+/// Returns the value of a scalar with a tag; an empty `tag` means that it has none.
 pub(super) fn resolve(text: &str, tag: &str, is_plain: bool) -> Result<Value, String> {
     let kind = match tag.strip_prefix(CORE) {
         Some(kind @ ("str" | "bool" | "int" | "float" | "null" | "timestamp" | "binary")) => kind,
@@ -66,7 +66,7 @@ fn infinity(text: &str) -> Value {
     Number::parse(text).map_or_else(|| Value::null(Type::Number), Value::number)
 }
 
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+/// Returns true for `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`.
 fn is_decimal(text: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -89,7 +89,7 @@ fn is_other_base(text: &str) -> bool {
         || text.strip_prefix("0o").is_some_and(|digits| all(digits, 8))
 }
 
-/// A number with a tag that says so: underscores count for nothing, and bases are those of Go, up to 64 bits.
+/// Parses a number with an explicit tag: underscores are ignored, and bases are those of Go, up to 64 bits.
 fn tagged_number(text: &str) -> Option<Value> {
     let plain = text.replace('_', "");
     if let Some(number) = Number::parse(&plain) {

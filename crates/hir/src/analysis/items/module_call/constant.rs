@@ -1,4 +1,5 @@
-//! Variables with `const = true`: what they are given must follow from the variables of the root module alone.
+//! Arguments of variables with `const = true`: their values must follow from the variables of the root module
+//! alone.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +10,8 @@ use crate::{
     names::{ItemName, item as item_of, lookup},
 };
 
-/// What an argument of a call is made from that is known only while something runs, if there is such a part. A variable of
-/// the calling module may be known before: that is for whoever calls it to see.
+/// Returns the reference that makes an argument of a call unknown before anything runs, or `None` if there is none.
+/// A variable of the calling module is accepted here; the calls of that module are checked in turn.
 pub(super) fn dynamic_part(env: &ItemEnv<'_>, item: &Item, input: &Attr) -> Option<String> {
     let mut work: Vec<&StaticRef> = refs_of_input(item, input);
     let mut seen = BTreeSet::new();
@@ -35,7 +36,8 @@ pub(super) fn dynamic_part(env: &ItemEnv<'_>, item: &Item, input: &Attr) -> Opti
     None
 }
 
-/// The references in one argument. Expressions are numbered from the inside out, one argument after the other.
+/// The references in one argument. Expressions are numbered from the inside out, one argument after the other, so
+/// an argument's expressions are contiguous.
 fn refs_of_input<'i>(item: &'i Item, input: &Attr) -> Vec<&'i StaticRef> {
     let ItemKind::ModuleCall(call) = &item.kind else { return Vec::new() };
     let repetition = match call.repetition {

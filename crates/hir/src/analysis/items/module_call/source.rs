@@ -1,4 +1,5 @@
-//! `source` and `version`: what they come to before anything is planned, and whether that module is here.
+//! The `source` and `version` arguments of a call: checks their values before a plan, and that the module is
+//! installed.
 
 use addr::{ModuleSource, Version, VersionConstraint};
 use db::Severity;
@@ -13,8 +14,7 @@ use crate::{
     workspace::is_local_source,
 };
 
-/// Checks both. Nothing ephemeral can be in them (`reference`: ephemeral 1.1, rows 11 and 12), nor anything that is known only
-/// while something runs.
+/// Checks both arguments. They must not be ephemeral, and must be known before anything runs.
 pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call: &ModuleCall) {
     let is_told = refuse_ephemeral(infer, call);
     let version = call.version.map(|version| (version, literal(item, version)));
@@ -48,7 +48,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call:
     }
 }
 
-/// A version that is written as it is: within, none if it is null.
+/// The version if it is a literal; `Some(None)` if it is a literal null, `None` if it is any other expression.
 fn literal(item: &Item, version: ExprId) -> Option<Option<Str>> {
     match &item.exprs[version] {
         Expr::Literal(Literal::String(text)) => Some(Some(text.clone())),
@@ -57,7 +57,7 @@ fn literal(item: &Item, version: ExprId) -> Option<Option<Str>> {
     }
 }
 
-/// Says what is wrong with the expressions as such, and what is ephemeral. Gives whether there was an error.
+/// Reports problems of the two expressions, and ephemeral values. Returns true if there was an error.
 fn refuse_ephemeral(infer: &mut Infer<'_>, call: &ModuleCall) -> bool {
     let before = infer.problems.len();
     if let Some(source) = call.source_expr {
@@ -103,7 +103,8 @@ fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
     )
 }
 
-/// What is in place of a module of a registry, if that is a version that the constraints do not allow.
+/// The error for an installed module whose version does not satisfy the constraints. `None` if the version fits, or
+/// if no version is installed.
 fn other_version(
     env: &ItemEnv<'_>,
     call: &ModuleCall,
@@ -129,7 +130,7 @@ fn other_version(
     Some(ItemProblem::error(expr.into(), "module-not-installed", summary, detail))
 }
 
-/// What is wrong if there is no module where a source says.
+/// The error for a source that leads to no module. `None` if the module is present.
 fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<ItemProblem> {
     const ID: &str = "module-not-installed";
     let path = path_of_source(env.db, env.workspace, env.directory, &call.name, source);
@@ -179,7 +180,7 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
     }
 }
 
-/// A word where the source may be another one because a variable has another value.
+/// A sentence for messages about a source that depends on other values, whose change may have changed the source.
 fn given_again(call: &ModuleCall) -> &'static str {
     match call.source_expr {
         Some(_) => {
