@@ -1,18 +1,18 @@
-//! What holds for all bytes that are read as a journal or a lock. The fuzz targets (`fuzz/`) and `tests/hostile` run the same
-//! functions.
+//! Properties that hold for all bytes that are read as a journal or a lock. The fuzz targets (`fuzz/`) and
+//! `tests/hostile` run these functions.
 
 use crate::LockInfo;
 use crate::journal::frame::{Reading, frame, read};
 
-/// What a header begins with.
+/// The start of a header.
 const HEAD: &[u8] = b"MFJ\x01";
 
-/// The entries of a journal are what it begins with, byte for byte; what follows them was never whole. Entries that are framed here
-/// are all read.
+/// Checks that the entries that were read are the start of the journal, byte for byte, and that entries that are
+/// framed here are all read.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_journal_frames(bytes: &[u8]) {
     match read(bytes) {
         Reading::Entries(entries) => {
@@ -25,12 +25,12 @@ pub fn check_journal_frames(bytes: &[u8]) {
     let entries: Vec<Vec<u8>> = bytes.split(|it| *it == 0xff).map(<[u8]>::to_vec).collect();
     let whole = framed(&entries);
     assert_eq!(read(&whole), Reading::Entries(entries.clone()));
-    // An entry that holds a header of its own, or ends one that its own begins, looks like damage where it is cut off. Entries are
-    // text, in which no header can be.
+    // An entry that contains a header, or that completes one together with its own header, looks like damage if it
+    // is cut. Real entries are text, in which no header can occur.
     if whole.windows(HEAD.len()).filter(|it| *it == HEAD).count() > entries.len() {
         return;
     }
-    // A run that was killed while it wrote leaves the entries before.
+    // A run that was killed while it wrote an entry leaves the entries before it.
     let cut = &whole[..whole.len() - 1];
     assert_eq!(read(cut), Reading::Entries(entries[..entries.len() - 1].to_vec()));
 }
@@ -40,11 +40,11 @@ fn framed(entries: &[Vec<u8>]) -> Vec<u8> {
     numbered.flat_map(|(number, entry)| frame(number, entry).expect("it is short")).collect()
 }
 
-/// What a lock says is kept when it is written.
+/// Checks that a lock is written again without loss.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_lock(bytes: &[u8]) {
     let Some(info) = LockInfo::from_json(bytes) else { return };
     assert_eq!(LockInfo::from_json(info.to_json().as_bytes()).as_ref(), Some(&info));

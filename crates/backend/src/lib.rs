@@ -1,4 +1,4 @@
-//! Where state lives: storages of opaque bytes with a generation, their locks, and workspaces.
+//! Storage of state: stores of opaque bytes with a generation, their locks, and workspaces.
 //!
 //! Start reading at [`StateStore`], then [`JournalStore`], [`LockInfo`], [`LocalStore`] and [`LocalWorkspaces`].
 //!
@@ -13,15 +13,15 @@
 //!                        └─ MemoryJournal    tests
 //! ```
 //!
-//! Encryption belongs between the caller and a storage: because a store takes opaque bytes, it is one type that
-//! implements [`StateStore`] around another one and touches nothing else. The same holds for the entries of a
-//! [`JournalStore`], which is a file next to a local state, and one in the data directory where the state is remote.
+//! Encryption belongs between the caller and a store. Because a store takes opaque bytes, encryption is one type that
+//! implements [`StateStore`] over another one and needs no other change. The same holds for the entries of a
+//! [`JournalStore`]: a file beside a local state, or a file in the data directory if the state is remote.
 //!
 //! **Invariant:** a write that is interrupted at any point leaves either the old bytes or the new bytes in place.
 //! **Invariant:** a write names the generation that it replaces; a store never overwrites what its caller has not seen.
-//! **Invariant:** an entry of a journal is durable when its call has returned, and the one before it when it begins.
+//! **Invariant:** an entry of a journal is durable when its call returns, and the one before it when it begins.
 //! **Invariant:** files are created with mode 0600, from their first byte on.
-//! **Absent on purpose:** what the bytes mean (`state`), configuration syntax, prompts, clocks and host names.
+//! **Absent on purpose:** the meaning of the bytes (`state`), configuration syntax, prompts, clocks and host names.
 #![expect(
     clippy::disallowed_methods,
     reason = "storages are an edge: they are the ones that touch files"

@@ -1,4 +1,4 @@
-//! What a lock says about its owner, and waiting for one.
+//! The owner information of a lock, and waiting for a lock.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{HeldLock, StateStore, StoreError};
 
-/// The owner of a lock. The JSON form, key order included, is the one that other tools write and read.
+/// The owner of a lock. Its JSON form, including the order of the keys, is the one that other tools use.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct LockInfo {
-    /// A UUID that `force-unlock` asks for.
+    /// A UUID, which `force-unlock` requires.
     #[serde(rename = "ID")]
     pub id: String,
-    /// What is being done, e.g. `OperationTypeApply`.
+    /// The operation, such as `OperationTypeApply`.
     pub operation: String,
     /// Free text.
     pub info: String,
@@ -22,14 +22,14 @@ pub struct LockInfo {
     pub who: String,
     /// The version of the program.
     pub version: String,
-    /// RFC 3339, UTC.
+    /// The creation time, RFC 3339 in UTC.
     pub created: String,
-    /// The storage's own name of the state; filled in by the storage.
+    /// The store's name of the state, which the store sets.
     pub path: String,
 }
 
 impl LockInfo {
-    /// A lock's text for a caller that knows the clock and the host.
+    /// Creates the information for a lock. The caller provides the time and the host.
     pub fn new(id: String, operation: &str, who: String, version: &str, created: String) -> Self {
         Self {
             id,
@@ -41,12 +41,12 @@ impl LockInfo {
         }
     }
 
-    /// The bytes of a lock file.
+    /// The content of a lock file.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a struct of strings is always valid JSON")
     }
 
-    /// Reads a lock file; one that is damaged gives `None`, because a lock needs no readable owner.
+    /// Parses a lock file. `None` if it is damaged; a lock is valid without readable owner information.
     pub fn from_json(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
@@ -61,7 +61,7 @@ impl Default for LockInfo {
             info: empty(),
             who: empty(),
             version: empty(),
-            // Go's zero time, which is what other tools print for a lock without a time.
+            // Go's zero time, which other tools show for a lock without a time.
             created: "0001-01-01T00:00:00Z".to_owned(),
             path: empty(),
         }
@@ -82,19 +82,19 @@ impl fmt::Display for LockInfo {
     }
 }
 
-/// `2026-01-02T03:04:05.6Z` as Go's `Time.String` prints it; anything else stays as it is.
+/// Converts `2026-01-02T03:04:05.6Z` to the format of Go's `Time.String`. Any other text stays the same.
 fn go_time(rfc3339: &str) -> String {
     let utc = rfc3339.strip_suffix('Z').and_then(|it| it.split_once('T'));
     utc.map_or_else(|| rfc3339.to_owned(), |(date, time)| format!("{date} {time} +0000 UTC"))
 }
 
-/// Takes the lock, trying again after 1, 2, 4 … 16 seconds until `timeout` has passed.
+/// Takes the lock. Retries after 1, 2, 4 … 16 seconds until `timeout` has passed.
 ///
-/// `sleep` waits; it is the caller's, so that an interrupt can end the wait (by dropping this future) and tests need
-/// no clock.
+/// `sleep` waits. The caller provides it, so that an interrupt can end the wait by dropping this future and tests
+/// need no clock.
 ///
 /// # Errors
-/// The last [`StoreError::Locked`], or the first error of another kind.
+/// Returns the last [`StoreError::Locked`], or the first error of another kind.
 pub async fn acquire<S, F>(
     store: &dyn StateStore,
     info: LockInfo,

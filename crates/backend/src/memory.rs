@@ -1,11 +1,11 @@
-//! A storage without a disk, for tests; clones share their content.
+//! A state store in memory, for tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::lock::LockInfo;
 use crate::store::{BoxFuture, Expected, Generation, HeldLock, Snapshot, StateStore, StoreError};
 
-/// A store in memory. Clones are the same store, as two processes' handles of one file would be.
+/// A store in memory. Clones share their content, like two processes that use one file.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
     shared: Arc<Mutex<Shared>>,

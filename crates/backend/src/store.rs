@@ -1,4 +1,4 @@
-//! The contract of a storage.
+//! The interface of state stores.
 
 use std::fmt;
 use std::io;
@@ -8,105 +8,108 @@ use std::sync::Arc;
 
 use crate::lock::LockInfo;
 
-/// A boxed future, so that storages can be trait objects.
+/// A boxed future, so that stores can be trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A place that keeps one sequence of bytes (a state) and can be locked.
+/// A store for one sequence of bytes (a state), which can be locked.
 ///
-/// Calls of one store may overlap; a store orders them itself.
+/// Calls of one store may overlap; the store orders them itself.
 pub trait StateStore: Send + Sync {
-    /// Reads the current bytes. A store that has never been written (or holds no bytes at all) gives `None`.
+    /// Reads the current bytes. `None` if the store was never written or is empty.
     ///
     /// # Errors
-    /// [`StoreError::Io`] and, for remote storages, whatever keeps them from answering.
+    /// Returns [`StoreError::Io`], and for remote stores the error that prevents an answer.
     fn read(&self) -> BoxFuture<'_, Result<Option<Snapshot>, StoreError>>;
 
-    /// Replaces the bytes, provided that the store still holds what `expected` says.
+    /// Replaces the bytes, provided that the store still holds the expected ones.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when it does not; nothing has changed then.
+    /// Returns [`StoreError::Conflict`] if it does not; nothing has changed then.
     fn write<'a>(
         &'a self,
         bytes: &'a [u8],
         expected: Expected,
     ) -> BoxFuture<'a, Result<Generation, StoreError>>;
 
-    /// Finds out whether a write can succeed, as far as that can be told without one. Whoever is about to change the world
-    /// asks before.
+    /// Checks whether a write can succeed, as far as this is possible without writing. Call it before changing
+    /// real objects.
     ///
     /// # Errors
-    /// [`StoreError::Io`] with the place that cannot be written.
+    /// Returns [`StoreError::Io`] with the path that cannot be written.
     fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Takes the lock without waiting; [`acquire`](crate::acquire) waits.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] when someone else has it.
+    /// Returns [`StoreError::Locked`] if the state is already locked.
     fn lock(&self, info: LockInfo) -> BoxFuture<'_, Result<Box<dyn HeldLock>, StoreError>>;
 
-    /// Removes somebody else's lock, named by its ID.
+    /// Removes the lock of another process. `id` is the ID of that lock.
     ///
     /// # Errors
-    /// [`StoreError::LockId`] when the lock has another ID, [`StoreError::NotLocked`] when there is none,
-    /// [`StoreError::Alive`] when its owner is a process on this machine that still runs.
+    /// Returns [`StoreError::LockId`] if the lock has another ID, [`StoreError::NotLocked`] if there is none, or
+    /// [`StoreError::Alive`] if its owner is a running process on this machine.
     fn force_unlock<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
 }
 
-/// A lock that is ours until it is released (or dropped, which releases it as well as it can without waiting).
+/// A lock that is held until it is released. Dropping it releases it, too, as far as this is possible without
+/// waiting.
 pub trait HeldLock: Send + Sync + fmt::Debug {
-    /// What was written into the lock.
+    /// The information that was written to the lock.
     fn info(&self) -> &LockInfo;
 
-    /// Returns true if nothing was stored before, and something empty is there now only to carry the lock.
+    /// Returns true if there was no state before, and an empty one was created only for the lock.
     fn has_made_store(&self) -> bool {
         false
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     ///
     /// # Errors
-    /// [`StoreError::Io`]; the lock may then still exist, and `force-unlock` removes it.
+    /// Returns [`StoreError::Io`]; the lock may then still exist, and `force-unlock` removes it.
     fn release(self: Box<Self>) -> BoxFuture<'static, Result<(), StoreError>>;
 }
 
-/// Bytes as they were read, and the generation that a later write has to name.
+/// The bytes of a state as they were read, and the generation that a later write must name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Snapshot {
+    /// The bytes.
     pub bytes: Vec<u8>,
+    /// The generation of the bytes.
     pub generation: Generation,
 }
 
-/// State holds sensitive values: only its size is shown.
+/// Shows only the size, because state holds sensitive values.
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Snapshot({} bytes at {:?})", self.bytes.len(), self.generation)
     }
 }
 
-/// Names one version of a store's bytes; it means something only to the store that gave it.
+/// The identity of one version of a store's bytes. It is meaningful only to the store that returned it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Generation(Arc<str>);
 
 impl Generation {
-    /// Wraps a storage's own version text: an object generation, an ETag, a counter.
+    /// Wraps a store's own version text, such as an object generation, an ETag or a counter.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 
-    /// The storage's own version text.
+    /// The store's own version text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What a write expects to replace.
+/// The content that a write expects to replace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// Nothing has been stored yet.
+    /// Nothing is stored yet.
     Missing,
-    /// The store still holds this version.
+    /// The store still holds this generation.
     At(Generation),
-    /// Whatever is there (`state push -force`).
+    /// Any content (`state push -force`).
     Anything,
 }
 
@@ -116,18 +119,18 @@ impl From<&Option<Snapshot>> for Expected {
     }
 }
 
-/// Why a storage could not do what it was asked.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The stored bytes are not the ones that the caller has seen.
+    /// The stored bytes are not the ones that the caller has read.
     #[error(
         "the state has changed since it was read; run the command again to work with the new one"
     )]
     Conflict,
-    /// Someone holds the lock. `cause` is the storage's own word for it.
+    /// The state is already locked. `cause` is the store's own text.
     #[error("{cause}")]
     Locked { cause: String, holder: Option<Box<LockInfo>> },
-    /// `force_unlock` named a lock that is not the one in place.
+    /// `force_unlock` was called with an ID other than that of the lock.
     #[error("lock id {given:?} does not match existing lock{}", .existing.as_deref().map(|it| format!(" {it:?}")).unwrap_or_default())]
     LockId { given: String, existing: Option<String> },
     /// `force_unlock` found no lock.
@@ -138,19 +141,19 @@ pub enum StoreError {
         "local state cannot be unlocked by another process; end the process that holds the lock instead"
     )]
     Alive,
-    /// An entry of a journal is not what was written, although later ones are there.
+    /// An entry of a journal was damaged after it was written, because later entries follow.
     #[error("{} is damaged at byte {offset}", .path.display())]
     Damaged { path: PathBuf, offset: usize },
-    /// A journal in a format that this version does not know.
+    /// A journal has a format that this version does not support.
     #[error("{} is a journal of format {format}, and this version of Mayfly knows format 1 only", .path.display())]
     NewerJournal { path: PathBuf, format: u8 },
-    /// A file or directory could not be used.
+    /// A file or directory could not be accessed.
     #[error("failed to {action} {}: {source}", .path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },
 }
 
 impl StoreError {
-    /// Turns an I/O error into one that names the action and the path.
+    /// Returns a function that adds the action and the path to an I/O error.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.to_owned(), source }
     }

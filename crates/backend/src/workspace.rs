@@ -1,4 +1,4 @@
-//! Workspaces of the local backend: which exist, and where each one's state is.
+//! The workspaces of the local backend and the paths of their states.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ pub struct LocalWorkspaces {
     directory: PathBuf,
 }
 
-/// Why a workspace could not be made, found or removed.
+/// An error when a workspace is created, found or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// The name cannot be a segment of a URL or a path.
+    /// The name is not valid as a segment of a URL or a path.
     #[error(
         "The workspace name {0:?} is not allowed. The name must contain only URL safe characters, and no path separators."
     )]
@@ -35,7 +35,7 @@ pub enum WorkspaceError {
 }
 
 impl LocalWorkspaces {
-    /// The `local` backend's own settings: `path` and `workspace_dir`, both relative to `root`.
+    /// Creates the layout from the `local` backend's settings `path` and `workspace_dir`, both relative to `root`.
     pub fn new(root: &Path, path: Option<&str>, workspace_dir: Option<&str>) -> Self {
         Self {
             path: root.join(path.unwrap_or("terraform.tfstate")),
@@ -43,10 +43,10 @@ impl LocalWorkspaces {
         }
     }
 
-    /// Where a workspace's state lies, whether or not it exists.
+    /// The paths of a workspace's state. The workspace need not exist.
     ///
     /// # Errors
-    /// [`WorkspaceError::InvalidName`].
+    /// Returns [`WorkspaceError::InvalidName`].
     pub fn paths(&self, workspace: &str) -> Result<LocalPaths, WorkspaceError> {
         if workspace == DEFAULT_WORKSPACE {
             return Ok(LocalPaths::at(&self.path));
@@ -57,7 +57,7 @@ impl LocalWorkspaces {
     /// All workspaces: the default one, then the others by name.
     ///
     /// # Errors
-    /// [`WorkspaceError::Store`] when the folder of workspaces cannot be read.
+    /// Returns [`WorkspaceError::Store`] if the directory of workspaces cannot be read.
     pub fn list(&self) -> Result<Vec<String>, WorkspaceError> {
         let mut names = Vec::new();
         match std::fs::read_dir(&self.directory) {
@@ -77,18 +77,18 @@ impl LocalWorkspaces {
         Ok(names)
     }
 
-    /// Whether a workspace has been made.
+    /// Returns true if a workspace exists.
     ///
     /// # Errors
-    /// [`WorkspaceError::InvalidName`].
+    /// Returns [`WorkspaceError::InvalidName`].
     pub fn contains(&self, workspace: &str) -> Result<bool, WorkspaceError> {
         Ok(workspace == DEFAULT_WORKSPACE || self.folder(workspace)?.is_dir())
     }
 
-    /// Makes an empty workspace.
+    /// Creates an empty workspace.
     ///
     /// # Errors
-    /// [`WorkspaceError::Exists`] and [`WorkspaceError::InvalidName`].
+    /// Returns [`WorkspaceError::Exists`] or [`WorkspaceError::InvalidName`].
     pub fn create(&self, workspace: &str) -> Result<(), WorkspaceError> {
         if self.contains(workspace)? {
             return Err(WorkspaceError::Exists(workspace.to_owned()));
@@ -97,10 +97,10 @@ impl LocalWorkspaces {
         Ok(std::fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?)
     }
 
-    /// Removes a workspace with all that is in its folder; whether its state may go is the caller's question.
+    /// Removes a workspace with everything in its directory. The caller must check that its state may be deleted.
     ///
     /// # Errors
-    /// [`WorkspaceError::DefaultUndeletable`] and [`WorkspaceError::Missing`].
+    /// Returns [`WorkspaceError::DefaultUndeletable`] or [`WorkspaceError::Missing`].
     pub fn delete(&self, workspace: &str) -> Result<(), WorkspaceError> {
         if workspace == DEFAULT_WORKSPACE {
             return Err(WorkspaceError::DefaultUndeletable);
@@ -120,8 +120,8 @@ impl LocalWorkspaces {
     }
 }
 
-/// A name is what can stand in a URL path as it is. The reference also takes `.` and `..`, which lead out of the
-/// folder of workspaces; we do not.
+/// Returns true if the name can be used in a URL path without escaping. Unlike OpenTofu, this refuses `.` and
+/// `..`, which lead out of the directory of workspaces.
 pub fn is_valid_workspace_name(name: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.~$&+:=@".contains(it);
     !name.is_empty() && name != "." && name != ".." && name.chars().all(is_plain)

@@ -1,8 +1,8 @@
-//! The allocator: it clears memory when that is freed, and says where the program was when there is no more.
+//! The global allocator. It clears memory when memory is freed, and reports an allocation that fails.
 //!
-//! The only place of this workspace with `unsafe` code. The standard library ends a program whose allocation fails, and gives
-//! no stable way to say anything before that: only an allocator itself sees the failure. This one forwards every call
-//! unchanged and looks at the result.
+//! This is the only module of the workspace with `unsafe` code. The standard library aborts a program whose
+//! allocation fails, and has no stable hook that runs before the abort. Only the allocator itself sees the
+//! failure. This one forwards every call unchanged and inspects the result.
 
 use std::{
     alloc::{GlobalAlloc, Layout},
@@ -18,12 +18,13 @@ static ALLOCATOR: Reporting<ZeroAlloc<mimalloc::MiMalloc>> =
 struct Reporting<A>(A);
 
 #[expect(unsafe_code, reason = "an allocator is an unsafe trait; see the head of this file")]
-// SAFETY: every call is passed on with its arguments, and its result returned, so that what the inner allocator promises and
-// asks for holds here as well. `realloc` stays the trait's own, as in `ZeroAlloc`: a new block, a copy, and a free that clears.
+// SAFETY: every method forwards its arguments to the inner allocator and returns the result of that, so the
+// contract of the inner allocator holds here too. `realloc` keeps the default of the trait, as in `ZeroAlloc`: it
+// allocates a new block, copies, and frees the old block, which clears it.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Reporting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise about `layout` is passed on.
+        // SAFETY: the caller's guarantees for `layout` are passed on.
         let block = unsafe { self.0.alloc(layout) };
         if block.is_null() {
             report(layout.size());
@@ -33,7 +34,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Reporting<A> {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise about `layout` is passed on.
+        // SAFETY: the caller's guarantees for `layout` are passed on.
         let block = unsafe { self.0.alloc_zeroed(layout) };
         if block.is_null() {
             report(layout.size());
@@ -43,16 +44,17 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Reporting<A> {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the block came from `alloc` above, which is the inner allocator's.
+        // SAFETY: the block was returned by `alloc` above, hence by the inner allocator.
         unsafe { self.0.dealloc(block, layout) }
     }
 }
 
-/// Says on stderr what could not be had and where. Must not allocate.
+/// Prints to stderr the size of the failed allocation, and what the program was doing. Must not allocate.
 #[cold]
 #[inline(never)]
 fn report(size: usize) {
-    // What the standard library does on the way to the abort allocates, and fails again.
+    // The standard library allocates on its way to the abort. That fails again and must not be reported a second
+    // time.
     static IS_REPORTED: AtomicBool = AtomicBool::new(false);
     if IS_REPORTED.swap(true, Ordering::Relaxed) {
         return;
@@ -71,7 +73,7 @@ const BEGIN: &[u8] = b"\nMayfly ran out of memory while ";
 const END: &[u8] = b" bytes more could not be had. What was done so far is in the state or in its journal, which the next run takes over; \
 nothing of the values in memory is shown here. Give it more memory, or make the value smaller that grows there.\n";
 
-/// A number in digits.
+/// Writes a number in decimal digits into `digits` and returns the part that is used.
 fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
     let mut begin = digits.len();
     for (index, digit) in digits.iter_mut().enumerate().rev() {

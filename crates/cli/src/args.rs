@@ -1,4 +1,5 @@
-//! The command line, as the reference has it: `-flag`, `-flag=value`, `-flag value` and the same with two dashes.
+//! The command line. It accepts the syntax of OpenTofu: `-flag`, `-flag=value`, `-flag value`, and each with two
+//! dashes.
 
 use std::{any::TypeId, num::NonZero, path::PathBuf};
 
@@ -8,7 +9,8 @@ use clap::{
 };
 use engine::Operation;
 
-/// Makes clap's two dashes of the reference's one, so that both are understood.
+/// Adds the second dash to OpenTofu's flags with one dash, because clap only knows flags with two. Both forms are
+/// accepted.
 pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut rest_is_positional = false;
     args.into_iter()
@@ -26,7 +28,7 @@ pub(crate) fn normalize(args: impl IntoIterator<Item = String>) -> Vec<String> {
         .collect()
 }
 
-/// `-help plan` asks for the help of `plan`, which clap wants after it.
+/// Moves a help flag before the command to the end: clap expects `plan -help` for `-help plan`.
 pub(crate) fn with_help_last(mut args: Vec<String>) -> Vec<String> {
     let flags = args.iter().skip(1).take_while(|arg| arg.starts_with('-')).count();
     let help = args.iter().take(flags + 1).position(|arg| matches!(arg.as_str(), "-h" | "--help"));
@@ -37,7 +39,7 @@ pub(crate) fn with_help_last(mut args: Vec<String>) -> Vec<String> {
     args
 }
 
-/// A flag's value as Go understands it, which the reference is written in.
+/// Parses a boolean flag value with the spellings that Go accepts, and therefore OpenTofu.
 fn go_bool(text: &str) -> Result<bool, &'static str> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
@@ -46,8 +48,8 @@ fn go_bool(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// Flags that are understood and refused: to pass over one would do something else than what was asked for. The help of each
-/// ends with [`NOT_SUPPORTED`].
+/// Flags that are parsed and then refused. Ignoring such a flag would do something other than what the user
+/// requested. The help text of each ends with [`NOT_SUPPORTED`].
 const REFUSED: &[Refused] = &[
     Refused {
         commands: &["plan", "apply", "destroy", "watch"],
@@ -67,13 +69,13 @@ const NOT_SUPPORTED: &str = "(not supported yet)";
 
 struct Refused {
     commands: &'static [&'static str],
-    /// Names without dashes before them.
+    /// Flag names without the leading dashes.
     flags: &'static [&'static str],
-    /// A sentence if there is more to say than that this version does not have it.
+    /// The error message. `None` for the generic message that this version does not support the flag.
     why: Option<&'static str>,
 }
 
-/// The command line as clap knows it, where every flag may also be given a value, as in `-no-color=false`.
+/// The clap definition of the command line. Every boolean flag also accepts a value, as in `-no-color=false`.
 pub(crate) fn command() -> clap::Command {
     with_refused_flags(with_valued_flags(Cli::command()))
 }
@@ -94,12 +96,12 @@ fn with_refused_flags(mut command: clap::Command) -> clap::Command {
     command
 }
 
-/// The name of the field that a flag is read into.
+/// The clap id of a flag, which is the name of its struct field.
 fn id_of(flag: &str) -> String {
     flag.replace('-', "_")
 }
 
-/// Why a command line is not carried out though it is understood; `None` if no flag of it is refused.
+/// The reason why a valid command line is refused. `None` if it has no refused flag.
 fn refusal(matches: &ArgMatches) -> Option<String> {
     let (name, matches) = matches.subcommand()?;
     let of_command = REFUSED.iter().filter(|it| it.commands.contains(&name));
@@ -111,7 +113,7 @@ fn refusal(matches: &ArgMatches) -> Option<String> {
     })
 }
 
-/// The names of a command and of its flags, as in `state list -id`.
+/// The names of the command and of its flags, without values, as in `state list -id`.
 fn invocation(matches: &ArgMatches) -> String {
     let mut command = &command();
     let mut matches = matches;
@@ -131,7 +133,7 @@ fn invocation(matches: &ArgMatches) -> String {
     words.join(" ")
 }
 
-/// Returns false for a flag that is switched off, which asks for nothing.
+/// Returns true if a flag is given on the command line. A flag that is set to false does not count.
 fn is_given(matches: &ArgMatches, id: &str) -> bool {
     let is_off = matches!(matches.try_get_one::<bool>(id), Ok(Some(false)));
     matches.value_source(id) == Some(ValueSource::CommandLine) && !is_off
@@ -157,15 +159,15 @@ fn with_valued_flags(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_valued_flags)
 }
 
-/// Returns true for a word that another one must follow to make a command, as `state`.
+/// Returns true if a word is the name of a command group, such as `state`, which needs a subcommand.
 pub(crate) fn is_group(word: &str) -> bool {
     command().find_subcommand(word).is_some_and(clap::Command::has_subcommands)
 }
 
-/// Reads a command line that [`normalize`] has been over.
+/// Parses a command line that [`normalize`] returned.
 ///
 /// # Errors
-/// What clap says is wrong with it, or the help that was asked for.
+/// The parse error of clap, or the help text if help was requested.
 pub(crate) fn parse(args: &[String]) -> Result<Cli, clap::Error> {
     let matches = command().try_get_matches_from(args)?;
     let cli = Cli::from_arg_matches(&matches)?;
@@ -179,13 +181,13 @@ pub(crate) struct Cli {
     /// Switch to another directory before executing the command.
     #[arg(long, value_name = "DIR", require_equals = true)]
     pub(crate) chdir: Option<PathBuf>,
-    /// Print the version; the same as the version command.
+    /// Print the version, like the version command.
     #[arg(long)]
     pub(crate) version: bool,
-    /// Why the command line is not carried out, as a sentence.
+    /// The reason why the command line is refused, as a sentence.
     #[arg(skip)]
     pub(crate) refusal: Option<String>,
-    /// The names of the command and of the flags that were given, without any value.
+    /// The names of the command and of the given flags, without any value.
     #[arg(skip)]
     pub(crate) invocation: String,
     #[command(subcommand)]
@@ -194,56 +196,57 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Prepare the working directory: install providers, write the lock file.
+    /// Prepare the working directory: install modules and providers, and write the lock file.
     Init(InitArgs),
     /// Check whether the configuration is valid.
     Validate(ValidateArgs),
-    /// Give files the one layout that all configurations have.
+    /// Rewrite configuration files in the canonical format.
     Fmt(FmtArgs),
-    /// Show the changes that the configuration asks for.
+    /// Show the changes that the configuration requires.
     Plan(PlanArgs),
-    /// Plan, and plan again after every save.
+    /// Show the plan, and plan again after every change of a file.
     Watch(WatchArgs),
     /// Create or update infrastructure.
     Apply(ApplyArgs),
-    /// Destroy what was created before.
+    /// Destroy the objects that are in the state.
     Destroy(ApplyArgs),
-    /// Try expressions, one a line.
+    /// Evaluate expressions interactively.
     Console(ConsoleArgs),
-    /// Take an object that exists into the state.
+    /// Import an existing object into the state.
     Import(ImportArgs),
     /// Show a state or a saved plan.
     Show(ShowArgs),
     /// Show output values of the root module.
     Output(OutputArgs),
-    /// Look into the state.
+    /// Inspect the state.
     State {
         #[command(subcommand)]
         command: StateCommand,
     },
-    /// Show what is known of providers.
+    /// Show information about providers.
     Providers {
         #[command(subcommand)]
         command: ProvidersCommand,
     },
-    /// Show what is known of the language itself.
+    /// Show information about the language.
     Metadata {
         #[command(subcommand)]
         command: MetadataCommand,
     },
-    /// Explain what an error or a warning means, and the ways out.
+    /// Explain an error or a warning, and how to resolve it.
     Explain(ExplainArgs),
     /// Print the version.
     Version(VersionArgs),
-    /// Serve an editor over the language server protocol, on standard input and output.
+    /// Run the language server on standard input and output.
     #[command(alias = "serve")]
     Lsp(LspArgs),
-    /// Release a lock on the state that a crashed command left.
+    /// Release the lock on the state that a crashed command left behind.
     ForceUnlock(ForceUnlockArgs),
 }
 
 impl Command {
-    /// Lets go of the values of variables, which are taken from the command line in their order instead.
+    /// Drops the values of variables that clap collected. They are read in command line order from
+    /// [`crate::variables::ordered_flags`] instead.
     pub(crate) fn forget_values(&mut self) {
         let vars = match self {
             Command::Init(it) => &mut it.vars,
@@ -272,10 +275,10 @@ impl Command {
     }
 }
 
-/// What editors say when they start a language server.
+/// The flags that editors pass when they start a language server.
 #[derive(clap::Args)]
 pub(crate) struct LspArgs {
-    /// Standard input and output, which is all that there is.
+    /// Use standard input and output. This is the only transport.
     #[arg(long)]
     pub(crate) stdio: bool,
 }
@@ -287,7 +290,7 @@ pub(crate) enum StateCommand {
     List(StateListArgs),
     /// Show one resource of the state.
     Show(StateShowArgs),
-    /// Say what became of a creation that a provider never answered.
+    /// Record the outcome of a creation that a provider never confirmed.
     Adopt(StateAdoptArgs),
 }
 
@@ -303,22 +306,22 @@ pub(crate) enum MetadataCommand {
     Functions(MetadataFunctionsArgs),
 }
 
-/// How output looks; every command that people read takes these.
+/// Output options, shared by all commands with human-readable output.
 #[derive(Args, Clone, Default)]
 pub(crate) struct ViewArgs {
-    /// No colours.
+    /// Disable colors.
     #[arg(long)]
     pub(crate) no_color: bool,
-    /// Warnings as a list of one line each, where there are no errors.
+    /// Show each warning as a single line if there are no errors.
     #[arg(long)]
     pub(crate) compact_warnings: bool,
-    /// No lines of progress.
+    /// Hide progress messages.
     #[arg(long)]
     pub(crate) concise: bool,
-    /// Show warnings of one summary as one.
+    /// Show warnings with the same summary as one.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) consolidate_warnings: bool,
-    /// Show errors of one summary as one.
+    /// Show errors with the same summary as one.
     #[arg(long)]
     pub(crate) consolidate_errors: bool,
 }
@@ -334,13 +337,13 @@ pub(crate) struct VarArgs {
     pub(crate) var_files: Vec<PathBuf>,
 }
 
-/// Where a local state lies and how it is locked.
+/// The location of a local state and its locking.
 #[derive(Args, Clone)]
 pub(crate) struct StateArgs {
     /// Lock the state while working on it.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) lock: bool,
-    /// How long to try again for a lock that someone else holds, such as 10s.
+    /// Time to keep retrying while another process holds the lock, such as 10s.
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub(crate) lock_timeout: String,
     /// The state file to read, and to write unless -state-out is given.
@@ -349,42 +352,42 @@ pub(crate) struct StateArgs {
     /// The state file to write.
     #[arg(long, value_name = "PATH")]
     pub(crate) state_out: Option<PathBuf>,
-    /// Where the previous state is kept; "-" for nowhere.
+    /// The file for the backup of the previous state; "-" for no backup.
     #[arg(long, value_name = "PATH")]
     pub(crate) backup: Option<String>,
 }
 
-/// What an operation does, and how.
+/// The options of a plan or an apply.
 #[derive(Args, Clone)]
 pub(crate) struct OperationArgs {
-    /// How many provider operations may run at once.
+    /// Maximum number of concurrent provider operations.
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) parallelism: NonZero<usize>,
-    /// Ask providers for the present state of every object first.
+    /// Read the current state of every object from its provider before planning.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) refresh: bool,
-    /// Plan the destruction of everything.
+    /// Plan to destroy all objects.
     #[arg(long)]
     pub(crate) destroy: bool,
-    /// Only update the state from the real objects.
+    /// Only update the state to match the existing objects.
     #[arg(long)]
     pub(crate) refresh_only: bool,
-    /// Replace this instance even if nothing forces it. May be repeated.
+    /// Replace this instance even if no change requires it. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
-    /// Create what may exist already because a provider's answer to an earlier attempt never came.
+    /// Create objects again whose earlier creation was never confirmed by the provider. They may exist twice then.
     #[arg(long)]
     pub(crate) retry_uncertain: bool,
-    /// Work on this resource and what it depends on only. May be repeated.
+    /// Limit the operation to this resource and its dependencies. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) target: Vec<String>,
-    /// Leave out this resource and what depends on it. May be repeated.
+    /// Exclude this resource and its dependents from the operation. May be repeated.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) exclude: Vec<String>,
-    /// Ask for variables that have no value.
+    /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
-    /// One JSON object a line instead of text.
+    /// Print one JSON object per line instead of text.
     #[arg(long)]
     pub(crate) json: bool,
     /// Show sensitive values in plans. Ephemeral values are never shown.
@@ -407,36 +410,36 @@ pub(crate) struct InitArgs {
     /// "readonly" refuses to change the lock file.
     #[arg(long, value_name = "MODE")]
     pub(crate) lockfile: Option<String>,
-    /// Say that the backend is initialized. False leaves alone what is written down of it.
+    /// Initialize the backend. If false, the backend settings of the last initialization stay.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) backend: bool,
-    /// An argument of the backend, NAME=VALUE, or a file of them. May be repeated.
+    /// An argument of the backend, NAME=VALUE, or a file with such arguments. May be repeated.
     #[arg(long, value_name = "ARGUMENT|FILE")]
     pub(crate) backend_config: Vec<String>,
-    /// Ask on a terminal for variables that decide which modules there are, and where the state is.
+    /// On a terminal, ask for variables that the module sources or the backend need.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
     /// Install modules.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) get: bool,
-    /// Take over where the configuration says that the state is, and leave states elsewhere alone.
+    /// Use the backend of the configuration, and leave states in the previous place untouched.
     #[arg(long)]
     pub(crate) reconfigure: bool,
-    /// Take over where the configuration says that the state is, and copy the states there.
+    /// Use the backend of the configuration, and copy the states there.
     #[arg(long)]
     pub(crate) migrate_state: bool,
-    /// The same: there are no questions.
+    /// Same as -migrate-state, which never asks for confirmation.
     #[arg(long)]
     pub(crate) force_copy: bool,
 }
 
 impl InitArgs {
-    /// Whether states come along to where the configuration says that they are.
+    /// Returns true if states are copied to the place that the configuration names.
     pub(crate) fn migrates_state(&self) -> bool {
         self.migrate_state || self.force_copy
     }
 
-    /// Whether the lock file may not change.
+    /// Returns true if the lock file must not change.
     pub(crate) fn is_lockfile_readonly(&self) -> bool {
         self.lockfile.as_deref() == Some("readonly")
     }
@@ -448,10 +451,10 @@ pub(crate) struct ValidateArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// The result as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Taken for scripts that give it: test files are left out in any case.
+    /// Accepted for compatibility with scripts. Test files are never loaded.
     #[arg(long = "no-tests")]
     pub(crate) _no_tests: bool,
 }
@@ -460,22 +463,22 @@ pub(crate) struct ValidateArgs {
 pub(crate) struct FmtArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// List the files that change.
+    /// List the files whose formatting changes.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) list: bool,
-    /// Write the files that change.
+    /// Write the formatted text to the files.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) write: bool,
-    /// Show what changes.
+    /// Show the formatting changes as a diff.
     #[arg(long)]
     pub(crate) diff: bool,
-    /// Write nothing, and exit with 3 where something would change.
+    /// Write nothing, and exit with status 3 if a file is not formatted.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Directories below, too.
+    /// Also process subdirectories.
     #[arg(long)]
     pub(crate) recursive: bool,
-    /// Files and directories, the working directory where there are none; "-" for standard input.
+    /// Files and directories; "-" for standard input. Defaults to the working directory.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<PathBuf>,
 }
@@ -493,7 +496,7 @@ pub(crate) struct PlanArgs {
     /// Save the plan to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Exit with 2 where there are changes.
+    /// Exit with status 2 if there are changes.
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
 }
@@ -526,13 +529,13 @@ pub(crate) struct ApplyArgs {
     /// A plan saved with "plan -out".
     #[arg(value_name = "PLAN")]
     pub(crate) plan_file: Option<PathBuf>,
-    /// Whether the command is `destroy`, and not `apply -destroy`, which does the same.
+    /// True for the command `destroy`, false for `apply -destroy`, which does the same.
     #[arg(skip)]
     pub(crate) is_destroy: bool,
 }
 
 impl ApplyArgs {
-    /// The operation whose counts the command shows at its end.
+    /// The operation whose result counts the command prints at its end.
     pub(crate) fn operation_done(&self) -> Operation {
         if self.is_destroy { Operation::Destroy } else { Operation::Apply }
     }
@@ -544,13 +547,14 @@ pub(crate) struct ConsoleArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// Lock the state, so that nobody changes it meanwhile.
+    /// Lock the state while the console runs, so that no other process changes it.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) lock: bool,
-    /// How long to try again for a lock that someone else holds, such as 10s.
+    /// Time to keep retrying while another process holds the lock, such as 10s.
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub(crate) lock_timeout: String,
-    /// Taken for scripts that give it: variables without a value are unknown here, and nobody is asked for them.
+    /// Accepted for compatibility with scripts. The console never asks for variables; those without a value are
+    /// unknown.
     #[arg(long = "input", default_value_t = true, action = ArgAction::Set)]
     pub(crate) _input: bool,
     /// The state file to read.
@@ -564,13 +568,13 @@ pub(crate) struct ShowArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// As JSON.
+    /// Print as JSON.
     #[arg(long)]
     pub(crate) json: bool,
     /// Show sensitive values. Ephemeral values are in neither a state nor a plan.
     #[arg(long)]
     pub(crate) show_sensitive: bool,
-    /// A saved plan or a state file; the current state where absent.
+    /// A saved plan or a state file. Defaults to the current state.
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
 }
@@ -581,10 +585,10 @@ pub(crate) struct OutputArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// As JSON.
+    /// Print as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// A string, number or bool as it is.
+    /// Print the value of a string, number or bool without quotes.
     #[arg(long)]
     pub(crate) raw: bool,
     /// Show sensitive values in the list of all outputs.
@@ -593,7 +597,7 @@ pub(crate) struct OutputArgs {
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
-    /// One output.
+    /// The name of one output.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
@@ -607,10 +611,10 @@ pub(crate) struct StateListArgs {
     /// The state file to read.
     #[arg(long, value_name = "PATH")]
     pub(crate) state: Option<PathBuf>,
-    /// Only objects with this id.
+    /// Only list objects with this ID.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// Only these resources, or what is in these modules.
+    /// Only list these resources, or resources in these modules.
     #[arg(value_name = "ADDRESS")]
     pub(crate) addresses: Vec<String>,
 }
@@ -627,7 +631,7 @@ pub(crate) struct StateShowArgs {
     /// Show sensitive values.
     #[arg(long)]
     pub(crate) show_sensitive: bool,
-    /// The instance.
+    /// The address of the resource instance.
     #[arg(value_name = "ADDRESS")]
     pub(crate) address: String,
 }
@@ -640,16 +644,16 @@ pub(crate) struct StateAdoptArgs {
     pub(crate) vars: VarArgs,
     #[command(flatten)]
     pub(crate) state: StateArgs,
-    /// The object does not exist: it may be created again.
+    /// Record that the object does not exist, so that it can be created again.
     #[arg(long, conflicts_with = "id")]
     pub(crate) gone: bool,
-    /// Ask for variables that have no value.
+    /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
-    /// The instance that was about to be created.
+    /// The address of the instance whose creation was not confirmed.
     #[arg(value_name = "ADDRESS")]
     pub(crate) address: String,
-    /// By what the provider knows the object; its documentation says what that is, under "Import".
+    /// The import ID of the object. See "Import" in the provider's documentation.
     #[arg(value_name = "ID", required_unless_present = "gone")]
     pub(crate) id: Option<String>,
 }
@@ -662,16 +666,16 @@ pub(crate) struct ImportArgs {
     pub(crate) vars: VarArgs,
     #[command(flatten)]
     pub(crate) state: StateArgs,
-    /// How many provider operations may run at once.
+    /// Maximum number of concurrent provider operations.
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) parallelism: NonZero<usize>,
-    /// Ask for variables that have no value.
+    /// Ask for the values of variables that have none.
     #[arg(long, default_value_t = true, action = ArgAction::Set)]
     pub(crate) input: bool,
-    /// The instance that the object becomes. Its resource block must be there.
+    /// The address of the instance to import to. The configuration must have its resource block.
     #[arg(value_name = "ADDRESS")]
     pub(crate) address: String,
-    /// By what the provider knows the object; its documentation says what that is, under "Import".
+    /// The import ID of the object. See "Import" in the provider's documentation.
     #[arg(value_name = "ID")]
     pub(crate) id: String,
 }
@@ -682,7 +686,7 @@ pub(crate) struct ProvidersSchemaArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// Required: the schemas are only printed as JSON.
+    /// Required: schemas are only printed as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -691,7 +695,7 @@ pub(crate) struct ProvidersSchemaArgs {
 pub(crate) struct MetadataFunctionsArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// Required: the signatures are only printed as JSON.
+    /// Required: function signatures are only printed as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -700,7 +704,7 @@ pub(crate) struct MetadataFunctionsArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// The id of the error or warning, as a terminal shows it in brackets; all are listed where it is absent.
+    /// The ID of an error or warning, as shown in brackets. Without it, all IDs are listed.
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
 }
@@ -709,7 +713,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct VersionArgs {
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// As JSON.
+    /// Print as JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -720,10 +724,10 @@ pub(crate) struct ForceUnlockArgs {
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) vars: VarArgs,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The ID that the error about the lock shows.
+    /// The lock ID, as shown in the error about the lock.
     #[arg(value_name = "LOCK_ID")]
     pub(crate) id: String,
 }

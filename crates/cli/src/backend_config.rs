@@ -1,7 +1,9 @@
-//! `init -backend-config`: arguments of the backend that the command line gives, so that the configuration need not.
+//! `init -backend-config`: backend arguments from the command line, which add to those of the configuration or
+//! replace them.
 //!
-//! **Invariant:** no message here quotes a value: what is not understood may be a secret, which somebody gave without a name. The
-//! path of a state that was understood is shown as one that the configuration says is ([`crate::place`]).
+//! **Invariant:** no message of this module quotes a value. Text that cannot be parsed may be a secret given
+//! without a name. The path of a state that was parsed is shown, like a path in the configuration
+//! ([`crate::place`]).
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -19,17 +21,20 @@ use crate::{
 
 const ID: &str = "invalid-backend-config";
 
-/// What the flags say: arguments of the local backend, the last word on each. Null takes one away.
+/// The arguments of the local backend that the flags give. A later flag replaces an earlier one. `None` unsets an
+/// argument.
 #[derive(Default)]
 pub(crate) struct BackendConfig {
     arguments: BTreeMap<Str, Option<Str>>,
 }
 
 impl BackendConfig {
-    /// Reads flags in their order, each `NAME=VALUE` or the name of a file; nothing if there are none.
+    /// Reads the flags in order, each either `NAME=VALUE` or the name of a file. Returns `None` if there are no
+    /// flags.
     ///
     /// # Errors
-    /// Diagnostics for what the backend does not understand.
+    /// Diagnostics for arguments that the local backend does not have, and for files that cannot be read or
+    /// parsed.
     pub(crate) fn read(
         session: &Session,
         flags: &[String],
@@ -37,7 +42,7 @@ impl BackendConfig {
         let mut config = BackendConfig::default();
         for flag in flags {
             match flag.split_once('=') {
-                // An empty flag asks for what the configuration says, and for nothing that an earlier init was told.
+                // An empty flag asks for the configuration alone. It drops the arguments of earlier `init` runs.
                 None if flag.is_empty() => {}
                 Some((name, value)) => config.argument(name, value)?,
                 None => config.file(session, Path::new(flag))?,
@@ -92,7 +97,7 @@ impl BackendConfig {
         Err(Failure::Diagnostics(problems, sources))
     }
 
-    /// What the configuration says, with what the flags say in its stead.
+    /// Merges the flags into the configured backend. An argument of the flags wins.
     pub(crate) fn over(&self, configured: &LocalBackend) -> LocalBackend {
         let argument = |name: &str, configured: &Option<Str>| match self.arguments.get(name) {
             Some(given) => given.clone(),
@@ -105,7 +110,7 @@ impl BackendConfig {
     }
 }
 
-/// The text that a file gives to an argument.
+/// The text that a file assigns to an argument. `None` for null, which unsets the argument.
 fn value(given: &variables_file::Given) -> Result<Option<Str>, Box<Diagnostic>> {
     let name = &given.name;
     if !LOCAL_ARGUMENTS.contains(&&**name) {
@@ -125,14 +130,15 @@ fn value(given: &variables_file::Given) -> Result<Option<Str>, Box<Diagnostic>> 
     })
 }
 
-/// What the backend is, and which of its arguments a name may stand for.
+/// The end of a sentence that names the backend, its arguments, and the argument closest to `name` if it looks
+/// mistyped.
 fn backend_and_hint(name: &str) -> String {
     let close = suggest::closest(name, LOCAL_ARGUMENTS);
     let hint = close.map(|it| format!(" Did you mean \"{it}\"?")).unwrap_or_default();
     format!("the selected backend type, which has {}.{hint}", LOCAL_ARGUMENTS.join(" and "))
 }
 
-/// That an empty text names no file.
+/// Returns an error if a path argument is an empty text.
 fn empty(name: &str, text: Option<&Str>, at: Option<Location>) -> Option<Diagnostic> {
     let is_empty = text.is_some_and(|it| it.is_empty());
     let summary = match name {
@@ -143,7 +149,8 @@ fn empty(name: &str, text: Option<&Str>, at: Option<Location>) -> Option<Diagnos
     is_empty.then(|| Diagnostic::error(ID, summary, detail).at(at))
 }
 
-/// What is wrong with a file of assignments, which is no variables file.
+/// Replaces the detail of a parse error in a `-backend-config` file, because the original one describes variables
+/// files.
 fn in_own_words(problem: Diagnostic) -> Diagnostic {
     let detail = "A file that -backend-config names has lines NAME = VALUE, each with a constant value: no blocks, no variables, no calls. Text is written in \
                   quotes. What stands here is not quoted, because it may be a secret.";

@@ -1,9 +1,11 @@
-//! The part of the environment that child processes do not inherit: values of secret input variables, and keys.
+//! The environment variables that child processes do not inherit: values of secret input variables, and keys.
 //!
-//! `TF_VAR_name` and `TF_CLI_ARGS*` are inherited, because a script that a provider or `local-exec` runs may start this program or
-//! `tofu` again. One of them is withheld if it has a value for a variable that the root module declares `sensitive` or `ephemeral`.
+//! Children inherit `TF_VAR_name` and `TF_CLI_ARGS*`, because a script that a provider or `local-exec` runs may
+//! start this program or `tofu` again. Such a variable is withheld if it gives a value to an input variable that
+//! the root module declares `sensitive` or `ephemeral`.
 //!
-//! **Invariant:** as long as the declarations are not known, or cannot be read, every name that may hold a value is withheld.
+//! **Invariant:** until the declarations are known, or if they cannot be read, every name that may hold a value is
+//! withheld.
 
 use std::{
     collections::BTreeSet,
@@ -19,19 +21,20 @@ use crate::{
     variables::{self, VarFlag},
 };
 
-/// The prefix of names that hold the value of one input variable.
+/// The prefix of environment variables that hold the value of one input variable.
 const VARIABLE: &str = "TF_VAR_";
 
-/// The prefix of names that hold arguments, `-var` among them.
+/// The prefix of environment variables that hold command line arguments, including `-var`.
 const ARGUMENTS: &str = "TF_CLI_ARGS";
 
-/// Keys of state and plan encryption: no child needs them.
+/// The keys of state and plan encryption. No child process needs them.
 const ENCRYPTION: &str = "TF_ENCRYPTION";
 
-/// Tokens for the registries that this program talks to. A command may run this program again and need them then.
+/// The prefix of registry tokens. Only commands of `local-exec` inherit these, because such a command may run this
+/// program again.
 const TOKENS: &str = "TF_TOKEN_";
 
-/// Decides which names of the environment children inherit.
+/// Decides which environment variables child processes inherit.
 #[derive(Default)]
 pub(crate) struct ChildEnvironment {
     shared: Mutex<Shared>,
@@ -40,24 +43,25 @@ pub(crate) struct ChildEnvironment {
 #[derive(Default)]
 struct Shared {
     withheld: Withheld,
-    /// The value of `withheld` when the oldest provider process that may still run was started.
+    /// The value of `withheld` at the start of the oldest provider process that may still run.
     started_with: Option<Withheld>,
 }
 
-/// The names of `TF_VAR_` and `TF_CLI_ARGS` that children do not inherit.
+/// The variables named `TF_VAR_…` and `TF_CLI_ARGS…` that children do not inherit.
 #[derive(Clone, Default, PartialEq, Eq)]
 enum Withheld {
-    /// The declarations are not known, or not all of them can be read.
+    /// All of them: the declarations are not known, or some of them cannot be read.
     #[default]
     All,
     Known(BTreeSet<OsString>),
 }
 
 impl ChildEnvironment {
-    /// Takes over which variables the root module of `project` declares as secrets.
+    /// Records which variables the root module of `project` declares as secrets.
     pub(crate) fn declare(&self, project: &Project) {
         let names: Vec<OsString> = names().filter(may_hold_values).collect();
-        // Most environments have none, and looking at every block takes time.
+        // Most environments have no such variable. Skip the search through every block then, because it takes
+        // time.
         let secrets = match names.is_empty() {
             true => Some(BTreeSet::new()),
             false => variables::secret_names(project),
@@ -70,7 +74,7 @@ impl ChildEnvironment {
         };
     }
 
-    /// The names that a provider's process does not inherit, when it is about to be started.
+    /// The variables that a provider process does not inherit. To be called just before the process starts.
     pub(crate) fn withheld_from_provider(&self) -> Vec<OsString> {
         let mut shared = self.shared();
         let withheld = shared.withheld.clone();
@@ -79,19 +83,19 @@ impl ChildEnvironment {
         self.withheld_from_git()
     }
 
-    /// The names that `git` does not inherit when it gets modules.
+    /// The variables that `git` does not inherit when it downloads modules.
     pub(crate) fn withheld_from_git(&self) -> Vec<OsString> {
         names().filter(|name| begins(name, TOKENS) || self.withholds(name)).collect()
     }
 
-    /// The names that the commands of `local-exec` do not inherit.
+    /// The variables that the commands of `local-exec` do not inherit.
     pub(crate) fn withheld_from_commands(&self) -> Vec<OsString> {
         names().filter(|name| self.withholds(name)).collect()
     }
 
-    /// Returns true if provider processes may run whose environment is not what the declarations ask for now. The caller ends them
-    /// all: the next call is about those that are started later. False as long as declarations cannot be read, because nothing is
-    /// planned then.
+    /// Returns true if provider processes may run with an environment that the current declarations no longer
+    /// allow. The caller must end all of them; the next call covers processes that start after this one. Returns
+    /// false as long as the declarations cannot be read, because nothing is planned then.
     pub(crate) fn take_outdated(&self) -> bool {
         let mut shared = self.shared();
         let is_outdated = shared.withheld != Withheld::All
@@ -128,7 +132,7 @@ fn may_hold_values(name: &OsString) -> bool {
 }
 
 fn holds_secret(name: &OsString, secrets: &BTreeSet<Str>) -> bool {
-    // A name that is not UTF-8 is no identifier: no module can declare it.
+    // A name that is not UTF-8 is not an identifier, so no module can declare such a variable.
     let text = name.to_string_lossy();
     match text.strip_prefix(VARIABLE) {
         Some(variable) => secrets.contains(variable),
@@ -136,7 +140,8 @@ fn holds_secret(name: &OsString, secrets: &BTreeSet<Str>) -> bool {
     }
 }
 
-/// Whether arguments give a value to a secret variable. `None` is a text that is not UTF-8.
+/// Returns true if command line arguments give a value to a secret variable. `None`, for a text that is not UTF-8,
+/// counts as true.
 fn gives_secret(arguments: Option<&str>, secrets: &BTreeSet<Str>) -> bool {
     let Some(words) = arguments.and_then(shell_words) else { return true };
     variables::ordered_flags(&args::normalize(words)).iter().any(|flag| match flag {

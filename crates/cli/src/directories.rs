@@ -1,9 +1,9 @@
-//! The directory that a command is called in, and the one that it works in. `-chdir` makes them two.
+//! The directory in which a command is called, and the one in which it works. They differ if `-chdir` is given.
 //!
-//! | what | starts from |
+//! | path | relative to |
 //! |---|---|
 //! | `path.cwd`, `TF_CLI_CONFIG_FILE`, `TF_LOG_PATH` | where the command is called |
-//! | everything else: `abspath`, files, plan files, `-var-file`, `TF_DATA_DIR`, commands, providers | where it works |
+//! | everything else: `abspath`, files, plan files, `-var-file`, `TF_DATA_DIR`, commands, providers | the working directory |
 
 use std::{
     env, fs, io,
@@ -17,7 +17,7 @@ pub(crate) struct Directories {
     pub(crate) works_in: PathBuf,
 }
 
-/// Makes the process work where `-chdir` says.
+/// Changes the working directory of the process to that of `-chdir`.
 ///
 /// # Errors
 /// A sentence for the user if the directory cannot be entered.
@@ -35,7 +35,8 @@ pub(crate) fn enter(chdir: Option<&Path>) -> Result<Directories, String> {
     Ok(Directories { called_in, works_in: working_directory().map_err(unknown)? })
 }
 
-/// The working directory under the name that the user knows: a shell that went through a symbolic link says so in `PWD`.
+/// The working directory under the name that the user used: a shell that followed a symbolic link sets it in
+/// `PWD`.
 fn working_directory() -> io::Result<PathBuf> {
     let actual = env::current_dir()?;
     let named = env::var_os("PWD").map(PathBuf::from).filter(|it| it.is_absolute());
@@ -47,7 +48,7 @@ fn is_same_directory(one: &Path, other: &Path) -> bool {
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
-/// The reason alone, in the words that the reference has for the usual ones.
+/// The reason of an I/O error. The common reasons are worded as in OpenTofu.
 fn cause(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or directory".to_owned(),

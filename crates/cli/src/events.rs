@@ -1,4 +1,4 @@
-//! What happens during an operation, shown as it happens.
+//! Shows the events of an operation while it runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,32 +12,33 @@ use crate::{
     ui::Ui,
 };
 
-/// How events are shown.
+/// The format in which events are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Lines for people.
+    /// Lines of text.
     Human,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// The same while planning for an apply that needs no approval. Warnings of checks are left to the apply, which evaluates
-    /// them again.
+    /// JSON for a plan that is applied without approval. It leaves out the warnings of checks, because the apply
+    /// evaluates the checks again.
     JsonBeforeApply,
-    /// Nothing but logs.
+    /// Log lines only.
     Quiet,
 }
 
-/// Shows events.
+/// The event sink that prints.
 pub(crate) struct Show {
     ui: Arc<Ui>,
     system: Arc<CliSystem>,
     format: Format,
     sources: Sources,
-    /// The counts of the last operation; shown after its diagnostics.
+    /// The change counts of the last operation. They are printed after its diagnostics.
     summary: Mutex<Option<ChangeCounts>>,
     log: ProviderLog,
 }
 
 impl Show {
+    /// Creates a sink that prints in the given format.
     pub(crate) fn new(session: &Session, format: Format, sources: Sources) -> Show {
         Show {
             ui: session.ui.clone(),
@@ -49,12 +50,12 @@ impl Show {
         }
     }
 
-    /// Logs nothing from here on; what comes before the redactor forgets.
+    /// Stops logging of provider lines. Must be called before the redactor forgets the secrets.
     pub(crate) fn end_log(&self) {
         self.log.end();
     }
 
-    /// Shows the counts of what was done. `destroy` and `apply -destroy` do the same and name it differently.
+    /// Prints the change counts. `destroy` and `apply -destroy` do the same but print different words.
     pub(crate) fn finish(&self, operation: Operation) {
         let counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(counts) = counts {
@@ -100,7 +101,7 @@ impl EventSink for Show {
             Event::Summary { counts, .. } => {
                 *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Some(*counts);
             }
-            // People see diagnostics together, when the operation has ended.
+            // In text format, all diagnostics are printed together at the end of the operation.
             Event::Diagnostic(_) if self.format == Format::Human => {}
             Event::Diagnostic(diagnostic)
                 if self.format == Format::JsonBeforeApply && is_of_check(diagnostic) => {}

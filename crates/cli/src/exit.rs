@@ -1,21 +1,21 @@
-//! Exit codes, all of them.
+//! The exit codes of all commands.
 
 use std::process::ExitCode;
 
-/// How a command ends.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// 0
     Success,
-    /// 1: what was asked could not be done.
+    /// 1: the command failed.
     Failure,
     /// 2: `plan -detailed-exitcode` found changes.
     Changes,
-    /// 2: `fmt` could not format something.
+    /// 2: `fmt` could not format a file.
     NotFormatted,
-    /// 3: `fmt -check` found what is not formatted.
+    /// 3: `fmt -check` found a file that is not formatted.
     Unformatted,
-    /// 11, as the reference's for a panic.
+    /// 11, the exit code of OpenTofu for a panic.
     Crash,
     /// 127: no command was given.
     NoCommand,

@@ -1,15 +1,16 @@
-//! Places at which a test lets this program die, as by a kill: `MAYFLY_FAILPOINT=name` or `name:3` for the third time. With
-//! `MAYFLY_FAILPOINT_PANIC=message` it panics there instead; with `MAYFLY_FAILPOINT_MEMORY=bytes` it asks for so much memory.
+//! Failpoints: places where a test makes this program die as if it was killed. `MAYFLY_FAILPOINT=name` selects
+//! one, `name:3` its third execution. With `MAYFLY_FAILPOINT_PANIC=message` the program panics there instead; with
+//! `MAYFLY_FAILPOINT_MEMORY=bytes` it allocates that much memory.
 //!
-//! They are in builds with debug assertions only; in a release nothing of them is left.
+//! Failpoints exist only in builds with debug assertions.
 //!
 //! ```text
-//!   intent ─► journal.write ─► journal.written ─► durable ─► (the provider's call) ─► answer ─► answered ─► journal.write ─► …
-//!   ─► fold ─► fold.announced ─► fold.written ─► end ─► ended        opening ─► …        closed ─► …
+//!   intent ─► journal.write ─► journal.written ─► durable ─► (the provider's call) ─► answer ─► answered ─►
+//!   journal.write ─► … ─► fold ─► fold.announced ─► fold.written ─► end ─► ended        opening ─► …        closed ─► …
 //!   recovery ─► recovery.announced ─► recovery.written ─► recovery.ended
 //! ```
 
-/// Dies here, if a test wants that.
+/// Kills the process here if this failpoint is selected.
 #[inline]
 pub(crate) fn reach(name: &str) {
     #[cfg(debug_assertions)]
@@ -18,7 +19,7 @@ pub(crate) fn reach(name: &str) {
     let _ = name;
 }
 
-/// Whether a test wants the state to be written after every change.
+/// Returns true if a test wants the state to be written after every change.
 #[inline]
 pub(crate) fn folds_always() -> bool {
     #[cfg(debug_assertions)]
@@ -27,7 +28,7 @@ pub(crate) fn folds_always() -> bool {
     return false;
 }
 
-/// Returns true if a test holds up the reading of files with named pipes in their place (`MAYFLY_FAILPOINT_PIPES`).
+/// Returns true if a test uses named pipes in place of files to delay reads (`MAYFLY_FAILPOINT_PIPES`).
 #[inline]
 pub(crate) fn reads_pipes() -> bool {
     #[cfg(debug_assertions)]
@@ -43,7 +44,7 @@ mod armed {
         atomic::{AtomicUsize, Ordering},
     };
 
-    /// A point, and at which time it strikes.
+    /// The selected failpoint, and the number of executions that are left until it triggers.
     struct Armed {
         name: String,
         left: AtomicUsize,
@@ -58,6 +59,7 @@ mod armed {
         Some(Armed { name: name.to_owned(), left })
     }
 
+    /// Kills the process, panics or allocates if `name` is the selected failpoint and its count is reached.
     pub(super) fn reach(name: &str) {
         let Some(armed) = ARMED.get_or_init(armed).as_ref().filter(|it| it.name == name) else {
             return;
@@ -65,7 +67,7 @@ mod armed {
         if armed.left.fetch_sub(1, Ordering::SeqCst) != 1 {
             return;
         }
-        // For what a crash shows: the message is what a careless one would be, a value.
+        // The panic message stands for a secret value that a careless message might quote.
         if let Ok(message) = std::env::var("MAYFLY_FAILPOINT_PANIC") {
             panic!("{message}");
         }
@@ -75,7 +77,7 @@ mod armed {
             drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
             return;
         }
-        // Not `abort`: nothing may run on the way out, and no core may be dumped.
+        // Do not use `abort`: no code may run on the way out, and no core may be dumped.
         let pid = rustix::process::getpid();
         let _killed = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         loop {
@@ -83,11 +85,13 @@ mod armed {
         }
     }
 
+    /// Returns true if `MAYFLY_FAILPOINT_PIPES` is set.
     pub(super) fn reads_pipes() -> bool {
         static PIPES: OnceLock<bool> = OnceLock::new();
         *PIPES.get_or_init(|| std::env::var_os("MAYFLY_FAILPOINT_PIPES").is_some())
     }
 
+    /// Returns true if `MAYFLY_FOLD_ALWAYS` is set.
     pub(super) fn folds_always() -> bool {
         static ALWAYS: OnceLock<bool> = OnceLock::new();
         *ALWAYS.get_or_init(|| std::env::var_os("MAYFLY_FOLD_ALWAYS").is_some())

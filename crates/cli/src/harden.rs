@@ -1,11 +1,12 @@
-//! What keeps secrets inside the process (DESIGN 3): memory is cleared when it is freed (`allocator.rs`), the process cannot be
-//! dumped, and a panic prints a place, never a message that might quote a value.
+//! Keeps secrets inside the process. The process cannot be dumped, and a panic prints only its code location,
+//! never a message that might quote a value. In addition, `allocator.rs` clears memory when it is freed.
 
-/// Makes the process undumpable and its panics discreet. To be called first.
+/// Makes the process undumpable and replaces the panic hook. Must be called first.
 pub(crate) fn harden() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    // Many small values in many pages: clearing huge pages that are used in part costs a quarter of a large run.
+    // The heap has many small values in many pages. With huge pages that are only partly used, clearing memory
+    // costs a quarter of the time of a large run.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
@@ -35,7 +36,7 @@ mod tests {
             harden();
             panic!("{SECRET}");
         }
-        // Hooks are of the whole process, so another one panics: this test, in another role.
+        // A panic hook is global, so the panic happens in a child process: this test binary in another role.
         let test = "harden::tests::a_panic_tells_its_place_and_no_message";
         let program = std::env::current_exe().expect("is known");
         let ended = std::process::Command::new(program)

@@ -1,7 +1,7 @@
-//! Runs the commands of `local-exec`.
+//! Runs the commands of `local-exec` provisioners.
 //!
-//! A command leads a process group of its own, so that a first interrupt does not reach it. A second one, and the death of this
-//! process, end the group and whatever else the command has started.
+//! A command runs in its own process group, so that a first interrupt does not reach it. A second interrupt, or
+//! the death of this process, ends the group and every other process that the command started.
 
 use std::{process::Stdio, sync::Arc, time::Duration};
 
@@ -12,12 +12,13 @@ use tokio::{io::AsyncRead, sync::mpsc};
 
 use crate::child_environment::ChildEnvironment;
 
-/// Commands as child processes, each with its children in a process group of its own.
+/// Runs commands as child processes, each in its own process group.
 pub(crate) struct Processes {
     pub(crate) environment: Arc<ChildEnvironment>,
 }
 
-/// How long a killed command's pipes may stay open, held by children that left its group.
+/// The time that the output pipes of a killed command may stay open, held by children outside of its process
+/// group.
 const DRAIN: Duration = Duration::from_secs(2);
 
 impl CommandRunner for Processes {
@@ -41,7 +42,7 @@ async fn run(
         return Err("no command was given".to_owned());
     };
     let mut process = tokio::process::Command::new(program);
-    // What the configuration gives, it gives after this.
+    // Remove these variables first: the configuration may set variables with the same names below.
     for name in environment.withheld_from_commands() {
         process.env_remove(name);
     }
@@ -91,8 +92,9 @@ async fn run(
     Ok(CommandStatus { success: status.success(), text: status_text(status) })
 }
 
-/// How much of the end of a line that was too long to be read is dropped with the rest: a secret may have been torn there, and its begin
-/// is not found by a redactor. It looks for 256 KiB at most, which are twice as many bytes in hexadecimal.
+/// The number of bytes to drop from the end of a truncated line. A secret may be cut there, and a redactor does
+/// not find the remaining prefix. It searches for texts of at most 256 KiB, which are twice as many bytes in
+/// hexadecimal.
 const TORN: usize = 512 << 10;
 
 async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
@@ -104,7 +106,7 @@ async fn relay(stream: impl AsyncRead + Unpin, lines: mpsc::Sender<String>) {
     }
 }
 
-/// A line's text, without what may be torn.
+/// The text of a line. If it was truncated, its end is dropped too, because a secret may be cut there.
 fn whole(line: Line) -> String {
     let Line { mut text, mut dropped } = line;
     if dropped > 0 {
@@ -117,8 +119,8 @@ fn whole(line: Line) -> String {
     text
 }
 
-/// A command that runs. Dropped before its end, it ends with everything that it started; what it leaves at its end, it wanted
-/// to leave.
+/// A running command. If it is dropped before the command ends, all processes of the command are killed. Processes
+/// that still run after a normal end are left alone, because the command intended that.
 struct Running {
     registration: Registration,
     has_ended: bool,

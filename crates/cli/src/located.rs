@@ -1,4 +1,4 @@
-//! The executables of providers: where they are, their schemas, and starting them.
+//! The executables of providers: their locations, their schemas, and starting them.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,7 @@ use crate::{
     session::{Failure, Session},
 };
 
-/// The longest time that `init` spends on schemas, which no command needs yet. The largest ones take four seconds.
+/// The maximum time that `init` spends on reading schemas in advance. The largest schemas take about four seconds.
 const READ_AHEAD: Duration = Duration::from_secs(20);
 
 /// The providers of one run.
@@ -40,15 +40,16 @@ pub(crate) struct ProviderExecutables {
     tls: TlsMode,
     environment: Arc<ChildEnvironment>,
     cache: SchemaCache,
-    /// Schemas that are known in this run; plugins need not be asked for them again.
+    /// The schemas that this run has read. Plugins are not asked for them again.
     known: Mutex<BTreeMap<ProviderSource, Known>>,
-    /// What the processes of this run were started from, as far as it is certain.
+    /// The digests of the executables of the processes that this run started. A provider is missing if its digest
+    /// is uncertain.
     started: Mutex<BTreeMap<ProviderSource, ExecutableHash>>,
-    /// Whether something here is not what it was any more.
+    /// True if a provider has changed since it was located.
     is_outdated: AtomicBool,
 }
 
-/// The schemas of a provider, and what it was that they were read from.
+/// The schemas of a provider, and the fingerprint of the executable that they come from.
 #[derive(Clone)]
 struct Known {
     schemas: Arc<ProviderSchemas>,
@@ -56,7 +57,7 @@ struct Known {
 }
 
 impl ProviderExecutables {
-    /// Finds what `requirements` name, in the versions that the directory's lock file selects.
+    /// Locates the required providers, in the versions that the lock file of the directory selects.
     pub(crate) fn locate(
         session: &Session,
         requirements: &BTreeMap<ProviderSource, VersionConstraint>,
@@ -64,7 +65,7 @@ impl ProviderExecutables {
         Self::locate_locked(session, requirements, &session.locks()?, Of::Directory)
     }
 
-    /// Finds what `requirements` name, in the versions that `locks` selects.
+    /// Locates the required providers, in the versions that `locks` selects.
     pub(crate) fn locate_locked(
         session: &Session,
         requirements: &BTreeMap<ProviderSource, VersionConstraint>,
@@ -106,7 +107,7 @@ impl ProviderExecutables {
         })
     }
 
-    /// None at all.
+    /// An empty set of providers.
     pub(crate) fn none(session: &Session) -> ProviderExecutables {
         ProviderExecutables {
             located: BTreeMap::new(),
@@ -120,12 +121,13 @@ impl ProviderExecutables {
         }
     }
 
-    /// Whether a provider turned out to be another than what is known of it; then all is to be found anew.
+    /// Returns true if a provider has changed since it was located. The caller must then locate all providers
+    /// again.
     pub(crate) fn is_outdated(&self) -> bool {
         self.is_outdated.load(Ordering::Relaxed)
     }
 
-    /// What is known of a provider is wrong.
+    /// Marks a provider as changed, and removes its schemas from the cache.
     fn forget(&self, source: &ProviderSource) {
         self.is_outdated.store(true, Ordering::Relaxed);
         if let Some(executable) = self.executable(source) {
@@ -133,7 +135,7 @@ impl ProviderExecutables {
         }
     }
 
-    /// The schemas of a provider: from the cache if its executable is the one that they were read from, else from the
+    /// The schemas of a provider. They come from the cache if the executable is unchanged, otherwise from the
     /// provider itself.
     pub(crate) fn schemas(
         &self,
@@ -144,9 +146,9 @@ impl ProviderExecutables {
             return Ok(known);
         }
         let file = self.executable(source);
-        // As it is before it is asked, so that no later change of it goes unnoticed.
+        // Take the fingerprint before reading the schemas, so that a change in between is detected later.
         let executable = file.and_then(|it| self.cache.fingerprint(it));
-        // A script runs something else, which may be another program every time.
+        // Do not cache by the hash of a script: it may run a different program each time.
         let cached = file.filter(|it| !is_script(it)).and_then(|it| self.cache.get(it));
         let schemas = match cached {
             Some(schemas) => {
@@ -161,7 +163,7 @@ impl ProviderExecutables {
         Ok(schemas)
     }
 
-    /// The schemas of a provider, if they can be had without a process.
+    /// The schemas of a provider, if they are available without starting a process.
     pub(crate) fn schemas_at_hand(
         &self,
         session: &Session,
@@ -179,7 +181,8 @@ impl ProviderExecutables {
         }
     }
 
-    /// Reads schemas that are not cached yet. A provider that cannot be asked for them is left for the command that needs it.
+    /// Fills the cache with schemas that are not cached yet. A provider that fails is skipped; the command that
+    /// needs it reports the error.
     pub(crate) fn read_ahead<'p>(
         &self,
         session: &Session,
@@ -198,7 +201,7 @@ impl ProviderExecutables {
             }
         };
         session.runtime.block_on(async {
-            // One that hangs must not keep the command from ending.
+            // A provider that hangs must not block the command.
             let _ = tokio::time::timeout(READ_AHEAD, reading).await;
         });
     }
@@ -212,7 +215,7 @@ impl ProviderExecutables {
             tokio::select! {
                 biased;
                 schemas = self.ask_schemas(session, source) => schemas,
-                // Nothing has begun, so there is nothing to finish.
+                // No operation has begun, so an interrupt can end the command at once.
                 () = session.cancel.reached(CancelLevel::Stopping) => Err(vec![interrupted(source)]),
             }
         });
@@ -253,21 +256,21 @@ impl ProviderExecutables {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file that a provider's schemas are a property of.
+    /// The executable file whose content determines the schemas of a provider. `None` if there is no such file.
     fn executable(&self, source: &ProviderSource) -> Option<&Path> {
         match self.located.get(source)? {
             Located::Installed { executable, .. } | Located::Overridden { executable } => {
                 Some(executable)
             }
-            // It is one of several in one executable, which alone does not say whose schemas they are.
+            // One executable contains several bundled providers, so its digest does not identify their schemas.
             Located::Bundled { .. } => None,
-            // Part of this program: its schemas are at hand without a process.
+            // Built into this program; its schemas are available without a process.
             Located::Builtin => None,
         }
     }
 
-    /// The SHA-256 of the executable of the process that was started last. `None` if none was started, or if the executable cannot be
-    /// known.
+    /// The SHA-256 of the executable from which the last process of this provider was started. `None` if no
+    /// process was started, or if the executable is uncertain.
     pub(crate) fn started_identity(&self, source: &ProviderSource) -> Option<ExecutableHash> {
         self.lock_started().get(source).copied()
     }
@@ -276,12 +279,14 @@ impl ProviderExecutables {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The SHA-256 of the file that a provider's process would be started from. `None` if it cannot be known, as after reattaching.
+    /// The SHA-256 of the file that would be started for a provider. `None` if it is uncertain, as for a provider
+    /// in `TF_REATTACH_PROVIDERS`.
     pub(crate) fn identity(&self, source: &ProviderSource) -> Option<ExecutableHash> {
         self.cache.executable_hash(self.runs(source)?)
     }
 
-    /// The file that a provider's process is started from, if that says what it does.
+    /// The file that is started for a provider. `None` if its content does not determine the provider's behavior:
+    /// a script, or a provider that already runs.
     fn runs(&self, source: &ProviderSource) -> Option<&Path> {
         if self.reattached.contains_key(source) {
             return None;
@@ -296,7 +301,8 @@ impl ProviderExecutables {
         }
     }
 
-    /// Takes over what a process was started from: `before` is what the file was just before.
+    /// Records the executable of a started process. `before` is the fingerprint from just before the start; if it
+    /// no longer matches, the executable is uncertain and nothing is recorded.
     fn note_started(&self, source: &ProviderSource, before: Option<&Fingerprint>) {
         let same = self.runs(source).zip(before);
         let same = same.filter(|(executable, before)| self.cache.is_still(executable, before));
@@ -307,7 +313,7 @@ impl ProviderExecutables {
         }
     }
 
-    /// Whether the file that runs as a provider is another than the one that its schemas were read from.
+    /// Returns true if the executable of a provider changed since its schemas were read.
     fn is_replaced(&self, source: &ProviderSource) -> bool {
         let known = self.lock_known().get(source).and_then(|it| it.executable.clone());
         match (known, self.executable(source)) {
@@ -316,7 +322,7 @@ impl ProviderExecutables {
         }
     }
 
-    /// Starts a provider that has no configuration yet.
+    /// Starts a provider without configuring it.
     async fn start(
         &self,
         source: &ProviderSource,
@@ -367,7 +373,7 @@ impl ProviderExecutables {
     }
 }
 
-/// What plugins say passes the run's redactor, and teaches it.
+/// Redacts the output of plugins with the redactor of the run, and adds secrets to the redactor.
 struct Redaction(Redactor);
 
 impl Redact for Redaction {
@@ -417,7 +423,7 @@ fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
     Box::new(Diagnostic::error("provider-replaced", "Provider was replaced", detail))
 }
 
-/// Whether a file is for an interpreter.
+/// Returns true if a file is a script with a `#!` line.
 fn is_script(path: &Path) -> bool {
     let mut begin = [0; 2];
     std::fs::File::open(path).and_then(|mut it| it.read_exact(&mut begin)).is_ok()
@@ -432,7 +438,7 @@ fn interrupted(source: &ProviderSource) -> Diagnostic {
     Diagnostic::error("run-interrupted", "execution halted", detail)
 }
 
-/// The providers that run already, as `TF_REATTACH_PROVIDERS` says.
+/// The providers in `TF_REATTACH_PROVIDERS`, which already run.
 pub(crate) fn reattached(
     session: &Session,
 ) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
@@ -457,6 +463,7 @@ pub(crate) struct Factory {
 }
 
 impl Factory {
+    /// Creates a factory. `redactor` is applied to all output of the providers.
     pub(crate) fn new(
         executables: Arc<ProviderExecutables>,
         redactor: Redactor,
@@ -481,7 +488,7 @@ impl ProviderFactory for Factory {
     }
 }
 
-/// Passes what a plugin says on to the run's events. It was redacted before.
+/// Forwards the events of a plugin, which are already redacted, to the events of the run.
 struct Relay {
     source: ProviderSource,
     events: Arc<dyn EventSink>,
@@ -499,14 +506,14 @@ impl PluginSink for Relay {
     }
 }
 
-/// The log line of an event; `None` if another line has its text.
+/// The log line of an event. `None` if its text is logged elsewhere.
 fn logged(event: PluginEvent) -> Option<(LogLevel, String)> {
     match event {
         PluginEvent::Log(record) => Some((level(record.level), log_text(&record))),
         PluginEvent::Output { text, .. } => {
             Some((LogLevel::Warn, format!("unexpected output: {text}")))
         }
-        // The lines of a panic are in the log, too.
+        // The lines of a panic also arrive as log lines of their own.
         PluginEvent::OtherSchemas | PluginEvent::Panicked { .. } | PluginEvent::Exited { .. } => {
             None
         }

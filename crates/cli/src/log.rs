@@ -1,7 +1,7 @@
 //! Log lines of this program and of providers, on stderr or in the file that `TF_LOG_PATH` names.
 //!
-//! **Invariant:** a line of this program has names and numbers only: no value of a variable, no part of the environment and no
-//! part of a request or an answer.
+//! **Invariant:** a line of this program contains only names and numbers: no value of a variable, no part of the
+//! environment, and no part of a provider request or response.
 //! **Invariant:** a line of a provider passes the redactor when it is written.
 
 use std::{
@@ -23,30 +23,30 @@ use serde_json::json;
 
 use crate::{session::Session, ui::Ui};
 
-/// The levels that are logged, and the destination.
+/// The log levels and the destination.
 #[derive(Default)]
 pub(crate) struct Log {
-    /// The least level of this program's lines; `None` if none are written.
+    /// The minimum level of this program's lines. `None` disables them.
     core: Option<LogLevel>,
-    /// The least level of providers' lines.
+    /// The minimum level of providers' lines. `None` disables them.
     provider: Option<LogLevel>,
     is_json: bool,
     file: Option<Mutex<File>>,
-    /// Whether lines that have no file are dropped: they would tear a screen.
+    /// True if lines are dropped instead of written to stderr, because they would garble a full-screen view.
     is_muted: AtomicBool,
 }
 
-/// A line that is not written yet.
+/// A log line before it is written.
 struct Line {
     time: Timestamp,
     level: LogLevel,
-    /// The part of the program, or the provider.
+    /// The module of this program, or the provider.
     name: String,
     text: String,
 }
 
 impl Log {
-    /// Reads the levels and the destination from the environment. Problems with them are returned as lines for stderr.
+    /// Reads the levels and the destination from the environment. Problems are returned as lines for stderr.
     pub(crate) fn from_environment(system: &dyn System) -> (Log, Vec<String>) {
         let mut problems = Vec::new();
         let variable = |name: &str| system.variable(name).filter(|it| !it.is_empty());
@@ -55,7 +55,8 @@ impl Log {
         let is_json = core.as_ref().is_some_and(|it| it.eq_ignore_ascii_case("json"));
         let mut least = |text: Option<String>| text.and_then(|it| level(&it, &mut problems));
         let (core, provider) = (least(core), least(provider));
-        // Logs begin before -chdir counts.
+        // Log files are opened relative to the directory in which the command is called: logging begins before
+        // `-chdir` is applied.
         let path = variable("TF_LOG_PATH").map(|it| (system.current_directory().join(&it), it));
         let file = path.and_then(|(path, named)| match open(&path) {
             Ok(file) => Some(Mutex::new(file)),
@@ -72,7 +73,7 @@ impl Log {
         self.core.is_some_and(|least| level >= least) && !self.is_dropped()
     }
 
-    /// Drops what would go to stderr from here on.
+    /// Drops the lines for stderr from now on.
     pub(crate) fn mute(&self) {
         self.is_muted.store(true, Ordering::Relaxed);
     }
@@ -91,7 +92,7 @@ impl Log {
         let level = match line.level {
             LogLevel::Trace => "[TRACE]",
             LogLevel::Debug => "[DEBUG]",
-            // In a column with the others.
+            // Padded to the width of the other levels.
             LogLevel::Info => "[INFO] ",
             LogLevel::Warn => "[WARN] ",
             LogLevel::Error => "[ERROR]",
@@ -100,12 +101,12 @@ impl Log {
         format!("{time}{zone} {level} {}: {}\n", line.name, line.text)
     }
 
-    /// Writes a line; gives it back if it is for stderr.
+    /// Writes a line to the log file. Without a file, returns the line for stderr, or `None` if lines are dropped.
     fn write(&self, line: String) -> Option<String> {
         match &self.file {
             Some(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                // A full disk must not end the operation that is logged.
+                // A full disk must not abort the operation.
                 let _ = file.write_all(line.as_bytes());
                 None
             }
@@ -116,7 +117,7 @@ impl Log {
 
 impl Line {
     fn new(level: LogLevel, name: impl Into<String>, text: &str) -> Line {
-        // A log is read on terminals, too.
+        // Escape control characters, because a log is also read on terminals.
         Line {
             time: Timestamp::now(),
             level,
@@ -153,7 +154,7 @@ fn open(path: &Path) -> Result<File, String> {
     })
 }
 
-/// The level that a text names; `None` for none at all.
+/// The level that a text names. `None` if logging is off.
 fn level(text: &str, problems: &mut Vec<String>) -> Option<LogLevel> {
     match text.to_uppercase().as_str() {
         "TRACE" | "JSON" => Some(LogLevel::Trace),
@@ -175,7 +176,7 @@ fn level(text: &str, problems: &mut Vec<String>) -> Option<LogLevel> {
 }
 
 impl Ui {
-    /// Logs a line of this program. `name` is the part of it that speaks.
+    /// Logs a line of this program. `name` is the module.
     pub(crate) fn log(&self, level: LogLevel, name: &str, text: &str) {
         if self.log.has(level) {
             let line = self.log.formatted(&Line::new(level, name, text));
@@ -183,7 +184,7 @@ impl Ui {
         }
     }
 
-    /// Logs what happens in an operation, by the addresses that it happens to.
+    /// Logs an event of an operation with the addresses of its objects.
     pub(crate) fn log_event(&self, event: &Event) {
         if self.log.has(LogLevel::Debug)
             && let Some((level, text)) = of_event(event)
@@ -199,7 +200,7 @@ impl Ui {
     }
 }
 
-/// An event as a line. `None` for one whose text another line has, or that is no step.
+/// The log line of an event. `None` if the event is no step of an operation, or if its text is logged elsewhere.
 fn of_event(event: &Event) -> Option<(LogLevel, String)> {
     let line = match event {
         Event::RefreshStart { address, .. } => {
@@ -267,10 +268,11 @@ fn of_event(event: &Event) -> Option<(LogLevel, String)> {
     Some(line)
 }
 
-/// Writes what providers log during one operation.
+/// Writes the log lines of providers during one operation.
 ///
-/// **Invariant:** a line that came while an ephemeral resource was being opened is written when that has ended: it may quote
-/// the secret, which the redactor knows only then. Where opening failed, it may never know, and the line is not written.
+/// **Invariant:** a line that arrives while an ephemeral resource is being opened is held back until the open
+/// ends. It may contain the secret, which the redactor learns only at the end. If the open fails, the redactor
+/// never learns the secret, and the held lines are dropped.
 pub(crate) struct ProviderLog {
     ui: Arc<Ui>,
     redactor: Redactor,
@@ -278,7 +280,7 @@ pub(crate) struct ProviderLog {
     has_ended: AtomicBool,
 }
 
-/// Lines that wait.
+/// Log lines that are held back.
 #[derive(Default)]
 struct Held {
     opening: usize,
@@ -289,11 +291,11 @@ struct Held {
     failed: bool,
 }
 
-/// More than this is not held back; what comes then is left out, and said to be.
+/// The maximum size of held lines in bytes. Further lines are dropped and counted.
 const MAX_HELD: usize = 8 << 20;
 
 impl Held {
-    /// Gives the line back where nothing is being opened.
+    /// Holds a line back. Returns it if no ephemeral resource is being opened, so that it can be written.
     fn line(&mut self, line: Line) -> Option<Line> {
         if self.opening == 0 {
             return Some(line);
@@ -311,7 +313,7 @@ impl Held {
         self.opening += 1;
     }
 
-    /// The lines that are let go, once nothing is being opened any more.
+    /// Ends one open. Returns the held lines if no other open is in progress.
     fn ends(&mut self) -> Vec<Line> {
         self.opening = self.opening.saturating_sub(1);
         if self.opening > 0 {
@@ -343,6 +345,7 @@ impl Held {
 }
 
 impl ProviderLog {
+    /// Creates a log for one operation.
     pub(crate) fn new(session: &Session) -> ProviderLog {
         ProviderLog::of(session.ui.clone(), session.redactor.clone())
     }
@@ -351,21 +354,21 @@ impl ProviderLog {
         ProviderLog { ui, redactor, held: Mutex::default(), has_ended: AtomicBool::new(false) }
     }
 
-    /// Writes nothing from here on. To be called before the redactor forgets: a line that comes too late could not be told
-    /// from one without secrets.
+    /// Stops all writing. Must be called before the redactor forgets the secrets, because a later line could not
+    /// be redacted.
     pub(crate) fn end(&self) {
-        // Who writes meanwhile comes to an end first.
+        // Wait for a concurrent writer to finish.
         let _nobody_writes = self.held();
         self.has_ended.store(true, Ordering::SeqCst);
     }
 
-    /// Writes what a provider said, now or when what is being opened is open.
+    /// Writes a line of a provider, or holds it back while an ephemeral resource is being opened.
     pub(crate) fn line(&self, provider: &ProviderSource, level: LogLevel, text: &str) {
         if !self.has(level) {
             return;
         }
         let line = Line::new(level, format!("provider.{}", provider.for_display()), text);
-        // A thread that is late must not overtake those that were let go.
+        // Take the lock before the line is checked or written, so that it does not overtake held lines.
         let mut held = self.held();
         if self.has_ended.load(Ordering::SeqCst) {
             return;
@@ -379,23 +382,23 @@ impl ProviderLog {
         self.ui.log.provider.is_some_and(|least| level >= least) && !self.ui.log.is_dropped()
     }
 
-    /// An ephemeral resource is going to be opened.
+    /// Records that the open of an ephemeral resource begins.
     pub(crate) fn open_begins(&self) {
         self.held().begins();
     }
 
-    /// It is open. The last one's end lets go of what was held back.
+    /// Records that an open succeeded. After the last one, the held lines are written.
     pub(crate) fn open_ends(&self) {
         let mut held = self.held();
         held.ends().into_iter().for_each(|line| self.write(line));
     }
 
-    /// It is not going to be. What was held back is left out, and that is said.
+    /// Records that an open failed. The held lines are dropped, and a note about that is written.
     pub(crate) fn open_fails(&self) {
         let mut held = self.held();
         match self.has(LogLevel::Error) {
             true => held.fails().into_iter().for_each(|line| self.write(line)),
-            // Nobody asked for logs, so nobody misses them.
+            // The log is off, so no note is written.
             false => drop(held.ends()),
         }
     }
@@ -404,11 +407,11 @@ impl ProviderLog {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a line without what is secret by now: it may have been redacted before a secret in it was learned.
+    /// Redacts a line again and writes it. A secret may have been learned after the line was first redacted.
     fn write(&self, line: Line) {
         let line = Line { text: self.redactor.redact(&line.text), ..line };
         let line = self.ui.log.formatted(&line);
-        // In JSON a secret may have another form, which the redactor knows, too.
+        // A secret may have another form in JSON, which the redactor also knows.
         self.ui.print_log(self.redactor.redact(&line));
     }
 }

@@ -1,12 +1,12 @@
-//! The user's end: commands, wiring, signals, printing, exit codes.
+//! The command line program: commands, setup, signals, output and exit codes.
 //!
-//! Start reading at [`run`], then [`session`] (what every command has), [`operation`] (plan and apply), and the modules
-//! of [`commands`].
+//! Start reading at [`run`], then [`session`] (the environment of every command), [`operation`] (plan and apply),
+//! and the modules of [`commands`].
 //!
-//! **Invariant:** while a command runs, only [`ui`] prints; before there is one, [`usage`] and this module say what is wrong,
-//! and a panic says where.
-//! **Invariant:** log lines of this program have names and numbers only; those of providers are written without any ephemeral
-//! value that is known.
+//! **Invariant:** while a command runs, only [`ui`] prints. Before a `Ui` exists, [`usage`] and this module print
+//! errors; the panic hook prints the location of a panic.
+//! **Invariant:** log lines of this program contain only names and numbers. Log lines of providers contain no
+//! known ephemeral value.
 #![expect(
     clippy::disallowed_methods,
     reason = "an edge crate: it is the one that meets the operating system"
@@ -56,7 +56,8 @@ use crate::{
     ui::Stdout,
 };
 
-/// Chains of references can be long, and analysis follows them by recursion.
+/// The stack size of the thread that runs the command. Analysis recurses along chains of references, which may be
+/// long.
 const STACK: usize = 1 << 30;
 
 fn main() -> std::process::ExitCode {
@@ -79,10 +80,10 @@ fn main() -> std::process::ExitCode {
         .spawn(move || run(args));
     let exit = match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(exit)) => exit,
-        // The panic's place was printed by the hook.
+        // The panic hook has already printed the location.
         Ok(Err(_)) | Err(_) => Exit::Crash,
     };
-    // A panic may have left plugins running; nothing else runs any more.
+    // A panic may have left plugins running. Nothing else runs anymore.
     plugin::kill_all();
     exit.into()
 }
@@ -117,10 +118,11 @@ fn run(args: Vec<String>) -> Exit {
     dispatch(command, flags, directories, Invocation { refusal, text: invocation })
 }
 
-/// `TF_CLI_ARGS` and `TF_CLI_ARGS_state_list` stand right after the name of the command (`reference`: surface 1.1).
+/// Inserts the arguments of `TF_CLI_ARGS` and `TF_CLI_ARGS_state_list` directly after the name of the command, as
+/// OpenTofu does.
 ///
 /// # Errors
-/// The name of a variable in which a quote is not closed.
+/// The name of an environment variable with an unclosed quote.
 fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> {
     let Some(first) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1)
     else {
@@ -143,7 +145,8 @@ fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> 
     Ok(all)
 }
 
-/// Splits as a shell does: blanks, single and double quotes, backslashes. `None` if a quote is not closed.
+/// Splits a text into words like a shell, with blanks, single and double quotes, and backslashes. `None` if a
+/// quote is not closed.
 fn shell_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -165,8 +168,8 @@ fn shell_words(text: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// What was typed as a value is in `flags` only, which go when the values are known: an argument is no secret to this
-/// machine, but a copy of it in our memory is one too many.
+/// Runs a parsed command. The values on the command line are kept in `flags` only and are dropped when the
+/// variables are known. Other processes can read the arguments anyway, but copies in memory should be few.
 fn dispatch(
     mut command: Command,
     flags: Vec<variables::VarFlag>,
@@ -282,9 +285,9 @@ fn dispatch(
     exit
 }
 
-/// The command line as far as it is needed beside the parsed command.
+/// The parts of the command line that are needed in addition to the parsed command.
 struct Invocation {
-    /// Why it is not carried out, as a sentence.
+    /// The reason why the command line is refused, as a sentence.
     refusal: Option<String>,
     /// The names of the command and of its flags.
     text: String,

@@ -1,4 +1,4 @@
-//! Plan and apply: the same steps for `plan`, `apply`, `destroy` and a saved plan.
+//! Plan and apply: the steps that `plan`, `apply`, `destroy` and the apply of a saved plan have in common.
 //!
 //! ```text
 //!   open the state ─► load ─► check ─► values ─► engine::plan ─► show ─► ask ─► engine::apply ─► write the state
@@ -35,24 +35,25 @@ use crate::{
     verdicts::VerdictCache,
 };
 
-/// What plan files say that they were made by; one of another version is refused.
+/// The program version in plan files. A plan of another version is refused.
 pub(crate) const PROGRAM: &str = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
 
-/// What an operation works with.
+/// Everything that an operation needs.
 pub(crate) struct Prepared {
     pub(crate) executables: Arc<ProviderExecutables>,
-    /// What was typed for ephemeral variables.
+    /// The texts given for ephemeral variables outside of files.
     pub(crate) typed: Typed,
     pub(crate) program: Arc<Program>,
     pub(crate) values: VariableValues,
-    /// What was found in the configuration and is shown already.
+    /// The diagnostics of the configuration that are already printed.
     pub(crate) shown: Vec<Diagnostic>,
-    /// Files that sources of modules, or arguments of the backend, are made from.
+    /// Files that decide the sources of modules or the arguments of the backend.
     pub(crate) source_files: Vec<String>,
 }
 
 impl Prepared {
-    /// Whether the same was said of the same place, perhaps of no instance in particular.
+    /// Returns true if the same problem was already printed for the same location. It may lack the instance
+    /// address.
     fn was_shown(&self, found: &Diagnostic) -> bool {
         let is_same = |it: &Diagnostic| {
             (it.id, &it.summary, &it.detail, &it.location)
@@ -62,18 +63,18 @@ impl Prepared {
     }
 }
 
-/// What a configuration is prepared for.
+/// The purpose for which a configuration is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Plan,
     PlanDestroy,
-    /// One object is taken into the state.
+    /// One object is imported into the state.
     Import,
-    /// A plan that was made from it before.
+    /// A saved plan is applied.
     Saved,
 }
 
-/// `plan`.
+/// Runs `plan`.
 pub(crate) fn plan_command(
     session: &Session,
     args: &PlanArgs,
@@ -91,7 +92,7 @@ pub(crate) fn plan_command(
     exit
 }
 
-/// Removes the temporary files of a run, or says where they are.
+/// Removes the temporary files of a run. If the run failed, keeps them and prints their location.
 fn end_temp(session: &Session, files: &TempFiles, has_failed: bool) {
     let left = files.end(has_failed);
     session.ui.diagnostics(left.as_slice(), &Sources::default());
@@ -116,7 +117,7 @@ fn plan_and_save(
     outcome.plan.prior_state = identity;
     outcome.plan.made_by = PROGRAM.to_owned();
     let place = match args.state.state {
-        // The flag says where the state is; it is needed again for the apply.
+        // The plan does not record the place: the apply needs the same `-state` flag.
         Some(_) => LocalBackend::default(),
         None => session.place()?,
     };
@@ -124,7 +125,7 @@ fn plan_and_save(
     finish_plan(session, args, &prepared, &outcome, open, kept)
 }
 
-/// The temporary files as a plan file keeps them, none of them with a secret.
+/// The temporary files for the plan file. Fails if one contains a secret.
 fn captured(
     session: &Session,
     files: &TempFiles,
@@ -146,7 +147,8 @@ fn finish_plan(
     show_plan(session, &args.operation, prepared, outcome);
     show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
-        // It can be looked at, and `apply` refuses it by what it is.
+        // Save the incomplete plan so that it can be inspected. `apply` refuses it, because it is marked as
+        // errored.
         if let Some(out) = args.out.as_ref().filter(|_| outcome.has_begun) {
             save_plan(session, out, prepared, outcome, &open.file, Vec::new())?;
         }
@@ -167,17 +169,17 @@ fn finish_plan(
     })
 }
 
-/// How a plan is made.
+/// The options of one planning run.
 struct Planning<'t, F> {
-    /// Whether the command is an apply.
+    /// True if the plan is part of an apply.
     applying: bool,
     is_saved: bool,
     files: &'t Arc<TempFiles>,
-    /// What is done while secrets are still known.
+    /// Called while the redactor still knows the secrets.
     at_end: F,
 }
 
-/// Loads, checks and plans.
+/// Loads and checks the configuration, and plans.
 fn planned(
     session: &Session,
     args: &OperationArgs,
@@ -216,7 +218,7 @@ fn planned(
     let plan =
         engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, options);
     let mut outcome = session.runtime.block_on(plan);
-    // A plan with errors has said what is wrong, and not come to all blocks.
+    // A plan with errors has not evaluated all blocks, so it reports only its own errors.
     let mut found = match mode {
         PlanMode::Normal if !outcome.has_errors() => {
             validate_unplanned(session, &prepared, &environment, &outcome)
@@ -226,13 +228,13 @@ fn planned(
     if mode == PlanMode::Normal {
         found.extend(unplanned_conditions(session, &prepared, &outcome));
     }
-    // Nobody who knows a secret runs any more; the apply learns its own.
+    // No process that knows a secret runs anymore. An apply learns its secrets again.
     show.end_log();
     (way.at_end)(&outcome);
     session.redactor.forget();
     found.extend(directories.changes(&prepared.program));
     if args.json {
-        // The diagnostics of the run were shown as events; these belong to no node of its graph.
+        // The diagnostics of the run were printed as events. These ones do not belong to a node of the graph.
         session.ui.diagnostics(&found, &prepared.program.sources);
         if way.applying && outcome.has_errors() {
             let of_checks = outcome.diagnostics.iter().filter(|it| is_of_check(it));
@@ -246,7 +248,7 @@ fn planned(
     Ok((prepared, outcome))
 }
 
-/// Loads and checks.
+/// Loads and checks the configuration.
 pub(crate) fn prepare(
     session: &Session,
     flags: Vec<VarFlag>,
@@ -258,7 +260,7 @@ pub(crate) fn prepare(
     ready(session, loaded, &flags, (state, purpose), verified)
 }
 
-/// Checks a configuration, and shows what is to be warned of, `warnings` first.
+/// Checks a loaded configuration and prints the warnings, starting with `warnings`.
 fn ready(
     session: &Session,
     loaded: Loaded,
@@ -284,8 +286,8 @@ pub(crate) struct Checked {
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
-/// Decides by what was `found`, as [`Project::checked`] gives it, whether a configuration can be planned, and finds the values
-/// of its variables.
+/// Decides whether a configuration can be planned, and determines the values of its variables. `found` is the
+/// result of [`Project::checked`].
 pub(crate) fn check(
     session: &Session,
     project: &Project,
@@ -305,7 +307,7 @@ pub(crate) fn check(
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
-        // Whether a value is ephemeral is decided by values now.
+        // Drop warnings about possibly ephemeral values: from here on actual values decide.
         .filter(|it| it.id != db::diagnostic::POSSIBLY_EPHEMERAL)
         .map(|it| match purpose {
             Purpose::Saved | Purpose::Import => it,
@@ -317,13 +319,14 @@ pub(crate) fn check(
     }
     let (values, of_values) = variables::collect_all(session, &program, flags)?;
     warnings.extend(of_values);
-    // Values are checked later, and what is wrong with one is shown where it was given.
+    // Values are checked later. An error in one is shown at the place where the value is given.
     let files = program.sources.files.iter().cloned();
     program.sources.files = files.chain(variables::file_sources(session, flags)).collect();
     Ok(Checked { program: Arc::new(program), values, warnings })
 }
 
-/// The findings about values that may be ephemeral. They explain an error of the run, should it come to one.
+/// The findings about values that may be ephemeral, by location. They explain an error of the run at the same
+/// location.
 fn explanations(found: &[Diagnostic]) -> Explanations {
     let mut explanations = Explanations::new();
     let is_undecided = |it: &Diagnostic| {
@@ -337,7 +340,7 @@ fn explanations(found: &[Diagnostic]) -> Explanations {
     explanations
 }
 
-/// What is warned of because it depends on the state is an error where the state is as warned of.
+/// Turns a warning that depends on the state into an error if the state has objects.
 fn settled(found: Diagnostic, state: &State) -> Diagnostic {
     let holds_objects = state.resources().len() > 0;
     match (found.id, found.severity) {
@@ -348,7 +351,7 @@ fn settled(found: Diagnostic, state: &State) -> Diagnostic {
     }
 }
 
-/// What the engine acts with, and what shows it.
+/// The environment for the engine, and the sink that prints its events.
 pub(crate) fn environment(
     session: &Session,
     format: Format,
@@ -361,7 +364,7 @@ pub(crate) fn environment(
     (Environment { journal, ..acting }, events)
 }
 
-/// What the engine acts with, where it changes nothing.
+/// The environment for an engine run that changes nothing, hence without a journal.
 pub(crate) fn acting(
     session: &Session,
     executables: &Arc<ProviderExecutables>,
@@ -381,7 +384,7 @@ pub(crate) fn acting(
     }
 }
 
-/// What `validate` asks the providers.
+/// Validates all blocks with the providers, for `validate`.
 pub(crate) fn validate_with_providers(
     session: &Session,
     loaded: &Loaded,
@@ -398,7 +401,8 @@ pub(crate) fn validate_with_providers(
     ))
 }
 
-/// Adds the conditions that fail whatever a run brings to the errors of analysis, after which nothing runs to find them.
+/// Adds conditions that fail regardless of any run to the errors of the analysis. After such errors there is no
+/// run that would find them.
 pub(crate) fn with_known_conditions(
     session: &Session,
     loaded: &Loaded,
@@ -424,8 +428,8 @@ fn known_conditions(
     engine::known_conditions(program, &environment, &session.workspace())
 }
 
-/// The conditions that fail whatever a run brings, without those that the plan found itself. A plan does not come to modules without
-/// instances, nor to what depends on something that failed.
+/// Conditions that fail regardless of any run and that the plan did not report. A plan does not reach modules
+/// without instances, nor dependents of a failed node.
 fn unplanned_conditions(
     session: &Session,
     prepared: &Prepared,
@@ -440,7 +444,7 @@ fn unplanned_conditions(
     known
 }
 
-/// What providers say about the resource blocks that have no instance in the plan.
+/// Validates the resource blocks without instances in the plan with their providers.
 fn validate_unplanned(
     session: &Session,
     prepared: &Prepared,
@@ -453,7 +457,7 @@ fn validate_unplanned(
     session.runtime.block_on(found)
 }
 
-/// The values that a plan would refuse to compute, for a configuration that has large ones.
+/// Errors for values that a plan would refuse to compute because of their size.
 pub(crate) fn too_large(
     session: &Session,
     loaded: &Loaded,
@@ -464,6 +468,10 @@ pub(crate) fn too_large(
     engine::too_large(program, &environment, &session.workspace())
 }
 
+/// Parses the addresses of `-replace`.
+///
+/// # Errors
+/// A diagnostic for an invalid address, or one that is not a managed resource.
 pub(crate) fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
     let parse = |text: &String| {
         let summary = format!("Invalid force-replace address {text:?}");
@@ -492,7 +500,7 @@ fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outco
     let has_content =
         !outcome.plan.resource_changes.is_empty() || !outcome.plan.output_changes.is_empty();
     if args.json {
-        // An error can come before anything is planned.
+        // An error may occur before anything is planned.
         if has_content || !outcome.has_errors() {
             plan_lines(session, &outcome.plan);
         }
@@ -501,7 +509,7 @@ fn show_plan(session: &Session, args: &OperationArgs, prepared: &Prepared, outco
     }
 }
 
-/// A plan as JSON, one object a line.
+/// Prints a plan as JSON, one object per line.
 fn plan_lines(session: &Session, plan: &Plan) {
     let now = session.now();
     let mut lines = render::resource_drift_json(plan, &now);
@@ -513,7 +521,7 @@ fn plan_lines(session: &Session, plan: &Plan) {
     }
 }
 
-/// The first line of a JSON stream says what speaks.
+/// Prints the first line of the JSON output, which names the program and its version.
 pub(crate) fn introduce(session: &Session, args: &OperationArgs) {
     if args.json {
         session.ui.line(&render::version_json(&session.now()));
@@ -526,7 +534,7 @@ fn show_diagnostics(
     diagnostics: &[Diagnostic],
     prepared: &Prepared,
 ) {
-    // In JSON they were shown as events, when they were found.
+    // In JSON, the diagnostics were already printed as events.
     if args.json {
         return;
     }
@@ -569,7 +577,7 @@ fn save_plan(
     Ok(())
 }
 
-/// `apply`, `destroy`, and `apply FILE`.
+/// Runs `apply`, `destroy`, and the apply of a saved plan.
 pub(crate) fn apply_command(
     session: &Session,
     args: &ApplyArgs,
@@ -649,16 +657,16 @@ fn purpose_of(args: &ApplyArgs) -> store::Purpose {
     }
 }
 
-/// What comes after planning.
+/// The decision after planning.
 enum Decision {
     Apply(Box<Approved>),
-    /// Somebody decided against it.
+    /// The user declined.
     Cancelled,
-    /// There is no plan that could be applied, and why was said.
+    /// There is no plan to apply. The reason was printed.
     Failed,
 }
 
-/// A plan that may be applied.
+/// A plan that is approved for apply.
 pub(crate) struct Approved {
     pub(crate) prepared: Prepared,
     pub(crate) plan: Plan,
@@ -678,7 +686,7 @@ fn apply_planned(
     let (prepared, mut outcome) = planned(session, &args.operation, flags, open, way)?;
     show_plan(session, &args.operation, &prepared, &outcome);
     if args.auto_approve && !outcome.has_errors() {
-        // Checks are evaluated again by the apply, and their results of before decide nothing.
+        // The apply evaluates checks again, so their results in the plan are not shown.
         outcome.diagnostics.retain(|it| !is_of_check(it));
     }
     show_diagnostics(session, &args.operation, &outcome.diagnostics, &prepared);
@@ -698,7 +706,7 @@ fn apply_planned(
     Ok(Decision::Apply(Box::new(Approved { prepared, plan, refreshed, files })))
 }
 
-/// Whether this is the warning of an assertion in a `check` block.
+/// Returns true for the warning of an assertion in a `check` block.
 pub(crate) fn is_of_check(diagnostic: &Diagnostic) -> bool {
     !diagnostic.is_error() && matches!(diagnostic.id, "condition-failed" | "check-unknown")
 }
@@ -778,7 +786,7 @@ fn apply_saved(
     Ok(Decision::Apply(Box::new(approved)))
 }
 
-/// Whether an expression of the configuration has `path.temp`.
+/// Returns true if an expression of the configuration uses `path.temp`.
 fn uses_temp(program: &Program) -> bool {
     let has_temp = |entry: &Entry| {
         entry.item.exprs.iter().any(|(_, expr)| matches!(expr, Expr::Ref(Ref::PathTemp)))
@@ -797,7 +805,7 @@ pub(crate) fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Fail
     PlanFile::read(&bytes, PROGRAM).map_err(|error| unreadable(&error).into())
 }
 
-/// A plan is for one version of one state, in one workspace.
+/// Refuses a saved plan that was made for another workspace or another version of the state.
 fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(), Failure> {
     let workspace = session.workspace();
     if file.plan.backend.workspace != *workspace {
@@ -814,6 +822,7 @@ fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(
         .map_err(|diagnostic| (*diagnostic).into())
 }
 
+/// Applies an approved plan, prints the result, and writes the state.
 pub(crate) fn carry_out(
     session: &Session,
     args: &ApplyArgs,
@@ -830,7 +839,7 @@ pub(crate) fn carry_out(
     drop(stored);
     let format = if args.operation.json { Format::Json } else { Format::Human };
     let (environment, show) = environment(session, format, &prepared, keeper.clone(), &files);
-    // Nothing of what the variables hold stays here while and after the plan is carried out.
+    // Move the values out, so that no copy of them stays in memory during and after the apply.
     let values = std::mem::take(&mut prepared.values);
     std::mem::take(&mut prepared.typed).teach(&session.redactor);
     let options = ApplyOptions {
@@ -850,7 +859,7 @@ pub(crate) fn carry_out(
     own.extend(news(&keeper.uncertain(), &before));
     own.extend(directories.changes(&prepared.program));
     if args.operation.json {
-        // The engine's were shown as events; it knows nothing of these.
+        // The diagnostics of the engine were printed as events. The engine does not know these ones.
         session.ui.diagnostics(&own, &prepared.program.sources);
     }
     diagnostics.extend(own);
@@ -865,13 +874,13 @@ pub(crate) fn carry_out(
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-/// What nobody knows since this run; what was so before was said at its beginning.
+/// A warning about creations with unknown outcome in this run. Those of earlier runs were reported at the start.
 fn news(uncertain: &[Intent], before: &[Intent]) -> Option<Diagnostic> {
     let news: Vec<Intent> = uncertain.iter().filter(|it| !before.contains(it)).cloned().collect();
     store::uncertain(&news)
 }
 
-/// A state that cannot be kept where it belongs: the journal has it, or else it is kept beside.
+/// Adds to an error about writing the state where the changes are saved: in the journal, or else in a rescue file.
 pub(crate) fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnostic {
     let and = |what: String| Diagnostic {
         detail: format!("{}\n\n{what}", problem.detail),

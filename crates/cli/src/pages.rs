@@ -1,8 +1,9 @@
-//! The pages that explain what a user is told: `docs/diagnostics/ID.md`, one for each id.
+//! The pages that explain diagnostics: `docs/diagnostics/ID.md`, one for each id.
 
-/// Takes the texts into the executable, sorted by their ids.
+/// Includes the texts in the executable, sorted by id.
 macro_rules! pages {
     ($($id:literal,)*) => {
+        /// The ids and texts of all pages, sorted by id.
         pub(super) const PAGES: &[(&str, &str)] = &[
             $((
                 $id,
@@ -15,12 +16,12 @@ macro_rules! pages {
 #[path = "generated/pages.rs"]
 mod generated;
 
-/// The ids and the texts of their pages in Markdown, sorted.
+/// The ids and the Markdown texts of all pages, sorted by id.
 pub(crate) fn all() -> &'static [(&'static str, &'static str)] {
     generated::PAGES
 }
 
-/// The page of an id.
+/// The page of an id. `None` if the id does not exist.
 pub(crate) fn page(id: &str) -> Option<&'static str> {
     let at = all().binary_search_by_key(&id, |(it, _)| it).ok()?;
     Some(all()[at].1)

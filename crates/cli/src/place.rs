@@ -1,10 +1,10 @@
-//! Where the state of a working directory is: what the configuration says, and what `init` was told last.
+//! The place of a working directory's state, as configured and as recorded by the last `init`.
 //!
-//! `init` writes down in `.terraform/terraform.tfstate` where the state is, as other tools do. Whoever finds another place in
-//! the configuration later goes no further: a state that is not found is one in which nothing exists.
+//! `init` records the place in `.terraform/terraform.tfstate`, as other tools do. A later command refuses to run
+//! if the configuration names another place, because a state that is not found would count as an empty one.
 //!
-//! What `-backend-config` adds to a configuration is written down only there, with a hash of what the configuration said:
-//! as long as it says the same, what is written down counts.
+//! Arguments of `-backend-config` are recorded only there, together with a hash of the backend configuration. The
+//! record is valid as long as the hash matches.
 
 use std::{io, path::Path};
 
@@ -27,35 +27,36 @@ const ID: &str = "backend-changed";
 /// The name of the record in the data directory.
 const RECORD: &str = "terraform.tfstate";
 
-/// The states that are kept at a place.
+/// The workspaces of a place.
 pub(crate) fn workspaces(place: &LocalBackend) -> LocalWorkspaces {
     LocalWorkspaces::new(Path::new(""), place.path.as_deref(), place.workspace_dir.as_deref())
 }
 
-/// What `init` wrote down.
+/// The record of the last `init`.
 enum Recorded {
-    /// Local files; those of a directory without a backend, where nothing is written down.
+    /// The local backend. Also used if there is no record.
     Local(Place),
-    /// A backend that another tool was told of.
+    /// Another backend type, which another tool recorded.
     Other(String),
 }
 
-/// Local files that were written down.
+/// A recorded place of the local backend.
 #[derive(Default)]
 struct Place {
     is: LocalBackend,
-    /// The fingerprint of what the configuration said, where the command line said more; 0 otherwise.
+    /// The fingerprint of the configured backend, if the command line added arguments; otherwise 0.
     hash: u64,
 }
 
 impl Place {
-    /// Whether the command line made it of this configuration.
+    /// Returns true if the place was made from this configuration and arguments of the command line.
     fn is_made_of(&self, configured: &LocalBackend) -> bool {
         self.hash != 0 && self.hash == fingerprint(configured)
     }
 }
 
-/// Tells configurations apart. Other tools read it as an integer, so it is one that every reader of JSON can hold.
+/// A fingerprint of a configured backend. It fits into the integers that every JSON reader can represent, because
+/// other tools read it.
 fn fingerprint(configured: &LocalBackend) -> u64 {
     let text = json!([configured.path.as_deref(), configured.workspace_dir.as_deref()]);
     let digest = Sha256::digest(text.to_string());
@@ -67,7 +68,7 @@ fn recorded(session: &Session) -> Result<Recorded, Failure> {
     Ok(read_record(session)?.unwrap_or(Recorded::Local(Place::default())))
 }
 
-/// `None` if nothing is written down.
+/// Reads the record. `None` if there is none.
 fn read_record(session: &Session) -> Result<Option<Recorded>, Failure> {
     let path = session.data_dir().join(RECORD);
     let bytes = match session.system.read_file(&path) {
@@ -97,12 +98,12 @@ fn unreadable(path: &Path, error: &str) -> Diagnostic {
     Diagnostic::error(ID, "Backend initialization required, please run \"mayfly init\"", detail)
 }
 
-/// Whether two places are one.
+/// Returns true if two places have the same state files.
 fn is_same(one: &LocalBackend, other: &LocalBackend) -> bool {
     workspaces(one) == workspaces(other)
 }
 
-/// In words, without where it is by default.
+/// The text for a place in messages. Default paths are included, a default workspace directory is not.
 fn shown(place: &LocalBackend) -> String {
     let path = place.path.as_deref().unwrap_or("terraform.tfstate");
     match place.workspace_dir.as_deref() {
@@ -111,10 +112,10 @@ fn shown(place: &LocalBackend) -> String {
     }
 }
 
-/// Where the state is, if `init` was told of what the configuration says.
+/// The place of the state, if the record matches the configuration.
 ///
 /// # Errors
-/// A diagnostic otherwise.
+/// A diagnostic if they differ.
 pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<LocalBackend, Failure> {
     let reason = match recorded(session)? {
         Recorded::Local(recorded) if is_same(&recorded.is, &configured) => return Ok(configured),
@@ -137,11 +138,11 @@ pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<Local
     Err(Diagnostic::error(ID, summary, detail).into())
 }
 
-/// Refuses a saved plan if `init` has been told since that the state is somewhere else: the one of the plan may have been left behind.
-/// A directory in which nothing is written down, such as that of a job that got the plan file alone, has nothing to say.
+/// Refuses a saved plan if `init` recorded another place since, because the planned state may have been abandoned.
+/// A directory without a record is accepted, such as that of a CI job that only has the plan file.
 ///
 /// # Errors
-/// The diagnostic to show.
+/// A diagnostic if the places differ.
 pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result<(), Failure> {
     let found = match read_record(session)? {
         None => return Ok(()),
@@ -157,10 +158,10 @@ pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result
     Err(Diagnostic::error("stale-plan", summary, detail).into())
 }
 
-/// Writes down where the state is, and brings it there if that is asked for.
+/// Records the place of the state, and migrates the states if requested.
 ///
 /// # Errors
-/// A diagnostic if there are states at the place that was written down before, and nobody said what becomes of them.
+/// A diagnostic if the recorded place has states, and no flag decides what happens to them.
 pub(crate) fn initialize(
     session: &Session,
     configured: &LocalBackend,
@@ -174,7 +175,7 @@ pub(crate) fn initialize(
     };
     let place = &match given {
         Some(given) => given.over(configured),
-        // What an earlier init was told still counts.
+        // The arguments of an earlier `init` stay valid.
         None if before.is_made_of(configured) && !args.reconfigure => before.is.clone(),
         None => configured.clone(),
     };
@@ -214,7 +215,7 @@ fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
     Diagnostic::error(ID, "Backend configuration changed", detail)
 }
 
-/// The workspaces that have a state at a place.
+/// The names of the workspaces that have a state at a place.
 fn states(place: &LocalBackend) -> Result<Vec<String>, Failure> {
     let all = workspaces(place).list().map_err(|error| failed(&error.to_string()))?;
     let has_state = |name: &String| paths(place, name).is_ok_and(|it| it.read.exists());
@@ -231,7 +232,8 @@ fn failed(why: &str) -> Diagnostic {
     Diagnostic::error(ID, "Failed to migrate state", detail)
 }
 
-/// Copies states from one place to another; they stay where they were. Nothing is copied if one of them cannot be.
+/// Copies states from one place to another. The originals stay. Copies nothing if one of the states cannot be
+/// copied.
 fn migrate(
     session: &Session,
     before: &LocalBackend,
@@ -259,7 +261,7 @@ fn migrate(
         ways.push((name, from, to));
     }
     for (name, from, to) in ways {
-        // Nobody may be writing it meanwhile.
+        // Lock the state, because another process may be writing it.
         let held = store::lock_to_copy(session, &from)?;
         let copied = copy(&from.read, &to.write);
         store::release(session, Some(held))?;
@@ -287,7 +289,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     private_file::write(to, &bytes, Durable::Yes)
 }
 
-/// Writes down where the state is.
+/// Writes the record.
 fn record(session: &Session, place: &LocalBackend, hash: u64) -> Result<(), Failure> {
     let path = session.data_dir().join(RECORD);
     let config = json!({

@@ -1,7 +1,8 @@
-//! The configuration that a plan file holds: `apply FILE` and `show FILE` read it instead of the one in the directory.
+//! The configuration in a plan file, which `apply FILE` and `show FILE` read instead of the one in the working
+//! directory.
 //!
-//! **Invariant:** no configuration file of the working directory decides what is applied. They are compared for a warning, and nothing
-//! else.
+//! **Invariant:** configuration files of the working directory never decide what is applied. They are compared
+//! with the plan file for a warning only.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,10 +25,10 @@ use crate::{
     variables::VarFlag,
 };
 
-/// The files of a plan's configuration, as if they lay in the working directory. Of all other files it has those that sources of modules
-/// are made from, if their content is what was planned.
+/// A file system with the planned configuration at its paths in the working directory. Of all other files, it has
+/// only those that decide the sources of modules, and only if their content is unchanged since the plan.
 struct PlannedSystem {
-    /// Content by directory and name.
+    /// The contents of configuration files by directory and name.
     directories: BTreeMap<PathBuf, BTreeMap<String, Vec<u8>>>,
     files: PlannedFiles,
     here: Arc<CliSystem>,
@@ -51,7 +52,7 @@ impl PlannedSystem {
         files.get(path.file_name()?.to_str()?)
     }
 
-    /// Whether it is a file outside of the configuration, and as it was planned.
+    /// Returns true if a path is a file outside of the configuration whose content is unchanged since the plan.
     fn is_as_planned(&self, path: &Path) -> bool {
         let path = normalize(path);
         let is_it = |planned: &&String| normalize(Path::new(planned)) == path;
@@ -101,7 +102,8 @@ impl System for PlannedSystem {
     }
 }
 
-/// Lets the session ask the plan, and not the directory, for the place of the state and for the variables that sources of modules need.
+/// Makes the session use the variables and the place of the state from the plan, instead of those of the working
+/// directory.
 pub(crate) fn take(session: &Session, plan: &Plan) -> Result<LocalBackend, Failure> {
     let place = place(plan)?;
     let values = plan.variables.iter();
@@ -110,7 +112,7 @@ pub(crate) fn take(session: &Session, plan: &Plan) -> Result<LocalBackend, Failu
     Ok(place)
 }
 
-/// The configuration, without schemas. The session must have [taken](take) the plan.
+/// Loads the configuration without schemas. The session must have [taken](take) the plan before.
 pub(crate) fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
     let modules = file.config.modules.iter();
     let modules =
@@ -124,7 +126,7 @@ pub(crate) fn project(session: &Session, file: &PlanFile) -> Result<Project, Fai
     Ok(project)
 }
 
-/// The configuration with the providers that the plan was made with.
+/// Loads the configuration with the provider versions of the plan.
 pub(crate) fn load(
     session: &Session,
     file: &mut PlanFile,
@@ -134,7 +136,7 @@ pub(crate) fn load(
     session.equip(project, Some(&mut file.prior_state.state), flags, (&locks, Of::Plan))
 }
 
-/// The locks that a plan was made with: providers and packages must be what they were then.
+/// The locks in a plan file. Providers and module packages must still match them.
 pub(crate) fn locks(file: &PlanFile) -> Result<Locks, Failure> {
     let mut locks = Locks::parse(&String::from_utf8_lossy(&file.locks))
         .map_err(|error| damaged(format!("Its lock file cannot be read: {}", error.detail)))?;
@@ -146,10 +148,10 @@ fn damaged(detail: String) -> Diagnostic {
     Diagnostic::error("plan-read", "Invalid plan file", detail)
 }
 
-/// The type of the only backend that there is.
+/// The type of the only supported backend.
 const LOCAL: &str = "local";
 
-/// What a plan file says of the place of its state.
+/// The record of the state's place for a plan file.
 pub(crate) fn backend_record(place: &LocalBackend, workspace: &str) -> BackendRecord {
     let text = |it: &Option<Str>| match it {
         Some(text) => Value::string(text.clone()),
@@ -175,7 +177,7 @@ fn place(plan: &Plan) -> Result<LocalBackend, Failure> {
     Ok(LocalBackend { path: argument("path"), workspace_dir: argument("workspace_dir") })
 }
 
-/// Warnings where the directory is not as it was when the plan was made.
+/// Warnings about differences between the working directory and the plan.
 pub(crate) fn differences(session: &Session, file: &PlanFile) -> Vec<Diagnostic> {
     let mut warnings: Vec<Diagnostic> = configuration_differs(session, file).into_iter().collect();
     let verified = locks(file).and_then(|locks| modules::verify(session, &locks, Of::Plan));
@@ -185,10 +187,11 @@ pub(crate) fn differences(session: &Session, file: &PlanFile) -> Vec<Diagnostic>
     warnings
 }
 
-/// So many files are listed in a warning.
+/// The maximum number of files that a warning lists.
 const LISTED: usize = 10;
 
-/// Where the directory holds no configuration, there is nothing that could be mistaken for what is applied.
+/// A warning if the configuration in the working directory differs from the plan. `None` if the directory has no
+/// configuration, because it cannot be mistaken for the applied one.
 fn configuration_differs(session: &Session, file: &PlanFile) -> Option<Diagnostic> {
     let root = file.config.modules.get("")?;
     if project::configuration_files(&*session.system, Path::new(&root.dir)).is_empty() {
@@ -219,7 +222,7 @@ fn changed_files(system: &CliSystem, config: &ConfigSnapshot) -> Vec<String> {
     let mut seen = BTreeSet::new();
     for module in config.modules.values().filter(|it| seen.insert(&it.dir)) {
         let directory = Path::new(&module.dir);
-        // That a package is not installed changes nothing: the plan file has the module.
+        // A package that is not installed is no difference: the plan file contains the module.
         let is_own = module.source.is_empty() || is_local_source(&module.source);
         if !is_own && !system.is_directory(directory) {
             continue;
@@ -246,10 +249,10 @@ fn is_text(system: &CliSystem, path: &Path, planned: &[u8]) -> bool {
     syntax::decode(&bytes).0.as_bytes() == planned
 }
 
-/// The configuration of a program as a plan file keeps it.
+/// The configuration of a program for a plan file.
 ///
 /// # Errors
-/// If a module cannot be kept because too many paths of calls lead to one.
+/// A diagnostic if there are too many paths of module calls.
 pub(crate) fn snapshot(
     session: &Session,
     program: &hir::Program,

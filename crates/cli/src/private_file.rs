@@ -1,4 +1,4 @@
-//! Files that only their owner can read, written whole or not at all.
+//! Atomic writes of files that only their owner can read.
 
 use std::{
     fs::{self, File},
@@ -8,28 +8,29 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// Whether a file must have reached the disk when the call returns.
+/// The durability of a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// What is lost with it cannot be had again.
+    /// The call returns after the file is on the disk: its content cannot be recovered.
     Yes,
-    /// It is a cache.
+    /// The call does not wait for the disk: the file is a cache.
     No,
 }
 
-/// Puts a file with these bytes in the place of whatever is there.
+/// Replaces the content of a file atomically, or creates the file.
 ///
-/// A symbolic link stays, and what it leads to is replaced. What is no regular file (`/dev/stdout`, a pipe) is written to.
+/// For a symbolic link the link stays and its target is replaced. Anything that is not a regular file, such as
+/// `/dev/stdout` or a pipe, is written to directly.
 ///
 /// # Errors
-/// What the system says; the old file is untouched then.
+/// Any I/O error of the system. The old file is then unchanged.
 pub(crate) fn write(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<()> {
     let target = match fs::metadata(path) {
         Ok(meta) if !meta.is_file() => {
             return File::options().write(true).open(path)?.write_all(bytes);
         }
         Ok(_) => fs::canonicalize(path)?,
-        // A link may lead to where nothing is yet.
+        // A symbolic link may have a target that does not exist yet.
         Err(_) => match fs::read_link(path) {
             Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
             Err(_) => PathBuf::from(path),
@@ -40,7 +41,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<(
         Some(parent) => parent,
         None => Path::new("/"),
     };
-    // The name of the temporary file is nobody's business.
+    // Drop the name of the temporary file from the error, because it means nothing to the user.
     let mut file =
         NamedTempFile::new_in(directory).map_err(|error| io::Error::from(error.kind()))?;
     file.write_all(bytes)?;
@@ -49,7 +50,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durable: Durable) -> io::Result<(
     }
     file.persist(&target).map_err(|error| error.error)?;
     match durable {
-        // The name is the directory's.
+        // The name of the file is stored in the directory, so sync that too.
         Durable::Yes => File::open(directory)?.sync_all(),
         Durable::No => Ok(()),
     }

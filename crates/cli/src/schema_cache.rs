@@ -1,9 +1,9 @@
-//! Schemas on disk, keyed by the SHA-256 of the executable that they were read from (DESIGN 3, Providers).
+//! A disk cache of provider schemas, keyed by the SHA-256 of the provider's executable.
 //!
-//! A file's hash is itself remembered under its (device, inode, size, mtime, ctime), because reading hundreds of
-//! megabytes for every `validate` would be most of its time.
+//! The hash of an executable is itself cached under the file's stamp (device, inode, size, mtime, ctime).
+//! Otherwise, reading hundreds of megabytes would take most of the time of `validate`.
 //!
-//! **Invariant:** an entry that is damaged, or was written for another executable, is no entry.
+//! **Invariant:** an entry that is damaged, or was written for another executable, counts as missing.
 
 use std::{
     fs,
@@ -26,18 +26,19 @@ use crate::{
 };
 use db::System as _;
 
-/// The cache of one machine's user.
+/// The schema cache of the user.
 pub(crate) struct SchemaCache {
     directory: Option<PathBuf>,
 }
 
 impl SchemaCache {
-    /// `$XDG_CACHE_HOME/mayfly`, or the same below `~/.cache`; without a home there is no cache.
+    /// Opens the cache in `$XDG_CACHE_HOME/mayfly` or `~/.cache/mayfly`. Without a home directory there is no
+    /// cache.
     pub(crate) fn new(session: &Session) -> SchemaCache {
         SchemaCache { directory: directory(session) }
     }
 
-    /// The schemas of an executable, if they are at hand.
+    /// The cached schemas of an executable. `None` if they are not cached.
     pub(crate) fn get(&self, executable: &Path) -> Option<Arc<ProviderSchemas>> {
         let hash = self.executable_hash(executable)?;
         let bytes = fs::read(self.entry(&hash)?).ok()?;
@@ -46,7 +47,7 @@ impl SchemaCache {
         Some(Arc::new(schemas))
     }
 
-    /// Keeps the schemas of an executable. Failing to do so costs time later, nothing else.
+    /// Caches the schemas of an executable. A failure is ignored, because it only makes later commands slower.
     pub(crate) fn put(&self, executable: &Path, schemas: &ProviderSchemas) {
         let Some(hash) = self.executable_hash(executable) else { return };
         let (Some(entry), Ok(bytes)) = (self.entry(&hash), schema_codec::encode(schemas, &hash))
@@ -56,26 +57,26 @@ impl SchemaCache {
         let _ = keep(&entry, &bytes);
     }
 
-    /// Forgets the schemas of an executable.
+    /// Removes the cached schemas of an executable.
     pub(crate) fn remove(&self, executable: &Path) {
         let entry = self.executable_hash(executable).and_then(|hash| self.entry(&hash));
-        // What cannot be removed is noticed again.
+        // Ignore a failure: the next command detects the wrong entry again.
         let _ = entry.map(fs::remove_file);
     }
 
-    /// What an executable is at this moment.
+    /// The current fingerprint of an executable. `None` if the file cannot be read.
     pub(crate) fn fingerprint(&self, executable: &Path) -> Option<Fingerprint> {
         let stamp = stamp_of(executable)?;
         Some(Fingerprint { stamp, hash: self.executable_hash(executable) })
     }
 
-    /// Whether an executable is what it was.
+    /// Returns true if an executable has not changed since the fingerprint was taken.
     pub(crate) fn is_still(&self, executable: &Path, before: &Fingerprint) -> bool {
         stamp_of(executable).as_ref() == Some(&before.stamp)
             || (before.hash.is_some() && self.executable_hash(executable) == before.hash)
     }
 
-    /// The `h1:` of a package directory, remembered by the stamp of its files.
+    /// The `h1:` hash of a package directory, cached under the stamp of its files.
     pub(crate) fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
         let remembered = packages::stamp_of_directory(package).ok().and_then(|stamp| {
             Some(
@@ -102,7 +103,7 @@ impl SchemaCache {
         Some(self.directory.as_ref()?.join("schemas").join(hex(hash)))
     }
 
-    /// The SHA-256 of an executable.
+    /// The SHA-256 of an executable. `None` if the file cannot be read.
     pub(crate) fn executable_hash(&self, executable: &Path) -> Option<ExecutableHash> {
         let stamp = self.stamp(executable)?;
         if let Some(known) =
@@ -121,7 +122,7 @@ impl SchemaCache {
     }
 }
 
-/// What a file was at a moment.
+/// The fingerprint of a file at one point in time.
 #[derive(Clone)]
 pub(crate) struct Fingerprint {
     stamp: String,
@@ -129,13 +130,13 @@ pub(crate) struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// The SHA-256 of its content.
+    /// The SHA-256 of the content. `None` if the content could not be read.
     pub(crate) fn hash(&self) -> Option<ExecutableHash> {
         self.hash
     }
 }
 
-/// Tells a file apart from what it is after any change.
+/// A text that differs after every change of a file.
 fn stamp_of(file: &Path) -> Option<String> {
     let meta = fs::metadata(file).ok()?;
     Some(format!(
@@ -162,7 +163,7 @@ fn hash_file(path: &Path) -> Option<ExecutableHash> {
     }
 }
 
-/// Where this program caches things; without a home directory, nowhere.
+/// The cache directory of this program. `None` without a home directory.
 pub(crate) fn directory(session: &Session) -> Option<PathBuf> {
     let variable =
         |name: &str| session.system.variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
@@ -170,11 +171,12 @@ pub(crate) fn directory(session: &Session) -> Option<PathBuf> {
     base.map(|it| it.join("mayfly"))
 }
 
+/// The bytes in lowercase hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Keeps something; it can be had again, so it need not reach the disk before the command ends.
+/// Writes a cache entry. It need not reach the disk before the command ends, because it can be computed again.
 pub(crate) fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;

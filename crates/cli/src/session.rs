@@ -1,4 +1,4 @@
-//! One run of a command: the working directory, its configuration, its providers, its state.
+//! The environment of one command: the working directory, its configuration, providers and state.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,10 +34,10 @@ use crate::{
     variables::{self, Typed, VarFlag},
 };
 
-/// The argument that makes this program serve one of its own providers.
+/// The argument that makes this program serve one of its bundled providers.
 pub(crate) const SERVE_ARGUMENT: &str = "serve-bundled-provider";
 
-/// What every command has.
+/// The environment of a command.
 pub(crate) struct Session {
     pub(crate) ui: Arc<Ui>,
     pub(crate) system: Arc<CliSystem>,
@@ -45,40 +45,42 @@ pub(crate) struct Session {
     pub(crate) cancel: CancelToken,
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) child_environment: Arc<ChildEnvironment>,
-    /// What relative paths of the working directory count from; empty for that of the process.
+    /// The directory for relative paths. Empty for the working directory of the process.
     base: PathBuf,
     cli_config: OnceLock<CliConfig>,
-    /// The configuration, if it was read already and nobody has taken it yet.
+    /// A loaded configuration that is kept for the next call of [`Session::project`].
     project: Mutex<Option<Project>>,
-    /// What gives values to what is needed before anything is planned.
+    /// The values for static evaluation.
     early: Mutex<Early>,
 }
 
-/// What gives values to what is needed before anything is planned.
+/// The values for static evaluation, which decides the sources of modules and the place of the state before
+/// anything is planned.
 #[derive(Default)]
 struct Early {
-    /// The flags of the command; once variables are known, those of secret ones are not among them.
+    /// The flags of the command. When the variables are known, flags for secret variables are removed.
     flags: Vec<VarFlag>,
-    /// Values that a saved plan keeps, which win.
+    /// The values in a saved plan. They override all other values.
     planned: BTreeMap<Str, ConstValue>,
-    /// Where the state is, once somebody asked.
+    /// The place of the state. `None` until it is determined.
     place: Option<LocalBackend>,
-    /// Whether a saved plan says so, and not the configuration in the directory.
+    /// True if a saved plan determines `place`, false if the configuration in the directory does.
     is_place_planned: bool,
-    /// Whether texts will change: while somebody watches, or types into a console.
+    /// True if texts will change during the command, as in `watch` and `console`.
     expects_edits: bool,
 }
 
-/// The system of a command: files below the directory that it works in, while `path.cwd` stays where it was called.
+/// The operating system for a command. Files are relative to the working directory; `path.cwd` is the directory in
+/// which the command was called.
 pub(crate) struct CliSystem {
     os: OsSystem,
     called_in: PathBuf,
-    /// What came out of the pipes that the user named: each can be read only once.
+    /// The contents of named pipes that the user gave as files. A pipe can be read only once.
     pipes: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
 }
 
 impl CliSystem {
-    /// `os` is the system of the directory that the command works in.
+    /// Creates the system. `os` works relative to the working directory of the command.
     pub(crate) fn new(os: OsSystem, called_in: PathBuf) -> CliSystem {
         CliSystem { os, called_in, pipes: Mutex::default() }
     }
@@ -137,9 +139,9 @@ impl System for CliSystem {
     }
 }
 
-/// Why a command ends without having done its work.
+/// The reason why a command failed.
 pub(crate) enum Failure {
-    /// These are shown, with the text that they point into.
+    /// Diagnostics to print, with the source texts that they refer to.
     Diagnostics(Vec<Diagnostic>, Sources),
 }
 
@@ -157,14 +159,16 @@ impl From<Vec<Diagnostic>> for Failure {
 
 /// A configuration with the providers that it needs.
 pub(crate) struct Loaded {
-    /// Never dropped: the process ends soon after, and taking a large database apart takes a good part of a `validate`.
+    /// Never dropped: the process ends soon after, and dropping a large database takes a considerable part of the
+    /// time of `validate`.
     pub(crate) project: ManuallyDrop<Project>,
     pub(crate) executables: Arc<ProviderExecutables>,
-    /// What was typed for ephemeral variables.
+    /// The texts given for ephemeral variables outside of files.
     pub(crate) typed: Typed,
 }
 
 impl Session {
+    /// Creates the environment of a command in the working directory of the process.
     pub(crate) fn new(
         view: &ViewArgs,
         system: CliSystem,
@@ -194,7 +198,7 @@ impl Session {
         })
     }
 
-    /// Refuses settings of the environment that mean nothing.
+    /// Refuses invalid settings in environment variables.
     pub(crate) fn check_settings(&self) -> Result<(), Failure> {
         let Some(text) = self.system.variable(Budget::VARIABLE) else { return Ok(()) };
         if budget::parse_size(&text).is_some() {
@@ -207,7 +211,8 @@ impl Session {
         Err(Diagnostic::error("invalid-evaluation-memory", "Invalid memory limit", detail).into())
     }
 
-    /// The same environment in another working directory, to look what is installed there. Nothing is run in it.
+    /// Creates an environment for another working directory, to inspect the installed modules and providers there.
+    /// Runs no process in it.
     pub(crate) fn in_directory(&self, directory: &Path) -> std::io::Result<Session> {
         let os = OsSystem::at(directory.to_owned()).waiting_for_pipes(failpoint::reads_pipes());
         Ok(Session {
@@ -224,14 +229,15 @@ impl Session {
         })
     }
 
-    /// `.terraform`, or what `TF_DATA_DIR` says.
+    /// The data directory: `TF_DATA_DIR`, or `.terraform` by default.
     pub(crate) fn data_dir(&self) -> PathBuf {
         let named = self.system.variable("TF_DATA_DIR").filter(|it| !it.is_empty());
         self.base.join(named.unwrap_or_else(|| ".terraform".to_owned()))
     }
 
-    /// The name of the selected workspace, for what is shown and evaluated. A command that needs its state has asked for
-    /// [`selected_workspace`](Session::selected_workspace) before.
+    /// The name of the selected workspace for output and evaluation. Falls back to the default workspace. A
+    /// command that needs the state has called [`selected_workspace`](Session::selected_workspace) before, which
+    /// reports the error.
     pub(crate) fn workspace(&self) -> Str {
         self.selected_workspace().unwrap_or_else(|_| backend::DEFAULT_WORKSPACE.into())
     }
@@ -239,7 +245,8 @@ impl Session {
     /// The selected workspace.
     ///
     /// # Errors
-    /// The file that names it is there and cannot be read: the default workspace has another state.
+    /// The file that names the workspace exists but cannot be read. Falling back to the default workspace would
+    /// select another state.
     pub(crate) fn selected_workspace(&self) -> Result<Str, Failure> {
         let named = self.system.variable("TF_WORKSPACE").filter(|it| !it.is_empty());
         if let Some(named) = named {
@@ -263,8 +270,8 @@ impl Session {
         Ok(if name.is_empty() { backend::DEFAULT_WORKSPACE.into() } else { name.into() })
     }
 
-    /// Encryption of state and plan by `TF_ENCRYPTION` must not be passed over: what it is to protect would be written in
-    /// the clear.
+    /// Refuses to run with `TF_ENCRYPTION`, because state and plan would be written without the requested
+    /// encryption.
     pub(crate) fn refuse_encryption(&self) -> Result<(), Failure> {
         match self.system.variable("TF_ENCRYPTION").is_some_and(|it| !it.trim().is_empty()) {
             false => Ok(()),
@@ -276,14 +283,14 @@ impl Session {
         }
     }
 
-    /// Whether people may be asked for values of variables, where a command's flags allow that: `TF_INPUT` may forbid it. Who
-    /// approves is asked all the same, as by the reference.
+    /// Returns true if the user may be asked for values of variables. `TF_INPUT` can disable these questions. It
+    /// does not disable the approval of an apply, as in OpenTofu.
     pub(crate) fn may_ask(&self) -> bool {
         const NO: [&str; 6] = ["0", "f", "F", "false", "False", "FALSE"];
         !self.system.variable("TF_INPUT").is_some_and(|it| NO.contains(&it.as_str()))
     }
 
-    /// The CLI configuration; its problems are shown the first time.
+    /// The CLI configuration. Its problems are printed when it is first read.
     pub(crate) fn cli_config(&self) -> Result<&CliConfig, Failure> {
         match self.cli_config.get() {
             Some(known) => Ok(known),
@@ -294,7 +301,8 @@ impl Session {
         }
     }
 
-    /// A path that starts from the directory that the command was called in, and is shown as it was given if that is this one.
+    /// Resolves a path relative to the directory in which the command was called. The path stays as given if that
+    /// is the working directory.
     fn as_called(&self, path: PathBuf) -> PathBuf {
         let called_in = self.system.current_directory();
         if called_in == self.system.base_directory() { path } else { called_in.join(path) }
@@ -304,7 +312,7 @@ impl Session {
         let variable = |name: &str| self.system.variable(name);
         let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let environment = ConfigEnvironment {
-            // The one file that is read before -chdir counts.
+            // The only file whose path is resolved before `-chdir` is applied.
             config_file: path("TF_CLI_CONFIG_FILE")
                 .or_else(|| path("TERRAFORM_CONFIG"))
                 .map(|it| self.as_called(it)),
@@ -333,7 +341,7 @@ impl Session {
         Ok(config)
     }
 
-    /// Everything that can give a provider.
+    /// All sources of providers.
     pub(crate) fn sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
         let executable = own_executable()?;
         let bundled = providers::bundled()
@@ -349,7 +357,8 @@ impl Session {
         Ok(packages::Sources::new(config, &implied, bundled))
     }
 
-    /// Where providers are looked for if the CLI configuration says nothing, in the reference's order.
+    /// The directories that are searched for providers if the CLI configuration has no installation methods, in
+    /// the order of OpenTofu.
     fn implied_mirrors(&self) -> Vec<PathBuf> {
         let variable = |name: &str| self.system.variable(name).filter(|it| !it.is_empty());
         let home = variable("HOME").map(PathBuf::from);
@@ -366,7 +375,7 @@ impl Session {
         directories
     }
 
-    /// The bytes of the lock file; empty if there is none.
+    /// The bytes of the lock file. Empty if there is none.
     pub(crate) fn lock_file(&self) -> Result<Vec<u8>, Failure> {
         match self.system.read_file(Path::new(LOCK_FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -378,7 +387,7 @@ impl Session {
         }
     }
 
-    /// The lock file; none is an empty one.
+    /// The parsed lock file. Empty if there is none.
     pub(crate) fn locks(&self) -> Result<Locks, Failure> {
         let bytes = self.lock_file()?;
         let text = String::from_utf8_lossy(&bytes);
@@ -404,12 +413,12 @@ impl Session {
         }
     }
 
-    /// Takes the flags that give values to variables, for what is needed before anything is planned.
+    /// Takes the flags that set variables, for use in static evaluation.
     pub(crate) fn take_flags(&self, flags: &[VarFlag]) {
         self.lock_early().flags = flags.to_vec();
     }
 
-    /// Takes the values of a saved plan, which count for what is needed before it is carried out, and the place of its state.
+    /// Takes the variable values and the place of the state from a saved plan, for use in static evaluation.
     pub(crate) fn take_planned(&self, values: BTreeMap<Str, ConstValue>, place: LocalBackend) {
         let mut early = self.lock_early();
         early.planned = values;
@@ -417,7 +426,7 @@ impl Session {
         early.is_place_planned = true;
     }
 
-    /// Takes over that texts will change: what is loaded from now on can be edited.
+    /// Declares that texts will change. A configuration that is loaded afterwards can be edited.
     pub(crate) fn expect_edits(&self) {
         self.lock_early().expects_edits = true;
     }
@@ -426,8 +435,9 @@ impl Session {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a configuration what it needs to know which modules it calls, and where its state is. Returns true if that differs from
-    /// what it had. From then on, child processes inherit what its declarations of variables allow.
+    /// Gives a configuration the values for static evaluation, which decide its modules and the place of its
+    /// state. Returns true if they changed. From now on, child processes inherit the environment variables that
+    /// the declarations of this configuration allow.
     pub(crate) fn give(&self, project: &mut Project) -> bool {
         self.child_environment.declare(project);
         let mut early = self.lock_early();
@@ -442,8 +452,8 @@ impl Session {
         self.give_values(project)
     }
 
-    /// Gives a configuration the values of its variables that are no secrets, whether or not it needs them before anything is
-    /// planned. Returns true if that differs from what it had.
+    /// Gives a configuration the values of its variables that are not secret, even if static evaluation does not
+    /// need them. Returns true if they changed.
     pub(crate) fn give_values(&self, project: &mut Project) -> bool {
         let early = self.lock_early();
         let mut given = variables::given(self, project.db(), project.root(), &early.flags);
@@ -453,11 +463,11 @@ impl Session {
         project.give(given)
     }
 
-    /// Asks for variables that have to have values before anything is planned, if there is somebody to ask. What is typed
-    /// counts as if a flag had said it.
+    /// Asks for the variables that static evaluation needs and that have no value, if stdin is a terminal. The
+    /// answers count as flags.
     pub(crate) fn ask_early(&self, project: &mut Project) -> Result<(), Failure> {
         let mut asked = BTreeSet::new();
-        // An answer may lead to a module whose source needs another one.
+        // An answer may lead to a module whose source needs another variable.
         while std::io::stdin().is_terminal() {
             let unset = statics::unset_variables(project.db(), project.workspace());
             let Some(name) = unset.into_iter().find(|it| !asked.contains(it)) else { break };
@@ -473,8 +483,9 @@ impl Session {
         self.project.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Before the state of the working directory is opened: that of another backend is not here, and to go on would make a
-    /// second one. The configuration that is read for it is kept for who asks for it next.
+    /// Refuses a configuration with an unsupported backend, before the state of the working directory is opened.
+    /// The state is elsewhere, and continuing would create a second one. Keeps the loaded configuration for the
+    /// next [`Session::project`].
     pub(crate) fn refuse_other_backends(&self) -> Result<(), Failure> {
         if self.lock_early().is_place_planned {
             return Ok(());
@@ -485,14 +496,14 @@ impl Session {
         checked
     }
 
-    /// The same of a configuration that was read.
+    /// Like [`Session::refuse_other_backends`], for a configuration that is already loaded.
     pub(crate) fn check_backend(&self, project: &Project) -> Result<(), Failure> {
         let place = place::check(self, place_of(project)?)?;
         self.lock_early().place = Some(place);
         Ok(())
     }
 
-    /// Where the state of the working directory is.
+    /// The place of the working directory's state.
     pub(crate) fn place(&self) -> Result<LocalBackend, Failure> {
         if let Some(known) = self.lock_early().place.clone() {
             return Ok(known);
@@ -501,12 +512,12 @@ impl Session {
         Ok(self.lock_early().place.clone().unwrap_or_default())
     }
 
-    /// The same before `init`, which writes a damaged manifest anew.
+    /// Like [`Session::project`], but ignores a damaged module manifest, because `init` writes a new one.
     pub(crate) fn project_to_init(&self) -> Result<Project, Failure> {
         self.project_with(self.installed_modules().unwrap_or_default())
     }
 
-    /// The same with these modules in place.
+    /// Like [`Session::project`], with the given module manifest.
     pub(crate) fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
         engine::enter_phase(engine::RunPhase::Reading);
         let load = match self.lock_early().expects_edits {
@@ -522,17 +533,17 @@ impl Session {
         Ok(project)
     }
 
-    /// Where modules are installed, without needless steps: paths of modules are compared with it.
+    /// The directory of installed modules, in normalized form, because paths of modules are compared with it.
     pub(crate) fn modules_dir(&self) -> PathBuf {
         normalize(&self.data_dir().join("modules"))
     }
 
-    /// Where installed modules are written down.
+    /// The path of the module manifest.
     pub(crate) fn module_manifest_path(&self) -> PathBuf {
         self.modules_dir().join("modules.json")
     }
 
-    /// What is written there; nothing if there is no such file.
+    /// Reads the module manifest. Empty if there is none.
     pub(crate) fn read_manifest(&self) -> Result<ModuleManifest, Failure> {
         let path = self.module_manifest_path();
         let unreadable = |problem: String| {
@@ -552,7 +563,8 @@ impl Session {
         })
     }
 
-    /// The modules that were installed from elsewhere, by who calls them. Local modules are where their source says.
+    /// The installed modules by caller. Modules with a local source are left out, because their source is their
+    /// directory.
     pub(crate) fn installed_modules(&self) -> Result<Manifest, Failure> {
         let manifest = self.read_manifest()?;
         let modules = manifest.modules.iter();
@@ -561,7 +573,8 @@ impl Session {
         Ok(called_elsewhere(&placed.collect()))
     }
 
-    /// The providers of a planned configuration and state that can be found here; none if one of them cannot.
+    /// The providers of a planned configuration and state, located without an error: if one of them is missing,
+    /// the result is empty.
     pub(crate) fn providers_at_hand(
         &self,
         project: &Project,
@@ -575,12 +588,12 @@ impl Session {
             .unwrap_or_else(|_| ProviderExecutables::none(self))
     }
 
-    /// The configuration with the schemas of all providers that it, or the state, needs.
+    /// Loads the configuration with the schemas of all providers that it or the state needs.
     pub(crate) fn load(&self, state: Option<&mut state::State>) -> Result<Loaded, Failure> {
         self.load_with_values(state, &[])
     }
 
-    /// The same where `flags` give values to variables.
+    /// Like [`Session::load`], where `flags` set variables.
     pub(crate) fn load_with_values(
         &self,
         state: Option<&mut state::State>,
@@ -589,7 +602,8 @@ impl Session {
         self.equip(self.project()?, state, flags, (&self.locks()?, Of::Directory))
     }
 
-    /// Finds the providers of a configuration, in the versions that `locks` selects, and gives it their schemas.
+    /// Locates the providers of a configuration in the versions that `locks` selects, and adds their schemas to
+    /// the configuration.
     pub(crate) fn equip(
         &self,
         mut project: Project,
@@ -597,7 +611,7 @@ impl Session {
         flags: &[VarFlag],
         (locks, of): (&Locks, Of),
     ) -> Result<Loaded, Failure> {
-        // Schemas come from processes, which must not quote what somebody typed for a secret.
+        // Teach the redactor first: schemas come from provider processes, whose output must not quote a secret.
         let typed = Typed::find(&*self.system, &project, flags);
         typed.teach(&self.redactor);
         let mut state = state;
@@ -607,7 +621,8 @@ impl Session {
         }
         let requirements = self.requirements(&project, state.as_deref());
         let located = ProviderExecutables::locate_locked(self, &requirements, locks, of);
-        // What is not there may be what nobody meant.
+        // A provider may be missing because the configuration is wrong, so report the errors of the configuration
+        // first.
         let located = located.map_err(|failure| broken(&project).unwrap_or(failure));
         let executables = Arc::new(located?);
         for source in requirements.keys() {
@@ -617,8 +632,8 @@ impl Session {
         Ok(Loaded { project: ManuallyDrop::new(project), executables, typed })
     }
 
-    /// The providers that configuration and state need, with the constraints of all modules together. A constraint that
-    /// cannot be understood constrains nothing; it is among the problems of the configuration.
+    /// The providers that configuration and state need, with the combined constraints of all modules. An invalid
+    /// constraint is ignored here, because the diagnostics of the configuration report it.
     pub(crate) fn requirements(
         &self,
         project: &Project,
@@ -640,29 +655,29 @@ impl Session {
         requirements
     }
 
-    /// The time now in RFC 3339, UTC, in whole seconds that have begun.
+    /// The current time in RFC 3339, UTC, rounded down to seconds.
     pub(crate) fn timestamp(&self) -> String {
         timestamp(&*self.system)
     }
 
-    /// The time now in RFC 3339, UTC, for events.
+    /// The current time in RFC 3339, UTC, for events.
     pub(crate) fn now(&self) -> String {
         time_of_day(&*self.system)
     }
 
-    /// The platform that packages are for.
+    /// The platform that packages are installed for.
     pub(crate) fn platform(&self) -> Platform {
         Platform::current()
     }
 }
 
-/// The calls of modules that are not where their source says: what is called from which directory. `modules` has source,
-/// directory and version of each module by its key.
+/// The installed modules, by calling directory and call name. `modules` maps a module's key to its source,
+/// directory and version.
 pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str>)>) -> Manifest {
     let dir_of = |key: &str| modules.get(key).map(|(_, dir, _)| *dir);
     let mut calls = Manifest::new();
     for (key, (source, dir, version)) in modules {
-        // Other tools leave an empty directory where they failed.
+        // Other tools leave the directory empty for a module that they failed to install.
         if dir.is_empty() || is_local_source(source) {
             continue;
         }
@@ -672,7 +687,7 @@ pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str
             let (source, version) = (Str::from(*source), version.map(Str::from));
             let installed = InstalledModule { source, version, dir: Arc::from(*dir) };
             let known = calls.entry((Arc::from(caller), Str::from(name))).or_default();
-            // The same directory may be called on several paths.
+            // Several paths of calls may lead to the same directory.
             if !known.contains(&installed) {
                 known.push(installed);
             }
@@ -681,14 +696,14 @@ pub(crate) fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str
     calls
 }
 
-/// The time now in RFC 3339, UTC, in whole seconds that have begun.
+/// The current time in RFC 3339, UTC, rounded down to seconds.
 pub(crate) fn timestamp(system: &dyn System) -> String {
     let whole = jiff::TimestampRound::new().smallest(jiff::Unit::Second);
     let now = timestamp_of(system);
     now.round(whole.mode(jiff::RoundMode::Floor)).unwrap_or(now).to_string()
 }
 
-/// The time of day in RFC 3339, UTC, as exactly as the system tells it.
+/// The current time in RFC 3339, UTC, with the full precision of the system.
 pub(crate) fn time_of_day(system: &dyn System) -> String {
     timestamp_of(system).to_string()
 }
@@ -697,7 +712,7 @@ fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
     jiff::Timestamp::try_from(system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-/// Whether stdout is a pipe whose reader has gone: who writes without end has nobody left to write for.
+/// Returns true if stdout is a pipe whose reader is gone, so that a command that never ends by itself can stop.
 pub(crate) fn nobody_reads() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = std::io::stdout();
@@ -707,11 +722,11 @@ pub(crate) fn nobody_reads() -> bool {
         && polled.iter().any(|it| it.revents().contains(PollFlags::ERR))
 }
 
-/// The dependency lock file.
+/// The name of the dependency lock file.
 pub(crate) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// What is wrong with a configuration before it is known what providers say of it: who cannot read it, or runs it with
-/// parts left out, may look for other providers and modules than what was meant.
+/// The ids of errors that are reported before providers and modules are located. With such an error, the required
+/// providers and modules may be other ones than intended.
 const FIRST: &[&str] = &[
     "syntax-error",
     "unreadable-file",
@@ -739,17 +754,17 @@ const FIRST: &[&str] = &[
     unsupported::ID,
 ];
 
-/// Why nothing can be done with a configuration, whatever its providers are.
+/// The errors of a configuration that prevent any further step. `None` if there are none.
 pub(crate) fn broken(project: &Project) -> Option<Failure> {
     broken_beside(project, &[])
 }
 
-/// Why not even its modules can be installed.
+/// The errors of a configuration that prevent the installation of its modules. `None` if there are none.
 pub(crate) fn unreadable(project: &Project) -> Option<Failure> {
     broken_beside(project, &["module-not-installed"])
 }
 
-/// Whether nothing is wrong that values of variables would not mend, so that it is worth while to ask for them.
+/// Returns true if all setup errors may be due to missing values of variables, so that asking for values helps.
 pub(crate) fn lacks_values_only(project: &Project) -> bool {
     broken_beside(project, &["module-not-installed", "unset-static-variable"]).is_none()
 }
@@ -760,7 +775,7 @@ fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 
-/// What is wrong with a backend, beside what is wrong with a configuration in the first place.
+/// The ids of errors in a backend block. They are reported together with those in [`FIRST`].
 const OF_BACKEND: &[&str] = &[
     "ephemeral-backend",
     "sensitive-backend",
@@ -770,15 +785,16 @@ const OF_BACKEND: &[&str] = &[
     "unsupported-block",
 ];
 
-/// Where the state of a configuration is. It is kept in local files only.
+/// The place of the configuration's state. Only the local backend is supported.
 pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
     if let Some(place) = statics::local_backend(project.db(), project.workspace()) {
         return Ok(place);
     }
-    // The analysis says where it stands.
+    // The analysis reports the error at its location.
     let mut problems = project.diagnostics();
     problems.retain(Diagnostic::is_error);
-    // What is only not supported says nothing about the rest: who takes it out is not to find the next error only then.
+    // Report errors of the backend together with unsupported features, so that fixing the latter does not reveal
+    // the former.
     let is_first = |it: &Diagnostic| FIRST.contains(&it.id) && it.id != unsupported::ID;
     if problems.iter().any(|it| is_first(it) || OF_BACKEND.contains(&it.id)) {
         problems.retain(|it| FIRST.contains(&it.id) || OF_BACKEND.contains(&it.id));
@@ -790,6 +806,7 @@ pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
     Err(Failure::Diagnostics(problems, project.program().sources))
 }
 
+/// The path of this program's executable.
 pub(crate) fn own_executable() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         let detail = format!("The path of this program cannot be found out, which running its own providers needs: {error}.");

@@ -1,7 +1,7 @@
-//! Interrupts: the first lets running operations finish, the second ends the program.
+//! Interrupts: the first one lets running operations finish, the second one ends the program.
 //!
-//! Ctrl-C (SIGINT), a request to end (SIGTERM), a closed terminal (SIGHUP) and Ctrl-\ (SIGQUIT) are all interrupts. SIGHUP and
-//! SIGQUIT are left alone where they were ignored when the program started, as `nohup` does.
+//! Ctrl-C (SIGINT), SIGTERM, a closed terminal (SIGHUP) and Ctrl-\ (SIGQUIT) are interrupts. SIGHUP and SIGQUIT
+//! stay ignored if they were ignored when the program started, as under `nohup`.
 
 use std::{
     sync::{
@@ -16,14 +16,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{commands::watch::terminal, session::Session, ui::Ui};
 
-/// The signals that interrupt.
+/// The signals that count as interrupts.
 struct Interrupts {
     signals: Vec<Signal>,
 }
 
 impl Interrupts {
+    /// Installs the signal handlers.
+    ///
     /// # Errors
-    /// The system does not let them be caught.
+    /// A handler cannot be installed.
     fn new() -> std::io::Result<Interrupts> {
         let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
         let others = [SignalKind::hangup(), SignalKind::quit()];
@@ -32,10 +34,10 @@ impl Interrupts {
         Ok(Interrupts { signals })
     }
 
-    /// Returns with the next one.
+    /// Waits for the next interrupt.
     async fn next(&mut self) {
         std::future::poll_fn(|context| {
-            // All are polled, so that each wakes this.
+            // Poll all of them, so that each one wakes this future.
             let came = self.signals.iter_mut().filter_map(|it| match it.poll_recv(context) {
                 std::task::Poll::Ready(came) => came,
                 std::task::Poll::Pending => None,
@@ -49,7 +51,7 @@ impl Interrupts {
     }
 }
 
-/// Whether a signal was ignored when the program started. Not known without `/proc`: false then.
+/// Returns true if a signal was ignored when the program started. Returns false if `/proc` is not available.
 fn is_ignored(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -57,12 +59,13 @@ fn is_ignored(kind: SignalKind) -> bool {
     mask >> (kind.as_raw_value() - 1) & 1 == 1
 }
 
-/// Listens to interrupts for the rest of the process.
+/// Handles interrupts for the rest of the process.
 pub(crate) fn listen(session: &Session) {
     listen_while(session, Arc::new(AtomicBool::new(true)));
 }
 
-/// Listens to interrupts where the first one is how the command ends: it is announced only while `is_working`.
+/// Handles interrupts. The first one is announced only while `is_working` is true, because otherwise it is the
+/// normal way to end the command.
 pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
     let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
     session.runtime.spawn(async move {
@@ -76,13 +79,13 @@ pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
     });
 }
 
-/// Ends the process at the first signal, with the plugins that it started: for commands that change nothing. Without this
-/// a plugin, which leaves Ctrl-C to us, would live on.
+/// Ends the process and its plugins at the first interrupt, for commands that change nothing. Plugins ignore
+/// Ctrl-C, so they would otherwise outlive the process.
 pub(crate) fn end_at_once(session: &Session) {
     end_at_once_after(session, async {});
 }
 
-/// Like [`end_at_once`], after `mend` has put something right.
+/// Like [`end_at_once`], but runs `mend` first.
 pub(crate) fn end_at_once_after(
     session: &Session,
     mend: impl Future<Output = ()> + Send + 'static,
@@ -96,10 +99,11 @@ pub(crate) fn end_at_once_after(
     });
 }
 
-/// How long an abort may take to close what is open before the process ends anyway.
+/// The maximum time for an abort to close open resources before the process ends.
 const ABORT: Duration = Duration::from_secs(15);
 
-/// How long the operation may take to see that it is to abort. If it does not, it closes nothing either.
+/// The maximum time for the operation to notice the abort. If it does not notice, it closes nothing, so waiting
+/// longer is useless.
 const HEARING: Duration = Duration::from_secs(1);
 
 async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool) {
@@ -123,14 +127,15 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool)
     }
 }
 
-/// Lets a write beyond the limit of file sizes (`ulimit -f`) be an error as on a full disk; without a handler its signal
-/// would end the process before anything could be saved. A handler is not inherited by the processes that are started.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk. Without a
+/// handler, the signal would end the process before the state is saved. Child processes do not inherit the
+/// handler.
 pub(crate) fn report_file_size_limit() -> std::io::Result<()> {
     let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
     signal(kind).map(drop)
 }
 
-/// Ends the process; plugins must not outlive it.
+/// Ends the process. Kills the plugins first, because they must not outlive it.
 #[expect(clippy::exit, reason = "the user wants the end, and destructors may be what hangs")]
 fn end(ui: &Ui) -> ! {
     ui.fall_silent();

@@ -1,4 +1,5 @@
-//! Supervision of the processes that a command starts, and the end of processes that an earlier run of this directory left.
+//! Supervision of the child processes of a command, and cleanup of processes that an earlier run in this directory
+//! left.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,7 @@ use plugin::Supervision;
 
 use crate::session::{Session, own_executable};
 
-/// The directory below the data directory for the records of processes that run.
+/// The directory below the data directory for the records of running processes.
 const RECORDS: &str = "processes";
 
 /// Ends processes that earlier runs left, and supervises those that this run starts.
@@ -17,7 +18,7 @@ pub(crate) fn begin(session: &Session) {
     if !left.is_empty() {
         session.ui.diagnostics_aside(&[warning(&left)]);
     }
-    // A program that does not know its own path cannot start the supervisor.
+    // Without the path of this executable, the supervisor cannot be started.
     if let Ok(executable) = own_executable() {
         plugin::supervise(Supervision { executable, records });
     }

@@ -1,12 +1,12 @@
-//! The temporary directory of a plan on the disk: made, put into a plan file, brought back from one, and removed (path-temp
-//! RFC; DESIGN 2.12).
+//! The temporary directory of a plan (`path.temp`): created on disk, captured in a plan file, restored from one,
+//! and removed, as the path-temp RFC describes.
 //!
 //! ```text
 //!   plan ─► DATA_DIR/tmp/ID/… ─► captured ─► tmp/ of the plan file ─► restored ─► apply ─► removed
 //! ```
 //!
 //! **Invariant:** nothing is written outside of the plan's own directory, and no link is followed out of it.
-//! **Invariant:** after a success nothing of it is left; after a failure the user is told where it is.
+//! **Invariant:** after a success the directory is removed. After a failure the user is told its path.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -26,35 +26,37 @@ mod search;
 
 pub(crate) use search::refuse_secrets;
 
-/// What the temporary files of a plan may come to: a plan file is read as a whole.
+/// The maximum total size of a plan's temporary files. A plan file is read into memory as a whole.
 const MOST_BYTES: u64 = 200 << 20;
-/// How many there may be.
+/// The maximum number of temporary files.
 const MOST_FILES: usize = 100_000;
-/// From how many bytes on it is said what takes so long.
+/// The total size from which the capture is announced, because it takes noticeable time.
 const LARGE: u64 = 16 << 20;
 
 /// The temporary directory of one plan.
 pub(crate) struct TempFiles {
     root: TempRoot,
-    /// Whether it outlives what is done with it: that of a watcher serves the next plan too.
+    /// True if the directory is kept at the end of an operation. A watcher uses it for the next plan too.
     is_kept: bool,
 }
 
 impl TempFiles {
-    /// That of a new plan.
+    /// Creates the directory handle for a new plan.
     pub(crate) fn new(session: &Session) -> Arc<TempFiles> {
         Arc::new(TempFiles { root: new_root(session), is_kept: false })
     }
 
-    /// That of all plans of a watcher.
+    /// Creates the directory handle for all plans of a watcher.
     pub(crate) fn of_watcher(session: &Session) -> Arc<TempFiles> {
         Arc::new(TempFiles { root: new_root(session), is_kept: true })
     }
 
-    /// That of a plan that was saved. What it says of the place counts where somebody uses it.
+    /// Creates the directory handle for a saved plan. The recorded path is used only if the configuration uses
+    /// `path.temp` (`is_used`).
     ///
     /// # Errors
-    /// If the plan names a place that is none for temporary files, or an absolute one that is another now.
+    /// The recorded path is not valid for temporary files, or is absolute and differs from the current data
+    /// directory.
     pub(crate) fn of_plan(
         session: &Session,
         plan: &Plan,
@@ -84,7 +86,7 @@ impl TempFiles {
         Ok(Arc::new(TempFiles { root, is_kept: false }))
     }
 
-    /// Where it is, for the engine.
+    /// The directory for the engine.
     pub(crate) fn root(&self) -> TempRoot {
         self.root.clone()
     }
@@ -93,10 +95,10 @@ impl TempFiles {
         PathBuf::from(self.root.path())
     }
 
-    /// Everything in it, as a plan file keeps it. Says so where there is much.
+    /// The content of the directory for a plan file. Prints a message if it is large.
     ///
     /// # Errors
-    /// What cannot be kept: too much, and what is neither a file nor a directory nor a link.
+    /// The content is too large, or has an entry that is not a file, a directory or a link.
     pub(crate) fn capture(&self, session: &Session) -> Result<Vec<TempEntry>, Failure> {
         let mut found = Found::default();
         let path = self.path();
@@ -117,10 +119,10 @@ impl TempFiles {
         found.files.into_iter().map(read).collect()
     }
 
-    /// Makes it what the plan file says, whatever is there.
+    /// Replaces the content of the directory with that of the plan file.
     ///
     /// # Errors
-    /// What the system says; nothing was applied then.
+    /// Any I/O error of the system. Nothing is applied then.
     pub(crate) fn restore(&self, entries: &[TempEntry]) -> Result<(), Failure> {
         let restored = remove(&self.path())
             .and_then(|()| entries.iter().try_for_each(|entry| self.restore_one(entry)));
@@ -148,13 +150,14 @@ impl TempFiles {
         }
     }
 
-    /// The plan's own directory and what is in it are nobody else's business.
+    /// Creates a directory and its parents, accessible to the owner only from the plan's directory downwards.
     fn make_all(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(self.root.all_plans())?;
         DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
-    /// Ends it after a success, with nothing left, and after a failure, with a warning that names what is left.
+    /// Ends the use of the directory: removes it after a success. After a failure, keeps it and returns a warning
+    /// with its path.
     pub(crate) fn end(&self, has_failed: bool) -> Option<Diagnostic> {
         match self.is_kept || !self.path().exists() {
             true => None,
@@ -163,10 +166,10 @@ impl TempFiles {
         }
     }
 
-    /// Removes it.
+    /// Removes the directory. Returns a warning if that fails.
     pub(crate) fn clear(&self) -> Option<Diagnostic> {
         let removed = remove(&self.path());
-        // Other plans may have theirs there.
+        // Ignore a failure: the parent may have the directories of other plans.
         let _ = fs::remove_dir(self.root.all_plans());
         let error = removed.err()?;
         Some(self.left(&format!("because they cannot be removed: {error}")))
@@ -195,7 +198,7 @@ fn data_dir(session: &Session) -> String {
     session.data_dir().display().to_string()
 }
 
-/// A directory with everything in it; links go, and what they lead to stays. What is not there is removed.
+/// Removes a directory recursively, or a file. Links are removed, their targets stay. A missing path is no error.
 fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
@@ -208,7 +211,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Why something cannot be put into a plan file.
+/// The reason why a file cannot be saved in a plan file.
 struct Fault {
     path: String,
     cause: String,
@@ -219,7 +222,7 @@ impl Fault {
         move |error| Fault { path: path.display().to_string(), cause: format!("{error}") }
     }
 
-    /// A name may hold what the expression that gives it was made from.
+    /// Converts to an error. Paths are redacted, because an expression with a secret may have determined them.
     fn refused(self, session: &Session) -> Failure {
         let [path, cause] = [self.path, self.cause].map(|it| session.redactor.redact(&it));
         let detail = format!(
@@ -230,14 +233,14 @@ impl Fault {
     }
 }
 
-/// What a plan file keeps of a file.
+/// The kind of a file.
 #[derive(Clone, Copy)]
 enum FoundKind {
     File { is_executable: bool },
     Link,
 }
 
-/// What lies in the directory of a plan: names within it, and where that is.
+/// The files in a plan's directory. Each has its relative name, its path and its kind.
 #[derive(Default)]
 struct Found {
     files: Vec<(String, PathBuf, FoundKind)>,
@@ -300,7 +303,7 @@ fn read(name: String, path: &Path, kind: FoundKind) -> Result<TempEntry, Fault> 
         FoundKind::File { is_executable } => {
             let file = File::open(path).map_err(Fault::of(path))?;
             let mut content = Vec::new();
-            // What grows while it is read is cut where the bound is.
+            // Bound the read, because the file may grow meanwhile.
             io::Read::read_to_end(&mut io::Read::take(file, MOST_BYTES + 1), &mut content)
                 .map_err(Fault::of(path))?;
             TempKind::File { is_executable, content }

@@ -1,4 +1,4 @@
-//! The terminal of a command: what prints, asks, and knows whether there are colours.
+//! The user interface of a command: printing, questions, and whether output is colored.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -14,53 +14,54 @@ use render::Style;
 
 use crate::{args::ViewArgs, log::Log};
 
-/// What stdout is for.
+/// The use of stdout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stdout {
-    /// What people read.
+    /// Text for humans.
     Text,
-    /// Objects of JSON, one a line, and nothing else.
+    /// JSON objects only, one per line.
     JsonLines,
-    /// Messages of a protocol, and nothing else: a word between them would end the conversation.
+    /// Messages of a protocol only. Any other text would break the protocol.
     Protocol,
 }
 
-/// Standard streams and how to write to them.
+/// The standard streams, with the style in which text is written to them.
 pub(crate) struct Ui {
-    /// Style of what goes to stdout.
+    /// The style of stdout.
     pub(crate) out: Style,
-    /// Style of what goes to stderr.
+    /// The style of stderr.
     pub(crate) err: Style,
-    /// Whether people want no lines of progress.
+    /// True if progress lines are hidden.
     pub(crate) is_concise: bool,
     compact_warnings: bool,
     consolidate_warnings: bool,
     consolidate_errors: bool,
     stdout: Stdout,
-    /// Lines of several sources must not mix.
+    /// Serializes output, so that lines of several threads do not mix.
     lock: Mutex<()>,
-    /// The program is being ended: nothing that this brings about is news.
+    /// True when the process is being ended. Errors that this causes are not printed.
     is_silent: AtomicBool,
-    /// Ends questions.
+    /// Ends pending questions.
     cancel: CancelToken,
-    /// The log; the methods that write to it are in its module.
+    /// The log. Its methods are in the module [`crate::log`].
     pub(crate) log: Log,
 }
 
-/// How often a question looks whether it was interrupted.
+/// The interval in which a question checks for an interrupt.
 const PATIENCE: rustix::event::Timespec =
     rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// A question that got no answer.
+/// The reason why a question has no answer.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// There is nobody to ask.
+    /// The input is not a terminal and has no line.
     NoInput,
-    /// Interrupted, or the stream ended.
+    /// The question was interrupted, or the input ended.
     Ended,
 }
 
 impl Ui {
+    /// Creates the user interface from the flags of a command.
     pub(crate) fn new(
         view: &ViewArgs,
         no_color_variable: bool,
@@ -89,23 +90,23 @@ impl Ui {
         }
     }
 
-    /// Prints nothing from here on: what is about to be killed has errors that nobody asked about.
+    /// Stops all output, because killed child processes cause errors that are of no interest to the user.
     pub(crate) fn fall_silent(&self) {
         self.is_silent.store(true, Ordering::Relaxed);
     }
 
-    /// Prints text as it is.
+    /// Prints text to stdout.
     pub(crate) fn print(&self, text: &str) {
         if self.is_silent.load(Ordering::Relaxed) {
             return;
         }
         let _guard = self.lock.lock();
         let mut stdout = io::stdout().lock();
-        // A reader that went away, as `head` does, is no problem of ours.
+        // Ignore a failure: the reader may have ended, as `head` does.
         let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     }
 
-    /// Prints a line.
+    /// Prints a line to stdout.
     pub(crate) fn line(&self, text: &str) {
         self.print(&format!("{text}\n"));
     }
@@ -120,7 +121,8 @@ impl Ui {
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }
 
-    /// Shows diagnostics: warnings on stdout, then errors on stderr, as the reference does. Hints are for editors.
+    /// Prints diagnostics: warnings to stdout, then errors to stderr, as OpenTofu does. Hints are for editors and
+    /// are not printed.
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
         for diagnostic in diagnostics {
             match diagnostic.severity {
@@ -154,7 +156,8 @@ impl Ui {
         self.print_error(&render::diagnostics(&shown, sources, &self.err));
     }
 
-    /// Shows diagnostics that are about no configuration, apart from what a script reads from stdout.
+    /// Prints diagnostics that do not refer to a configuration to stderr, so that they do not mix with the output
+    /// for scripts.
     pub(crate) fn diagnostics_aside(&self, diagnostics: &[Diagnostic]) {
         let sources = Sources::default();
         match self.stdout {
@@ -163,7 +166,7 @@ impl Ui {
         }
     }
 
-    /// Says something about the run itself.
+    /// Prints a message about the run itself.
     pub(crate) fn announce(&self, text: &str) {
         match self.stdout {
             Stdout::JsonLines => self.line(&render::log_json(text.trim(), &now())),
@@ -172,13 +175,13 @@ impl Ui {
         }
     }
 
-    /// Asks for a line. What is typed is not echoed where `secret` is set and stdin is a terminal.
+    /// Asks for a line of input. If `secret` is set and stdin is a terminal, the input is not echoed.
     pub(crate) fn ask(&self, prompt: &str, secret: bool) -> Result<String, AskError> {
         let stdin = io::stdin();
         self.print(prompt);
         let _silence = (secret && stdin.is_terminal()).then(Silence::new);
         let line = self.read_line(&stdin);
-        // What follows begins on a line of its own.
+        // Start a new line for the following output.
         if (secret || line.is_none()) && stdin.is_terminal() {
             self.print("\n");
         }
@@ -186,13 +189,13 @@ impl Ui {
         line.ok_or(if nobody { AskError::NoInput } else { AskError::Ended })
     }
 
-    /// The next line of stdin, without its end; nothing at the end of the stream and after an interrupt.
+    /// The next line of stdin without its line end. `None` at the end of the input and after an interrupt.
     pub(crate) fn next_line(&self) -> Option<String> {
         self.read_line(&io::stdin())
     }
 
-    /// One line, without its end; nothing at the end of the stream and after an interrupt. The buffer of [`io::Stdin`]
-    /// lives as long as the process, and would keep a secret in memory that long; so each byte is read by itself.
+    /// Reads one line without its line end. `None` at the end of the input and after an interrupt. Reads byte by
+    /// byte, because the buffer of [`io::Stdin`] would keep a secret in memory until the process ends.
     fn read_line(&self, stdin: &io::Stdin) -> Option<String> {
         let mut line = Vec::new();
         let mut byte = [0];
@@ -210,13 +213,13 @@ impl Ui {
         (!line.is_empty() && !self.is_cancelled()).then(|| into_text(line))
     }
 
-    /// Waits until there is something to read, or until somebody interrupts.
+    /// Waits until input is available. Returns false after an interrupt.
     fn wait_for(&self, stdin: &io::Stdin) -> bool {
         while !self.is_cancelled() {
             let mut polled = [rustix::event::PollFd::new(stdin, rustix::event::PollFlags::IN)];
             match rustix::event::poll(&mut polled, Some(&PATIENCE)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                // Errors show when it is read.
+                // The following read reports an error.
                 Ok(_) | Err(_) => return true,
             }
         }
@@ -237,7 +240,7 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Turns the terminal's echo off while it lives.
+/// Disables the echo of the terminal while it lives.
 struct Silence {
     before: Option<rustix::termios::Termios>,
 }
@@ -271,12 +274,12 @@ impl Drop for Silence {
     }
 }
 
-/// The time of day in RFC 3339.
+/// The current time in RFC 3339.
 fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
 
-/// The terminal's width in columns.
+/// The width of the terminal in columns.
 fn width() -> usize {
     rustix::termios::tcgetwinsize(io::stdout()).map_or(78, |size| usize::from(size.ws_col).max(20))
 }

@@ -1,7 +1,7 @@
-//! What is wrong with a command line.
+//! Errors in the command line.
 //!
-//! **Invariant:** of what was typed, only names of commands and flags are shown. Anything else may be the value of a
-//! variable, torn from its flag by a blank.
+//! **Invariant:** of the command line, only names of commands and flags are printed. Any other word may be the
+//! value of a variable that a space separated from its flag.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit::Exit;
 
-/// Commands of the reference that do not exist here yet (`reference`: surface 1).
+/// Commands of OpenTofu that are not implemented.
 const COMMANDS_TO_COME: [&str; 19] = [
     "env",
     "get",
@@ -31,7 +31,7 @@ const COMMANDS_TO_COME: [&str; 19] = [
     "untaint",
     "workspace",
 ];
-/// Flags of the reference that do not exist here yet.
+/// Flags of OpenTofu that a command lacks here. Some of them are implemented for other commands.
 const FLAGS_TO_COME: [&str; 20] = [
     "--config",
     "--deprecation",
@@ -54,19 +54,19 @@ const FLAGS_TO_COME: [&str; 20] = [
     "--json-into",
     "--ignore-remote-version",
 ];
-/// As in the reference.
+/// The error for a `-chdir` flag without a value, worded as in OpenTofu.
 const CHDIR: &str = "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example";
 
-/// Longer words are no mistyped names.
+/// The maximum length of a word that can be a mistyped name.
 const LONGEST_NAME: usize = 32;
 
-/// A command line that cannot be understood, or a request for help.
+/// Prints the error for an invalid command line, or the requested help.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
         let _ = error.print();
         return Exit::Success;
     }
-    // A group without its command: the help that clap has for it quotes nothing.
+    // A command group without a subcommand. The help text of clap for it quotes no user input.
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = write!(std::io::stderr(), "Error: A command is missing.\n\n{}", error.render());
         return Exit::Failure;
@@ -80,7 +80,7 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
     Exit::Failure
 }
 
-/// A variable of the environment that cannot be split into arguments.
+/// Prints the error for an environment variable with arguments that has an unclosed quote.
 pub(crate) fn unclosed_quote(variable: &str) -> Exit {
     let text =
         format!("Error: The environment variable {variable} has a quote that is not closed.");
@@ -88,7 +88,7 @@ pub(crate) fn unclosed_quote(variable: &str) -> Exit {
     Exit::Failure
 }
 
-/// A sentence about what stands before the command.
+/// Prints an error about an option before the command.
 pub(crate) fn problem_with(text: &str) -> Exit {
     let _ = writeln!(std::io::stderr(), "{text}");
     Exit::Failure
@@ -160,7 +160,7 @@ fn invalid_value(error: &clap::Error) -> String {
     match valid.is_empty() {
         true if is_missing => format!("The flag {flag} needs a value."),
         true => match std::error::Error::source(error) {
-            // Why, without what was given.
+            // The cause, without the given value.
             Some(cause) => format!("The value of the flag {flag} is not valid: {cause}."),
             None => format!("The value of the flag {flag} is not valid."),
         },
@@ -168,7 +168,7 @@ fn invalid_value(error: &clap::Error) -> String {
     }
 }
 
-/// The flag that an error is about, as the reference writes it; nothing if it is no flag.
+/// The flag that an error is about, with one dash. `None` if the error is not about a flag.
 fn flag(error: &clap::Error) -> Option<String> {
     let typed = text(error, ContextKind::InvalidArg)?;
     let name = typed.split([' ', '=', '[']).next()?;
@@ -201,7 +201,7 @@ fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// Arguments that nobody typed.
+/// A note that names the environment variables that add arguments. Empty if there are none.
 fn environment_note() -> String {
     let set = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.into_string().ok()?;

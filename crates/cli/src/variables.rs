@@ -1,6 +1,6 @@
-//! Values of root variables: environment, files, command line, questions (`reference`: surface 2.1).
+//! The values of root variables, from the environment, files, the command line and questions.
 //!
-//! **Invariant:** no message here quotes a value: it may be a secret.
+//! **Invariant:** no message of this module quotes a value, because it may be a secret.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,16 +27,17 @@ use crate::{
     ui::AskError,
 };
 
-/// `-var` and `-var-file` in the order of the command line, where the later one wins.
+/// A `-var` or `-var-file` flag. In the order of the command line, a later one overrides an earlier one.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum VarFlag {
-    /// `NAME=VALUE`
+    /// `-var NAME=VALUE`
     Value(String),
-    /// A file.
+    /// `-var-file FILE`
     File(PathBuf),
 }
 
-/// Finds the flags in a normalized command line; clap keeps the order of each, not across the two.
+/// The variable flags of a normalized command line, in their order. Clap keeps the order within each kind of flag,
+/// but not across both.
 pub(crate) fn ordered_flags(args: &[String]) -> Vec<VarFlag> {
     let mut flags = Vec::new();
     let mut args = args.iter();
@@ -53,7 +54,7 @@ pub(crate) fn ordered_flags(args: &[String]) -> Vec<VarFlag> {
     flags
 }
 
-/// Collects values from everywhere but questions, and what is to be warned of.
+/// Collects the values from all sources except questions. Returns the values and warnings.
 pub(crate) fn collect(
     session: &Session,
     module: &Module,
@@ -68,8 +69,8 @@ pub(crate) fn collect(
     Ok((values, diagnostics))
 }
 
-/// Collects the values of variables for a command that asks for missing ones later. If anything is wrong, the missing ones are
-/// reported with it.
+/// Collects the values for a command that asks for missing ones later. If there are errors, missing values are
+/// reported with them.
 pub(crate) fn collect_all(
     session: &Session,
     program: &Program,
@@ -89,7 +90,7 @@ pub(crate) fn collect_all(
     Ok((values, diagnostics))
 }
 
-/// What is wrong with files and flags that give values, whatever the values are: `validate` wants none of them.
+/// Errors of files and flags that set variables, regardless of the values. `validate` needs no values.
 pub(crate) fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
     let mut collect = Collect::new(session, &module.variables);
     collect.everything(flags);
@@ -98,8 +99,8 @@ pub(crate) fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) 
     diagnostics
 }
 
-/// What static evaluation needs from outside of the configuration whose root module is `root`: values of its variables but
-/// secret ones, and where it runs. What is wrong with values is told of by whoever takes them all.
+/// The inputs of static evaluation for the root module `root`: the values of variables that are not secret, and
+/// the directories. Errors are ignored here; [`collect`] reports them.
 pub(crate) fn given(
     session: &Session,
     db: &dyn hir::Db,
@@ -122,7 +123,7 @@ pub(crate) fn given(
     }
 }
 
-/// The variables of a module that are no secrets.
+/// The variables of a module that are not secret.
 fn plain_variables(db: &dyn hir::Db, root: Directory) -> Named<Str> {
     let variables = names_of_kind(db, root, NameKind::Variable).into_iter();
     variables.filter_map(|(_, key)| plain_variable(db, key)).collect()
@@ -132,30 +133,30 @@ fn plain_variable(db: &dyn hir::Db, key: names::ItemKey) -> Option<(Str, Entry)>
     let item = names::item(db, key);
     let variable = item.kind.as_variable()?;
     let is_secret = variable.sensitive || variable.ephemeral || variable.may_be_secret;
-    // Nobody asks where it stands.
+    // The origin is not used.
     let origin = Origin { file: 0, block: 0, item: key.index };
     (!is_secret).then(|| (variable.name.clone(), Entry { item: item.clone(), origin }))
 }
 
-/// Whether a module has a variable of this name that is no secret.
+/// Returns true if a module has a variable of this name that is not secret.
 pub(crate) fn is_plain(db: &dyn hir::Db, root: Directory, name: &Str) -> bool {
     let name = names::ItemName::Variable(name.clone());
     names::lookup(db, root, &name).is_some_and(|key| plain_variable(db, key).is_some())
 }
 
-/// The names of the variables of a root module that are or may be secrets. Of a name that is declared twice, one secret declaration is
-/// enough. `None` if a file or a block of the module cannot be read: it may declare any name as a secret.
+/// The names of root variables that are or may be secret. If a name is declared twice, one secret declaration is
+/// enough. `None` if a file or a block of the module cannot be read, because it may declare any name as a secret.
 pub(crate) fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
     let (db, root) = (project.db(), project.root());
     let declarations = all_of_kind(db, root, NameKind::Variable).into_iter();
-    // What an override file says is part of the declaration that it overrides.
+    // An override file changes the declaration that it overrides, so it is no declaration of its own.
     let declarations = declarations.filter(|key| names::base_of(db, root, *key).is_none());
     let is_secret = |key: &names::ItemKey| plain_variable(db, *key).is_none();
     let name = |key| Some(names::item(db, key).kind.as_variable()?.name.clone());
     is_readable(project).then(|| declarations.filter(is_secret).filter_map(name).collect())
 }
 
-/// Whether every block of the root module could be read.
+/// Returns true if every block of the root module could be read.
 fn is_readable(project: &Project) -> bool {
     let (db, root) = (project.db(), project.root());
     let is_sound = |block: &db::Block| {
@@ -168,7 +169,7 @@ fn is_readable(project: &Project) -> bool {
             .all(|file| file.decode_error(db).is_none() && file.blocks(db).iter().all(is_sound))
 }
 
-/// The flags that give values to variables that are no secrets, and files.
+/// Removes the flags that set secret variables. Keeps the others and all files.
 pub(crate) fn plain_flags(db: &dyn hir::Db, root: Directory, flags: Vec<VarFlag>) -> Vec<VarFlag> {
     let variables = plain_variables(db, root);
     let is_plain = |flag: &VarFlag| match flag {
@@ -180,7 +181,7 @@ pub(crate) fn plain_flags(db: &dyn hir::Db, root: Directory, flags: Vec<VarFlag>
     flags.into_iter().filter(is_plain).collect()
 }
 
-/// What was typed for ephemeral variables outside of files, as it was typed.
+/// The texts given for ephemeral variables outside of files, and their values.
 #[derive(Clone, Default)]
 pub(crate) struct Typed {
     texts: Vec<String>,
@@ -188,7 +189,7 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// What environment and command line give. Declarations are enough for that: no schema is needed.
+    /// Finds the texts in the environment and on the command line. Needs only the declarations, no schemas.
     pub(crate) fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> Typed {
         let mut typed = Typed::default();
         let variables = names_of_kind(project.db(), project.root(), NameKind::Variable);
@@ -215,14 +216,14 @@ impl Typed {
         self.values.extend(text_value(variable, text));
     }
 
-    /// Teaches the redactor what was typed, before anybody who may know it says something.
+    /// Teaches the redactor the texts and values, before any process that may quote them starts.
     pub(crate) fn teach(&self, redactor: &Redactor) {
         self.texts.iter().for_each(|text| redactor.learn_text(text));
         self.values.iter().for_each(|value| redactor.learn_whole(value));
     }
 }
 
-/// Asks for the variables that have neither value nor default.
+/// Asks for the variables that have neither a value nor a default.
 pub(crate) fn ask(
     session: &Session,
     module: &Module,
@@ -237,7 +238,7 @@ pub(crate) fn ask(
         let answer =
             match session.ui.ask(&prompt(variable), variable.sensitive || variable.ephemeral) {
                 Ok(answer) => answer,
-                // Without anybody to ask, the engine says what is missing.
+                // Without a terminal, the engine reports the missing values.
                 Err(AskError::NoInput) => return Ok(()),
                 Err(AskError::Ended) => return Err(unanswered(name).into()),
             };
@@ -253,8 +254,8 @@ pub(crate) fn ask(
     Ok(())
 }
 
-/// Asks for a variable before it is known which modules there are; nothing if the module has no such variable that is no
-/// secret. The answer is a flag that says it.
+/// Asks for a variable that static evaluation needs. The answer is returned as a flag. `None` if the module has no
+/// variable of this name, or if it is secret.
 pub(crate) fn ask_early(
     session: &Session,
     db: &dyn hir::Db,
@@ -279,7 +280,8 @@ fn unanswered(name: &Str) -> Diagnostic {
     Diagnostic::error("prompt-ended", "Error asking for input", detail)
 }
 
-/// `var.x (ephemeral)`, its description, and the question (RFC, "Variables").
+/// The question: `var.x`, with `(ephemeral)` for an ephemeral variable as the ephemeral resources RFC requires,
+/// and the description.
 fn prompt(variable: &Variable) -> String {
     let ephemeral = if variable.ephemeral { " (ephemeral)" } else { "" };
     let mut text = format!("var.{}{ephemeral}\n", variable.name);
@@ -293,7 +295,7 @@ fn prompt(variable: &Variable) -> String {
     text
 }
 
-/// Values of all sources, before anything is known of the types that they should have.
+/// Collects values from all sources, before they are converted to the types of the variables.
 struct Collect<'a> {
     session: &'a Session,
     variables: &'a Named<Str>,
@@ -302,24 +304,24 @@ struct Collect<'a> {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// A value as it was found.
+/// A value and its source.
 enum Found {
-    /// What it means is asked only where no later source replaces it.
+    /// A text, which is parsed at the end, because a later source may replace it.
     Text(String, Way),
     Value(Value, ValueSource),
 }
 
-/// How a text came.
+/// The source of a text.
 #[derive(Clone, Copy)]
 enum Way {
     CommandLine,
     Environment,
 }
 
-/// The summary where a flag names a variable that the root module does not have.
+/// The summary of the diagnostic for a value of an undeclared root variable.
 const UNDECLARED: &str = "Value for undeclared variable";
 
-/// So many undeclared variables of files are told of one by one.
+/// The number of undeclared variables in files that are reported one by one.
 const UNDECLARED_SHOWN: usize = 2;
 
 impl<'a> Collect<'a> {
@@ -350,7 +352,8 @@ impl<'a> Collect<'a> {
     fn environment(&mut self) {
         for (name, text) in self.session.system.variables("TF_VAR_") {
             let name = name.strip_prefix("TF_VAR_").unwrap_or(&name);
-            // Variables of the environment that the module does not have are for other modules.
+            // An environment variable without a matching declaration may be meant for another module, so it is
+            // ignored.
             if self.variables.contains_key(name) {
                 self.found.insert(name.into(), Found::Text(text, Way::Environment));
             }
@@ -391,7 +394,7 @@ impl<'a> Collect<'a> {
     fn name_and_value<'t>(&mut self, text: &'t str) -> Option<(&'t str, &'t str)> {
         const SUMMARY: &str = "Invalid -var option";
         let given = text.split_once('=').filter(|(name, value)| {
-            // A token without its name may be a word with the equals signs of base64 behind it.
+            // A token without a name may be a base64 text, whose padding is made of equals signs.
             let is_padding =
                 !self.variables.contains_key(name.trim()) && value.bytes().all(|byte| byte == b'=');
             addr::is_identifier(name.trim()) && !is_padding
@@ -436,7 +439,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    /// The values, now that it is known which of them count.
+    /// Converts the values of all variables, after later sources have replaced earlier ones.
     fn end(mut self) -> (VariableValues, Vec<Diagnostic>) {
         let mut values = VariableValues::new();
         for (name, found) in std::mem::take(&mut self.found) {
@@ -487,7 +490,7 @@ impl Way {
     }
 }
 
-/// The files that are read without being named, in the order in which later ones win.
+/// The variables files that are loaded automatically. A later one overrides an earlier one.
 fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
     let is_automatic =
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
@@ -500,14 +503,15 @@ fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
     Ok(named.chain(automatic).map(PathBuf::from).collect())
 }
 
-/// A text that is no expression for a value. Neither the text nor the parser's words about it are kept: it may be a secret.
+/// The error for a text that cannot be parsed as a value. It contains neither the text nor the message of the
+/// parser, because the text may be a secret.
 struct Unfit {
     summary: String,
     ty: String,
 }
 
 impl Unfit {
-    /// `what` begins a sentence with the place that the text came from.
+    /// The diagnostic. `what` is the subject of its first sentence and names the source of the text.
     fn diagnostic(&self, what: &str) -> Diagnostic {
         let detail = format!(
             "{what} is not valid as an expression of type {}: write it as in a .tfvars file, in quotes for the shell, such as '[\"a\", \"b\"]'.",
@@ -517,7 +521,7 @@ impl Unfit {
     }
 }
 
-/// The value that a text from outside of any file means: as it is for primitive types, an expression for others.
+/// Parses a text from outside of a file. For a primitive type it is the value itself, otherwise an expression.
 fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
     let literal = match &variable.ty.ty {
         ty if ty.is_primitive() => true,
@@ -543,13 +547,14 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
     }
 }
 
+/// The masked texts of variables files, for diagnostics.
 pub(crate) fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
     Sources { files: file_sources(session, flags).into() }
 }
 
-/// The texts of variables files, so that lines can be counted; none of them is shown.
+/// The masked texts of variables files, so that diagnostics have line numbers but show no content.
 pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
-    // Without a listing there is nothing of theirs to show, and the error was reported.
+    // Ignore a failed directory listing, which was already reported.
     let automatic = automatic_files(session).unwrap_or_default();
     let automatic =
         automatic.iter().filter_map(|path| masked(path, session.system.read_file(path).ok()?));
@@ -560,7 +565,7 @@ pub(crate) fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceTe
     automatic.chain(named).collect()
 }
 
-/// The text of a file of values that the user names, of which no line is shown.
+/// The masked text of a file with values that the user names.
 pub(crate) fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
     masked(path, session.system.read_file_or_pipe(path).ok()?)
 }
@@ -574,7 +579,7 @@ fn masked(path: &Path, bytes: Vec<u8>) -> Option<SourceText> {
     })
 }
 
-/// `text` with a star for each byte that does not end a line.
+/// Replaces each byte of `text` by a star, except line ends.
 fn starred(text: &str) -> String {
     let star = |c: char| if c == '\n' { "\n".to_owned() } else { "*".repeat(c.len_utf8()) };
     text.chars().map(star).collect()

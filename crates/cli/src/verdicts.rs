@@ -1,15 +1,17 @@
-//! Configurations that providers found good, remembered on disk (DESIGN 3, Providers).
+//! A disk cache of configurations that providers have validated successfully.
 //!
-//! A verdict is an empty file whose name is a keyed hash of what it depends on: the executable, the root directory, the call, the type,
-//! the configuration, and the content of each file that a string of the configuration names. The key lies beside the verdicts and belongs
-//! to the user, so that a name tells nobody else whether a guess at a configuration is right.
+//! A verdict is an empty file whose name is a keyed hash of its inputs: the executable, the root directory, the
+//! call, the type, the configuration, and the content of each file that a string of the configuration names. The
+//! key is stored beside the verdicts and is private to the user. Without the key, other users cannot test guesses
+//! at a configuration.
 //!
 //! ```text
 //!   verdicts/key      verdicts/3f/3f9c…      modified when it was last used; the oldest of a directory go first
 //! ```
 //!
-//! **Invariant:** nothing of a configuration or of a file can be read from what is kept.
-//! **Invariant:** a pass is filed under the executable that gave it, whatever lies in its place by then.
+//! **Invariant:** no part of a configuration or of a file can be derived from the cache.
+//! **Invariant:** a verdict is stored under the executable that gave it, even if the file was replaced in the
+//! meantime.
 
 mod files;
 
@@ -31,37 +33,38 @@ use sha2::Sha256;
 use self::files::NamedFiles;
 use crate::{located::ProviderExecutables, schema_cache, session::Session};
 
-/// The verdicts of one machine's user.
+/// The verdict cache of the user.
 pub(crate) struct VerdictCache {
-    /// `None` without a home, or if the user wants no cache.
+    /// `None` without a home directory, or if the user disabled the cache.
     directory: Option<PathBuf>,
     key: Vec<u8>,
     /// The canonical path of the root directory.
     root: PathBuf,
     files: NamedFiles,
     executables: Arc<ProviderExecutables>,
-    /// How many verdicts this run has put into each directory.
+    /// The number of verdicts that this run added to each directory.
     added: Mutex<BTreeMap<PathBuf, usize>>,
 }
 
 const KEY_SIZE: usize = 32;
 
-/// Switches the cache off if it is `off`, `0` or `false`.
+/// The environment variable that disables the cache with `off`, `0` or `false`.
 const SWITCH: &str = "MAYFLY_VERDICT_CACHE";
 
-/// So many verdicts stay in each of the 256 directories.
+/// The maximum number of verdicts in each of the 256 directories.
 const MOST: usize = 512;
 
-/// A directory is looked through after so many new verdicts.
+/// The number of new verdicts after which a directory is swept.
 const SWEEP_EVERY: usize = 64;
 
-/// A verdict that was not used for so long goes.
+/// The time after which an unused verdict is removed.
 const LONGEST_UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How exactly it is known when a verdict was used last.
+/// The precision of the recorded time of the last use.
 const USE_STEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl VerdictCache {
+    /// Opens the cache of the user.
     pub(crate) fn new(session: &Session, executables: Arc<ProviderExecutables>) -> VerdictCache {
         let is_off = session.system.variable(SWITCH);
         let is_off = is_off.is_some_and(|it| ["off", "0", "false"].contains(&it.as_str()));
@@ -78,8 +81,8 @@ impl VerdictCache {
         }
     }
 
-    /// The file of a verdict. `None` if it cannot be remembered: nothing is known of the executable, or the configuration names a
-    /// directory, or a file that cannot be read.
+    /// The file of a verdict. `None` if the verdict cannot be cached: there is no cache, or the configuration
+    /// names a directory or a file that cannot be read.
     fn path(&self, executable: ExecutableHash, question: &Question<'_>) -> Option<PathBuf> {
         let directory = self.directory.as_ref()?;
         let files = self.files.digest(question.value)?;
@@ -113,7 +116,7 @@ impl VerdictCache {
     }
 }
 
-/// The user's key, made if there is none.
+/// The user's key. Creates it if there is none.
 fn key_in(directory: &Path) -> Option<Vec<u8>> {
     let path = directory.join("key");
     match fs::read(&path) {
@@ -127,7 +130,7 @@ fn key_in(directory: &Path) -> Option<Vec<u8>> {
     }
 }
 
-/// Removes the verdicts that were not used for long, and the oldest of those that are too many.
+/// Removes verdicts that were not used for a long time, and the oldest ones above the maximum.
 fn sweep(directory: &Path, now: SystemTime) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let used = |entry: fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
@@ -137,13 +140,13 @@ fn sweep(directory: &Path, now: SystemTime) {
     let is_old = |used: &SystemTime| now.duration_since(*used).is_ok_and(|it| it > LONGEST_UNUSED);
     for (index, (used, path)) in verdicts.iter().enumerate() {
         if index < too_many || is_old(used) {
-            // Another run may have removed it.
+            // Ignore a failure: another process may have removed it.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Whether there is a verdict; then it was used now.
+/// Returns true if a verdict exists. Updates the time of its last use.
 fn is_kept(path: &Path, now: SystemTime) -> bool {
     let Ok(meta) = fs::metadata(path) else { return false };
     let is_recent =
@@ -161,7 +164,7 @@ impl Verdicts for VerdictCache {
     }
 
     fn passed(&self, provider: &ProviderSource, question: &Question<'_>) {
-        // What the provider read may be what was there a moment later.
+        // Skip the verdict if a named file changed: the provider may have read the new content.
         let is_sound = self.files.are_as_before(question.value);
         let executable = self.executables.started_identity(provider).filter(|_| is_sound);
         if let Some(path) = executable.and_then(|it| self.path(it, question)) {

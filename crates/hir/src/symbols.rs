@@ -1,7 +1,7 @@
 //! The symbol table: the declared names of each module and their declarations.
 //!
 //! ```text
-//! text(block) ─► block_names ─► driver compares with before ─► Symbol (input) ─► whoever looked the name up
+//! text(block) ─► block_names ─► driver compares with before ─► Symbol (input) ─► the queries that looked the name up
 //! ```
 //!
 //! A query that maps all names of a module would read every block: with 100,000 resources, each keystroke in a

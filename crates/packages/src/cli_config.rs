@@ -1,4 +1,4 @@
-//! The CLI configuration: where it lies, what it says about installing providers.
+//! The CLI configuration: its files, and its settings for the installation of providers.
 
 mod decode;
 mod pattern;
@@ -11,33 +11,36 @@ use addr::ProviderSource;
 
 pub use pattern::ProviderPattern;
 
-/// What all files of the CLI configuration say together.
+/// The settings of all files of the CLI configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CliConfig {
+    /// The shared cache of provider packages.
     pub plugin_cache_dir: Option<PathBuf>,
-    /// Whether a package of the cache may be locked without having been compared with its source.
+    /// True if a cached package may be locked without a comparison with its source.
     pub cache_may_break_locks: bool,
-    /// Providers that are taken from a directory as they are, without version and lock.
+    /// Providers that are used from a directory without version and lock.
     pub dev_overrides: BTreeMap<ProviderSource, PathBuf>,
-    /// The methods of the `provider_installation` block in their order; `None` where there is no such block.
+    /// The methods of the `provider_installation` block in order. `None` if there is no such block.
     pub installation: Option<Vec<InstallationMethod>>,
     /// Tokens by host.
     pub credentials: BTreeMap<String, Token>,
 }
 
-/// One way to get providers, and for which it is used.
+/// An installation method, and the providers that it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationMethod {
+    /// The kind of the method.
     pub kind: MethodKind,
-    /// Empty for all.
+    /// The providers that the method applies to. Empty for all.
     pub include: Vec<ProviderPattern>,
+    /// The providers that the method does not apply to.
     pub exclude: Vec<ProviderPattern>,
 }
 
-/// Where a method looks.
+/// The source of an installation method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodKind {
-    /// The registry that a provider's address names.
+    /// The registry in the provider's address.
     Direct,
     FilesystemMirror {
         path: PathBuf,
@@ -50,32 +53,36 @@ pub enum MethodKind {
     },
 }
 
-/// A token for a host; it is never shown.
+/// The token for a host. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 /// A problem in the CLI configuration, to be shown as a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
+    /// True for an error, false for a warning.
     pub is_error: bool,
+    /// The summary of the diagnostic.
     pub summary: String,
+    /// The detail of the diagnostic, possibly empty.
     pub detail: String,
 }
 
-/// What this crate has to be told about the environment.
+/// The environment that the CLI configuration depends on.
 pub struct ConfigEnvironment<'a> {
     /// `TF_CLI_CONFIG_FILE`, or its old name `TERRAFORM_CONFIG`.
     pub config_file: Option<PathBuf>,
+    /// The home directory.
     pub home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<PathBuf>,
-    /// Reads a variable: those that settings may be given by, and those in paths (`$NAME`).
+    /// Reads an environment variable, for settings from variables and for paths with `$NAME`.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl CliConfig {
-    /// Reads all files of the CLI configuration. Problems do not stop the reading: a command goes on with what is
-    /// understood, unless one is an error.
+    /// Loads all files of the CLI configuration. Problems do not stop the loading: a command continues with the
+    /// valid settings, unless a problem is an error.
     pub fn load(environment: &ConfigEnvironment<'_>) -> (Self, Vec<ConfigProblem>) {
         let mut config = Self::default();
         let mut problems = Vec::new();
@@ -108,13 +115,13 @@ impl CliConfig {
                 "The specified plugin cache dir {} cannot be opened: {error}",
                 directory.display()
             );
-            // It is made when the first package comes.
+            // Only a warning, because the directory is created with the first package.
             problems.push(ConfigProblem { is_error: false, summary, detail: String::new() });
         }
         (config, problems)
     }
 
-    /// Reads one text; `name` stands for the file in messages.
+    /// Parses one text. `name` is the name of the file in messages.
     pub fn parse(
         text: &str,
         name: &str,
@@ -124,7 +131,7 @@ impl CliConfig {
         (decode::decode(text, name, variable, &mut problems), problems)
     }
 
-    /// Takes the settings that variables give, which win.
+    /// Applies the settings from environment variables, which take precedence.
     fn take_environment(&mut self, variable: &dyn Fn(&str) -> Option<String>) {
         let set = |name: &str| variable(name).filter(|it| !it.is_empty());
         if let Some(directory) = set("TF_PLUGIN_CACHE_DIR") {
@@ -134,7 +141,8 @@ impl CliConfig {
         self.cache_may_break_locks |= may_break.is_some_and(|it| it != "0");
     }
 
-    /// Adds what a later file says. The first file that names a cache wins; the last one that has a token for a host does.
+    /// Merges the settings of a later file. The first file with a cache wins, and the last one with a token for a
+    /// host.
     fn merge(&mut self, other: Self, problems: &mut Vec<ConfigProblem>) {
         self.plugin_cache_dir = self.plugin_cache_dir.take().or(other.plugin_cache_dir);
         self.cache_may_break_locks |= other.cache_may_break_locks;
@@ -152,7 +160,7 @@ impl CliConfig {
 }
 
 impl InstallationMethod {
-    /// Whether this method is to be asked for a provider.
+    /// Returns true if the method applies to a provider.
     pub fn serves(&self, source: &ProviderSource) -> bool {
         let matches = |patterns: &[ProviderPattern]| patterns.iter().any(|it| it.matches(source));
         (self.include.is_empty() || matches(&self.include)) && !matches(&self.exclude)
@@ -160,7 +168,7 @@ impl InstallationMethod {
 }
 
 impl Token {
-    /// The token, for the header of a request.
+    /// Returns the token, for the header of a request.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -178,7 +186,8 @@ impl ConfigProblem {
     }
 }
 
-/// The main file, then `*.tfrc` and `*.tfrc.json` of the configuration directory; only the main file where a variable names it.
+/// Returns the main file, then `*.tfrc` and `*.tfrc.json` of the configuration directory. If a variable names the
+/// main file, returns only that.
 fn files(environment: &ConfigEnvironment<'_>, problems: &mut Vec<ConfigProblem>) -> Vec<PathBuf> {
     if let Some(named) = &environment.config_file {
         if named.exists() {

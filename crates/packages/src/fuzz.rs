@@ -1,5 +1,5 @@
-//! What holds for all bytes that are read as a CLI configuration, a dependency lock file, a module manifest or an archive of
-//! modules. The fuzz targets (`fuzz/`) and `tests/hostile` run the same functions.
+//! Properties that hold for all bytes that are read as a CLI configuration, a dependency lock file, a module
+//! manifest or a module archive. The fuzz targets (`fuzz/`) and `tests/hostile` run these functions.
 
 use std::io::Cursor;
 
@@ -7,14 +7,15 @@ use crate::literal::{self, Body, Literal};
 use crate::modules::Archive;
 use crate::{CliConfig, Contents, Locks, ModuleManifest};
 
-/// Tokens in what is read; no text that is shown has it.
+/// The secret in tokens. No text that is shown may contain it.
 const SECRET: &str = "hunter2";
 
-/// A CLI configuration is read as far as it is understood; what is wrong has a summary, and nothing that is shown has a token.
+/// Checks that reading a CLI configuration is deterministic, that every problem has a summary, and that no shown
+/// text contains a token.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_cli_config(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let variable = |name: &str| (name != "UNSET").then(|| format!("<{name}>"));
@@ -50,11 +51,12 @@ fn check_places_in(value: &Literal, lines: usize) {
     }
 }
 
-/// A dependency lock file survives being written, in one way; what is wrong is at a place of the text.
+/// Checks that a dependency lock file is written again without loss and deterministically, and that errors have a
+/// text.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_locks(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Locks::parse(text) {
@@ -68,23 +70,23 @@ pub fn check_locks(bytes: &[u8]) {
     }
 }
 
-/// A module manifest survives being written.
+/// Checks that a module manifest is written again without loss.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_manifest(bytes: &[u8]) {
     let Ok(manifest) = ModuleManifest::parse(bytes) else { return };
     let written = manifest.to_json();
     assert_eq!(ModuleManifest::parse(written.as_bytes()).ok(), Some(manifest), "{written}");
 }
 
-/// An archive of modules writes into its own directory only, and what it wrote there can be hashed. The first byte says which
-/// kind of archive it is.
+/// Checks that unpacking a module archive writes only to its own directory, and that the result can be hashed. The
+/// first byte selects the kind of the archive.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_module_archive(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     let kinds = [Archive::Zip, Archive::Tar, Archive::TarGz];
@@ -103,7 +105,7 @@ pub fn check_module_archive(bytes: &[u8]) {
     }
     match Contents::of(&inside) {
         Ok(contents) => assert_eq!(Contents::of(&inside).ok(), Some(contents)),
-        // What unpacks to names that a list cannot have is refused as a package.
+        // An archive may unpack to names that the list of hashes cannot represent; such a package is refused.
         Err(error) => {
             let expected = ["line break", "nested too deeply", "not UTF-8"];
             let cause = &error.cause;

@@ -1,4 +1,4 @@
-//! Hashes of packages: `h1:` over what a package unpacks to, `zh:` over its zip.
+//! The hashes of packages: `h1:` over the unpacked files, `zh:` over the zip file.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -11,23 +11,25 @@ use base64::Engine as _;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
-/// A hash with its scheme, as the lock file has it: `h1:…`, `zh:…`.
+/// A hash with its scheme as in the lock file: `h1:…`, `zh:…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash(String);
 
-/// Why a package could not be hashed.
+/// An error that prevented hashing a package.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to hash {}: {cause}", .path.display())]
 pub struct HashError {
+    /// The path with the error.
     pub path: PathBuf,
+    /// The cause as a sentence fragment.
     pub cause: String,
 }
 
 impl Hash {
-    /// Reads a hash; the scheme is everything before the colon.
+    /// Parses a hash. The scheme is the part before the colon.
     ///
     /// # Errors
-    /// A fragment in the reference's words.
+    /// Returns a sentence fragment in OpenTofu's wording.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None => {
@@ -41,12 +43,12 @@ impl Hash {
         }
     }
 
-    /// Scheme and value.
+    /// The scheme and the value.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What precedes the colon.
+    /// The part before the colon.
     pub fn scheme(&self) -> &str {
         self.0.split_once(':').map_or("", |(scheme, _)| scheme)
     }
@@ -58,11 +60,11 @@ impl fmt::Display for Hash {
     }
 }
 
-/// `h1:` of an unpacked package: a hash over the sorted list of its files' hashes and names. Links count as what they
-/// lead to, the root included.
+/// Computes the `h1:` hash of an unpacked package: the hash of the sorted list of its files' digests and names.
+/// Links are followed, including a link at the root.
 ///
 /// # Errors
-/// [`HashError`] for files that cannot be read and names that cannot be listed.
+/// Returns a [`HashError`] for unreadable files and for names that the list cannot represent.
 pub fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
     let mut hashes = BTreeMap::new();
     for (name, path) in files_in(root)? {
@@ -72,10 +74,10 @@ pub fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
     summary(hashes).map_err(|it| fault(root, it))
 }
 
-/// `h1:` of a packed package: the one that its unpacked form has.
+/// Computes the `h1:` hash of a packed package, which equals that of its unpacked form.
 ///
 /// # Errors
-/// [`HashError`] for what is no zip.
+/// Returns a [`HashError`] if the file is not a zip.
 pub fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
     let hash = || -> io::Result<Hash> {
         let mut zip = ZipArchive::new(io::BufReader::new(File::open(path)?))?;
@@ -90,19 +92,20 @@ pub fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
     hash().map_err(|it| fault(path, it))
 }
 
-/// `zh:` of a packed package: the hash of the file itself.
+/// Computes the `zh:` hash of a packed package: the digest of the file itself.
 ///
 /// # Errors
-/// [`HashError`] for a file that cannot be read.
+/// Returns a [`HashError`] if the file cannot be read.
 pub fn hash_of_zip(path: &Path) -> Result<Hash, HashError> {
     let hashed = File::open(path).and_then(sha256_of).map_err(|it| fault(path, it))?;
     Ok(Hash(format!("zh:{hashed}")))
 }
 
-/// What changes whenever a file of the package may have changed, without reading one: by it a caller remembers a hash.
+/// Computes a stamp of a package from the metadata of its files, without reading them. It changes whenever a file
+/// may have changed, so a caller can cache the hash by it.
 ///
 /// # Errors
-/// [`HashError`] for files that cannot be looked at.
+/// Returns a [`HashError`] if the metadata of a file cannot be read.
 pub fn stamp_of_directory(root: &Path) -> Result<String, HashError> {
     let mut sha = Sha256::new();
     for (name, path) in files_in(root)? {
@@ -115,7 +118,7 @@ pub fn stamp_of_directory(root: &Path) -> Result<String, HashError> {
     Ok(hex(&sha.finalize()))
 }
 
-/// All files below a directory by their names with slashes, in the order of bytes.
+/// Returns all files below a directory by their names with slashes, in byte order.
 fn files_in(root: &Path) -> Result<BTreeMap<String, PathBuf>, HashError> {
     let mut files = BTreeMap::new();
     let mut pending = vec![(String::new(), root.to_owned())];
@@ -146,13 +149,13 @@ fn summary(hashes: BTreeMap<String, String>) -> io::Result<Hash> {
         if name.contains('\n') {
             return Err(io::Error::other("a file's name has a line break"));
         }
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(list, "{hash}  {name}");
     }
     Ok(hash_of_list(&list))
 }
 
-/// `h1:` of a sorted list of files' hashes and names, one a line.
+/// Computes the `h1:` hash of a sorted list of file digests and names, one per line.
 pub(crate) fn hash_of_list(list: &str) -> Hash {
     let value = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(list));
     Hash(format!("h1:{value}"))
@@ -183,7 +186,7 @@ pub(crate) fn fault(path: &Path, cause: impl ToString) -> HashError {
     HashError { path: path.to_owned(), cause: cause.to_string() }
 }
 
-/// The archive at a path, for installing.
+/// Opens the archive at a path for installation.
 pub(crate) fn open_zip(path: &Path) -> io::Result<ZipArchive<impl Read + Seek>> {
     Ok(ZipArchive::new(io::BufReader::new(File::open(path)?))?)
 }
@@ -205,7 +208,7 @@ mod tests {
         std::fs::create_dir_all(package.join("b")).expect("writable");
         std::fs::write(package.join("terraform-provider-x"), "binary").expect("writable");
         std::fs::write(package.join("b/LICENSE"), "text").expect("writable");
-        // `sha256sum` gave these.
+        // The digests come from `sha256sum`.
         let text = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  b/LICENSE\n9a3a45d01531a20e89ac6ae10b0b0beb0492acd7216a368aa062d1a5fecaf9cd  terraform-provider-x\n";
         let expected = format!(
             "h1:{}",

@@ -1,4 +1,4 @@
-//! Selecting a version of each provider and putting its package in place: the provider half of `init`.
+//! The provider part of `init`: selects a version of each provider and installs its package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,35 +13,39 @@ use crate::package::{self, executable_in, package_dir};
 use crate::platform::Platform;
 use crate::sources::{Available, BundledProvider, PackageLocation, Sources};
 
-/// What is to be installed, and from where.
+/// The inputs of an installation.
 #[derive(Clone, Copy)]
 pub struct InstallRequest<'a> {
-    /// What configuration and state need; constraints of all modules together.
+    /// The requirements of configuration and state, with the constraints of all modules combined.
     pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    /// The current selections.
     pub locks: &'a Locks,
-    /// `-upgrade`: select anew, whatever is locked.
+    /// True for `-upgrade`: select anew and ignore the locked versions.
     pub upgrade: bool,
+    /// The sources of packages.
     pub sources: &'a Sources,
-    /// `.terraform/providers`.
+    /// The directory `.terraform/providers`.
     pub target: &'a Path,
-    /// A cache of unpacked packages shared by configurations.
+    /// A cache of unpacked packages that configurations share.
     pub plugin_cache: Option<&'a Path>,
-    /// Whether a package of the cache may be locked without having been compared with its source.
+    /// True if a cached package may be locked without a comparison with its source.
     pub cache_may_break_locks: bool,
-    /// Providers that run already (`TF_REATTACH_PROVIDERS`): there is nothing to install and nothing to lock.
+    /// Running providers (`TF_REATTACH_PROVIDERS`), which are neither installed nor locked.
     pub unmanaged: &'a BTreeSet<ProviderSource>,
+    /// The platform of the packages.
     pub platform: &'a Platform,
 }
 
-/// The outcome: also with errors, the providers that have none are installed.
+/// The result of an installation. Errors do not undo the installation of other providers.
 #[derive(Debug)]
 pub struct Installed {
-    /// The new selections: only what is required. To be written only without errors.
+    /// The new selections, only for required providers. Write them only if there are no errors.
     pub locks: Locks,
+    /// The errors of providers that could not be installed.
     pub errors: Vec<InstallError>,
 }
 
-/// What happens meanwhile; shown as the reference shows it.
+/// An event of an installation. Its text is the same as in OpenTofu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallEvent {
     Builtin(ProviderSource),
@@ -55,7 +59,7 @@ pub enum InstallEvent {
     AlreadyInstalled(ProviderSource, Version),
     AlreadyInCache(ProviderSource, Version),
     FromCache(ProviderSource, Version),
-    /// Another process works in the cache.
+    /// Another process is using the cache.
     WaitingForCache(PathBuf),
 }
 
@@ -113,20 +117,20 @@ impl fmt::Display for InstallEvent {
     }
 }
 
-/// Why one provider is not installed.
+/// An error that prevents the installation of one provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}", self.summary(), self.detail())]
 pub enum InstallError {
-    /// No version could be selected. The cause is a fragment.
+    /// No version could be selected. The cause is a sentence fragment.
     Query { source_addr: ProviderSource, cause: String },
-    /// A version was selected, but its package is not in place.
+    /// A version was selected, but its package could not be installed.
     Install { source_addr: ProviderSource, version: String, cause: String },
-    /// A built-in provider that does not exist, or that is given a version.
+    /// A built-in provider does not exist, or has a version constraint.
     Builtin { source_addr: ProviderSource, cause: String },
 }
 
 impl InstallError {
-    /// One line.
+    /// The summary, one line.
     pub fn summary(&self) -> &'static str {
         match self {
             Self::Query { .. } => "Failed to query available provider packages",
@@ -135,7 +139,7 @@ impl InstallError {
         }
     }
 
-    /// Adds what this program has itself, if that may be what was meant.
+    /// Adds a hint at a bundled provider that may have been meant.
     fn with_hint(mut self, request: &InstallRequest<'_>, constraint: &VersionConstraint) -> Self {
         if let Self::Query { source_addr, cause } | Self::Install { source_addr, cause, .. } =
             &mut self
@@ -146,7 +150,7 @@ impl InstallError {
         self
     }
 
-    /// What is wrong, and the way out.
+    /// The detail: the error and how to resolve it.
     pub fn detail(&self) -> String {
         match self {
             Self::Query { source_addr, cause } => format!(
@@ -161,11 +165,11 @@ impl InstallError {
     }
 }
 
-/// Installs all required providers. Errors of one provider do not keep the others from being installed.
+/// Installs all required providers. An error of one provider does not prevent the installation of the others.
 pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEvent)) -> Installed {
     let mut outcome = Installed { locks: Locks::default(), errors: Vec::new() };
     let mut selected = Vec::new();
-    // All versions are selected before the first package is touched, as in the reference.
+    // All versions are selected before the first package is installed, as in OpenTofu.
     for (source, constraint) in request.requirements {
         match select(request, source, constraint, on_event) {
             Ok(Some(selection)) => selected.push(selection),
@@ -191,14 +195,14 @@ pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEve
     outcome
 }
 
-/// A provider that is not installed by us keeps the lock that it has.
+/// Keeps the lock of a provider that this run does not install.
 fn keep_lock(request: &InstallRequest<'_>, source: &ProviderSource, locks: &mut Locks) {
     if let Some(lock) = request.locks.providers.get(source) {
         locks.providers.insert(source.clone(), lock.clone());
     }
 }
 
-/// A version that was decided on.
+/// A selected version.
 struct Selection {
     source: ProviderSource,
     version: Version,
@@ -206,7 +210,7 @@ struct Selection {
     available: Available,
 }
 
-/// Decides on a version; `None` for providers that need no package.
+/// Selects a version. `None` for providers that need no package.
 fn select(
     request: &InstallRequest<'_>,
     source: &ProviderSource,
@@ -257,7 +261,7 @@ fn select(
     }))
 }
 
-/// What to write instead, where a provider that comes with this program is near to what was asked for.
+/// Suggests a bundled provider that is similar to the required one. `None` if there is none.
 pub(crate) fn bundled_hint(
     sources: &Sources,
     source: &ProviderSource,
@@ -313,7 +317,7 @@ fn locked_out(
     )
 }
 
-/// The newest version that the constraint allows and that has a package for the platform.
+/// Returns the newest version that the constraint allows and that has a package for the platform.
 fn newest(
     source: &ProviderSource,
     constraint: &VersionConstraint,
@@ -347,7 +351,8 @@ fn unreachable_remote(source: &ProviderSource, remote: &str) -> String {
     )
 }
 
-/// Makes sure that the selected package is in place and is the locked one. The error is a fragment.
+/// Installs the selected package if necessary, and checks that it is the locked one. The error is a sentence
+/// fragment.
 fn install_one(
     request: &InstallRequest<'_>,
     selection: &Selection,
@@ -373,7 +378,7 @@ fn install_one(
     Ok(ProviderLock { version: version.clone(), constraints: constraint.clone(), hashes })
 }
 
-/// Installs into the cache what is not there, and links it. Gives the package's hash if it is new.
+/// Installs the package to the cache if necessary, and links to it. Returns the hash if the package is new.
 fn install_by_cache(
     request: &InstallRequest<'_>,
     selection: &Selection,
@@ -394,7 +399,7 @@ fn install_by_cache(
             && executable_in(&cached, source).is_ok();
         Some(match is_trusted {
             true => {
-                // The reference looks for the package all the same; one that no source has is none to lock.
+                // OpenTofu also searches the sources here; a package that no source has must not be locked.
                 package_of(source, version, &selection.available)?;
                 let hash = hash_of_directory(&cached).map_err(|it| it.to_string())?;
                 on_event(InstallEvent::Installed(source.clone(), version.clone()));
@@ -410,14 +415,14 @@ fn install_by_cache(
     Ok(found)
 }
 
-/// Holds a package of the cache, so that no other process replaces it meanwhile. The lock ends with the file.
+/// Locks a package of the cache, so that no other process replaces it. Closing the file releases the lock.
 fn lock_cached(
     package: &Path,
     cache: &Path,
     on_event: &mut dyn FnMut(InstallEvent),
 ) -> Result<File, String> {
     let mut path = package.as_os_str().to_owned();
-    // Beside the package: a file in it would change its hash.
+    // The lock file is beside the package, because a file inside would change the hash of the package.
     path.push(".lock");
     let path = PathBuf::from(path);
     let open = || -> std::io::Result<File> {
@@ -437,7 +442,7 @@ fn lock_cached(
     Ok(file)
 }
 
-/// Gets the package from its source. Gives its hash.
+/// Installs the package from its source and returns its hash.
 fn fetch(
     selection: &Selection,
     target: &Path,
@@ -467,14 +472,15 @@ fn package_of<'a>(
     }
 }
 
-/// Only a package whose hash is in the lock file may be taken without looking at its source.
+/// Returns true if the directory holds a package whose hash is in the lock file. Only such a package is used
+/// without a look at its source.
 fn is_locked_package(directory: &Path, locked: &BTreeSet<Hash>) -> bool {
     !locked.is_empty()
         && directory.is_dir()
         && hash_of_directory(directory).is_ok_and(|it| locked.contains(&it))
 }
 
-/// The package's `h1:`, after a look into the lock file: with hashes there, one of them has to be the package's.
+/// Returns the `h1:` hash of the package. If the lock file has hashes, one of them must match.
 fn verified_hash(
     source: &ProviderSource,
     version: &Version,

@@ -1,4 +1,4 @@
-//! Where providers and modules come from: the CLI configuration, mirrors, the dependency lock file, installed packages
+//! Installation of providers and modules: the CLI configuration, mirrors, the dependency lock file, installed packages
 //! and the module manifest.
 //!
 //! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`]; for modules at
@@ -9,11 +9,11 @@
 //!   every other command: requirements + Locks ──locate───► an executable for each provider, verified
 //! ```
 //!
-//! **Invariant:** what `locate` gives was found in the lock file with the hash that its caller knows or makes of it, unless it
-//! is bundled with the program or the user has overridden it.
-//! **Invariant:** an interrupted installation leaves no package that looks whole: packages appear by rename.
+//! **Invariant:** every package that `locate` returns has a hash from the lock file, unless the provider is
+//! bundled with the program or the user has overridden it. The caller computes the hash or has it in a cache.
+//! **Invariant:** an interrupted installation leaves no package that looks complete: packages appear by rename.
 //! **Invariant:** a token is never shown.
-//! **Invariant:** nothing of a package of modules is run, and no entry of one leads out of it.
+//! **Invariant:** no code of a module package is run, and no entry of one leads out of it.
 //! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.
 #![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
 

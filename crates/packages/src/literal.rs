@@ -1,14 +1,16 @@
-//! A reader of HCL without expressions: blocks, arguments, and literal values.
+//! A parser for HCL without expressions: blocks, arguments, and literal values.
 //!
-//! Two files need it. The dependency lock file is HCL 2 without expressions. The CLI configuration is HCL **1**, where
-//! argument names may be quoted (`dev_overrides { "a/b" = "/c" }`) and `name = { … }` is the same as a block; the
-//! parser of configurations reads neither, so this crate does not use it. HCL 1 may also be written in JSON.
+//! Two kinds of files need it. The dependency lock file is HCL without expressions. The CLI configuration is in
+//! version **1** of HCL, where argument names may be quoted (`dev_overrides { "a/b" = "/c" }`) and `name = { … }`
+//! is the same as a block; that version may also be written as JSON. The parser for configurations accepts only
+//! version 2, so this crate has its own.
+//! has its own.
 
 mod scan;
 
 use scan::{Scanner, Token};
 
-/// A place in the text, from 1.
+/// A position in the text, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: usize,
@@ -21,7 +23,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// A text that is not HCL, or has something in it that is no literal.
+/// An error for a text that is not HCL, or that contains an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("At {place}: {cause}")]
 pub(crate) struct SyntaxError {
@@ -29,27 +31,27 @@ pub(crate) struct SyntaxError {
     pub(crate) cause: String,
 }
 
-/// What stands between braces, or in a file.
+/// The content of braces or of a file.
 pub(crate) type Body = Vec<Item>;
 
 /// An argument or a block.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Item {
     pub(crate) name: String,
-    /// Labels of a block; none for an argument.
+    /// The labels of a block. Empty for an argument.
     pub(crate) labels: Vec<String>,
     pub(crate) value: Literal,
     pub(crate) place: Place,
 }
 
-/// The value of an argument; a block's is an object.
+/// The value of an argument. A block has an object as its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Literal {
     String(String),
-    /// As it is written.
+    /// A number as it is written.
     Number(String),
     Bool(bool),
-    /// Only in JSON; the same as an argument that is absent.
+    /// The null of JSON, which equals a missing argument.
     Null,
     List(Vec<Literal>),
     Object(Body),
@@ -63,7 +65,7 @@ impl Literal {
         }
     }
 
-    /// A block's or an object's items.
+    /// The items of a block or an object.
     pub(crate) fn as_body(&self) -> Option<&Body> {
         match self {
             Self::Object(body) => Some(body),
@@ -71,7 +73,7 @@ impl Literal {
         }
     }
 
-    /// A list of strings.
+    /// The elements of a list of strings. `None` for any other value.
     pub(crate) fn as_strings(&self) -> Option<Vec<&str>> {
         match self {
             Self::List(items) => items.iter().map(Self::as_str).collect(),
@@ -80,15 +82,15 @@ impl Literal {
     }
 }
 
-/// How deep blocks and lists may nest; neither file needs more than three.
+/// The nesting limit of blocks and lists. Neither kind of file needs more than three levels.
 const MAX_DEPTH: usize = 32;
 
-/// Reads a whole file.
+/// Parses a whole file.
 pub(crate) fn parse(text: &str) -> Result<Body, SyntaxError> {
     parse_with(Scanner::new(text))
 }
 
-/// Reads a whole file, which is JSON if it begins with a brace, whatever its name is.
+/// Parses a whole file. A file that starts with a brace is JSON, whatever its name is.
 pub(crate) fn parse_with_json(text: &str) -> Result<Body, SyntaxError> {
     let begin = text.trim_start_matches(|it: char| it.is_whitespace() || it == '\u{feff}');
     match begin.starts_with('{') {
@@ -118,7 +120,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// Items up to a closing brace or the end, which stays unread.
+    /// Parses items up to a closing brace or the end, which is not consumed.
     fn body(&mut self) -> Result<Body, SyntaxError> {
         let is_json = self.scanner.is_json();
         let mut items = Vec::new();
@@ -155,7 +157,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of a block or an object, behind its opening brace.
+    /// Parses the rest of a block or an object after its opening brace.
     fn braces(&mut self, open: Place) -> Result<Body, SyntaxError> {
         self.deeper(open)?;
         let body = self.body()?;
@@ -204,7 +206,7 @@ impl Parser<'_> {
     }
 }
 
-/// In JSON, a list of objects stands for as many blocks.
+/// Expands a list of objects in JSON, which stands for one block per object.
 fn expanded(item: Item) -> Vec<Item> {
     match item.value {
         Literal::List(values)

@@ -1,4 +1,4 @@
-//! Finding the executables of installed providers, at every command after `init`.
+//! Finds the executables of installed providers, for every command after `init`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,51 +12,55 @@ use crate::package::{executable_in, package_dir};
 use crate::platform::Platform;
 use crate::sources::Sources;
 
-/// What is needed, and what was selected.
+/// The requirements and the selections.
 #[derive(Clone, Copy)]
 pub struct LocateRequest<'a> {
-    /// What configuration and state need; constraints of all modules together.
+    /// The requirements of configuration and state, with the constraints of all modules combined.
     pub requirements: &'a BTreeMap<ProviderSource, VersionConstraint>,
+    /// The selected versions.
     pub locks: &'a Locks,
+    /// The sources, for overridden and bundled providers.
     pub sources: &'a Sources,
-    /// `.terraform/providers`.
+    /// The directory `.terraform/providers`.
     pub installed: &'a Path,
+    /// The platform of the packages.
     pub platform: &'a Platform,
-    /// Gives the `h1:` of a package; [`hash_of_directory`](crate::hash_of_directory), or something that remembers.
+    /// Returns the `h1:` hash of a package: [`hash_of_directory`](crate::hash_of_directory), or a function that
+    /// caches.
     pub hash: &'a dyn Fn(&Path) -> Result<Hash, HashError>,
 }
 
-/// How a provider is run.
+/// The way in which a provider is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Located {
-    /// Inside this program.
+    /// Inside of this program.
     Builtin,
-    /// A plugin that came with this program.
+    /// As a plugin that is bundled with this program.
     Bundled { version: Version, executable: PathBuf, arguments: Vec<String> },
-    /// An installed package, found in the lock file.
+    /// As an installed package whose hash is in the lock file.
     Installed { version: Version, executable: PathBuf, hash: Hash },
-    /// A directory that the user put in a provider's place.
+    /// As a development override of the user.
     Overridden { executable: PathBuf },
 }
 
-/// Why the providers cannot be run; each line is a fragment in the reference's words.
+/// An error that prevents running the providers. Each problem is a sentence fragment in OpenTofu's wording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}", self.summary(), self.detail())]
 pub enum LocateError {
-    /// The lock file does not fit the requirements.
+    /// The lock file does not match the requirements.
     Inconsistent {
         problems: Vec<String>,
-        /// Whether a locked version has to change, which `init` alone does not do.
+        /// True if a locked version must change, which requires `init -upgrade`.
         needs_upgrade: bool,
     },
-    /// The installed packages do not fit the lock file.
+    /// The installed packages do not match the lock file.
     NotInstalled { problems: Vec<String> },
-    /// What the CLI configuration puts in the place of packages is not there.
+    /// A development override of the CLI configuration cannot be used.
     Overridden { problems: Vec<String> },
 }
 
 impl LocateError {
-    /// One line.
+    /// The summary, one line.
     pub fn summary(&self) -> &'static str {
         match self {
             Self::Inconsistent { .. } => "Inconsistent dependency lock file",
@@ -65,7 +69,7 @@ impl LocateError {
         }
     }
 
-    /// What is wrong, and the way out.
+    /// The detail: the problems and how to resolve them.
     pub fn detail(&self) -> String {
         let list = |it: &[String]| it.iter().map(|it| format!("\n  - {it}")).collect::<String>();
         match self {
@@ -92,10 +96,10 @@ impl LocateError {
     }
 }
 
-/// Finds all required providers, and verifies those that are installed.
+/// Finds all required providers, and verifies the installed ones.
 ///
 /// # Errors
-/// [`LocateError`] for all that is wrong with the lock file, else for all that is wrong with the packages.
+/// Returns a [`LocateError`] with all problems of overrides, else of the lock file, else of the packages.
 pub fn locate(
     request: &LocateRequest<'_>,
 ) -> Result<BTreeMap<ProviderSource, Located>, LocateError> {
@@ -140,12 +144,12 @@ enum Choice<'a> {
     Locked(&'a ProviderLock),
 }
 
-/// Why there is no choice; problems are fragments.
+/// The reason why a provider cannot be chosen. Problems are sentence fragments.
 enum Unfit {
     Override(String),
     Lock {
         problem: String,
-        /// Whether a locked version does not fit.
+        /// True if a locked version does not match.
         is_changed: bool,
     },
 }
@@ -192,7 +196,7 @@ fn choose<'a>(
     }
 }
 
-/// An override names a package's directory, or the plugin itself.
+/// Returns the executable of an override, which is either the directory of a package or the executable itself.
 fn overriding_executable(path: &Path, source: &ProviderSource) -> Result<PathBuf, String> {
     if path.is_file() {
         return Ok(path.to_owned());

@@ -1,4 +1,4 @@
-//! The dependency lock file: which version of each provider was selected, and what its packages hash to.
+//! The dependency lock file: the selected versions of providers and modules, and the hashes of their packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,55 +11,60 @@ use crate::literal::{self, Item, Literal, Place};
 /// All selections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locks {
+    /// The selected providers.
     pub providers: BTreeMap<ProviderSource, ProviderLock>,
-    /// Packages of modules by their addresses, each with what says which version it is.
+    /// The module packages by their addresses.
     pub modules: BTreeMap<String, ModuleLock>,
 }
 
-/// What a package of modules is. The reference reserves the block and passes over it with a warning.
+/// The lock of a module package. OpenTofu reserves this block and ignores it with a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleLock {
-    /// The name of its directory, so that `path.module` is the same for everybody who has the lock file. None for what another
-    /// tool put in place.
+    /// The name of its directory, so that `path.module` is the same for all users of the lock file. `None` for a
+    /// package that another tool installed.
     pub directory: Option<String>,
-    /// What was got: the revision of a repository, which a branch or a tag does not say.
+    /// The full revision of the repository, which a branch or a tag does not determine. `None` for other packages.
     pub revision: Option<String>,
-    /// Hashes of the package's files.
+    /// The hashes of the package's files.
     pub hashes: BTreeSet<Hash>,
 }
 
 /// The selection of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderLock {
+    /// The selected version.
     pub version: Version,
-    /// The constraint that led to the selection: a note for people, no rule.
+    /// The constraints at the time of the selection. They are informational only.
     pub constraints: VersionConstraint,
-    /// Hashes of the version's packages, also of other platforms'.
+    /// The hashes of this version's packages, including those for other platforms.
     pub hashes: BTreeSet<Hash>,
 }
 
-/// Why a lock file could not be read.
+/// An error in a lock file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{summary}: {detail}")]
 pub struct LockFileError {
+    /// The summary of the diagnostic.
     pub summary: &'static str,
+    /// The detail of the diagnostic.
     pub detail: String,
-    /// Line and column, from 1.
+    /// The line, counted from 1.
     pub line: usize,
+    /// The column, counted from 1.
     pub column: usize,
 }
 
 const HEADER: &str = "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n";
 
-/// The registry whose providers of namespace `hashicorp` also exist in the default one.
+/// The registry of Terraform. Its providers of the namespace `hashicorp` also exist in the default registry.
 const OTHER_REGISTRY: &str = "registry.terraform.io";
 
 impl Locks {
-    /// Reads a lock file.
+    /// Parses a lock file.
     ///
     /// # Errors
-    /// [`LockFileError`], for the first thing that is wrong. The file is strict: addresses, versions and constraints
-    /// must be in their normal form.
+    /// Returns a [`LockFileError`] for the first error. Parsing is strict: addresses, versions and constraints
+    /// must be in normal form.
     pub fn parse(text: &str) -> Result<Self, LockFileError> {
         let body = literal::parse(text)
             .map_err(|it| fault("Invalid dependency lock file", it.cause, it.place))?;
@@ -147,14 +152,14 @@ impl Locks {
         Ok(())
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn to_text(&self) -> String {
         let mut text = HEADER.to_owned();
         for (source, lock) in &self.providers {
             let constraints = lock.constraints.canonical();
             let width = if constraints.is_empty() { "version".len() } else { "constraints".len() };
             let (name, version) = ("version", &lock.version);
-            // Writing into a string cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "\nprovider \"{source}\" {{\n  {name:width$} = \"{version}\"");
             if !constraints.is_empty() {
                 let _ = writeln!(text, "  constraints = \"{constraints}\"");
@@ -178,8 +183,9 @@ impl Locks {
         text
     }
 
-    /// Takes over the selections of `registry.terraform.io/hashicorp/*` for the default registry, where it has none of
-    /// its own: the versions only, since the packages are built by others. Gives the pairs of old and new addresses.
+    /// Copies the selections of `registry.terraform.io/hashicorp/*` to the default registry, unless it has its
+    /// own. Only the versions are copied, because the packages of the two registries are built separately. Returns
+    /// the pairs of old and new addresses.
     pub fn adopt_other_registry(&mut self) -> Vec<(ProviderSource, ProviderSource)> {
         let mut adopted = Vec::new();
         for (old, lock) in self.providers.clone() {
@@ -203,13 +209,13 @@ fn write_hashes(text: &mut String, hashes: &BTreeSet<Hash>) {
     }
     text.push_str("  hashes = [\n");
     for hash in hashes {
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "    \"{}\",", escaped(hash.as_str()));
     }
     text.push_str("  ]\n");
 }
 
-/// A text as it stands between quotes: what is read from a file is not let out of them.
+/// Escapes a text for use between quotes, so that text from a file cannot end the string.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -251,7 +257,7 @@ fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileErro
     Ok(source)
 }
 
-/// A directory is one of the modules directory, and hides from nobody.
+/// Reads the name of a directory, which must be a valid name in the modules directory.
 fn read_directory(argument: &Item) -> Result<String, LockFileError> {
     let text = string(argument)?;
     match crate::modules::is_name(text) {
@@ -263,7 +269,7 @@ fn read_directory(argument: &Item) -> Result<String, LockFileError> {
     }
 }
 
-/// What is given to git as a revision is nothing else.
+/// Reads a revision, which must be a full one, so that git cannot take it for anything else.
 fn read_revision(argument: &Item) -> Result<String, LockFileError> {
     let text = string(argument)?;
     let is_revision = matches!(text.len(), 40 | 64)

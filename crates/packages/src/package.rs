@@ -1,4 +1,4 @@
-//! Packages on disk: where an installed one lies, putting one there, finding the executable in it.
+//! Provider packages on disk: their location, their installation, and the executable in them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -11,18 +11,18 @@ use crate::hash::open_zip;
 use crate::platform::Platform;
 use crate::sources::PackageLocation;
 
-/// More than any package unpacks to.
+/// The size limit of an unpacked package.
 const MAX_UNPACKED: u64 = 16 << 30;
 
-/// Why a package could not be put in place or used.
+/// An error when a package is installed or used.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     #[error("failed to {action} {}: {cause}", .path.display())]
     Io { action: &'static str, path: PathBuf, cause: String },
-    /// An entry of a zip that leads out of the package, or is neither a file nor a directory.
+    /// A zip entry leads out of the package, or is neither a file nor a directory.
     #[error("the package {} has the unsafe entry {entry:?}", .path.display())]
     UnsafeEntry { path: PathBuf, entry: String },
-    /// A package without a plugin.
+    /// The package has no plugin executable.
     #[error("provider binary not found: could not find executable file starting with {0}")]
     NoExecutable(String),
 }
@@ -34,7 +34,7 @@ fn fault<'a, E: ToString>(
     move |cause| PackageError::Io { action, path: path.to_owned(), cause: cause.to_string() }
 }
 
-/// `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH` under a directory of installed packages.
+/// Returns the path `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH` below a directory of installed packages.
 pub(crate) fn package_dir(
     root: &Path,
     source: &ProviderSource,
@@ -46,7 +46,7 @@ pub(crate) fn package_dir(
     folder.join(version.to_string()).join(platform.to_string())
 }
 
-/// The plugin in a package: `terraform-provider-TYPE`, with or without `_v1.2.3_x5`.
+/// Finds the plugin executable in a package: `terraform-provider-TYPE`, with or without `_v1.2.3_x5`.
 pub(crate) fn executable_in(
     package: &Path,
     source: &ProviderSource,
@@ -66,8 +66,8 @@ pub(crate) fn executable_in(
     found.into_iter().min().ok_or(PackageError::NoExecutable(wanted))
 }
 
-/// Puts a package in place: a directory by a link to it, or by a copy where links are not possible; a zip by unpacking.
-/// What was there before is replaced.
+/// Installs a package: a directory is linked, or copied where links are not possible; a zip file is unpacked.
+/// Replaces an existing package.
 pub(crate) fn place(from: &PackageLocation, target: &Path) -> Result<(), PackageError> {
     match from {
         PackageLocation::Directory(directory) => link(directory, target),
@@ -84,7 +84,7 @@ fn link(directory: &Path, target: &Path) -> Result<(), PackageError> {
     link_as(absolute, target)
 }
 
-/// Makes the target a link to a package of the cache, and not to what that is a link to itself.
+/// Makes the target a link to a package in the cache. If that package is a link, too, it is not resolved.
 pub(crate) fn link_to_cache(cached: &Path, target: &Path) -> Result<(), PackageError> {
     let absolute = std::path::absolute(cached).map_err(fault("find", cached))?;
     link_as(absolute, target)
@@ -155,7 +155,7 @@ fn write_limited(entry: impl Read, mut file: File, left: u64) -> io::Result<u64>
     Ok(written)
 }
 
-/// A zip entry's name as a path inside the package.
+/// Converts the name of a zip entry to a path inside of the package. `None` if it leads out of it.
 pub(crate) fn inner_path(name: &str) -> Option<PathBuf> {
     let name = name.strip_suffix('/').unwrap_or(name);
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
@@ -163,7 +163,7 @@ pub(crate) fn inner_path(name: &str) -> Option<PathBuf> {
     is_safe.then(|| PathBuf::from(name))
 }
 
-/// An empty directory beside the target, so that putting it in place is a rename.
+/// Creates an empty directory beside the target, so that installing it is a rename.
 pub(crate) fn scratch(target: &Path) -> Result<tempfile::TempDir, PackageError> {
     let parent = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(fault("create", parent))?;
@@ -175,14 +175,14 @@ pub(crate) fn scratch(target: &Path) -> Result<tempfile::TempDir, PackageError> 
 
 pub(crate) fn settle(directory: tempfile::TempDir, target: &Path) -> Result<(), PackageError> {
     clear(target)?;
-    // The scratch directory is 0700; a package is as readable as its parent allows.
+    // The scratch directory has mode 0700. The package gets a mode that lets its parent directory control access.
     let permissions: std::fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), permissions).map_err(fault("create", target))?;
     let path = directory.keep();
     std::fs::rename(&path, target).map_err(fault("create", target))
 }
 
-/// Makes room at the target, and the directories above it.
+/// Removes the target and creates the directories above it.
 pub(crate) fn clear(target: &Path) -> Result<(), PackageError> {
     let parent = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(fault("create", parent))?;

@@ -1,16 +1,18 @@
-//! The operating system and processor that a package is for.
+//! The operating system and processor architecture of a package.
 
 use std::fmt;
 
-/// `linux_amd64` and its like, with Go's names.
+/// A platform such as `linux_amd64`, with Go's names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Platform {
+    /// The operating system, such as `linux`.
     pub os: String,
+    /// The processor architecture, such as `amd64`.
     pub arch: String,
 }
 
 impl Platform {
-    /// The one that this program was built for.
+    /// The platform that this program was built for.
     pub fn current() -> Self {
         let os = match std::env::consts::OS {
             "macos" => "darwin",
@@ -25,7 +27,7 @@ impl Platform {
         Self { os: os.to_owned(), arch: arch.to_owned() }
     }
 
-    /// Reads `os_arch`.
+    /// Parses `os_arch`. `None` if the text does not have this form.
     pub fn parse(text: &str) -> Option<Self> {
         let (os, arch) = text.split_once('_')?;
         let is_plain = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric());

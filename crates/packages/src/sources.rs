@@ -1,4 +1,4 @@
-//! Which packages of a provider can be had, and where.
+//! The sources of provider packages, and a search for the available packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -9,56 +9,60 @@ use addr::{ProviderSource, Version};
 use crate::cli_config::{CliConfig, InstallationMethod, MethodKind, ProviderPattern};
 use crate::platform::Platform;
 
-/// Everything that can give a provider.
+/// All sources of providers.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     methods: Vec<InstallationMethod>,
-    /// Providers that are taken from a directory as they are.
+    /// Providers that are used from a directory without version and lock.
     pub overrides: BTreeMap<ProviderSource, PathBuf>,
-    /// Providers that are part of this program but run as plugins.
+    /// Providers that are bundled with this program and run as plugins.
     pub bundled: Vec<BundledProvider>,
 }
 
-/// A provider whose plugin is this program itself, or lies beside it.
+/// A provider whose plugin is this program itself or an executable beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BundledProvider {
+    /// The source address.
     pub source: ProviderSource,
+    /// The version.
     pub version: Version,
+    /// The executable.
     pub executable: PathBuf,
-    /// What makes the executable serve this provider.
+    /// The arguments that make the executable serve this provider.
     pub arguments: Vec<String>,
 }
 
-/// Mirrors that are asked where the CLI configuration has no `provider_installation` block: `terraform.d/plugins` in the
-/// working directory, in `~/.terraform.d`'s place, and in the data directories of XDG.
+/// The mirrors that are used if the CLI configuration has no `provider_installation` block: `terraform.d/plugins`
+/// in the working directory, in the place of `~/.terraform.d`, and in the XDG data directories.
 #[derive(Clone, Debug, Default)]
 pub struct ImpliedMirrors {
+    /// The directories of the mirrors.
     pub directories: Vec<PathBuf>,
 }
 
-/// Where one package lies.
+/// The location of one package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackageLocation {
     Directory(PathBuf),
-    /// A zip.
+    /// A zip file.
     Archive(PathBuf),
 }
 
-/// What was found of one provider.
+/// The available packages of one provider.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Available {
-    /// The packages for the wanted platform.
+    /// The packages for the requested platform.
     pub(crate) packages: BTreeMap<Version, PackageLocation>,
-    /// Versions that exist only for other platforms.
+    /// The versions that exist only for other platforms.
     pub(crate) elsewhere: BTreeSet<Version>,
     /// The mirrors that were searched.
     pub(crate) searched: Vec<PathBuf>,
-    /// Places that would have to be asked over the network.
+    /// The sources that would require network access.
     pub(crate) remotes: Vec<String>,
 }
 
 impl Sources {
-    /// The sources that the CLI configuration describes.
+    /// Creates the sources that the CLI configuration describes.
     pub fn new(
         config: &CliConfig,
         implied: &ImpliedMirrors,
@@ -71,18 +75,19 @@ impl Sources {
         Self { methods, overrides: config.dev_overrides.clone(), bundled }
     }
 
-    /// Only these directories (`-plugin-dir`), whatever the CLI configuration says about methods.
+    /// Returns the sources with only these directories (`-plugin-dir`) as installation methods.
     pub fn from_plugin_dirs(&self, directories: &[PathBuf]) -> Self {
         let methods = directories.iter().map(|it| mirror(it)).collect();
         Self { methods, ..self.clone() }
     }
 
-    /// The bundled provider of that address, if there is one.
+    /// Returns the bundled provider with this address. `None` if there is none.
     pub fn bundled(&self, source: &ProviderSource) -> Option<&BundledProvider> {
         self.bundled.iter().find(|it| it.source == *source)
     }
 
-    /// Asks all methods that serve the provider; where several have a version, the first one's package counts.
+    /// Searches all methods that apply to the provider. If several have a version, the package of the first one is
+    /// used.
     pub(crate) fn available(&self, source: &ProviderSource, platform: &Platform) -> Available {
         let mut available = Available::default();
         for method in self.methods.iter().filter(|it| it.serves(source)) {
@@ -108,7 +113,7 @@ impl Sources {
     }
 }
 
-/// A URL without user, password and query, which may hold secrets.
+/// Removes user, password and query from a URL, because they may be secret.
 fn without_secrets(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
@@ -123,7 +128,7 @@ fn mirror(path: &Path) -> InstallationMethod {
     InstallationMethod { kind, include: Vec::new(), exclude: Vec::new() }
 }
 
-/// Mirrors that exist, and the registries for all providers that are in none of them.
+/// Returns the existing mirrors, and the registries for all providers that no mirror has.
 fn implied_methods(directories: &[PathBuf]) -> Vec<InstallationMethod> {
     let existing: Vec<_> = directories.iter().filter(|it| it.is_dir()).collect();
     let local: BTreeSet<ProviderSource> = existing.iter().flat_map(|it| providers_in(it)).collect();
@@ -135,7 +140,7 @@ fn implied_methods(directories: &[PathBuf]) -> Vec<InstallationMethod> {
     existing.into_iter().map(|it| mirror(it)).chain([direct]).collect()
 }
 
-/// All providers that a mirror has a directory for.
+/// All providers for which a mirror has a directory.
 fn providers_in(mirror: &Path) -> Vec<ProviderSource> {
     let mut sources = Vec::new();
     for host in subdirectories(mirror) {
@@ -149,7 +154,7 @@ fn providers_in(mirror: &Path) -> Vec<ProviderSource> {
     sources
 }
 
-/// Finds the packages of one provider in a mirror, unpacked (`VERSION/OS_ARCH/`) and packed
+/// Finds the packages of one provider in a mirror, both unpacked (`VERSION/OS_ARCH/`) and packed
 /// (`terraform-provider-TYPE_VERSION_OS_ARCH.zip`). Links are followed at every level.
 fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available: &mut Available) {
     let folder = mirror.join(&*source.host).join(&*source.namespace).join(&*source.type_name);
@@ -167,7 +172,7 @@ fn search(mirror: &Path, source: &ProviderSource, platform: &Platform, available
             }
         } else if let Some((version, for_platform)) = packed_name(&name, &source.type_name) {
             if for_platform == *platform {
-                // An unpacked package of the same version is preferred.
+                // An unpacked package of the same version has precedence.
                 found.entry(version).or_insert(PackageLocation::Archive(path));
             } else {
                 available.elsewhere.insert(version);
@@ -187,7 +192,8 @@ fn packed_name(name: &str, type_name: &str) -> Option<(Version, Platform)> {
     Some((Version::parse(version).ok()?, Platform::parse(&format!("{os}_{arch}"))?))
 }
 
-/// Sorted, directories before files of the same name: unpacked packages come first.
+/// The sorted entries of a directory. Directories come first, so that unpacked packages are found before packed
+/// ones.
 fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<_> = entries.flatten().map(|it| it.path()).collect();

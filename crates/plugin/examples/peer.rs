@@ -1,7 +1,7 @@
 //! A small provider for the tests of this crate, served as a plugin.
 //!
-//! Every call is one line of its log, so that tests count calls on the plugin's side. Some names provoke faults:
-//! a thing called `crash` ends the process while it is planned, one called `panic` panics.
+//! Every call writes one line to its log, so that tests can count the calls that reached the plugin. Two resource
+//! names provoke faults: planning a thing called `crash` ends the process, and planning one called `panic` panics.
 
 use std::{
     collections::BTreeMap,
@@ -45,7 +45,7 @@ fn fail(message: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Writes one line of hclog's JSON.
+/// Writes one log line in hclog's JSON format.
 #[expect(clippy::print_stderr, reason = "stderr is a plugin's log")]
 fn log(call: &str, detail: &str) {
     eprintln!(
@@ -134,7 +134,7 @@ fn functions() -> BTreeMap<Str, FunctionSignature> {
     [("join".into(), join)].into()
 }
 
-/// `value` with some attributes replaced.
+/// Returns `value` with some attributes replaced.
 fn with(value: &Value, changes: &[(&str, Value)]) -> Value {
     let mut attributes = value.as_map().cloned().unwrap_or_default();
     attributes.extend(changes.iter().map(|(name, value)| (Str::from(*name), value.clone())));

@@ -1,4 +1,4 @@
-//! A gRPC channel to a plugin's socket, with our TLS below it.
+//! The gRPC channel to a plugin's socket, with this crate's TLS below it.
 
 use std::{error::Error, io, sync::Arc};
 
@@ -14,14 +14,15 @@ use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 use crate::{handshake::Address, launch::chain, tls::SERVER_NAME};
 
-/// Schemas of large clouds have tens of megabytes; with HTTP/2's 64 KiB windows they would crawl.
+/// Flow-control windows. Schemas of large clouds have tens of megabytes, which HTTP/2's default of 64 KiB would
+/// transfer slowly.
 pub(crate) const STREAM_WINDOW: u32 = 16 << 20;
 pub(crate) const CONNECTION_WINDOW: u32 = 32 << 20;
 
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// Connects to `address`; the caller bounds the time.
+/// Connects to `address`. There is no timeout; the caller sets one.
 pub(crate) async fn connect(
     address: Address,
     tls: Option<ClientConfig>,
@@ -31,7 +32,7 @@ pub(crate) async fn connect(
         let (address, tls) = (address.clone(), tls.clone());
         async move { open(address, tls).await.map(TokioIo::new) }
     });
-    // The scheme says `http` because the TLS is below the channel, which knows nothing of it.
+    // The URI scheme is `http` because TLS runs below the channel.
     Endpoint::from_static("http://localhost")
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
@@ -39,14 +40,15 @@ pub(crate) async fn connect(
         .await
 }
 
-/// Waits until something that speaks gRPC answers, whatever it says: HTTP/2 alone is heard of only with the first call.
+/// Waits until the peer answers a gRPC health check with any status. An HTTP/2 connection alone does not show that
+/// a gRPC server listens; only a call does.
 ///
 /// # Errors
-/// If nothing does, and the connection is gone; while it is not, this waits.
+/// If the connection breaks before an answer. While it stays open without an answer, this waits.
 pub(crate) async fn greet(channel: &Channel) -> Result<(), String> {
     let request = HealthCheckRequest { service: "plugin".to_owned() };
     let answer = HealthClient::new(channel.clone()).check(request).await;
-    // A status with a cause was made here, from a connection that broke.
+    // A status with a source error was made by the client for a broken connection. The peer did not send it.
     match answer.as_ref().err().and_then(Error::source) {
         Some(cause) => Err(chain(cause)),
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Diagnostics and attribute paths in messages.
+//! Conversion of diagnostics and attribute paths from and to messages.
 
 use provider::{ProviderDiagnostic, Severity};
 use values::{Kind, Path, Step, Value};
@@ -9,14 +9,15 @@ use crate::{
     sink::Redact,
 };
 
-/// So many errors, and so many warnings, of one answer are passed on.
+/// The number of errors, and of warnings, that are passed on from one answer.
 const MOST: usize = 100;
 const LONGEST_SUMMARY: usize = 1000;
 const LONGEST_DETAIL: usize = 16 << 10;
-/// No schema nests deeper, and each step is looked at in the configuration.
+/// The number of steps of a path that are read. No schema nests deeper, and each step is resolved in the
+/// configuration.
 const LONGEST_PATH: usize = 256;
 
-/// What a provider said in an answer to `call`, redacted. An unknown severity is an error.
+/// Reads the diagnostics in an answer to `call` and redacts them. An unknown severity counts as an error.
 pub(crate) fn read_all(
     messages: Vec<tfplugin::Diagnostic>,
     redact: &dyn Redact,
@@ -81,7 +82,7 @@ fn read(
     }
 }
 
-/// A path up to the first step whose key holds a secret; paths are shown.
+/// Returns the path up to the first step whose key holds a secret. Paths are shown to the user.
 fn redacted(path: Path, redact: &dyn Redact) -> Path {
     let clean = |step: &&Step| match step {
         Step::Attr(name) => redact.redact(name) == **name,
@@ -90,7 +91,7 @@ fn redacted(path: Path, redact: &dyn Redact) -> Path {
     path.steps().iter().take_while(clean).cloned().collect()
 }
 
-/// A path; steps that select nothing are dropped.
+/// Reads a path. Steps without a selector are dropped.
 pub(crate) fn read_path(message: tfplugin::AttributePath) -> Path {
     use attribute_path::step::Selector;
     let steps = message.steps.into_iter().take(LONGEST_PATH).filter_map(|step| {
@@ -103,7 +104,7 @@ pub(crate) fn read_path(message: tfplugin::AttributePath) -> Path {
     steps.collect()
 }
 
-/// Diagnostics as messages.
+/// Converts diagnostics to messages.
 pub(crate) fn write_all(diagnostics: Vec<ProviderDiagnostic>) -> Vec<tfplugin::Diagnostic> {
     diagnostics.into_iter().map(write).collect()
 }
@@ -121,7 +122,7 @@ fn write(it: ProviderDiagnostic) -> tfplugin::Diagnostic {
     }
 }
 
-/// A path as a message, up to the first step that the protocol cannot say: an element of a set.
+/// Converts a path to a message, up to the first step that the protocol cannot represent: an element of a set.
 pub(crate) fn write_path(path: &Path) -> tfplugin::AttributePath {
     tfplugin::AttributePath { steps: path.steps().iter().map_while(write_step).collect() }
 }

@@ -1,13 +1,14 @@
-//! Values as the protocol carries them.
+//! Conversion of values from and to the protocol's `DynamicValue` messages.
 
 use bytes::Bytes;
 use values::{CodecError, Type, Value, json, msgpack};
 
 use crate::generated::tfplugin::{DynamicValue, ResourceIdentityData};
 
-/// `value` as a message: MessagePack, never empty and never JSON, because SDKs read nothing else.
+/// Encodes `value` as a message. It is always MessagePack, never JSON and never empty, because SDKs read nothing
+/// else.
 ///
-/// Marks do not cross the wire.
+/// Marks are not sent.
 pub(crate) fn encode(value: &Value, ty: &Type) -> Result<DynamicValue, CodecError> {
     let msgpack = if value.is_marked_deep() {
         msgpack::encode(&value.without_all_marks(), ty)?
@@ -17,7 +18,8 @@ pub(crate) fn encode(value: &Value, ty: &Type) -> Result<DynamicValue, CodecErro
     Ok(DynamicValue { msgpack: msgpack.into(), json: Bytes::new() })
 }
 
-/// The value in a message: from its MessagePack, else from its JSON, else null; null too where there is no message.
+/// Decodes the value in a message: its MessagePack if present, else its JSON. Returns null if both are empty or
+/// there is no message.
 pub(crate) fn decode(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, CodecError> {
     match message {
         Some(it) if !it.msgpack.is_empty() => msgpack::decode(&it.msgpack, ty),
@@ -26,7 +28,7 @@ pub(crate) fn decode(message: Option<&DynamicValue>, ty: &Type) -> Result<Value,
     }
 }
 
-/// An identity as a message.
+/// Encodes a resource identity as a message.
 pub(crate) fn encode_identity(
     value: &Value,
     ty: &Type,

@@ -1,7 +1,7 @@
-//! What holds for all bytes that the other side of a connection can send. The fuzz targets (`fuzz/`) and `tests/hostile` run the
-//! same functions.
+//! Properties that hold for all bytes from the other side of a connection. The fuzz targets (`fuzz/`) and
+//! `tests/hostile` run these functions.
 //!
-//! `hunter2` is a secret here: whatever is passed on has been redacted.
+//! `hunter2` is the secret: no text that is passed on may contain it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,11 +30,12 @@ fn check_clean(text: &str) {
     assert!(!text.contains(SECRET), "{text:?} shows the secret");
 }
 
-/// A handshake line is refused in redacted words, or says where to connect; written again it says the same.
+/// Checks that a handshake line is either refused with a redacted error or gives an address, and that a printed
+/// address is read back unchanged.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_handshake(bytes: &[u8]) {
     let Ok(line) = std::str::from_utf8(bytes) else { return };
     match handshake::parse(line) {
@@ -50,11 +51,11 @@ pub fn check_handshake(bytes: &[u8]) {
     }
 }
 
-/// Whatever a plugin writes on stderr is events whose texts have no secret, and no more than there was to read.
+/// Checks that stderr becomes events without the secret, at most two for each line.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_log(bytes: &[u8]) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let sink = {
@@ -88,11 +89,11 @@ pub fn check_log(bytes: &[u8]) {
     }
 }
 
-/// `TF_REATTACH_PROVIDERS` is understood or refused.
+/// Checks that parsing `TF_REATTACH_PROVIDERS` succeeds or returns an error with a text.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_reattach(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Err(error) = parse_reattach(text) {
@@ -100,11 +101,12 @@ pub fn check_reattach(bytes: &[u8]) {
     }
 }
 
-/// Schemas that are taken are sound, and come back from being sent in protocol 6 and from the cache as they are.
+/// Checks that accepted schemas are valid, and that neither sending them in protocol 6 nor caching them changes
+/// them.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_schemas(bytes: &[u8]) {
     if let Ok(answer) = tfplugin5::GetProviderSchemaResponse::decode(bytes)
         && let Ok(schemas) = schema_read::schemas(answer.into(), Default::default())
@@ -136,12 +138,12 @@ fn check_same(schemas: &ProviderSchemas) {
     assert!(cached.damage().is_empty());
 }
 
-/// An answer to planning or applying: what it says is redacted, and its state is a finite value of the schema's type with nothing
-/// in write-only attributes, or an error.
+/// Checks an answer to a plan, apply or open call: its diagnostics are redacted, and its state is an error or a
+/// finite value of the schema's type without write-only values.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_answer(bytes: &[u8]) {
     if let Ok(answer) = tfplugin::PlanResourceChangeResponse::decode(bytes) {
         check_diagnostics(answer.diagnostics);
@@ -169,7 +171,8 @@ fn check_diagnostics(messages: Vec<tfplugin::Diagnostic>) {
         check_clean(&it.detail);
         check_clean(&it.path.as_ref().map(ToString::to_string).unwrap_or_default());
     }
-    // What is cut says how much was left out, and may be cut once more.
+    // A text that was cut ends with the number of omitted bytes and may be cut once more, so compare only whole
+    // ones.
     let is_short = |it: &ProviderDiagnostic| it.summary.len() < 1000 && it.detail.len() < 16 << 10;
     let messages = diagnostics::write_all(read.clone());
     let again = diagnostics::read_all(messages, &str::to_owned, "p", "Call");
@@ -178,7 +181,7 @@ fn check_diagnostics(messages: Vec<tfplugin::Diagnostic>) {
 }
 
 fn same(one: &[ProviderDiagnostic], other: &[ProviderDiagnostic]) -> bool {
-    // A path without a step is none.
+    // A path without steps equals no path.
     let path = |it: &ProviderDiagnostic| it.path.clone().filter(|it| !it.is_root());
     let same = |(a, b): (&ProviderDiagnostic, &ProviderDiagnostic)| {
         a.severity == b.severity
@@ -196,12 +199,12 @@ fn check_state(message: Option<&tfplugin::DynamicValue>) {
     assert!(write_only_values_present("t", &kept, block).is_empty(), "a write-only value is kept");
     let sent = dynamic_value::encode(&kept, schema.implied_type()).expect("what was read is sent");
     let again = decode_finite(Some(&sent), schema.implied_type()).expect("just encoded");
-    // A whole number beyond 64 bits that came as a float is sent on as its shortest text, as the reference does.
+    // A whole number beyond 64 bits that arrived as a float is sent on as its shortest text, as OpenTofu does.
     let twice = dynamic_value::encode(&again, schema.implied_type()).expect("just decoded");
     assert!(twice.msgpack == sent.msgpack, "a state changes when it is sent");
 }
 
-/// A schema with something of everything.
+/// A schema with every kind of attribute and block.
 mod sample {
     use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! The one line with which a plugin says where it listens: `CORE|APP|NET|ADDR|PROTO|CERT`.
+//! The handshake line in which a plugin reports its address: `CORE|APP|NET|ADDR|PROTO|CERT`.
 
 use std::{
     net::SocketAddr,
@@ -9,10 +9,11 @@ use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 
 use crate::protocol::{CORE_VERSION, ProtocolVersion};
 
-/// Shorter certificate fields are not certificates: old plugins put other things there.
+/// The least length of a certificate field. Shorter ones are no certificates; old plugins use the field for other
+/// data.
 const MIN_CERTIFICATE_CHARS: usize = 51;
 
-/// Where a plugin listens.
+/// The address on which a plugin listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
     Unix(PathBuf),
@@ -20,7 +21,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// Reads the network and address fields that go-plugin writes in handshakes and in `TF_REATTACH_PROVIDERS`.
+    /// Parses the network and address fields that go-plugin writes in handshakes and in `TF_REATTACH_PROVIDERS`.
     pub(crate) fn parse(network: &str, address: &str) -> Result<Self, HandshakeError> {
         match network {
             "unix" if !address.is_empty() => Ok(Self::Unix(PathBuf::from(address))),
@@ -41,16 +42,16 @@ impl Address {
     }
 }
 
-/// A handshake line that was understood.
+/// A parsed handshake line.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Handshake {
     pub(crate) protocol: ProtocolVersion,
     pub(crate) address: Address,
-    /// DER of the certificate that the plugin will present; absent without TLS.
+    /// The DER of the certificate that the plugin presents, or `None` without TLS.
     pub(crate) certificate: Option<Vec<u8>>,
 }
 
-/// What is wrong with a handshake line. The line's parts are redacted before they get here.
+/// An error in a handshake line. The parts of the line in it are redacted before they are shown.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum HandshakeError {
     #[error("Unrecognized remote plugin message: {0}")]
@@ -72,7 +73,7 @@ pub enum HandshakeError {
 }
 
 impl HandshakeError {
-    /// The same with its quoted text replaced.
+    /// Returns the error with its quoted text replaced.
     pub(crate) fn map_text(self, replace: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Unrecognized(text) => Self::Unrecognized(replace(text)),
@@ -86,7 +87,7 @@ impl HandshakeError {
     }
 }
 
-/// Reads a handshake line.
+/// Parses a handshake line.
 pub(crate) fn parse(line: &str) -> Result<Handshake, HandshakeError> {
     let line = line.trim();
     let fields: Vec<&str> = line.split('|').collect();
@@ -94,7 +95,8 @@ pub(crate) fn parse(line: &str) -> Result<Handshake, HandshakeError> {
         return Err(HandshakeError::Unrecognized(line.to_owned()));
     };
     if *core != CORE_VERSION {
-        // A line of a program that is no plugin at all may hold a `|` too; then this is the wrong complaint.
+        // The first field is not a number, so this is probably the output of a program that is not a plugin. Quote
+        // the whole line instead of reporting a version mismatch.
         let number = core.parse::<u32>().is_ok();
         let text = if number { (*core).to_owned() } else { line.to_owned() };
         return Err(if number {
@@ -129,7 +131,7 @@ fn certificate(field: &str) -> Result<Option<Vec<u8>>, HandshakeError> {
     Ok(Some(der))
 }
 
-/// Writes the line that [`parse`] reads, without its newline.
+/// Writes the line that [`parse`] reads, without a newline.
 pub(crate) fn print(
     protocol: ProtocolVersion,
     socket: &Path,

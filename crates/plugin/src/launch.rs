@@ -1,4 +1,4 @@
-//! Starts a provider's executable and leads it through go-plugin's handshake.
+//! Starts a provider's executable and performs go-plugin's handshake with it.
 
 use std::{
     io,
@@ -29,26 +29,27 @@ use crate::{
     tls::Identity,
 };
 
-/// How long a plugin that closed its stdout may take to end, so that the error can name its exit status.
+/// The time that a plugin gets to exit after it closed its stdout, so that the error can include the exit status.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// How a plugin is started.
+/// The options for starting a plugin.
 pub struct LaunchOptions {
     /// The plugin's name in events and errors, such as the provider's source address.
     pub name: String,
-    /// Whether the connection is encrypted.
+    /// The encryption of the connection.
     pub tls: TlsMode,
-    /// How long everything may take from the start of the process to the open connection; go-plugin's value is 60 s.
+    /// The timeout from the start of the process to the open connection; go-plugin uses 60 s.
     pub start_timeout: Duration,
+    /// The stdin of the plugin.
     pub stdin: PluginStdin,
     /// Receives the plugin's log and output.
     pub sink: Arc<dyn PluginSink>,
-    /// Is passed by every text of the plugin, in events, errors and diagnostics.
+    /// Redacts every text of the plugin, in events, errors and diagnostics.
     pub redact: Arc<dyn Redact>,
 }
 
 impl LaunchOptions {
-    /// The options of an ordinary run: TLS on, 60 seconds, stdin inherited as go-plugin does.
+    /// Returns the options of an ordinary run: TLS on, 60 seconds, and stdin inherited as go-plugin does.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -66,25 +67,25 @@ impl LaunchOptions {
     }
 }
 
-/// Whether a plugin's connection is encrypted.
+/// The encryption mode of a plugin's connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TlsMode {
-    /// Both sides prove who they are with certificates made for this connection.
+    /// Mutual TLS: each side authenticates with a certificate made for this connection.
     Auto,
-    /// Plain text, what `TF_DISABLE_PLUGIN_TLS` asks for.
+    /// Plain text, as `TF_DISABLE_PLUGIN_TLS` requests.
     Off,
 }
 
-/// What a plugin has as its stdin.
+/// The stdin of a plugin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PluginStdin {
-    /// Ours: a program that the provider runs to log in may ask the user.
+    /// The stdin of this process, so that a login program that the provider runs can ask the user.
     Inherit,
-    /// Nothing: for a process whose stdin is a protocol, such as a language server.
+    /// No input, for a process whose stdin carries a protocol, such as a language server.
     Null,
 }
 
-/// Why a plugin could not be started. Texts of the plugin in it are redacted.
+/// An error that prevented a plugin from starting. Texts of the plugin in it are redacted.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     #[error("failed to start {}: {source}", program.display())]
@@ -114,7 +115,7 @@ fn timed_out(after: Duration, stderr: &[String]) -> String {
     format!(" ({} s){}", after.as_secs_f32(), quoted(stderr))
 }
 
-/// The last that a plugin said on stderr, as much as fits an error.
+/// The last lines that a plugin wrote to stderr, shortened to fit an error.
 fn quoted(stderr: &[String]) -> String {
     let lines: Vec<String> = stderr.iter().map(|line| logs::shortened(line.clone())).collect();
     if lines.is_empty() { String::new() } else { format!(":\n{}", lines.join("\n")) }
@@ -122,12 +123,12 @@ fn quoted(stderr: &[String]) -> String {
 
 /// Starts `command`, a provider's executable, and connects to it.
 ///
-/// The command's environment is extended by go-plugin's variables; variables of that family that are not set here are
-/// removed, because we may run inside a plugin ourselves. To cancel, drop the future: the process is killed at once.
-/// Needs a tokio runtime with I/O and time, which also reaps what is killed without waiting.
+/// Adds go-plugin's variables to the command's environment, and removes those that are not set here, because this
+/// process may itself run inside of a plugin. To cancel, drop the future: the process is killed at once. Needs a
+/// tokio runtime with I/O and time drivers, which also reaps processes that were killed without waiting.
 ///
 /// # Errors
-/// A [`LaunchError`] that says how far it came. The process is dead and reaped then.
+/// Returns a [`LaunchError`] that names the step that failed. The process is dead and reaped by then.
 pub async fn launch(
     command: Command,
     options: LaunchOptions,
@@ -154,7 +155,7 @@ pub async fn launch(
     }
 }
 
-/// Sets go-plugin's variables, and the one of ours.
+/// Sets go-plugin's variables and the mark of the registration.
 fn set_environment(
     command: &mut Command,
     identity: Option<&Identity>,
@@ -176,7 +177,7 @@ fn set_environment(
     };
 }
 
-/// A process whose handshake is not done.
+/// A process whose handshake is not finished.
 struct Started {
     guard: Guard,
     lines: Lines<ChildStdout>,
@@ -230,7 +231,7 @@ impl Started {
                     .client_config(der)
                     .map_err(|error| LaunchError::Connect(error.to_string()))?,
             ),
-            // A plugin that knows nothing of AutoMTLS; its Unix socket is protected by its mode.
+            // The plugin does not support AutoMTLS. File permissions protect its Unix socket.
             _ => None,
         };
         let connecting = async {
@@ -246,7 +247,7 @@ impl Started {
         }
     }
 
-    /// The first line; none if the process ended without one.
+    /// Returns the first line of stdout, or `None` if the process ended without one.
     async fn first_line(&mut self) -> io::Result<Option<Line>> {
         let mut line = pin!(self.lines.next());
         tokio::select! {
@@ -254,7 +255,8 @@ impl Started {
             line = &mut line => return line,
             () = self.guard.ended() => {}
         }
-        // What it wrote before its end is in the pipe, which a child may hold open.
+        // Output from before the end is still in the pipe. A child of the plugin may keep the pipe open, so this
+        // wait has a limit.
         timeout(EXIT_GRACE, line).await.unwrap_or(Ok(None))
     }
 
@@ -269,7 +271,7 @@ impl Started {
                 HandshakeError::Unrecognized(_) => {
                     HandshakeError::Unrecognized(logs::shortened(self.listener.clean(&line)))
                 }
-                // The others quote a field, which is whatever the program printed there.
+                // The other errors quote one field, which may be arbitrary output of the program.
                 other => other.map_text(|text| logs::shortened(self.listener.redact.redact(&text))),
             };
             LaunchError::Handshake { hints: hints(&source, program), source }
@@ -292,7 +294,7 @@ impl Started {
         }
     }
 
-    /// Ends the process and completes `error` with what is known then.
+    /// Ends the process and adds its exit status and its last stderr lines to `error`.
     async fn fail(mut self, error: LaunchError) -> LaunchError {
         let grace =
             if matches!(error, LaunchError::Exited { .. }) { EXIT_GRACE } else { Duration::ZERO };
@@ -317,18 +319,18 @@ impl Started {
     }
 }
 
-/// Reads and drops what comes after the handshake: a full pipe would block the plugin.
+/// Reads and drops all output after the handshake, because a full pipe would block the plugin.
 async fn drain(mut lines: Lines<impl AsyncRead + Unpin>) {
     while let Ok(Some(_)) = lines.next().await {}
 }
 
-/// An error with its causes; tonic's own text is only "transport error".
+/// Returns the text of an error followed by its causes; the text of a tonic error alone is only "transport error".
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let part = error.to_string();
-        // Some wrappers repeat what they wrap.
+        // Some wrappers repeat the text of their cause.
         if !text.ends_with(&part) {
             text.push_str(": ");
             text.push_str(&part);
@@ -338,7 +340,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// What may be the matter with a program whose first line is no handshake.
+/// Likely reasons why the first line of a program is no handshake.
 fn hints(error: &HandshakeError, program: &Path) -> String {
     if !matches!(error, HandshakeError::Unrecognized(_)) {
         return String::new();

@@ -1,10 +1,11 @@
-//! Processes that a plugin or a command leaves behind: its children, and theirs.
+//! Finds and kills the descendants that a plugin or a command leaves behind.
 //!
-//! A plugin stays in our process group, so there is no group of its own to end. What it starts inherits a variable that
-//! says which plugin it belongs to; by that it is found, wherever it was re-parented to. A plugin that ends in good order
-//! and leaves a process that holds none of its streams wanted to leave it: that one is not looked for.
+//! A plugin stays in the process group of this process, so it has no group of its own that could be killed.
+//! Instead, its descendants inherit an environment variable with the mark of the plugin, which identifies them
+//! even after they were re-parented. A plugin that exits successfully may leave a daemon on purpose; its
+//! descendants are searched only if one of them still holds a stream of the plugin.
 //!
-//! Where there is no `/proc`, nothing is found.
+//! Without `/proc`, no descendant is found.
 
 use std::{
     fs,
@@ -17,26 +18,26 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The variable that a process and everything that it starts have.
+/// The environment variable with the mark, which a process passes on to its descendants.
 pub(crate) const KEY: &str = "MAYFLY_PROCESS";
 
-/// How often it is looked whether more were started in the meantime.
+/// The number of searches. Descendants may start more processes in the meantime.
 const ROUNDS: usize = 5;
 
-/// Tells the processes of this run from those of all others.
+/// The prefix of all marks of this run.
 static OURS: LazyLock<String> = LazyLock::new(|| {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     format!("{}.{}", std::process::id(), since.as_nanos())
 });
 
-/// The name of this run, which no other run has.
+/// Returns the unique name of this run.
 pub(crate) fn ours() -> &'static str {
     &OURS
 }
 
-/// What one process and everything that it starts are known by.
+/// The mark of one process and its descendants.
 pub(crate) struct Mark {
-    /// The variable's value.
+    /// The value of the environment variable.
     pub(crate) value: String,
 }
 
@@ -46,20 +47,20 @@ impl Mark {
         Self { value: format!("{}.{}.", &*OURS, COUNT.fetch_add(1, Ordering::Relaxed)) }
     }
 
-    /// Kills everything that bears the mark.
+    /// Kills all processes with this mark.
     pub(crate) fn kill(&self) {
         kill_marked(&[&self.value]);
     }
 }
 
-/// Whether a text has the form of a mark: three numbers, each with a dot behind it.
+/// Returns true if a text has the form of a mark: three numbers, each followed by a dot.
 pub(crate) fn is_mark(text: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     text.strip_suffix('.')
         .is_some_and(|it| it.split('.').count() == 3 && it.split('.').all(is_number))
 }
 
-/// Kills everything that bears one of these marks. Returns whether there was something.
+/// Kills all processes with one of these marks. Returns true if there was one.
 pub(crate) fn kill_marked(marks: &[&str]) -> bool {
     let mut found = false;
     for _ in 0..ROUNDS {
@@ -69,20 +70,20 @@ pub(crate) fn kill_marked(marks: &[&str]) -> bool {
         }
         found = true;
         for process in marked {
-            // An error means that it has ended already.
+            // An error means that the process has already ended.
             let _ended = kill_process(process, Signal::KILL);
         }
     }
     found
 }
 
-/// Whether a process bears a mark; `None` if its environment cannot be read.
+/// Returns true if a process has the mark; `None` if its environment cannot be read.
 pub(crate) fn bears(id: i32, mark: &str) -> Option<bool> {
     let environment = fs::read(format!("/proc/{id}/environ")).ok()?;
     Some(mark_in(&environment).is_some_and(|it| it == mark.as_bytes()))
 }
 
-/// The processes with one of these marks. One that is dead and not reaped yet has no environment.
+/// The processes with one of these marks. A zombie has no environment and is not found.
 fn marked(marks: &[&str]) -> Vec<Pid> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let bears = |process: fs::DirEntry| {

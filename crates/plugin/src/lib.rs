@@ -1,17 +1,20 @@
-//! Providers as processes: go-plugin's handshake and TLS, provider protocols 5 and 6, both as client and as server.
+//! Providers as processes: go-plugin's handshake and TLS, and provider protocols 5 and 6, both as client and as
+//! server.
 //!
-//! Start reading at [`launch`], which starts a provider's executable and gives a [`PluginProcess`]; then
-//! [`GrpcProvider`], which makes of it a [`provider::Provider`]; then [`serve`], the other side.
-//! Tests over real processes are in `tests/`.
+//! Start reading at [`launch`], which starts a provider's executable and returns a [`PluginProcess`]; then
+//! [`GrpcProvider`], which implements [`provider::Provider`] on top of it; then [`serve`], the server side. Tests
+//! with real processes are in `tests/`.
 //!
-//! **Invariant:** no process outlives its [`PluginProcess`], whether that is shut down, dropped, or dropped while a
-//! panic unwinds; [`kill_all`] covers an exit that runs no destructors, and [`supervise`] the death of this process by a
-//! signal or for want of memory. Of a plugin that ends badly, neither does a child.
-//! **Invariant:** every wait is bounded, but for the answer to a provider's RPC, which takes as long as the provider needs.
-//! **Invariant:** every text that a plugin says passes the [`Redact`] hook before anything else sees it.
-//! **Invariant:** bytes from the other side never panic; they become an error that names provider and RPC.
+//! **Invariant:** no process outlives its [`PluginProcess`], whether that is shut down, dropped, or dropped while
+//! a panic unwinds. [`kill_all`] covers an exit that runs no destructors, and [`supervise`] covers the death of
+//! this process by a signal or by lack of memory. If a plugin fails, its children are killed, too.
+//! **Invariant:** every wait is bounded, except for the answer to a provider's RPC, which takes as long as the
+//! provider needs.
+//! **Invariant:** every text from a plugin passes the [`Redact`] hook before any other code sees it.
+//! **Invariant:** bytes from the other side never cause a panic; they become an error that names the provider and
+//! the RPC.
 //! **Invariant:** no type that holds a protocol message implements `Debug`, because messages carry secrets.
-//! **Absent on purpose:** configuration, graph, state, and where a provider's executable came from.
+//! **Absent on purpose:** configuration, graph, state, and the installation of provider executables.
 
 #![expect(
     clippy::disallowed_methods,

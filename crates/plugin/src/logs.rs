@@ -1,4 +1,4 @@
-//! Reads a plugin's stderr: hclog's JSON lines, tagged lines, panics.
+//! Reads a plugin's stderr: hclog's JSON lines, lines with a level tag, and panic reports.
 
 use std::{
     collections::VecDeque,
@@ -11,14 +11,16 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 use crate::sink::{LogLevel, LogRecord, PluginEvent, PluginSink, Redact};
 
-/// A line is read up to here; what follows is counted and dropped.
+/// The number of bytes of a line that are read. The rest is counted and dropped.
 pub const LONGEST_READ: usize = 1 << 20;
-/// A line is passed on up to here. It is cut after redaction, so that no cut hides a secret from the redactor.
+/// The number of bytes of a line that are passed on. The cut happens after redaction, so that it cannot split a
+/// secret and hide it from the redactor.
 pub(crate) const LONGEST_SHOWN: usize = 64 << 10;
 const PANIC_LINES: usize = 100;
 const TAIL_LINES: usize = 20;
 
-/// Everything that hears one plugin: its name, the sink, and the redactor between the two.
+/// The destination of everything that one plugin writes: its name, the sink, and the redactor in front of the
+/// sink.
 #[derive(Clone)]
 pub(crate) struct Listener {
     pub(crate) name: Arc<str>,
@@ -36,7 +38,7 @@ impl Listener {
         Self { name: name.into(), sink, redact, silenced: Arc::default() }
     }
 
-    /// Passes an event on. Of a plugin that was silenced, only its end is told.
+    /// Passes an event on. For a silenced plugin, only the events without its own text are passed on.
     pub(crate) fn event(&self, event: PluginEvent) {
         let silenced = self.silenced.read().unwrap_or_else(PoisonError::into_inner);
         let is_wordless = matches!(event, PluginEvent::Exited { .. } | PluginEvent::OtherSchemas);
@@ -49,13 +51,13 @@ impl Listener {
         *self.silenced.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes on nothing more that the plugin says: it may quote a secret that no redactor knows. Once this returns, no
-    /// event with its words is under way.
+    /// Stops passing on text of the plugin, which may quote a secret that the redactor does not have. When this
+    /// returns, no event with such text is in progress.
     pub(crate) fn silence(&self) {
         *self.silenced.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    /// `line` as others may see it.
+    /// Returns the text of `line` redacted and cut, with the number of omitted bytes.
     pub(crate) fn clean(&self, line: &Line) -> String {
         let mut text = self.redact.redact(&line.text);
         let mut dropped = line.dropped;
@@ -73,8 +75,10 @@ impl Listener {
     }
 }
 
-/// How much of a line's redacted text holds no part of a secret that was torn where the line was cut: what follows the
-/// last secret that was found is left out, unless none was, where the text is longer than what is shown.
+/// Returns how much of a cut line's redacted text can be shown. The end of the cut line may be the first part of a
+/// secret, which the redactor does not recognize. If something was redacted, the text after the last redacted
+/// place is left out. If nothing was redacted, the text exceeds [`LONGEST_SHOWN`], and the caller cuts its end
+/// anyway.
 fn untorn(text: &str, redacted: &str) -> usize {
     if text == redacted {
         return redacted.len();
@@ -83,15 +87,16 @@ fn untorn(text: &str, redacted: &str) -> usize {
     redacted.len() - same
 }
 
-/// How much of what a plugin said fits an error.
+/// The number of bytes of a plugin's text that are quoted in an error.
 const LONGEST_QUOTED: usize = 1000;
 
-/// A text that is fit to be quoted in an error. It is redacted already, so that no cut hides a secret from the redactor.
+/// Shortens a text for an error. The text must already be redacted, so that the cut cannot split a secret and hide
+/// it from the redactor.
 pub(crate) fn shortened(text: String) -> String {
     cut(text, LONGEST_QUOTED)
 }
 
-/// A redacted text of at most `longest` bytes, and how much was left out.
+/// Cuts a redacted text to at most `longest` bytes and appends the number of omitted bytes.
 pub(crate) fn cut(mut text: String, longest: usize) -> String {
     if text.len() > longest {
         let end = (0..=longest).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default();
@@ -102,11 +107,11 @@ pub(crate) fn cut(mut text: String, longest: usize) -> String {
     text
 }
 
-/// A line of text without its end, and how many bytes of it were too many to read.
+/// A line of text, and the number of its bytes that were dropped.
 pub struct Line {
-    /// What was read of it, without its end; what is not UTF-8 is replaced.
+    /// The part of the line that was read, without its end. Invalid UTF-8 is replaced.
     pub text: String,
-    /// How many bytes were too many.
+    /// The number of bytes beyond [`LONGEST_READ`].
     pub dropped: usize,
 }
 
@@ -117,21 +122,21 @@ impl Line {
     }
 }
 
-/// Splits a stream into lines within a bounded memory.
+/// Splits a stream into lines in bounded memory.
 pub struct Lines<R> {
     reader: BufReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// The lines of `reader`.
+    /// Creates a reader of the lines of `reader`.
     pub fn new(reader: R) -> Self {
         Self { reader: BufReader::with_capacity(LONGEST_SHOWN, reader) }
     }
 
-    /// The next line; the last one may lack its newline. `None` at the end.
+    /// Returns the next line, or `None` at the end of the stream. The last line may lack its newline.
     ///
     /// # Errors
-    /// Those of the stream.
+    /// Returns the errors of the stream.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         let mut bytes = Vec::new();
         let mut total = 0;
@@ -154,7 +159,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// What a plugin wrote on stderr that its end may be explained by.
+/// The stderr lines that may explain the end of a plugin.
 #[derive(Clone, Default)]
 pub(crate) struct Tail(Arc<Mutex<Written>>);
 
@@ -176,18 +181,18 @@ impl Tail {
         written.last.push_back(line);
     }
 
-    /// The last lines, for the error of a start that failed.
+    /// Takes the last lines, for the error of a failed start.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).last).into()
     }
 
-    /// The begin of its panic report, once.
+    /// Takes the first lines of the panic report. Later calls return nothing.
     pub(crate) fn take_panic(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).panic)
     }
 }
 
-/// Reads `stderr` until its end.
+/// Reads `stderr` to its end and reports each line.
 pub(crate) async fn read_stderr(stderr: impl AsyncRead + Unpin, listener: Listener, tail: Tail) {
     let mut lines = Lines::new(stderr);
     let mut parser = Parser { listener, panicking: false, panic_lines: 0 };
@@ -204,9 +209,9 @@ struct Parser {
 }
 
 impl Parser {
-    /// Reports a line and gives its text as shown.
+    /// Reports a line and returns its redacted text.
     fn line(&mut self, line: &Line) -> String {
-        // Decoded strings are redacted, not the JSON around them: a secret's escapes are gone there.
+        // Redact the decoded strings, not the JSON text: escapes in it could hide a secret from the redactor.
         if let Some(record) = hclog(&line.text, &*self.listener.redact) {
             let message = record.message.clone();
             self.listener.event(PluginEvent::Log(record));
@@ -229,7 +234,7 @@ impl Parser {
         text
     }
 
-    /// The level of a line that is no JSON.
+    /// Returns the level of a line that is not JSON.
     fn level(&mut self, text: &str) -> LogLevel {
         const TAGS: [(&str, LogLevel); 5] = [
             ("[TRACE]", LogLevel::Trace),
@@ -244,7 +249,7 @@ impl Parser {
     }
 }
 
-/// The record in a line of hclog's JSON; `None` if the line is something else.
+/// Parses a line of hclog's JSON. `None` if the line is something else.
 fn hclog(line: &str, redact: &dyn Redact) -> Option<LogRecord> {
     if !line.starts_with('{') {
         return None;
@@ -291,7 +296,7 @@ mod tests {
 
     use super::*;
 
-    /// What a sink hears of `stderr`, where the word `hunter2` is a secret.
+    /// Compares the events of `stderr` with the expected ones. The word `hunter2` is a secret.
     #[track_caller]
     fn check(stderr: &str, expected: Expect) {
         let heard = Arc::new(Mutex::new(String::new()));
@@ -384,7 +389,7 @@ mod tests {
             Arc::new(|_: &str, _: PluginEvent| {}),
             Arc::new(|text: &str| text.replace("hunter2", "*")),
         );
-        // So many secrets that what is left of the line is short enough to be shown to its end.
+        // The line has so many secrets that its redacted text fits within the limit for showing.
         let mut line = "hunter2".repeat(LONGEST_READ / 7);
         line.push_str("end: hunt");
         let shown = listener.clean(&Line::new(line.as_bytes(), 3));

@@ -1,4 +1,4 @@
-//! A plugin that runs: its channel, and how it ends.
+//! A running plugin: its channel and its shutdown.
 
 use std::{
     io,
@@ -27,23 +27,24 @@ use crate::{
     supervision::{self, Registration},
 };
 
-/// How long a plugin may take to end after it was asked to.
+/// The time that a plugin gets to exit after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long the last lines of stderr may take after the process ended; a grandchild may hold the pipe open.
+/// The time to read the rest of stderr after the process ended. A descendant may keep the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 const LONGEST_POLL: Duration = Duration::from_millis(20);
 
-/// Processes that may be running, for [`kill_all`].
+/// The processes that may be running, for [`kill_all`].
 static RUNNING: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
 
-/// Kills every plugin and command that this process started and what they started, at once and without waiting, and
-/// removes the record of them.
+/// Kills every plugin and command that this process started, and their descendants, at once and without waiting.
+/// Removes the record of them.
 ///
-/// For an exit that runs no destructors: a second interrupt, or the end of a panic hook. Nothing may be started after it.
+/// For an exit that runs no destructors: a second interrupt, or the end of a panic hook. No process may be started
+/// after this call.
 pub fn kill_all() {
     let running = std::mem::take(&mut *lock(&RUNNING));
     for child in running.iter().filter_map(Weak::upgrade) {
-        // An error means that it has ended already.
+        // An error means that the process has already ended.
         let _ended = lock(&child).start_kill();
     }
     supervision::kill_all();
@@ -53,20 +54,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A child process that is killed, and its socket removed, when this is dropped.
+/// A child process. Dropping the guard kills the process and removes its socket.
 ///
-/// It stays in the shared slot until it is reaped, so that [`kill_all`] reaches it at any moment; that is why its end is
-/// polled for instead of awaited, which would need the slot for itself.
+/// The child stays in the shared slot until it is reaped, so that [`kill_all`] can reach it at any time. Its end
+/// is therefore polled: waiting for it would need exclusive access to the slot.
 pub(crate) struct Guard {
     child: Arc<Mutex<Child>>,
     registration: Registration,
-    /// Whether it was ended, and what was to be done then is done.
+    /// True once [`Guard::end`] has finished its work.
     is_over: AtomicBool,
     socket: Option<PathBuf>,
 }
 
 impl Guard {
-    /// Watches over `child`, which must have been made with `kill_on_drop` and have the variable of the registration.
+    /// Watches `child`, which must have been created with `kill_on_drop` and the variable of the registration.
     pub(crate) fn new(child: Child, registration: Registration) -> Self {
         registration.started(child.id());
         let child = Arc::new(Mutex::new(child));
@@ -76,7 +77,8 @@ impl Guard {
         Self { child, registration, is_over: AtomicBool::new(false), socket: None }
     }
 
-    /// Takes over that the process listens. Its socket, if that is a file, is removed when it has ended.
+    /// Records that the process listens. If it listens on a Unix socket, that is removed when the process has
+    /// ended.
     pub(crate) fn listens(&mut self, socket: Option<&Path>) {
         self.registration.connected(socket);
         self.socket = socket.map(Path::to_path_buf);
@@ -89,7 +91,7 @@ impl Guard {
     /// Returns when the process has ended.
     pub(crate) async fn ended(&self) {
         let mut pause = Duration::from_millis(1);
-        // What cannot be waited for is as good as ended.
+        // An error counts as the end, because the process cannot be waited for.
         while let Ok(None) = self.try_wait() {
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_POLL);
@@ -100,12 +102,12 @@ impl Guard {
         self.try_wait().is_ok_and(|it| it.is_some())
     }
 
-    /// Whether it has ended in good order.
+    /// Returns true if the process has exited successfully.
     fn has_succeeded(&self) -> bool {
         self.try_wait().is_ok_and(|it| it.is_some_and(|status| status.success()))
     }
 
-    /// Kills what the process has started and not ended.
+    /// Kills the remaining descendants of the process.
     pub(crate) fn kill_leftovers(&self) {
         self.registration.kill_leftovers();
     }
@@ -120,8 +122,8 @@ impl Guard {
         }
     }
 
-    /// Waits for the end until `deadline`, then kills; reaps in both cases. What ends otherwise than in good order leaves
-    /// no children.
+    /// Waits for the end until `deadline`, then kills the process; reaps it in both cases. Kills its descendants
+    /// unless it exits successfully.
     pub(crate) async fn end(&self, deadline: Instant) -> io::Result<ExitStatus> {
         let status = self.end_itself(deadline).await;
         self.is_over.store(true, Ordering::Relaxed);
@@ -165,7 +167,7 @@ impl Drop for Guard {
     }
 }
 
-/// The tasks that read a plugin's streams; they end with this.
+/// The tasks that read a plugin's streams. Dropping this aborts them.
 pub(crate) struct Readers {
     pub(crate) stdout: JoinHandle<()>,
     pub(crate) stderr: JoinHandle<()>,
@@ -173,16 +175,16 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Lets stderr come to its end, for a moment; gives whether it did.
+    /// Waits a short time for the end of stderr. Returns true if it was reached.
     pub(crate) async fn last_words(&mut self) -> bool {
         timeout(LAST_WORDS, &mut self.stderr).await.is_ok()
     }
 
-    /// Ends them, and waits until none is at work: whoever knows the secrets that are taken out of a plugin's words may
-    /// forget them as soon as it has been shut down.
+    /// Aborts the tasks and waits until none of them runs. After the shutdown of a plugin, the secrets for
+    /// redacting its texts can therefore be forgotten.
     async fn end(mut self) {
         for task in [&mut self.stdout, &mut self.stderr, &mut self.stdio] {
-            // One that was waited for already must not be asked again.
+            // A task that was already awaited must not be awaited again.
             if !task.is_finished() {
                 task.abort();
                 let _ended = task.await;
@@ -199,12 +201,12 @@ impl Drop for Readers {
     }
 }
 
-/// A plugin that was started and answered the handshake.
+/// A plugin that was started and has completed the handshake.
 ///
-/// Dropping it kills the process and lets the runtime reap it; [`PluginProcess::shutdown`] is the polite way.
-/// The process stays in our process group, as go-plugin leaves it: Ctrl-C reaches plugins too, and they ignore it, so that
-/// the operation in flight can be ended in good order. SIGHUP of a closed terminal and SIGQUIT of Ctrl-\ are blocked in
-/// plugins for the same reason. Stopping the whole job (Ctrl-Z) works.
+/// Dropping it kills the process and lets the runtime reap it; [`PluginProcess::shutdown`] asks it to exit first.
+/// The process stays in the process group of this process, as with go-plugin: plugins receive the SIGINT of
+/// Ctrl-C, too, and ignore it, so that the operation in progress can finish. SIGHUP of a closed terminal and
+/// SIGQUIT of Ctrl-\ are blocked in plugins for the same reason. Stopping the whole job with Ctrl-Z works.
 pub struct PluginProcess {
     pub(crate) guard: Guard,
     pub(crate) readers: tokio::sync::Mutex<Option<Readers>>,
@@ -214,10 +216,10 @@ pub struct PluginProcess {
     pub(crate) tail: Tail,
 }
 
-/// How a process came to its end.
+/// The end of a process.
 pub(crate) struct Death {
     pub(crate) status: ExitStatus,
-    /// The begin of its panic report, told to whoever asks first.
+    /// The first lines of the panic report. Only the first call that asks receives them.
     pub(crate) panic: Vec<String>,
 }
 
@@ -228,24 +230,26 @@ impl PluginProcess {
         self.protocol
     }
 
-    /// The process id, while it runs.
+    /// The process id, or `None` once the process was reaped.
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.guard.id()
     }
 
-    /// Whether the process has ended, and how.
+    /// The exit status, or `None` if the process is still running.
     #[must_use]
     pub fn exit_status(&self) -> Option<ExitStatus> {
         self.guard.try_wait().ok().flatten()
     }
 
-    /// Why a call had no answer, if that is because the process has ended, or does in a moment.
+    /// Returns how the process ended, if it has ended or does so within a short time. For a call without an
+    /// answer.
     pub(crate) async fn death(&self) -> Option<Death> {
         timeout(LAST_WORDS, self.guard.ended()).await.ok()?;
         let status = self.exit_status()?;
         let readers = async {
-            // The first call that asks waits for the last words; others come after it.
+            // The first caller waits for the rest of stderr while it holds the lock; other callers wait for the
+            // lock.
             if let Some(readers) = &mut *self.readers.lock().await {
                 while !readers.stderr.is_finished() {
                     sleep(Duration::from_millis(1)).await;
@@ -260,19 +264,20 @@ impl PluginProcess {
         self.channel.clone()
     }
 
-    /// Asks the plugin to end, waits at most two seconds, then kills it; the process is reaped and its socket removed
-    /// before this returns. A second call does nothing.
+    /// Asks the plugin to exit, waits at most two seconds, then kills it. When this returns, the process is reaped
+    /// and its socket removed. A second call does nothing.
     pub async fn shutdown(&self) {
         let Some(mut readers) = self.readers.lock().await.take() else { return };
         let deadline = Instant::now() + GRACE;
         if self.exit_status().is_none() {
-            // The server usually stops before it answers; both are fine.
+            // The server usually stops before it answers, so an error is expected.
             let mut controller = GrpcControllerClient::new(self.channel.clone());
             let _answer = timeout_at(deadline, controller.shutdown(Empty {})).await;
         }
         let status = self.guard.end(deadline).await;
         if !readers.last_words().await {
-            // Who holds the stream of a plugin that is gone is no daemon, which would have let go of it.
+            // A descendant still holds the stream of the plugin. A daemon would have closed it, so this one is
+            // killed.
             self.guard.kill_leftovers();
         }
         readers.end().await;
@@ -283,9 +288,9 @@ impl PluginProcess {
     }
 }
 
-/// Removes the socket of a plugin that ended; killed Go plugins leave theirs behind.
+/// Removes the socket of a plugin that ended. Go plugins that are killed leave their sockets behind.
 ///
-/// The path is the plugin's own word, so anything but a socket stays.
+/// The plugin chose the path, so only a socket is removed.
 pub(crate) fn remove_socket(path: &Path) {
     if std::fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket()) {
         let _gone = std::fs::remove_file(path);
@@ -311,7 +316,7 @@ mod tests {
             let (begun, said) = (begun.clone(), said.clone());
             tokio::spawn(async move {
                 begun.store(true, Ordering::SeqCst);
-                // Nothing is awaited in the middle of a line.
+                // No await point inside of a line: a task is only aborted between lines.
                 std::thread::sleep(Duration::from_millis(100));
                 said.store(true, Ordering::SeqCst);
                 std::future::pending::<()>().await;

@@ -1,8 +1,8 @@
-//! Constants and versions that both sides of the handshake agree on.
+//! Constants and versions of go-plugin's handshake that both sides share.
 
 use std::fmt;
 
-/// The variable and value that tell a plugin that it was started by a core and not by a person.
+/// The variable and the value that show a plugin that a core started it, not a person.
 pub(crate) const MAGIC_COOKIE_KEY: &str = "TF_PLUGIN_MAGIC_COOKIE";
 pub(crate) const MAGIC_COOKIE_VALUE: &str =
     "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
@@ -20,17 +20,17 @@ pub(crate) const MULTIPLEX_KEY: &str = "PLUGIN_MULTIPLEX_GRPC";
 /// A major version of the provider protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProtocolVersion {
-    /// `tfplugin5`: no nested attributes.
+    /// `tfplugin5`, without nested attributes.
     V5,
     /// `tfplugin6`.
     V6,
 }
 
 impl ProtocolVersion {
-    /// Every version that is spoken here, lowest first.
+    /// All supported versions, in ascending order.
     pub const ALL: [Self; 2] = [Self::V5, Self::V6];
 
-    /// The version that a handshake field names.
+    /// Parses the version field of a handshake. `None` if the version is not supported.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text {
             "5" => Some(Self::V5),

@@ -1,4 +1,4 @@
-//! Providers that somebody else runs, such as a debugger: `TF_REATTACH_PROVIDERS`.
+//! Parses `TF_REATTACH_PROVIDERS`, which names providers that another program runs, such as a debugger.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,27 @@ use crate::{
     protocol::ProtocolVersion,
 };
 
-/// Where a provider listens that is not ours to start or to end.
+/// The address of a provider that this process neither starts nor ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reattach {
+    /// The version of the plugin protocol that the provider serves.
     pub protocol: ProtocolVersion,
+    /// The address on which the provider listens.
     pub address: Address,
-    /// Its process, for messages only.
+    /// The id of its process, for messages only.
     pub process: i64,
 }
 
-/// What is wrong with `TF_REATTACH_PROVIDERS`.
+/// An error in `TF_REATTACH_PROVIDERS`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("Invalid format for TF_REATTACH_PROVIDERS: {0}")]
 pub struct ReattachError(String);
 
-/// Reads the value of `TF_REATTACH_PROVIDERS`; an empty one names no provider.
+/// Parses the value of `TF_REATTACH_PROVIDERS`. An empty value gives no providers.
 ///
 /// # Errors
-/// Text that is no JSON object of this kind, a key that is no provider address, an unknown protocol version or
-/// address type.
+/// If the text is not a JSON object of the expected form, a key is not a provider address, or the protocol version
+/// or address type is unknown.
 pub fn parse_reattach(text: &str) -> Result<BTreeMap<ProviderSource, Reattach>, ReattachError> {
     if text.is_empty() {
         return Ok(BTreeMap::new());
@@ -67,7 +69,7 @@ fn config(value: &Json) -> Result<Reattach, String> {
     Ok(Reattach { protocol, address, process })
 }
 
-/// A field of a JSON object whatever the case of its name, as Go's decoder finds it.
+/// Returns a field of a JSON object. The case of its name is ignored, as in Go's decoder.
 fn field<'a>(value: &'a Json, name: &str) -> Option<&'a Json> {
     value
         .as_object()?

@@ -1,4 +1,4 @@
-//! Schemas from messages.
+//! Conversion of schema messages to schemas.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -19,10 +19,10 @@ use crate::generated::{
     tfplugin6::{self, schema},
 };
 
-/// What is wrong with a schema message.
+/// An error in a schema message.
 #[derive(Debug)]
 pub(crate) struct SchemaFault {
-    /// The part at fault, such as `managed resource type "aws_instance"`.
+    /// The part with the error, such as `managed resource type "aws_instance"`.
     part: String,
     problem: String,
 }
@@ -33,11 +33,11 @@ impl fmt::Display for SchemaFault {
     }
 }
 
-/// Schemas by name, one after the other.
+/// An iterator over schemas and their names.
 type Messages = Box<dyn Iterator<Item = (String, tfplugin6::Schema)> + Send>;
 
-/// The answer to GetProviderSchema in either version. Its schemas come one by one, for all of a large provider's as
-/// messages are a hundred megabytes.
+/// The answer to `GetProviderSchema` in either protocol version. It converts schemas one at a time, because the
+/// messages of a large provider take a hundred megabytes in total.
 pub(crate) struct SchemaAnswer {
     pub(crate) diagnostics: Vec<tfplugin::Diagnostic>,
     provider: tfplugin6::Schema,
@@ -74,7 +74,7 @@ macro_rules! from_answer {
 from_answer!(tfplugin5);
 from_answer!(tfplugin6);
 
-/// The schemas in a provider's answers; `identities` comes from a call of its own.
+/// Converts the answers of a provider to schemas. `identities` is the answer to `GetResourceIdentitySchemas`.
 pub(crate) fn schemas(
     answer: SchemaAnswer,
     identities: BTreeMap<String, tfplugin::ResourceIdentitySchema>,
@@ -100,7 +100,7 @@ pub(crate) fn schemas(
     Ok(schemas)
 }
 
-/// The functions in a message.
+/// Converts the functions in a message.
 pub(crate) fn functions(
     functions: BTreeMap<String, tfplugin::Function>,
 ) -> Result<BTreeMap<Str, FunctionSignature>, SchemaFault> {
@@ -109,8 +109,8 @@ pub(crate) fn functions(
 
 type Named<T> = Result<T, String>;
 
-/// Reads schemas; equal texts and types become one, for in a large provider the same few thousand names and
-/// descriptions come a hundred thousand times.
+/// Reads schemas. Equal texts and types share one allocation: a large provider repeats a few thousand names and
+/// descriptions a hundred thousand times.
 #[derive(Default)]
 struct Reader {
     texts: HashSet<Str>,
@@ -130,7 +130,7 @@ impl Reader {
         schemas.map(read).collect()
     }
 
-    /// A schema that is valid as a whole.
+    /// Reads a schema and validates it as a whole.
     fn named(&mut self, part: &str, message: tfplugin6::Schema) -> Result<Schema, SchemaFault> {
         let fault = |problem| SchemaFault { part: part.to_owned(), problem };
         let block = self.block(message.block.unwrap_or_default()).map_err(fault)?;
@@ -170,7 +170,7 @@ impl Reader {
             if name.is_empty() {
                 return Err("a block has no name".to_owned());
             }
-            // One of the two may be the one that says that something is write-only.
+            // Report a duplicate name: only one of the two blocks may declare an attribute as write-only.
             if blocks.insert(name.clone(), block).is_some() {
                 return Err(format!("{name}: two blocks have this name"));
             }
@@ -248,7 +248,8 @@ impl Reader {
         Ok(NestedObject::new(nesting, self.attributes(message.attributes)?))
     }
 
-    /// Identities are flat objects; what an import needs of them is required or optional.
+    /// Reads identity schemas. Identities are flat objects; the attributes that an import needs are required or
+    /// optional.
     fn identities<T: From<Schema>>(
         &mut self,
         messages: BTreeMap<String, tfplugin::ResourceIdentitySchema>,

@@ -1,4 +1,5 @@
-//! Protocol 5's schema messages as protocol 6's: the same without nested attributes, under other field numbers.
+//! Conversions between the schema messages of protocols 5 and 6. Protocol 5 has no nested attributes and different
+//! field numbers.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ impl From<v5::schema::NestedBlock> for v6::schema::NestedBlock {
         Self {
             type_name: it.type_name,
             block: it.block.map(Into::into),
-            // The numbers of the nesting modes are the same.
+            // Both versions use the same numbers for nesting modes.
             nesting: it.nesting,
             min_items: it.min_items,
             max_items: it.max_items,
@@ -56,7 +57,7 @@ impl From<v5::schema::NestedBlock> for v6::schema::NestedBlock {
     }
 }
 
-/// Why a schema cannot be said in protocol 5.
+/// The error for a schema that protocol 5 cannot represent.
 const NEEDS_PROTOCOL_6: &str = "nested attributes need protocol 6";
 
 impl TryFrom<v6::GetProviderSchemaResponse> for v5::GetProviderSchemaResponse {

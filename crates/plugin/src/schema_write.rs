@@ -1,4 +1,4 @@
-//! Schemas as protocol 6 messages.
+//! Conversion of schemas to protocol 6 messages.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::generated::{
     tfplugin6::{self, schema},
 };
 
-/// The answer to GetProviderSchema.
+/// Creates the answer to `GetProviderSchema`.
 pub(crate) fn schemas(schemas: &ProviderSchemas) -> tfplugin6::GetProviderSchemaResponse {
     fn collect<'a>(
         names: impl Iterator<Item = &'a str>,
@@ -39,7 +39,7 @@ pub(crate) fn schemas(schemas: &ProviderSchemas) -> tfplugin6::GetProviderSchema
     }
 }
 
-/// The answer to GetResourceIdentitySchemas.
+/// Creates the answer to `GetResourceIdentitySchemas`.
 pub(crate) fn identities(
     schemas: &ProviderSchemas,
 ) -> BTreeMap<String, tfplugin::ResourceIdentitySchema> {
@@ -136,7 +136,7 @@ fn nested_object(it: &NestedObject) -> schema::Object {
     schema::Object { attributes: attributes(it.attributes()), nesting: nesting as i32 }
 }
 
-/// Functions as messages.
+/// Converts functions to messages.
 pub(crate) fn functions(
     functions: &BTreeMap<Str, FunctionSignature>,
 ) -> BTreeMap<String, tfplugin::Function> {

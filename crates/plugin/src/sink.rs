@@ -1,20 +1,20 @@
-//! Where the things go that a plugin says outside its RPC answers.
+//! The interfaces that receive and redact what a plugin logs and prints.
 
 use std::process::ExitStatus;
 
 use values::Value;
 
-/// Replaces secrets in a text that came from a plugin.
+/// Replaces secrets in texts that come from a plugin.
 ///
-/// The hook is asked again for every text, so an implementation may learn new secrets while plugins run.
+/// It is called for every text, so an implementation may learn new secrets while plugins run.
 pub trait Redact: Send + Sync {
-    /// `text` without the secrets that it holds.
+    /// Returns `text` without the secrets in it.
     fn redact(&self, text: &str) -> String;
 
-    /// Learns what an ephemeral resource was opened with, before any text of the same answer is redacted.
+    /// Adds the result of an open ephemeral resource, before any text of the same answer is redacted.
     fn learn_opened(&self, _result: &Value) {}
 
-    /// Learns what a provider keeps about an open ephemeral resource, before any text of the same answer is redacted.
+    /// Adds the private data of an open ephemeral resource, before any text of the same answer is redacted.
     fn learn_private(&self, _private: &[u8]) {}
 }
 
@@ -24,11 +24,11 @@ impl<F: Fn(&str) -> String + Send + Sync> Redact for F {
     }
 }
 
-/// Receives what plugins log and print; all texts are already redacted.
+/// Receives the logs and the output of plugins. All texts are already redacted.
 ///
-/// Called from tasks that read pipes: an implementation that blocks holds up that plugin.
+/// It is called from tasks that read pipes: an implementation that blocks delays that plugin.
 pub trait PluginSink: Send + Sync {
-    /// Takes one event of the plugin called `plugin`.
+    /// Receives one event of the plugin called `plugin`.
     fn event(&self, plugin: &str, event: PluginEvent);
 }
 
@@ -38,32 +38,34 @@ impl<F: Fn(&str, PluginEvent) + Send + Sync> PluginSink for F {
     }
 }
 
-/// One thing that a plugin said or did outside its RPC answers.
+/// One event of a plugin outside of its RPC answers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PluginEvent {
-    /// A line of its log.
+    /// A line of the log.
     Log(LogRecord),
-    /// A line that it printed after the handshake, where nothing is expected.
+    /// A line on stdout or stderr after the handshake, where no output is expected.
     Output { channel: OutputChannel, text: String },
-    /// A line of a panic report, at most 100 of one process; sent whatever the log level is.
+    /// A line of a panic report, at most 100 for each process. It is sent at every log level.
     Panicked { line: String },
-    /// The schemas that it was known by are not those that it has. Told before the error that says so.
+    /// The schemas of the process differ from the cached ones. This event precedes the error.
     OtherSchemas,
-    /// It ended.
+    /// The end of the process.
     Exited { status: ExitStatus },
 }
 
-/// Which stream a plugin printed on.
+/// The stream that a plugin printed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputChannel {
     Stdout,
     Stderr,
 }
 
-/// A line of a plugin's log, as hclog writes it.
+/// A line of a plugin's log in hclog's format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogRecord {
+    /// hclog's `@level`.
     pub level: LogLevel,
+    /// hclog's `@message`.
     pub message: String,
     /// hclog's `@module`.
     pub module: Option<String>,
@@ -71,7 +73,7 @@ pub struct LogRecord {
     pub caller: Option<String>,
     /// hclog's `@timestamp`, as written.
     pub timestamp: Option<String>,
-    /// Every other key in the plugin's order; a value that is not a string is JSON text.
+    /// All other keys, in the plugin's order. A value that is not a string is given as JSON text.
     pub fields: Vec<(String, String)>,
 }
 

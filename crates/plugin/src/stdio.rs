@@ -1,4 +1,4 @@
-//! Reads what a plugin prints after the handshake, which go-plugin sends over gRPC.
+//! Reads a plugin's output after the handshake, which go-plugin sends over gRPC.
 
 use tonic::transport::Channel;
 
@@ -10,10 +10,10 @@ use crate::{
 
 /// Reads the stream to its end.
 ///
-/// Must be spawned: Go's server sends no headers before the first message, so the call itself does not return before
-/// the plugin prints. And it must be read: a plugin that nobody reads blocks once the pipe behind it is full.
+/// Must be spawned: Go's server sends no headers before the first message, so the call does not return before the
+/// plugin prints. Must not be left out: a plugin whose output is not read blocks once the pipe is full.
 pub(crate) async fn read(channel: Channel, listener: Listener) {
-    // Unavailable, Unimplemented and Canceled all mean that there is nothing to read.
+    // `Unavailable`, `Unimplemented` and `Canceled` all mean that there is nothing to read.
     let Ok(response) = GrpcStdioClient::new(channel).stream_stdio(()).await else { return };
     let mut stream = response.into_inner();
     let mut streams = [Pending::new(OutputChannel::Stdout), Pending::new(OutputChannel::Stderr)];
@@ -26,8 +26,8 @@ pub(crate) async fn read(channel: Channel, listener: Listener) {
     }
 }
 
-/// The begin of a line whose end has not come: chunks are cut anywhere, and a secret that is cut in two is not seen by
-/// a redactor. What is too much of one line is counted and dropped.
+/// The start of a line that is not complete. Chunks can end anywhere, and a redactor does not recognize a secret
+/// that is split between two of them. Bytes beyond the limit for a line are counted and dropped.
 struct Pending {
     channel: OutputChannel,
     bytes: Vec<u8>,

@@ -1,8 +1,9 @@
-//! go-plugin's AutoMTLS: each side makes a certificate, tells the other in advance, and accepts that one only.
+//! go-plugin's AutoMTLS: each side makes a certificate, sends it to the other in advance, and accepts only the
+//! certificate that it received.
 //!
-//! rustls' own verifier refuses Go's certificates (a self-signed CA used as leaf) and ring has no P-521, which is the
-//! curve of their keys. So the presented certificate is compared byte by byte, and signatures are checked by ring's
-//! algorithms plus one of `p521`.
+//! rustls' own verifier refuses Go's certificates, which are self-signed CAs used as leaf, and ring does not
+//! support P-521, the curve of their keys. The presented certificate is therefore compared byte by byte, and
+//! signatures are checked with ring's algorithms and one from `p521`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,15 +27,15 @@ use rustls::{
 
 /// The name in every certificate of AutoMTLS.
 pub(crate) const SERVER_NAME: &str = "localhost";
-/// grpc-go ends connections that did not negotiate it.
+/// The application protocol. grpc-go closes connections that did not negotiate it.
 const ALPN: &[u8] = b"h2";
 
-/// A key that cannot be made or a certificate that cannot be used.
+/// An error about a key that cannot be generated or a certificate that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct TlsError(String);
 
-/// A certificate of our own with its key, good for one connection.
+/// A certificate with its private key, made for one connection.
 pub(crate) struct Identity {
     certificate: CertificateDer<'static>,
     pem: String,
@@ -42,8 +43,8 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Makes a P-256 key and a self-signed certificate that is no CA: the Go side accepts it as client and as server,
-    /// and so do plugins that verify with webpki.
+    /// Generates a P-256 key and a self-signed certificate that is not a CA. The Go side accepts it as client and
+    /// as server, and so do plugins that verify with webpki.
     pub(crate) fn generate() -> Result<Self, TlsError> {
         let failed =
             |error: rcgen::Error| TlsError(format!("failed to make a certificate: {error}"));
@@ -72,7 +73,7 @@ impl Identity {
         &self.certificate
     }
 
-    /// The configuration of a core that expects exactly the certificate `server`.
+    /// The configuration of a core that accepts only the certificate `server`.
     pub(crate) fn client_config(self, server: Vec<u8>) -> Result<ClientConfig, TlsError> {
         let mut config = ClientConfig::builder_with_provider(Arc::clone(&CRYPTO))
             .with_safe_default_protocol_versions()
@@ -85,7 +86,7 @@ impl Identity {
         Ok(config)
     }
 
-    /// The configuration of a plugin that expects exactly the certificate in `client_pem`.
+    /// The configuration of a plugin that accepts only the certificate in `client_pem`.
     pub(crate) fn server_config(self, client_pem: &str) -> Result<ServerConfig, TlsError> {
         let client = CertificateDer::from_pem_slice(client_pem.as_bytes())
             .map_err(|error| TlsError(format!("the core's certificate cannot be read: {error}")))?;
@@ -104,7 +105,7 @@ fn unusable(error: Error) -> TlsError {
     TlsError(format!("failed to set up TLS: {error}"))
 }
 
-/// Accepts one certificate, whatever it says about names, dates or purposes.
+/// A verifier that accepts exactly one certificate and ignores its names, dates and purposes.
 #[derive(Debug)]
 struct Pinned {
     certificate: Vec<u8>,
@@ -204,7 +205,7 @@ static ALL: LazyLock<Vec<&'static dyn SignatureVerificationAlgorithm>> =
 static MAPPING: LazyLock<Vec<(SignatureScheme, Algorithms)>> = LazyLock::new(|| {
     RING.mapping.iter().copied().chain([(SignatureScheme::ECDSA_NISTP521_SHA512, P521)]).collect()
 });
-/// ring with P-521 signatures.
+/// ring's algorithms and P-521 signatures.
 static CRYPTO: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| {
     let mut provider = rustls::crypto::ring::default_provider();
     provider.signature_verification_algorithms =
@@ -212,7 +213,7 @@ static CRYPTO: LazyLock<Arc<CryptoProvider>> = LazyLock::new(|| {
     Arc::new(provider)
 });
 
-/// ECDSA over P-521 with SHA-512.
+/// Verification of ECDSA signatures over P-521 with SHA-512.
 #[derive(Debug)]
 struct EcdsaP521Sha512;
 
@@ -266,7 +267,7 @@ mod tests {
     const GO_CERTIFICATE: &str = include_str!("../tests/data/p521_cert.pem");
     const GO_KEY: &str = include_str!("../tests/data/p521_key.pem");
 
-    /// A key as Go's side has it, which ring cannot sign with.
+    /// A P-521 key as the Go side uses. ring cannot sign with it.
     #[derive(Clone, Debug)]
     struct GoKey(SecretKey);
 
@@ -307,7 +308,7 @@ mod tests {
         CertificateDer::from_pem_slice(GO_CERTIFICATE.as_bytes()).expect("it is PEM")
     }
 
-    /// Presents Go's certificate; rustls' own resolvers refuse a CA.
+    /// Presents Go's certificate, because rustls' own resolvers refuse a CA.
     #[derive(Debug)]
     struct GoResolver(Arc<CertifiedKey>);
 
@@ -317,7 +318,7 @@ mod tests {
         }
     }
 
-    /// Sends a greeting through a connection of these two; gives the reason where it does not come about.
+    /// Sends a greeting through a connection of the two. Returns the reason if the connection fails.
     async fn greet(client: ClientConfig, server: ServerConfig) -> Result<(), String> {
         let (ours, theirs) = tokio::io::duplex(1 << 14);
         let name = ServerName::try_from(SERVER_NAME).expect("a name");

@@ -1,4 +1,4 @@
-//! One client for both protocol versions, and what becomes of a call that fails.
+//! One client for both protocol versions, and the errors of failed calls.
 
 use std::error::Error;
 
@@ -10,19 +10,20 @@ use crate::{
     schema_read::SchemaAnswer,
 };
 
-/// The largest answer that is read: what the SDKs of providers send at most, and a bound to what the claim of a length costs.
+/// The size limit of an answer: the most that provider SDKs send, and a bound on the memory that a claimed length
+/// can cost.
 const LARGEST_MESSAGE: usize = 256 << 20;
 
-/// A provider's service in the version that the handshake chose.
+/// The client for the protocol version that the handshake chose.
 #[derive(Clone)]
 pub(crate) enum Wire {
     V5(tfplugin5::provider_client::ProviderClient<Channel>),
     V6(tfplugin6::provider_client::ProviderClient<Channel>),
 }
 
-/// A call that brought no answer.
+/// A call without an answer.
 pub(crate) struct RpcFailure {
-    /// The call as cores name it in diagnostics, such as `plugin6.(*GRPCProvider).ReadResource`.
+    /// The name of the call as cores write it in diagnostics, such as `plugin6.(*GRPCProvider).ReadResource`.
     pub(crate) call: String,
     status: Status,
 }
@@ -32,13 +33,14 @@ impl RpcFailure {
         self.status.code() == Code::Unimplemented
     }
 
-    /// Whether the connection is gone.
+    /// Returns true if the connection is gone.
     pub(crate) fn is_unavailable(&self) -> bool {
         self.code() == Code::Unavailable
     }
 
-    /// Whether the request certainly never reached the provider's own code. A connection that breaks may have carried it
-    /// before, and a code of a status may be what the provider was told by a service that it asks itself: in doubt it did.
+    /// Returns true if the request certainly did not reach the provider's own code. In doubt this returns false: a
+    /// broken connection may have delivered the request, and the provider may forward a status code of a service
+    /// that it calls.
     pub(crate) fn is_undelivered(&self) -> bool {
         match self.status.source() {
             Some(cause) => causes(cause).any(|it| it.is::<ConnectError>()),
@@ -46,7 +48,8 @@ impl RpcFailure {
         }
     }
 
-    /// Whether the words are those of a gRPC library that has no code for this very call: of Rust and C++ there are none.
+    /// Returns true if the message of the status is that of a gRPC library without an implementation of this call.
+    /// The libraries of Rust and C++ send an empty message.
     fn is_without_code(&self) -> bool {
         let words = self.status.message();
         let method = self.call.rsplit('.').next().unwrap_or_default();
@@ -56,7 +59,7 @@ impl RpcFailure {
             || words == format!("method {method} not implemented")
     }
 
-    /// Summary and detail of the diagnostic. The plugin's own words in it are not redacted yet.
+    /// The summary and the detail of the diagnostic. The plugin's text in them is not redacted yet.
     pub(crate) fn texts(&self, provider: &str) -> (&'static str, String) {
         let call = &self.call;
         match self.code() {
@@ -85,7 +88,7 @@ impl RpcFailure {
         }
     }
 
-    /// The same call without the plugin's own words, where they may quote a secret that no redactor knows.
+    /// Removes the plugin's text, which may quote a secret that the redactor does not have.
     pub(crate) fn without_words(mut self) -> Self {
         if !matches!(self.code(), Code::Unavailable | Code::Cancelled | Code::Unimplemented) {
             self.status = Status::unknown(
@@ -95,19 +98,20 @@ impl RpcFailure {
         self
     }
 
-    /// A status with a cause was made here, from a connection that broke; the plugin said nothing.
+    /// The status code. A status with a source error was made by the client for a broken connection, not sent by
+    /// the plugin.
     fn code(&self) -> Code {
         if self.status.source().is_some() { Code::Unavailable } else { self.status.code() }
     }
 }
 
-/// An error and what caused it.
+/// An iterator over an error and its sources.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |it| (*it).source())
 }
 
 impl Wire {
-    /// A client on `channel` that sends requests of any size.
+    /// Creates a client on `channel` that sends requests of any size.
     pub(crate) fn new(channel: Channel, protocol: ProtocolVersion) -> Self {
         match protocol {
             ProtocolVersion::V5 => Self::V5(
@@ -123,7 +127,7 @@ impl Wire {
         }
     }
 
-    /// The name of a call, as cores write it.
+    /// The name of a call as cores write it.
     pub(crate) fn call(&self, method: &str) -> String {
         let package = match self {
             Self::V5(_) => "plugin",
@@ -136,7 +140,7 @@ impl Wire {
         RpcFailure { call: self.call(method), status }
     }
 
-    /// The schemas.
+    /// Requests the schemas.
     pub(crate) async fn schema(&self) -> Result<SchemaAnswer, RpcFailure> {
         let request = tfplugin::GetProviderSchemaRequest {};
         let answer = match self {
@@ -151,7 +155,7 @@ impl Wire {
     }
 }
 
-/// Writes a method of [`Wire`] per call: its name in core, in protocol 5 and in protocol 6.
+/// Defines one method of [`Wire`] per call, from its name in core, in protocol 5 and in protocol 6.
 macro_rules! calls {
     ($($method:ident $name:literal $v5:ident $v6:ident $request:ident $response:ident;)*) => {
         impl Wire {
@@ -231,7 +235,7 @@ mod tests {
                 true,
             ),
             (Status::unimplemented("method ApplyResourceChange not implemented"), true),
-            // What the provider was told by another service.
+            // A status that the provider forwards from another service.
             (Status::unimplemented("unknown method Put for service shop.Shop"), false),
             (Status::unimplemented("tags are not implemented"), false),
             (Status::unavailable(""), false),

@@ -1,4 +1,4 @@
-//! Schemas and values for tests, written shortly.
+//! Short constructors of schemas and values for tests.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(crate) fn sensitive(attribute: Attribute) -> Attribute {
     Attribute { sensitive: true, ..attribute }
 }
 
-/// An optional attribute with others inside.
+/// An optional attribute with nested attributes.
 pub(crate) fn nested<const N: usize>(
     nesting: ObjectNesting,
     attributes: [(&str, Attribute); N],
@@ -57,7 +57,8 @@ fn named<T, const N: usize>(entries: [(&str, T); N]) -> BTreeMap<Str, T> {
     entries.into_iter().map(|(name, it)| (Str::from(name), it)).collect()
 }
 
-/// A value of a block, as JSON. What is left out is null; `"?"` is unknown; `null` at the top is a null object.
+/// Parses a value of a block from JSON. Missing attributes are null, `"?"` is unknown, and `null` at the top is a
+/// null object.
 pub(crate) fn value(block: &Block, json: &str) -> Value {
     let value = values::json::decode_implied(json.as_bytes()).expect("the fixture is JSON");
     shaped(&value, block.implied_type())
@@ -85,7 +86,7 @@ fn shaped(value: &Value, ty: &Type) -> Value {
             let elements = parts.iter().map(|part| shaped(part, element)).collect();
             Value::set(Type::clone(element), elements)
         }
-        // Inside something dynamic, `"?"` has to stand for itself.
+        // Inside a dynamic value, `"?"` stays a string.
         _ => value.map_parts(|_, part| shaped(part, &Type::Dynamic)),
     }
 }

@@ -1,13 +1,14 @@
-//! What a provider is to the rest of the program: its schemas, the questions it answers, and the rules that its
-//! answers must keep.
+//! The provider interface of the engine: schemas, requests and responses, and the rules that responses must
+//! follow.
 //!
 //! Start reading at [`Schema`] and [`Block`], then [`Provider`], then [`objchange`].
 //!
 //! **Invariant:** requests and responses have no `Debug`: a configuration may hold the value of a write-only
 //! attribute, and the result of opening an ephemeral resource is a secret as a whole.
-//! **Invariant:** a schema that was read from the cache is equal to the one that was written, or reading it is an error;
-//! above all, no attribute loses `write_only` or `sensitive`.
-//! **Invariant:** the functions of [`objchange`] and the walks over schemas keep every mark of the values they move.
+//! **Invariant:** a schema that was read from the cache is equal to the one that was written, or reading it is an
+//! error; above all, no attribute loses `write_only` or `sensitive`.
+//! **Invariant:** the functions of [`objchange`] and the walks over schemas keep every mark of the values they
+//! move.
 //! **Absent on purpose:** protocol buffers, processes, configuration, addresses of resources in a configuration.
 
 #[cfg(test)]

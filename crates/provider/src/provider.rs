@@ -9,84 +9,84 @@ use values::{Path, Str, Value};
 use crate::schema::FunctionSignature;
 use crate::schemas::ProviderSchemas;
 
-/// A future that a provider's answer arrives by.
+/// A boxed future of a provider's answer.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// How long closing an ephemeral resource may take.
+/// The timeout for closing an ephemeral resource.
 pub const CLOSE_EPHEMERAL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One provider, ready to be asked.
+/// A running provider.
 ///
-/// Values in requests are unmarked and conform to the implied type of the schema they belong to; so do values in
-/// responses, where present. A failed call (the process ended, the answer was malformed) is a diagnostic of the
-/// response like the provider's own, and the response has then no value.
+/// Values in requests are unmarked and conform to the implied type of their schema; so do values in responses, if
+/// present. A failed call, for example after the process ended or after a malformed answer, is reported by a
+/// diagnostic in the response like a provider's own error. The response then has no value.
 pub trait Provider: Send + Sync {
-    /// All schemas. Asked once per provider executable.
+    /// Returns all schemas. Called once per provider executable.
     ///
     /// # Errors
-    /// What the provider or the connection says.
+    /// Returns the errors of the provider or the connection.
     fn schemas(&self) -> BoxFuture<'_, Result<Arc<ProviderSchemas>, Vec<ProviderDiagnostic>>>;
 
-    /// Functions of the configured provider, which may have more of them than its schemas list.
+    /// Returns the functions of the configured provider, which may be more than its schemas list.
     ///
     /// # Errors
-    /// What the provider or the connection says.
+    /// Returns the errors of the provider or the connection.
     fn functions(
         &self,
     ) -> BoxFuture<'_, Result<BTreeMap<Str, FunctionSignature>, Vec<ProviderDiagnostic>>>;
 
-    /// Checks the provider's own configuration, which may be unknown in parts.
+    /// Validates the provider configuration, which may be unknown in parts.
     fn validate_provider_config(&self, config: Value) -> BoxFuture<'_, Vec<ProviderDiagnostic>>;
 
-    /// Sets the provider up. Every method below except the validating ones comes after it.
+    /// Configures the provider. All other methods below, except for the validating ones, require this call first.
     fn configure(&self, request: ConfigureRequest) -> BoxFuture<'_, Vec<ProviderDiagnostic>>;
 
-    /// Checks the configuration of a managed resource.
+    /// Validates the configuration of a managed resource.
     fn validate_resource_config(
         &self,
         request: ValidateRequest,
     ) -> BoxFuture<'_, Vec<ProviderDiagnostic>>;
 
-    /// Checks the configuration of a data source.
+    /// Validates the configuration of a data source.
     fn validate_data_config(
         &self,
         request: ValidateRequest,
     ) -> BoxFuture<'_, Vec<ProviderDiagnostic>>;
 
-    /// Checks the configuration of an ephemeral resource.
+    /// Validates the configuration of an ephemeral resource.
     fn validate_ephemeral_config(
         &self,
         request: ValidateRequest,
     ) -> BoxFuture<'_, Vec<ProviderDiagnostic>>;
 
-    /// Brings a stored object to the current version of its schema.
+    /// Upgrades a stored object to the current version of its schema.
     fn upgrade_resource_state(
         &self,
         request: UpgradeResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse>;
 
-    /// Takes over a stored object of another type, after a `moved` block.
+    /// Converts a stored object of another type, for a `moved` block.
     fn move_resource_state(
         &self,
         request: MoveResourceStateRequest,
     ) -> BoxFuture<'_, StateResponse>;
 
-    /// Looks up what became of an object.
+    /// Refreshes an object: reads its current state.
     fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse>;
 
-    /// Says what applying a configuration would make of an object.
+    /// Plans the change of an object to a configuration.
     fn plan_resource_change(
         &self,
         request: PlanResourceChangeRequest,
     ) -> BoxFuture<'_, PlanResourceChangeResponse>;
 
-    /// Creates, changes or deletes an object. Dropping the future does not undo anything.
+    /// Creates, updates or deletes an object. Dropping the future does not undo anything.
     fn apply_resource_change(
         &self,
         request: ApplyResourceChangeRequest,
     ) -> BoxFuture<'_, ApplyResourceChangeResponse>;
 
-    /// Finds an object that was made elsewhere.
+    /// Imports an object that was created outside of the configuration.
     fn import_resource_state(
         &self,
         request: ImportResourceStateRequest,
@@ -102,13 +102,13 @@ pub trait Provider: Send + Sync {
     fn open_ephemeral(&self, request: OpenEphemeralRequest)
     -> BoxFuture<'_, OpenEphemeralResponse>;
 
-    /// Extends the life of an open ephemeral resource.
+    /// Renews the lease of an open ephemeral resource.
     fn renew_ephemeral(
         &self,
         request: RenewEphemeralRequest,
     ) -> BoxFuture<'_, RenewEphemeralResponse>;
 
-    /// Ends the life of an open ephemeral resource.
+    /// Closes an ephemeral resource.
     fn close_ephemeral(
         &self,
         request: CloseEphemeralRequest,
@@ -117,39 +117,39 @@ pub trait Provider: Send + Sync {
     /// Calls a function.
     ///
     /// # Errors
-    /// The function's own fault, or that of the connection.
+    /// Returns the error of the function or of the connection.
     fn call_function(
         &self,
         request: CallFunctionRequest,
     ) -> BoxFuture<'_, Result<Value, FunctionFault>>;
 
-    /// Asks the provider to end running calls early; they still answer.
+    /// Asks the provider to cancel running calls; they still return an answer.
     ///
     /// # Errors
-    /// What the provider says against it.
+    /// Returns the error text of the provider.
     fn stop(&self) -> BoxFuture<'_, Result<(), String>>;
 
-    /// Ends the provider. Calls that still run fail.
+    /// Shuts the provider down. Running calls fail.
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
-/// Something that a provider says of a call.
+/// A diagnostic that a provider returns from a call.
 ///
-/// `Debug` shows no text: a provider may quote what it was given.
+/// `Debug` shows no text, because a provider may quote the values that it received.
 #[derive(Clone, PartialEq)]
 pub struct ProviderDiagnostic {
-    /// Whether the call failed.
+    /// The severity: an error means that the call failed.
     pub severity: Severity,
-    /// One line.
+    /// A summary of one line.
     pub summary: String,
-    /// More of it; may be empty.
+    /// Further details, possibly empty.
     pub detail: String,
-    /// The part of the configuration that it is about.
+    /// The part of the configuration that the diagnostic concerns. `None` if it concerns the call as a whole.
     pub path: Option<Path>,
 }
 
 impl ProviderDiagnostic {
-    /// An error about a call as a whole.
+    /// Creates an error about the call as a whole.
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> ProviderDiagnostic {
         ProviderDiagnostic {
             severity: Severity::Error,
@@ -159,7 +159,7 @@ impl ProviderDiagnostic {
         }
     }
 
-    /// A warning about a call as a whole.
+    /// Creates a warning about the call as a whole.
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> ProviderDiagnostic {
         ProviderDiagnostic {
             severity: Severity::Warning,
@@ -167,13 +167,13 @@ impl ProviderDiagnostic {
         }
     }
 
-    /// The same about a part of the configuration.
+    /// Returns the diagnostic with a path into the configuration.
     #[must_use]
     pub fn at(self, path: Path) -> ProviderDiagnostic {
         ProviderDiagnostic { path: Some(path), ..self }
     }
 
-    /// Says whether the call failed.
+    /// Returns true if the call failed.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -187,21 +187,22 @@ impl fmt::Debug for ProviderDiagnostic {
     }
 }
 
-/// Weight of a diagnostic.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The call failed.
     Error,
-    /// Worth knowing.
+    /// A problem that does not make the call fail.
     Warning,
 }
 
-/// Bytes that a provider wants back with the next call about the same object. They are its own and may be secret.
+/// Private data: bytes that the provider wants back with the next call for the same object. Their format belongs
+/// to the provider, and they may be secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Private(Arc<[u8]>);
 
 impl Private {
-    /// Keeps these bytes.
+    /// Wraps bytes as private data.
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Private {
         Private(bytes.into())
     }
@@ -211,7 +212,7 @@ impl Private {
         &self.0
     }
 
-    /// Says whether the provider keeps nothing.
+    /// Returns true if there is no private data.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -223,305 +224,306 @@ impl fmt::Debug for Private {
     }
 }
 
-/// For [`Provider::configure`].
+/// The request of [`Provider::configure`].
 #[derive(Clone)]
 pub struct ConfigureRequest {
-    /// Version of the program, as the provider shall see it.
+    /// The core version that the provider sees.
     pub core_version: Str,
-    /// The provider's configuration; at plan, unknown in parts.
+    /// The provider configuration. It may be unknown in parts while planning.
     pub config: Value,
 }
 
-/// For the three checks of resource configurations.
+/// The request of the three validations of resource configurations.
 #[derive(Clone)]
 pub struct ValidateRequest {
-    /// Resource type.
+    /// The resource type.
     pub type_name: Str,
-    /// Configuration; unknown in parts.
+    /// The configuration, which may be unknown in parts.
     pub config: Value,
 }
 
-/// For [`Provider::upgrade_resource_state`].
+/// The request of [`Provider::upgrade_resource_state`].
 #[derive(Clone)]
 pub struct UpgradeResourceStateRequest {
-    /// Resource type.
+    /// The resource type.
     pub type_name: Str,
-    /// Version of the schema with which the object was stored.
+    /// The schema version with which the object was stored.
     pub version: i64,
     /// The stored object.
     pub raw_state: RawState,
 }
 
-/// For [`Provider::move_resource_state`].
+/// The request of [`Provider::move_resource_state`].
 #[derive(Clone)]
 pub struct MoveResourceStateRequest {
-    /// Full address of the provider that the object comes from.
+    /// The full address of the provider that the object comes from.
     pub source_provider_address: Str,
-    /// Type that the object comes from.
+    /// The resource type that the object comes from.
     pub source_type_name: Str,
-    /// Version of that type's schema with which the object was stored.
+    /// The schema version of that type with which the object was stored.
     pub source_schema_version: i64,
     /// The stored object.
     pub source_state: RawState,
-    /// What the other provider kept with it.
+    /// The private data of the source provider.
     pub source_private: Private,
-    /// Type that it becomes.
+    /// The resource type that the object becomes.
     pub target_type_name: Str,
 }
 
-/// An object as a state file holds it.
+/// An object in the form in which a state file holds it.
 #[derive(Clone)]
 pub enum RawState {
     /// JSON text.
     Json(Arc<[u8]>),
-    /// Texts under flattened keys, as versions up to 0.11 wrote them.
+    /// Strings under flattened keys, as versions up to 0.11 wrote them.
     Flatmap(BTreeMap<Str, Str>),
 }
 
-/// The answer where only a state and private bytes come back.
+/// The response of the calls that return only a state and private data.
 #[derive(Clone)]
 pub struct StateResponse {
-    /// The object, if the call succeeded.
+    /// The object, or `None` if the call failed.
     pub state: Option<Value>,
-    /// What to keep with it; only after a move, else none.
+    /// The private data to store. `Some` only after a move.
     pub private: Option<Private>,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// For [`Provider::read_resource`].
+/// The request of [`Provider::read_resource`].
 #[derive(Clone)]
 pub struct ReadResourceRequest {
-    /// Resource type.
+    /// The resource type.
     pub type_name: Str,
-    /// The object as last known.
+    /// The last known state of the object.
     pub current_state: Value,
-    /// What the provider kept with it.
+    /// The private data of the object.
     pub private: Private,
-    /// Value of the module's `provider_meta` block, where the provider has a schema for it.
+    /// The value of the module's `provider_meta` block, if the provider has a schema for it.
     pub provider_meta: Option<Value>,
-    /// Identity as last known.
+    /// The last known identity.
     pub identity: Option<Value>,
 }
 
-/// From [`Provider::read_resource`].
+/// The response of [`Provider::read_resource`].
 #[derive(Clone)]
 pub struct ReadResourceResponse {
-    /// The object, null if it is gone; none if the call failed.
+    /// The object, null if it no longer exists. `None` if the call failed.
     pub new_state: Option<Value>,
-    /// What to keep with it.
+    /// The private data to store.
     pub private: Private,
-    /// Its identity, where the type has one.
+    /// The identity, if the type has one.
     pub identity: Option<Value>,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// For [`Provider::plan_resource_change`].
+/// The request of [`Provider::plan_resource_change`].
 #[derive(Clone)]
 pub struct PlanResourceChangeRequest {
-    /// Resource type.
+    /// The resource type.
     pub type_name: Str,
-    /// The object as it is; null to create one.
+    /// The current object; null for creation.
     pub prior_state: Value,
-    /// Prior state and configuration merged, see [`crate::objchange::proposed_new`]; null to delete.
+    /// The merge of the prior state and the configuration, see [`crate::objchange::proposed_new`]; null for
+    /// deletion.
     pub proposed_new_state: Value,
-    /// Configuration, write-only values included; null to delete.
+    /// The configuration with its write-only values; null for deletion.
     pub config: Value,
-    /// What the provider kept with the object.
+    /// The private data of the object.
     pub prior_private: Private,
-    /// Value of the module's `provider_meta` block, where the provider has a schema for it.
+    /// The value of the module's `provider_meta` block, if the provider has a schema for it.
     pub provider_meta: Option<Value>,
-    /// Identity of the object.
+    /// The identity of the object.
     pub prior_identity: Option<Value>,
 }
 
-/// From [`Provider::plan_resource_change`].
+/// The response of [`Provider::plan_resource_change`].
 #[derive(Clone)]
 pub struct PlanResourceChangeResponse {
-    /// The object as it would become; none if the call failed.
+    /// The planned object. `None` if the call failed.
     pub planned_state: Option<Value>,
-    /// Paths whose change needs a new object.
+    /// The paths whose change requires replacement of the object.
     pub requires_replace: Vec<Path>,
-    /// What applying gets as private bytes.
+    /// The private data for the apply call.
     pub planned_private: Private,
-    /// Identity that the object would have.
+    /// The planned identity of the object.
     pub planned_identity: Option<Value>,
-    /// The provider asks to be let off the rules of plans, being made with the old SDK.
+    /// True if the provider uses the legacy type system, for which plans are not checked strictly.
     pub legacy_type_system: bool,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// For [`Provider::apply_resource_change`].
+/// The request of [`Provider::apply_resource_change`].
 #[derive(Clone)]
 pub struct ApplyResourceChangeRequest {
-    /// Resource type.
+    /// The resource type.
     pub type_name: Str,
-    /// The object as it is; null to create one.
+    /// The current object; null for creation.
     pub prior_state: Value,
-    /// The plan's answer; null to delete.
+    /// The planned object; null for deletion.
     pub planned_state: Value,
-    /// Configuration, write-only values included; null to delete.
+    /// The configuration with its write-only values; null for deletion.
     pub config: Value,
-    /// The plan's private bytes.
+    /// The private data from the plan.
     pub planned_private: Private,
-    /// Value of the module's `provider_meta` block, where the provider has a schema for it.
+    /// The value of the module's `provider_meta` block, if the provider has a schema for it.
     pub provider_meta: Option<Value>,
-    /// The plan's identity.
+    /// The planned identity.
     pub planned_identity: Option<Value>,
 }
 
-/// From [`Provider::apply_resource_change`].
+/// The response of [`Provider::apply_resource_change`].
 #[derive(Clone)]
 pub struct ApplyResourceChangeResponse {
-    /// The object as it is, null if there is none; none if nobody can say, as after a failed call.
+    /// The new object, null if it does not exist. `None` if its state is unknown, as after a failed call.
     pub new_state: Option<Value>,
-    /// Whether the provider was certainly never asked, so that everything is as it was. In doubt it was.
+    /// True if the request certainly did not reach the provider, so that nothing changed. False in doubt.
     pub is_undelivered: bool,
-    /// What to keep with it.
+    /// The private data to store.
     pub private: Private,
-    /// Its identity, where the type has one.
+    /// The identity, if the type has one.
     pub new_identity: Option<Value>,
-    /// The provider asks to be let off the rules of results, being made with the old SDK.
+    /// True if the provider uses the legacy type system, for which results are not checked strictly.
     pub legacy_type_system: bool,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// For [`Provider::import_resource_state`].
+/// The request of [`Provider::import_resource_state`].
 #[derive(Clone)]
 pub struct ImportResourceStateRequest {
-    /// Resource type.
+    /// The resource type.
     pub type_name: Str,
-    /// Which object.
+    /// The object to import.
     pub target: ImportTarget,
 }
 
-/// How an object to import is named.
+/// The way in which an object to import is identified.
 #[derive(Clone)]
 pub enum ImportTarget {
-    /// By a text that the provider understands.
+    /// By an ID in the provider's own format.
     Id(Str),
-    /// By its identity.
+    /// By its resource identity.
     Identity(Value),
 }
 
-/// From [`Provider::import_resource_state`].
+/// The response of [`Provider::import_resource_state`].
 #[derive(Clone)]
 pub struct ImportResourceStateResponse {
-    /// What was found.
+    /// The imported objects.
     pub imported: Vec<ImportedResource>,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// An object found by import.
+/// An imported object.
 #[derive(Clone)]
 pub struct ImportedResource {
-    /// Its type.
+    /// The resource type.
     pub type_name: Str,
-    /// The object; little more than an ID until it is read.
+    /// The object, which may hold little more than an ID until it is read.
     pub state: Value,
-    /// What the provider keeps with it; must reach the following read.
+    /// The private data, which the following read must receive.
     pub private: Private,
-    /// Its identity, where the type has one.
+    /// The identity, if the type has one.
     pub identity: Option<Value>,
 }
 
-/// For [`Provider::read_data_source`].
+/// The request of [`Provider::read_data_source`].
 #[derive(Clone)]
 pub struct ReadDataSourceRequest {
-    /// Data source type.
+    /// The data source type.
     pub type_name: Str,
-    /// Configuration, wholly known.
+    /// The configuration, wholly known.
     pub config: Value,
-    /// Value of the module's `provider_meta` block, where the provider has a schema for it.
+    /// The value of the module's `provider_meta` block, if the provider has a schema for it.
     pub provider_meta: Option<Value>,
 }
 
-/// From [`Provider::read_data_source`].
+/// The response of [`Provider::read_data_source`].
 #[derive(Clone)]
 pub struct ReadDataSourceResponse {
-    /// The result; none if the call failed.
+    /// The result. `None` if the call failed.
     pub state: Option<Value>,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// For [`Provider::open_ephemeral`].
+/// The request of [`Provider::open_ephemeral`].
 #[derive(Clone)]
 pub struct OpenEphemeralRequest {
-    /// Ephemeral resource type.
+    /// The ephemeral resource type.
     pub type_name: Str,
-    /// Configuration, wholly known.
+    /// The configuration, wholly known.
     pub config: Value,
 }
 
-/// From [`Provider::open_ephemeral`].
+/// The response of [`Provider::open_ephemeral`].
 #[derive(Clone)]
 pub struct OpenEphemeralResponse {
-    /// What is open now; none if nothing is.
+    /// The open resource. `None` if it was not opened.
     pub opened: Option<OpenedEphemeral>,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
 /// An open ephemeral resource.
 #[derive(Clone)]
 pub struct OpenedEphemeral {
-    /// The result, a secret as a whole.
+    /// The result, which is secret as a whole.
     pub result: Value,
-    /// When to renew at the latest; never if none.
+    /// The latest time for a renewal. `None` if no renewal is needed.
     pub renew_at: Option<SystemTime>,
-    /// What renewing and closing need.
+    /// The private data for renewing and closing.
     pub private: Private,
 }
 
-/// For [`Provider::renew_ephemeral`].
+/// The request of [`Provider::renew_ephemeral`].
 #[derive(Clone)]
 pub struct RenewEphemeralRequest {
-    /// Ephemeral resource type.
+    /// The ephemeral resource type.
     pub type_name: Str,
-    /// From opening, or from the last renewal.
+    /// The private data from opening or from the last renewal.
     pub private: Private,
 }
 
-/// From [`Provider::renew_ephemeral`].
+/// The response of [`Provider::renew_ephemeral`].
 #[derive(Clone)]
 pub struct RenewEphemeralResponse {
-    /// When to renew next; never if none.
+    /// The latest time for the next renewal. `None` if no renewal is needed.
     pub renew_at: Option<SystemTime>,
-    /// What the next renewal and closing need.
+    /// The private data for the next renewal and for closing.
     pub private: Private,
-    /// What the provider says.
+    /// The diagnostics of the provider.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// For [`Provider::close_ephemeral`].
+/// The request of [`Provider::close_ephemeral`].
 #[derive(Clone)]
 pub struct CloseEphemeralRequest {
-    /// Ephemeral resource type.
+    /// The ephemeral resource type.
     pub type_name: Str,
-    /// From opening, or from the last renewal.
+    /// The private data from opening or from the last renewal.
     pub private: Private,
 }
 
-/// For [`Provider::call_function`].
+/// The request of [`Provider::call_function`].
 #[derive(Clone)]
 pub struct CallFunctionRequest {
-    /// The function's own name, without provider.
+    /// The name of the function without the provider.
     pub name: Str,
-    /// Arguments, converted to the types of the parameters.
+    /// The arguments, converted to the types of the parameters.
     pub arguments: Vec<Value>,
 }
 
-/// Why a function gave no result. `Debug` shows no text: it may quote an argument.
+/// The error of a function call. `Debug` shows no text, because it may quote an argument.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FunctionFault {
-    /// The argument at fault, counted from 0.
+    /// The index of the invalid argument, from 0. `None` if the error concerns no single argument.
     pub argument: Option<usize>,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
 }
 

@@ -10,41 +10,42 @@ use crate::schema_codec::{CacheError, CachedSchemas};
 
 /// All schemas of one provider.
 ///
-/// Schemas of resource types may lie undecoded in a cache; asking for one by name decodes that one only.
+/// The schemas of resource types may be encoded in a cache. A lookup by name decodes only that schema.
 pub struct ProviderSchemas {
-    /// The provider's own configuration, as the process said that was asked. See [`ProviderSchemas::configuration`].
+    /// The provider configuration as the process that was asked reported it. See
+    /// [`ProviderSchemas::configuration`].
     pub provider: Arc<Schema>,
-    /// The `provider_meta` block, where the provider has one.
+    /// The `provider_meta` block. `None` if the provider has none.
     pub provider_meta: Option<Arc<Schema>>,
-    /// Functions by name.
+    /// The functions by name.
     pub functions: BTreeMap<Str, FunctionSignature>,
-    /// What the provider can do beyond the least.
+    /// The optional capabilities of the provider.
     pub capabilities: Capabilities,
     types: Types,
     configuration: OnceLock<Arc<Schema>>,
 }
 
-/// What a provider can do beyond the least.
+/// The optional capabilities of a provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It wants to be asked for the plan of a deletion.
+    /// True if the provider wants to plan deletions.
     pub plan_destroy: bool,
-    /// It answers other calls before it was asked for its schemas.
+    /// True if the provider answers other calls before the call for its schemas.
     pub get_provider_schema_optional: bool,
-    /// It can take over objects of other types.
+    /// True if the provider can convert objects of other types.
     pub move_resource_state: bool,
 }
 
-/// Schemas of all resource types, decoded.
+/// The decoded schemas of all resource types.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaTypes {
-    /// Managed resource types.
+    /// The managed resource types.
     pub managed: BTreeMap<Str, Arc<Schema>>,
-    /// Data sources.
+    /// The data sources.
     pub data: BTreeMap<Str, Arc<Schema>>,
-    /// Ephemeral resource types.
+    /// The ephemeral resource types.
     pub ephemeral: BTreeMap<Str, Arc<Schema>>,
-    /// Identities of those managed resource types that have one.
+    /// The identities of managed resource types that have one.
     pub identities: BTreeMap<Str, Arc<Schema>>,
 }
 
@@ -54,7 +55,7 @@ enum Types {
 }
 
 impl ProviderSchemas {
-    /// Schemas that are all decoded, as a provider sends them.
+    /// Creates schemas that are all decoded, as a provider sends them.
     pub fn new(
         provider: Schema,
         types: SchemaTypes,
@@ -71,9 +72,9 @@ impl ProviderSchemas {
         }
     }
 
-    /// The provider's own configuration, as it is read: nothing is required. What a process says to be required depends on its
-    /// environment (`reference`: protocol 6, SDKv2: a default from a variable makes an argument optional where the variable is
-    /// set), so that only the one that is given the configuration knows.
+    /// The provider configuration for decoding, with all attributes optional. The required attributes depend on
+    /// the environment of the process: with SDKv2, a default from an environment variable makes an attribute
+    /// optional if the variable is set. Only the process that receives the configuration can check it.
     pub fn configuration(&self) -> &Arc<Schema> {
         let without = || {
             Arc::new(Schema::new(self.provider.version(), self.provider.block().without_required()))
@@ -81,17 +82,18 @@ impl ProviderSchemas {
         self.configuration.get_or_init(without)
     }
 
-    /// Whether the provider said that its own configuration must not be empty.
+    /// Returns true if the reported schema requires a provider configuration that is not empty.
     pub fn wants_configuration(&self) -> bool {
         let block = self.provider.block();
         let wants_block = block.blocks().values().any(|nested| nested.min_items > 0);
         wants_block || !block.missing(&block.empty_value()).is_empty()
     }
 
-    /// Schemas that lie in a cache. Those of the provider itself and of its functions are decoded here.
+    /// Creates schemas from a cache entry. The schemas of the provider itself and its functions are decoded at
+    /// once.
     ///
     /// # Errors
-    /// Where these are damaged.
+    /// If one of these is damaged.
     pub fn from_cache(cache: CachedSchemas) -> Result<ProviderSchemas, CacheError> {
         Ok(ProviderSchemas {
             provider: Arc::new(cache.provider()?),
@@ -103,8 +105,8 @@ impl ProviderSchemas {
         })
     }
 
-    /// Types that were asked for and not given because their entry in the cache is damaged. Where there are any, the
-    /// provider must be asked again.
+    /// The types whose lookup failed because their cache entry is damaged. If there are any, the schemas must be
+    /// requested from the provider again.
     pub fn damage(&self) -> Vec<(Str, CacheError)> {
         match &self.types {
             Types::Decoded(_) => Vec::new(),
@@ -144,7 +146,7 @@ impl ProviderSchemas {
         }
     }
 
-    /// The schema of a type of resource, whatever its mode.
+    /// The schema of a resource type of any mode.
     pub fn of_mode(&self, mode: ResourceMode, type_name: &str) -> Option<Arc<Schema>> {
         match mode {
             ResourceMode::Managed => self.managed(type_name),
@@ -153,7 +155,7 @@ impl ProviderSchemas {
         }
     }
 
-    /// Names of the types of one mode, in order.
+    /// The names of the types of one mode in order.
     pub fn types_of_mode(&self, mode: ResourceMode) -> Vec<&str> {
         match mode {
             ResourceMode::Managed => self.managed_types().collect(),
@@ -162,7 +164,7 @@ impl ProviderSchemas {
         }
     }
 
-    /// Names of managed resource types, in order.
+    /// The names of the managed resource types in order.
     pub fn managed_types(&self) -> impl Iterator<Item = &str> {
         let (decoded, cached) = match &self.types {
             Types::Decoded(types) => (Some(names(&types.managed)), None),
@@ -171,7 +173,7 @@ impl ProviderSchemas {
         decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
 
-    /// Names of data sources, in order.
+    /// The names of the data sources in order.
     pub fn data_types(&self) -> impl Iterator<Item = &str> {
         let (decoded, cached) = match &self.types {
             Types::Decoded(types) => (Some(names(&types.data)), None),
@@ -180,7 +182,7 @@ impl ProviderSchemas {
         decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
 
-    /// Names of ephemeral resource types, in order.
+    /// The names of the ephemeral resource types in order.
     pub fn ephemeral_types(&self) -> impl Iterator<Item = &str> {
         let (decoded, cached) = match &self.types {
             Types::Decoded(types) => (Some(names(&types.ephemeral)), None),
@@ -189,7 +191,7 @@ impl ProviderSchemas {
         decoded.into_iter().flatten().chain(cached.into_iter().flatten())
     }
 
-    /// Names of managed resource types that have an identity, in order.
+    /// The names of the managed resource types with an identity, in order.
     pub fn identity_types(&self) -> impl Iterator<Item = &str> {
         let (decoded, cached) = match &self.types {
             Types::Decoded(types) => (Some(names(&types.identities)), None),
@@ -200,8 +202,8 @@ impl ProviderSchemas {
 }
 
 impl ProviderSchemas {
-    /// The first part that means something else in `other`, in words; none where both mean the same. What is only
-    /// described in other words is the same. All types are decoded for it.
+    /// Describes the first part whose meaning differs in `other`. `None` if there is no difference. Descriptions
+    /// are ignored. Decodes all types.
     pub fn difference(&self, other: &ProviderSchemas) -> Option<String> {
         let own = difference::of_schemas(&self.provider, &other.provider);
         own.map(|path| named("the provider's configuration", &path))
@@ -234,7 +236,7 @@ impl ProviderSchemas {
             let path = of_either(a.as_deref(), b.as_deref())?;
             Some(named(&format!("the identity of {name:?}"), &path))
         };
-        // An identity that is new is no harm: nobody uses it.
+        // An identity that only `other` has is no difference, because nothing uses it.
         modes.into_iter().find_map(of_mode).or_else(|| self.identity_types().find_map(of_identity))
     }
 

@@ -3,9 +3,9 @@ use values::{Deprecation, Kind, Mark, MarkKind, Path, Step, Str, Value};
 use crate::provider::ProviderDiagnostic;
 use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
 
-/// Marks the values of sensitive attributes, null and unknown ones too.
+/// Marks the values of sensitive attributes, including null and unknown ones.
 ///
-/// A sensitive attribute inside a set marks the whole set, since elements of sets carry no marks.
+/// A sensitive attribute inside a set marks the whole set, because elements of sets carry no marks.
 #[must_use]
 pub fn mark_by_schema(value: &Value, block: &Block) -> Value {
     rewrite(value, block, Interest::Sensitive, &mut |_, site, value| match site {
@@ -14,7 +14,7 @@ pub fn mark_by_schema(value: &Value, block: &Block) -> Value {
     })
 }
 
-/// Marks what is read from deprecated attributes and blocks; `address` is that of the object.
+/// Marks the values of deprecated attributes and blocks. `address` is the address of the object.
 #[must_use]
 pub fn mark_deprecated_by_schema(value: &Value, block: &Block, address: &str) -> Value {
     rewrite(value, block, Interest::Deprecated, &mut |path, site, value| {
@@ -28,7 +28,7 @@ pub fn mark_deprecated_by_schema(value: &Value, block: &Block, address: &str) ->
     })
 }
 
-/// Puts null in the place of every write-only value, as states and plans want it. Marks other than ephemeral stay.
+/// Replaces every write-only value by null, as states and plans require. Marks other than ephemeral stay.
 #[must_use]
 pub fn null_write_only(value: &Value, block: &Block) -> Value {
     rewrite(value, block, Interest::WriteOnly, &mut |_, site, value| match site {
@@ -40,9 +40,9 @@ pub fn null_write_only(value: &Value, block: &Block) -> Value {
     })
 }
 
-/// Takes the marks off write-only attributes and what is inside of them. An ephemeral value is allowed there; that the attribute
-/// as a whole is sensitive stays, because `OpenTofu` keeps it in states and plans, where the value itself is null. Marks elsewhere
-/// stay.
+/// Removes the marks of write-only attributes and of the values inside of them, because an ephemeral value is
+/// allowed there. A sensitive mark of the attribute as a whole stays: OpenTofu keeps it in states and plans, where
+/// the value itself is null. Marks elsewhere stay.
 #[must_use]
 pub fn unmark_write_only(value: &Value, block: &Block) -> Value {
     rewrite(value, block, Interest::WriteOnly, &mut |_, site, value| match site {
@@ -53,7 +53,7 @@ pub fn unmark_write_only(value: &Value, block: &Block) -> Value {
     })
 }
 
-/// Where write-only attributes are in this value, set or not.
+/// The paths of write-only attributes in a value, including those that are null.
 pub fn write_only_paths(value: &Value, block: &Block) -> Vec<Path> {
     let mut paths = Vec::new();
     visit(value, block, Interest::WriteOnly, &mut |path, attribute, _| {
@@ -64,7 +64,7 @@ pub fn write_only_paths(value: &Value, block: &Block) -> Vec<Path> {
     paths
 }
 
-/// The values of write-only attributes in this value, but for those that are not set.
+/// The values of write-only attributes in a value that are not null.
 pub fn write_only_values(value: &Value, block: &Block) -> Vec<Value> {
     let mut values = Vec::new();
     visit(value, block, Interest::WriteOnly, &mut |_, attribute, value| {
@@ -75,7 +75,7 @@ pub fn write_only_values(value: &Value, block: &Block) -> Vec<Value> {
     values
 }
 
-/// Where sensitive attributes are in this value. A path through a set ends at the set.
+/// The paths of sensitive attributes in a value. A path through a set ends at the set.
 pub fn sensitive_paths(value: &Value, block: &Block) -> Vec<Path> {
     let mut paths: Vec<Path> = Vec::new();
     visit(value, block, Interest::Sensitive, &mut |path, attribute, _| {
@@ -106,9 +106,10 @@ fn outside_of_sets(path: &Path, value: &Value) -> Path {
     kept
 }
 
-/// One error for each write-only attribute that is not null in an answer of the provider. Unknown is not null.
+/// Returns one error for each write-only attribute that is not null in an answer of the provider. An unknown value
+/// is not null.
 ///
-/// Asked after upgrading, reading, planning, applying, moving and importing; no value is quoted.
+/// Used after upgrading, reading, planning, applying, moving and importing. No value is quoted.
 pub fn write_only_values_present(
     type_name: &str,
     value: &Value,
@@ -127,7 +128,7 @@ pub fn write_only_values_present(
     diagnostics
 }
 
-/// Which attributes a walk is for; parts of a schema without any are not entered.
+/// The attributes that a walk looks for. Parts of a schema without any are skipped.
 #[derive(Clone, Copy)]
 enum Interest {
     WriteOnly,
@@ -161,7 +162,7 @@ enum Site<'a> {
 
 type Replace<'a> = dyn FnMut(&Path, Site<'_>, Value) -> Value + 'a;
 
-/// Rebuilds a value with its attributes and block collections replaced, inner ones first.
+/// Rebuilds a value with its attributes and block collections replaced, from the inside out.
 fn rewrite(value: &Value, block: &Block, interest: Interest, replace: &mut Replace<'_>) -> Value {
     Rewrite { interest, path: Path::root(), replace }.block(value, block)
 }
@@ -239,7 +240,7 @@ impl Rewrite<'_, '_> {
 
 type Look<'a> = dyn FnMut(&Path, &Attribute, &Value) + 'a;
 
-/// Shows every attribute that is present in the value.
+/// Calls `look` for every attribute that is present in the value.
 fn visit(value: &Value, block: &Block, interest: Interest, look: &mut Look<'_>) {
     Visit { interest, path: Path::root(), look }.block(value, block);
 }

@@ -9,7 +9,7 @@ use crate::walk::{
     write_only_paths, write_only_values, write_only_values_present,
 };
 
-/// Write-only and sensitive attributes in every kind of place.
+/// A schema with write-only and sensitive attributes in every kind of place.
 fn schema() -> Block {
     let inner = || [("o", optional()), ("s", sensitive(computed())), ("w", write_only())];
     block_with(

@@ -1,4 +1,4 @@
-//! The list of bundled providers, and how to serve them as plugins.
+//! The list of bundled providers, and functions that serve them as plugins.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use provider::Provider;
 
 use crate::{archive, local, playground};
 
-/// The version of all of them.
+/// The version of all bundled providers.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A provider that comes with the program.
+/// A provider that is bundled with the program.
 pub struct Bundled {
-    /// Its source address.
+    /// The source address.
     pub source: ProviderSource,
-    /// Its version.
+    /// The version.
     pub version: Version,
-    /// Makes one; it is not configured.
+    /// Creates the provider, not yet configured.
     pub provider: fn() -> Arc<dyn Provider>,
-    /// Serves one to the core that started this process. To be called in a process of its own, started with go-plugin's
-    /// magic cookie, before anything was printed.
+    /// Serves the provider to the core that started this process. Call it in a separate process that was started
+    /// with go-plugin's magic cookie, before anything was printed.
     pub serve: fn() -> Result<(), ServeError>,
 }
 
 /// All bundled providers.
 ///
 /// # Panics
-/// Never: the addresses and versions are constants that parse.
+/// Never: the addresses and versions are valid constants.
 #[must_use]
 pub fn bundled() -> Vec<Bundled> {
     let bundled = |source, provider, serve| Bundled {
@@ -43,10 +43,11 @@ pub fn bundled() -> Vec<Bundled> {
     ]
 }
 
-/// Serves the playground to the core that started this process, until that ends it. Its memory is not dumped.
+/// Serves the playground to the core that started this process, until that core ends it. The memory of the process
+/// is excluded from dumps.
 ///
 /// # Errors
-/// Where this process was not started as a plugin, or cannot listen.
+/// If this process was not started as a plugin, or cannot listen.
 pub fn serve_playground() -> Result<(), ServeError> {
     serve(playground::provider())
 }
@@ -54,7 +55,7 @@ pub fn serve_playground() -> Result<(), ServeError> {
 /// Serves `mayfly/archive`, as [`serve_playground`] does.
 ///
 /// # Errors
-/// Where this process was not started as a plugin, or cannot listen.
+/// If this process was not started as a plugin, or cannot listen.
 pub fn serve_archive() -> Result<(), ServeError> {
     serve(archive::provider())
 }
@@ -62,15 +63,16 @@ pub fn serve_archive() -> Result<(), ServeError> {
 /// Serves `mayfly/local`, as [`serve_playground`] does.
 ///
 /// # Errors
-/// Where this process was not started as a plugin, or cannot listen.
+/// If this process was not started as a plugin, or cannot listen.
 pub fn serve_local() -> Result<(), ServeError> {
     serve(local::provider())
 }
 
-/// Serves the playground to any core that is told of it by `TF_REATTACH_PROVIDERS`, which is printed, until an interrupt.
+/// Serves the playground until an interrupt to every core that reattaches. Prints the value of
+/// `TF_REATTACH_PROVIDERS` for that.
 ///
 /// # Errors
-/// Where it cannot listen.
+/// If it cannot listen.
 pub fn serve_playground_for_debugging() -> Result<(), ServeError> {
     run(plugin::serve_debug(Arc::new(playground::provider()), playground::SOURCE))
 }
@@ -80,8 +82,8 @@ fn serve(provider: impl Provider + 'static) -> Result<(), ServeError> {
     run(plugin::serve(Arc::new(provider)))
 }
 
-/// Keeps the memory, which holds secrets, out of core dumps and away from other processes of the user. A system that
-/// refuses it is no reason not to serve.
+/// Excludes the memory, which holds secrets, from core dumps and from access by other processes of the user. If
+/// the system refuses, the provider is served anyway.
 fn forbid_dumps() {
     let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _refused = rustix::process::setrlimit(rustix::process::Resource::Core, none);
@@ -95,7 +97,7 @@ fn run(served: impl Future<Output = Result<(), ServeError>>) -> Result<(), Serve
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(ServeError::Announce)?;
     let result = runtime.block_on(served);
-    // A call that hangs, as some faults of the playground do, must not keep the process.
+    // A call that hangs, as some faults of the playground do, must not keep the process alive.
     runtime.shutdown_background();
     result
 }

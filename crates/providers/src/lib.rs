@@ -1,12 +1,12 @@
-//! Providers that come with the program, and the SDK that they are written in.
+//! The bundled providers, and the SDK that they are written with.
 //!
-//! Start reading at [`sdk`], then [`playground`], [`archive`] and [`local`]; [`bundled`] lists what there is. Tests over real
-//! processes are in `tests/`.
+//! Start reading at [`sdk`], then [`playground`], [`archive`] and [`local`]; [`bundled`] lists the providers.
+//! Tests with real processes are in `tests/`.
 //!
-//! **Invariant:** a bundled provider is an ordinary plugin: everything it does, it does over [`provider::Provider`], and
-//! it runs under `terraform` and `tofu` too.
-//! **Invariant:** no secret is written anywhere but, sealed, into the playground's own store, and into the files that a
-//! configuration asks for.
+//! **Invariant:** a bundled provider is an ordinary plugin: it does everything through [`provider::Provider`], and
+//! it also runs under `terraform` and `tofu`.
+//! **Invariant:** secrets are written only to the playground's own store, where they are sealed, and to the files
+//! that a configuration asks for.
 //! **Absent on purpose:** the engine, configurations, state files.
 
 #![expect(

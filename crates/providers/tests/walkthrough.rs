@@ -1,4 +1,4 @@
-//! A provider written with the SDK, from its first line to its last: counters that live in memory.
+//! A complete provider written with the SDK: counters that live in memory.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use providers::sdk::{
 };
 use values::Value;
 
-/// What a configured provider works with.
+/// The client of a configured provider.
 struct Counters {
     step: i64,
     values: Mutex<BTreeMap<String, i64>>,
@@ -29,7 +29,7 @@ impl Counters {
     }
 }
 
-/// The provider: its configuration, and the types that it has.
+/// The provider: its configuration and its types.
 struct CounterProvider;
 
 impl Definition for CounterProvider {
@@ -148,7 +148,7 @@ impl Resource<Counters> for Counter {
 
 #[tokio::test]
 async fn api_walkthrough() {
-    // `plugin::serve(Arc::new(server))` in a `main` would make a plugin of it; here it is asked in process.
+    // In a `main`, `plugin::serve(Arc::new(server))` would serve it as a plugin; this test calls it in process.
     let server = Server::new(CounterProvider);
     let config = Value::object_from([("step", Value::int(5))]);
     let said = server.configure(ConfigureRequest { core_version: "1.13.0".into(), config }).await;

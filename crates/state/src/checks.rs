@@ -1,27 +1,33 @@
-//! Results of conditions and assertions, as they are kept from one run to the next.
+//! Results of checks (conditions and assertions), which are kept from one run to the next.
 
-/// All results, in the order in which they were found.
+/// All check results, in the order in which they were evaluated.
 pub type CheckResults = Vec<CheckResult>;
 
-/// The result of one checkable thing of the configuration, over all its instances.
+/// The result of one checkable object of the configuration, over all its instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
+    /// The kind of the checkable object.
     pub kind: CheckKind,
-    /// Without instance keys, e.g. `module.a.aws_vpc.b`, `output.o`, `check.c`, `var.v`.
+    /// The address without instance keys, such as `module.a.aws_vpc.b`, `output.o`, `check.c` or `var.v`.
     pub config_addr: String,
+    /// The status over all instances.
     pub status: CheckStatus,
+    /// The results of the instances.
     pub objects: Vec<CheckObject>,
 }
 
-/// The result of one instance.
+/// The check result of one instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckObject {
+    /// The address of the instance.
     pub addr: String,
+    /// The status of the instance.
     pub status: CheckStatus,
+    /// The messages of the conditions that failed.
     pub failure_messages: Vec<String>,
 }
 
-/// What carries a condition.
+/// The kind of a checkable object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckKind {
     Resource,
@@ -38,18 +44,18 @@ impl CheckKind {
         (Self::Variable, "var"),
     ];
 
-    /// The word in state files.
+    /// The name of the kind in state files.
     pub fn as_str(self) -> &'static str {
         name(&Self::ALL, self)
     }
 
-    /// Reads the word; a kind of a later version is `None`, and such a result is left out.
+    /// Parses the name of a kind. `None` for a kind of a later version; the reader omits such a result.
     pub fn parse(text: &str) -> Option<Self> {
         find(&Self::ALL, text)
     }
 }
 
-/// How a condition came out.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckStatus {
     Unknown,
@@ -66,12 +72,12 @@ impl CheckStatus {
         (Self::Error, "error"),
     ];
 
-    /// The word in state files.
+    /// The name of the status in state files.
     pub fn as_str(self) -> &'static str {
         name(&Self::ALL, self)
     }
 
-    /// Reads the word; one of a later version counts as unknown.
+    /// Parses the name of a status. A status of a later version counts as unknown.
     pub fn parse(text: &str) -> Self {
         find(&Self::ALL, text).unwrap_or(Self::Unknown)
     }

@@ -1,20 +1,20 @@
-//! Why a state could not be read or written.
+//! Errors from reading and writing states and plans.
 
 use values::Path;
 
-/// Why a value could not be put into state or plan.
+/// An error that prevents writing a value to a state or plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The value, or a part of it, is ephemeral. Its address is said, never its content.
+    /// The value or a part of it is ephemeral. The error shows its address, never its content.
     #[error("{what}{path} is ephemeral, and ephemeral values are never saved")]
     Ephemeral { what: String, path: String },
-    /// The codec refuses the value: it is unknown, infinite or not of its type.
+    /// The codec refuses the value, because it is unknown, infinite or of the wrong type.
     #[error("{what} cannot be saved: {cause}")]
     Value { what: String, cause: String },
-    /// An object of an ephemeral resource.
+    /// The object belongs to an ephemeral resource.
     #[error("{0} is an ephemeral resource, and those are never saved")]
     EphemeralResource(String),
-    /// The zip or JSON layer failed; only on a bug or an exhausted memory.
+    /// The zip or JSON layer failed, which only happens on a bug or if memory is exhausted.
     #[error("failed to write the plan file: {0}")]
     Archive(String),
 }
@@ -29,38 +29,38 @@ impl EncodeError {
     }
 }
 
-/// Why a state file could not be read: a summary and a detail, as the reference words them.
+/// An error that prevents reading a state file. Summary and detail follow OpenTofu's messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {}", self.summary(), self.detail())]
 pub enum StateError {
-    /// Not JSON, or JSON of another shape. `cause` has line and column.
+    /// The file is not JSON, or not of the expected structure. `cause` has the line and the column.
     Syntax { cause: String },
-    /// JSON without a `version`.
+    /// The JSON has no `version`.
     NoVersion,
-    /// A `serial` that is no whole number, or out of bounds.
+    /// The `serial` is not a whole number or out of bounds.
     Serial,
-    /// A format of before Terraform 0.12.
+    /// The format is older than Terraform 0.12.
     OldVersion { version: u64 },
-    /// A format that does not exist yet.
+    /// The format is newer than the supported one.
     NewVersion { version: u64 },
-    /// The envelope of an encrypted state, and nobody has decrypted it.
+    /// The state is encrypted and was not decrypted.
     Encrypted,
-    /// The version of the program that wrote it is no version.
+    /// The version of the program that wrote the state is not a valid version.
     WrittenBy { text: String },
-    /// A resource's mode is neither `managed` nor `data`.
+    /// The mode of a resource is neither `managed` nor `data`.
     Mode { mode: String, resource: String },
-    /// A module, resource or provider address.
+    /// A module, resource or provider address is invalid.
     Address { text: String, cause: String },
-    /// An instance's key, status, deposed key or paths.
+    /// The key, status, deposed key or paths of an instance are invalid.
     Instance { instance: String, cause: String },
-    /// An instance that is there twice.
+    /// An instance occurs twice.
     Duplicate { instance: String },
-    /// An output's type or value.
+    /// The type or the value of an output is invalid.
     Output { name: String, is_type: bool, cause: String },
 }
 
 impl StateError {
-    /// One line.
+    /// The summary, one line.
     pub fn summary(&self) -> &'static str {
         match self {
             Self::Syntax { .. }
@@ -79,7 +79,7 @@ impl StateError {
         }
     }
 
-    /// What is wrong, where, and the way out.
+    /// The detail: the error, its place, and how to resolve it.
     pub fn detail(&self) -> String {
         match self {
             Self::Syntax { cause } => format!(

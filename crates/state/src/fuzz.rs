@@ -1,5 +1,5 @@
-//! What holds for all bytes that are read as a state or as a saved plan. The fuzz targets (`fuzz/`) and `tests/hostile` run
-//! the same functions.
+//! Properties that hold for all bytes that are read as a state or as a saved plan. The fuzz targets (`fuzz/`) and
+//! `tests/hostile` run these functions.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::journal::{Journal, Record};
 use crate::plan::{archive, decode, encode};
 use crate::{PlanFile, StateFile};
 
-/// Who is said to have made the plans.
+/// The program name in the plans.
 const PROGRAM: &str = "mayfly 0.1.0";
-/// Between the parts of what [`check_plan_entries`] takes: a byte that is in no UTF-8.
+/// The separator in the input of [`check_plan_entries`]. The byte does not occur in UTF-8.
 const BETWEEN: u8 = 0xff;
 
-/// A state that is read survives being written, in one way, and is not written at much greater length.
+/// Checks that a state that was read is written without loss, deterministically, and within a bounded length.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_state(bytes: &[u8]) {
     let mut state = match StateFile::read(bytes) {
         Ok(state) => state,
@@ -27,12 +27,12 @@ pub fn check_state(bytes: &[u8]) {
     state.written_by = again.written_by.clone();
     assert_eq!(again, with_sorted_dependencies(state));
     assert_eq!(again.write().as_ref(), Ok(&written), "there is one way to write");
-    // Layout indents, by a depth that is bounded.
+    // Indentation makes the text longer, but the depth is bounded.
     let most = 4096 + bytes.len() * 1024;
     assert!(written.len() <= most, "{} bytes became {}", bytes.len(), written.len());
 }
 
-/// They are written in order.
+/// Returns the state with sorted dependencies, because they are written in order.
 fn with_sorted_dependencies(mut file: StateFile) -> StateFile {
     let resources = file.state.resources().map(|(addr, it)| (addr.clone(), it.clone()));
     for (addr, mut resource) in resources.collect::<Vec<_>>() {
@@ -49,11 +49,11 @@ fn with_sorted_dependencies(mut file: StateFile) -> StateFile {
     file
 }
 
-/// An entry of a journal is refused as a whole, or its records survive being written, in one way.
+/// Checks that a journal entry is either refused as a whole or written again without loss and deterministically.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_journal(bytes: &[u8]) {
     let Ok(Some(journal)) = Journal::read(&[bytes.to_vec()]) else { return };
     let written = journal_entry(&journal);
@@ -76,10 +76,11 @@ fn journal_entry(journal: &Journal) -> Vec<u8> {
     entry
 }
 
-/// The message inside of a plan survives being written.
+/// Checks that the message of a plan is written again without loss and deterministically.
 ///
 /// # Panics
 ///
+/// If the property does not hold.
 /// Where that does not hold.
 pub fn check_plan_message(bytes: &[u8]) {
     let Ok(plan) = decode::decode(bytes, PROGRAM) else { return };
@@ -89,16 +90,16 @@ pub fn check_plan_message(bytes: &[u8]) {
     assert_eq!(encode::encode(&again).as_ref(), Ok(&written), "there is one way to write");
 }
 
-/// Bytes that a stranger calls a plan are refused, or are a plan that survives being written.
+/// Checks that bytes are either refused as a plan file or form a plan that is written again without loss.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If the property does not hold.
 pub fn check_plan_file(bytes: &[u8]) {
     let Ok(mut file) = PlanFile::read(bytes, PROGRAM) else { return };
     let written = file.write().expect("what was read can be written");
     let again = PlanFile::read(&written, PROGRAM).expect("what was written can be read");
-    // A state says who wrote it last.
+    // Writing replaces the version in `written_by`.
     file.prior_state.written_by = again.prior_state.written_by.clone();
     file.previous_state.written_by = again.previous_state.written_by.clone();
     file.prior_state = with_sorted_dependencies(file.prior_state);
@@ -110,11 +111,12 @@ pub fn check_plan_file(bytes: &[u8]) {
     }
 }
 
-/// The same for names and contents that are packed here, because no fuzzer guesses a checksum. A name that begins with `*` is
-/// of an executable file, one with `@` of a link.
+/// Runs [`check_plan_file`] for names and contents that are packed here, because a fuzzer cannot guess checksums.
+/// A name that starts with `*` is an executable file, and one that starts with `@` is a link.
 ///
 /// # Panics
 ///
+/// If the property does not hold.
 /// Where that does not hold.
 pub fn check_plan_entries(bytes: &[u8]) {
     let mut parts = bytes.split(|it| *it == BETWEEN);

@@ -1,19 +1,18 @@
-//! What is known of the real world, and what a plan wants to do to it: the models, and their file formats.
+//! States and plans: their models and their file formats.
 //!
 //! Start reading at [`State`], [`Object`] and [`StateFile`]; then [`Plan`] and [`PlanFile`], then [`journal`].
 //!
 //! ```text
 //!   bytes ──StateFile::read──► StateFile { serial, lineage, State } ──StateFile::write──► bytes (format 4, JSON)
 //!   bytes ──PlanFile::read───► PlanFile { Plan, two StateFiles, locks, sources, tmp } ──PlanFile::write──► bytes (zip)
-//!   bytes ──Journal::read────► Journal { what a run did, record by record }        ──Record::write────► bytes (JSON lines)
+//!   bytes ──Journal::read────► Journal { the records of a run }      ──Record::write────► bytes (JSON lines)
 //! ```
 //!
 //! **Invariant:** an object's attributes stay the JSON text that they were read as; reading and writing a state decodes
 //! no attribute, so both are linear and an unchanged object costs one copy.
-//! **Invariant:** nothing with an ephemeral mark can be encoded, and no object of an ephemeral resource is written:
-//! both are errors.
+//! **Invariant:** encoding a value with an ephemeral mark, or an object of an ephemeral resource, is an error.
 //! **Invariant:** no input makes a reader panic or allocate without bound; a damaged file is one error and no data.
-//! **Absent on purpose:** where bytes live, locks, encryption, schemas, configuration.
+//! **Absent on purpose:** storage, locks, encryption, schemas, configuration.
 
 mod checks;
 mod error;
@@ -36,5 +35,5 @@ pub use plan::{
 };
 pub use resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
 
-/// The version of OpenTofu whose formats these are; it is what a state says it was written by.
+/// The version of OpenTofu whose formats are used. States are written with this version.
 pub const WRITTEN_VERSION: &str = addr::OPENTOFU_VERSION;

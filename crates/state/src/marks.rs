@@ -1,11 +1,11 @@
-//! The one gate between marked values and files: ephemeral parts are refused, sensitive parts become paths.
+//! The only way from marked values to files: ephemeral parts are refused, and sensitive parts become paths.
 
 use values::{Mark, MarkKind, Marks, Path, Value};
 
 use crate::error::EncodeError;
 
-/// Splits a value into what may be written and where it was sensitive. Deprecations are dropped: they come from the
-/// configuration and are found again in the next run.
+/// Splits a value into its unmarked form and the paths of its sensitive parts. Deprecation marks are dropped,
+/// because the next run derives them from the configuration again.
 ///
 /// `what` names the value in errors.
 pub(crate) fn split(value: &Value, what: &str) -> Result<(Value, Vec<Path>), EncodeError> {
@@ -25,7 +25,7 @@ pub(crate) fn split(value: &Value, what: &str) -> Result<(Value, Vec<Path>), Enc
     Ok((plain, sensitive))
 }
 
-/// Puts sensitivity back.
+/// Marks the parts at the paths as sensitive again.
 pub(crate) fn join(value: &Value, sensitive: &[Path]) -> Value {
     if sensitive.is_empty() {
         return value.clone();

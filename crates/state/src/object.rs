@@ -1,4 +1,4 @@
-//! One object of the real world, as state remembers it.
+//! An object of a resource instance as recorded in the state.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,58 +10,64 @@ use values::{Path, Str, Type, Value, json};
 use crate::error::EncodeError;
 use crate::marks;
 
-/// An object that a provider made or read.
+/// An object that a provider created or read.
 ///
-/// It is shared, not edited: a change makes a new one, so that prior, refreshed and working state can hold the same
-/// object at no cost.
+/// It is shared and immutable: a change creates a new object, so prior, refreshed and working state can share
+/// unchanged objects at no cost.
 #[derive(Clone, PartialEq)]
 pub struct Object {
+    /// The version of the schema that the attributes were written with.
     pub schema_version: u64,
+    /// The attributes.
     pub attributes: Attributes,
-    /// Where the attributes are sensitive, in the order of the file.
+    /// The paths of sensitive attributes, in the order of the file.
     pub sensitive_paths: Vec<Path>,
-    /// The provider's own bytes; opaque.
+    /// The provider's private data.
     pub private: Arc<[u8]>,
-    /// All resources that this one depends on, also indirectly. Sorted by the writer of the object.
+    /// All resources that this one depends on, directly or indirectly. The creator of the object sorts them.
     pub dependencies: Arc<[ConfigResource]>,
+    /// True if a replacement is created before this object is destroyed.
     pub create_before_destroy: bool,
-    /// `lifecycle { destroy = false }`: forget rather than destroy.
+    /// True for `lifecycle { destroy = false }`: the object is forgotten instead of destroyed.
     pub skip_destroy: bool,
+    /// The status of the object.
     pub status: Status,
-    /// The provider configuration, where each instance of the resource has its own (`provider = aws.x[each.key]`).
+    /// The provider configuration, if each instance of the resource has its own (`provider = aws.x[each.key]`).
     pub provider: Option<ProviderConfigRef>,
+    /// The resource identity. `None` if the type has none.
     pub identity: Option<Identity>,
 }
 
-/// Attributes of an object, not yet seen through a schema.
+/// The encoded attributes of an object, which need a schema to be decoded.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Attributes {
-    /// One JSON object without insignificant whitespace, so that equal text means equal attributes.
+    /// A JSON object without insignificant whitespace. Equal text means equal attributes.
     Json(Arc<str>),
-    /// The flat map of Terraform before 0.12; only a provider can upgrade it.
+    /// The flat map of Terraform before 0.12, which only a provider can upgrade.
     Flat(Arc<BTreeMap<Str, Str>>),
 }
 
-/// Whether an object is as its provider left it.
+/// The status of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Ready,
-    /// To be replaced: its creation failed half-way, or a user said so.
+    /// The object must be replaced: its creation failed halfway, or a user tainted it.
     Tainted,
 }
 
-/// A resource's identity, as the provider's identity schema has it.
+/// A resource identity, encoded by the provider's identity schema.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
+    /// The version of the identity schema.
     pub schema_version: u64,
     /// JSON without insignificant whitespace.
     pub json: Arc<str>,
 }
 
-/// Attributes that do not fit the type that they should have.
+/// An error about attributes that do not fit the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// Written by Terraform before 0.12; `UpgradeResourceState` takes the flat map.
+    /// The attributes are a flat map from Terraform before 0.12. `UpgradeResourceState` accepts it.
     #[error(
         "the object has the flat attributes of Terraform before version 0.12 and must be upgraded first"
     )]
@@ -71,7 +77,7 @@ pub enum DecodeError {
 }
 
 impl Object {
-    /// The object with these dependencies; itself if it has them.
+    /// Returns the object with these dependencies. Shares the object if it already has them.
     pub fn with_dependencies(self: &Arc<Self>, dependencies: &Arc<[ConfigResource]>) -> Arc<Self> {
         match *self.dependencies == **dependencies {
             true => Arc::clone(self),
@@ -81,13 +87,13 @@ impl Object {
         }
     }
 
-    /// An object with these attributes: its marks become paths, and an ephemeral part is refused.
+    /// Encodes an object. Sensitive marks become paths, and an ephemeral part is an error.
     ///
-    /// `what` names the object in errors, usually its address. `ty` is the schema's type, which is what the attributes
-    /// will be decoded with.
+    /// `what` names the object in errors, usually by its address. `ty` is the type of the schema that the
+    /// attributes will be decoded with.
     ///
     /// # Errors
-    /// [`EncodeError`] for ephemeral, unknown and ill-typed parts.
+    /// Returns an [`EncodeError`] for ephemeral, unknown and ill-typed parts.
     pub fn encode(
         what: &str,
         schema_version: u64,
@@ -99,7 +105,7 @@ impl Object {
         Ok(Self { sensitive_paths, ..Self::from_json(schema_version, text.into()) })
     }
 
-    /// An object with attributes that are compact JSON already.
+    /// Creates an object from attributes that are already compact JSON.
     pub fn from_json(schema_version: u64, json: Arc<str>) -> Self {
         Self {
             schema_version,
@@ -115,26 +121,27 @@ impl Object {
         }
     }
 
-    /// The attributes as a value of the schema's type, sensitive where the state says so.
+    /// Decodes the attributes as a value of the schema's type, and marks the sensitive parts.
     ///
     /// # Errors
-    /// [`DecodeError`] when the attributes were written under another schema: the provider has to upgrade them first.
+    /// Returns a [`DecodeError`] if the attributes were written with another schema. The provider must upgrade
+    /// them first.
     pub fn decode(&self, ty: &Type) -> Result<Value, DecodeError> {
         let value = self.attributes.decode(ty)?;
         Ok(marks::join(&value, &self.sensitive_paths))
     }
 
-    /// The same object with another status.
+    /// Returns the object with another status.
     pub fn with_status(&self, status: Status) -> Self {
         Self { status, ..self.clone() }
     }
 }
 
 impl Attributes {
-    /// The attributes as a value, without any mark.
+    /// Decodes the attributes as a value without marks.
     ///
     /// # Errors
-    /// As [`Object::decode`].
+    /// Returns the errors of [`Object::decode`].
     pub fn decode(&self, ty: &Type) -> Result<Value, DecodeError> {
         match self {
             Self::Json(text) => json::decode(text.as_bytes(), ty)
@@ -144,7 +151,7 @@ impl Attributes {
     }
 }
 
-/// Shows how much there is, not what: attributes are full of secrets that only a schema knows to be ones.
+/// Shows only the size. Attributes hold secrets that only a schema identifies.
 impl fmt::Debug for Attributes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

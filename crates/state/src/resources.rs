@@ -1,4 +1,4 @@
-//! The tree of a state: resources, their instances, the outputs of the root module.
+//! The content of a state: resources, their instances, and the outputs of the root module.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,85 +13,92 @@ use values::{Str, Value};
 use crate::checks::CheckResults;
 use crate::object::Object;
 
-/// The registry whose providers also exist in the default one.
+/// The registry of Terraform, whose providers also exist in the default registry.
 const OTHER_REGISTRY: &str = "registry.terraform.io";
 
-/// A state with the record of its history: what a state file is.
+/// The content of a state file: a state with its lineage and serial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateFile {
-    /// The program that wrote it; writing puts [`WRITTEN_VERSION`](crate::WRITTEN_VERSION) there.
+    /// The program version that wrote the file. Writing replaces it by
+    /// [`WRITTEN_VERSION`](crate::WRITTEN_VERSION).
     pub written_by: Option<Version>,
-    /// Counts the changes.
+    /// The number of changes of the state.
     pub serial: u64,
     /// A UUID that all versions of one state share.
     pub lineage: String,
+    /// The state.
     pub state: State,
 }
 
-/// Everything that is known of the objects that a configuration manages.
+/// The objects and outputs that a configuration manages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Outputs of the root module.
+    /// The outputs of the root module.
     pub outputs: BTreeMap<Str, OutputValue>,
-    /// **Invariant:** no resource without instances, no instance without objects ([`State::prune`]).
-    /// Shared by clones until one of them changes.
+    /// **Invariant:** every resource has instances, and every instance has objects ([`State::prune`]). Clones
+    /// share the map until one of them changes.
     resources: Arc<BTreeMap<AbsResource, ResourceState>>,
+    /// The results of checks.
     pub checks: CheckResults,
 }
 
-/// An output of the root module, as the last apply left it.
+/// An output of the root module after the last apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputValue {
-    /// Marked sensitive where `sensitive` is set, so that it can be used and shown like any other value.
+    /// The value. It is marked sensitive if `sensitive` is set, so it can be used like any other value.
     pub value: Value,
+    /// True if the output is sensitive.
     pub sensitive: bool,
-    /// The message, where the output is deprecated.
+    /// The deprecation message, if the output is deprecated.
     pub deprecated: Option<String>,
 }
 
 /// A resource in one module instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceState {
-    /// The provider configuration that made its objects, without instance key; objects may have their own.
+    /// The provider configuration of its objects, without an instance key. Objects may have their own.
     pub provider: ProviderConfigRef,
+    /// The instances by key.
     pub instances: BTreeMap<InstanceKey, Instance>,
 }
 
-/// An instance: the object that its address means, and objects that wait to be destroyed.
+/// An instance: its current object, and deposed objects that are still to be destroyed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Instance {
+    /// The current object.
     pub current: Option<Arc<Object>>,
+    /// The deposed objects by key.
     pub deposed: BTreeMap<DeposedKey, Arc<Object>>,
 }
 
-/// Eight hexadecimal digits that tell the deposed objects of one instance apart.
+/// The key of a deposed object: eight characters, unique within its instance.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeposedKey([u8; 8]);
 
 impl StateFile {
-    /// A state that has no history yet.
+    /// Creates an empty state with serial 0.
     pub fn new(lineage: String) -> Self {
         Self { written_by: None, serial: 0, lineage, state: State::default() }
     }
 }
 
 impl State {
-    /// Whether there is no resource and no output. Results of checks do not count.
+    /// Returns true if the state has no resource and no output. Check results do not count.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.outputs.is_empty()
     }
 
-    /// Whether the resources are known to be the same, because they are shared.
+    /// Returns true if both states share their resources. False does not mean that they differ.
     pub fn has_same_resources(&self, other: &State) -> bool {
         Arc::ptr_eq(&self.resources, &other.resources)
     }
 
-    /// All resources, in the order of addresses.
+    /// All resources in the order of their addresses.
     pub fn resources(&self) -> impl ExactSizeIterator<Item = (&AbsResource, &ResourceState)> {
         self.resources.iter()
     }
 
-    /// All instances, in the order of addresses.
+    /// All instances in the order of their addresses.
     pub fn instances(&self) -> impl Iterator<Item = (ResourceInstance, &ResourceState, &Instance)> {
         self.resources.iter().flat_map(|(addr, resource)| {
             let instances = resource.instances.iter();
@@ -99,29 +106,29 @@ impl State {
         })
     }
 
-    /// One resource.
+    /// The resource at an address.
     pub fn resource(&self, addr: &AbsResource) -> Option<&ResourceState> {
         self.resources.get(addr)
     }
 
-    /// One instance.
+    /// The instance at an address.
     pub fn instance(&self, addr: &ResourceInstance) -> Option<&Instance> {
         self.resources.get(&addr.containing_resource())?.instances.get(&addr.key)
     }
 
-    /// The object that an address means.
+    /// The current object of an instance.
     pub fn current(&self, addr: &ResourceInstance) -> Option<&Arc<Object>> {
         self.instance(addr)?.current.as_ref()
     }
 
-    /// The provider configuration that an object was made with.
+    /// The provider configuration of an instance's current object.
     pub fn provider_of(&self, addr: &ResourceInstance) -> Option<&ProviderConfigRef> {
         let resource = self.resources.get(&addr.containing_resource())?;
         let object = resource.instances.get(&addr.key).and_then(|it| it.current.as_ref());
         Some(object.and_then(|it| it.provider.as_ref()).unwrap_or(&resource.provider))
     }
 
-    /// The resources of one module instance, without those of the modules inside it.
+    /// The resources of one module instance, without those of its child modules.
     pub fn resources_in<'a>(
         &'a self,
         module: &'a ModuleInstance,
@@ -129,8 +136,8 @@ impl State {
         self.resources.iter().filter(move |(addr, _)| addr.module == *module)
     }
 
-    /// Puts the object that an address means in place; `provider` becomes the one of the whole resource, or, where it
-    /// has an instance key, of this object.
+    /// Sets the current object of an instance. `provider` becomes the provider configuration of the whole
+    /// resource, or only of this object if it has an instance key.
     pub fn set_current(
         &mut self,
         addr: &ResourceInstance,
@@ -140,7 +147,7 @@ impl State {
         self.ensure(addr, provider).current = Some(with_provider(object, provider));
     }
 
-    /// Puts a deposed object in place.
+    /// Sets a deposed object of an instance.
     pub fn set_deposed(
         &mut self,
         addr: &ResourceInstance,
@@ -151,7 +158,7 @@ impl State {
         self.ensure(addr, provider).deposed.insert(key, with_provider(object, provider));
     }
 
-    /// Puts all objects of an instance in the place of those that it has. `provider` becomes the one of the whole resource.
+    /// Replaces all objects of an instance. `provider` becomes the provider configuration of the whole resource.
     pub fn set_instance(
         &mut self,
         addr: &ResourceInstance,
@@ -169,12 +176,12 @@ impl State {
         }
     }
 
-    /// Takes the object out that an address means.
+    /// Removes and returns the current object of an instance.
     pub fn remove_current(&mut self, addr: &ResourceInstance) -> Option<Arc<Object>> {
         self.take(addr, |instance| instance.current.take())
     }
 
-    /// Takes a deposed object out.
+    /// Removes and returns a deposed object of an instance.
     pub fn remove_deposed(
         &mut self,
         addr: &ResourceInstance,
@@ -183,7 +190,8 @@ impl State {
         self.take(addr, |instance| instance.deposed.remove(&key))
     }
 
-    /// Makes the current object a deposed one, before its replacement is created.
+    /// Turns the current object into a deposed one, before its replacement is created. Returns false if there is
+    /// no current object.
     pub fn depose(&mut self, addr: &ResourceInstance, key: DeposedKey) -> bool {
         let Some(instance) = self.instance_mut(addr) else { return false };
         let Some(object) = instance.current.take() else { return false };
@@ -191,7 +199,8 @@ impl State {
         true
     }
 
-    /// Makes a deposed object current again, where its replacement never came to be.
+    /// Turns a deposed object into the current one again, if its replacement was not created. Returns false if
+    /// there is a current object or no such deposed one.
     pub fn restore_deposed(&mut self, addr: &ResourceInstance, key: DeposedKey) -> bool {
         let Some(instance) = self.instance_mut(addr) else { return false };
         if instance.current.is_some() {
@@ -201,8 +210,8 @@ impl State {
         instance.current.is_some()
     }
 
-    /// Gives an instance another address, with all its objects. Nothing happens where there is no such instance or
-    /// where the new address is taken; both say `false`.
+    /// Moves an instance with all its objects to another address. Returns false and changes nothing if the
+    /// instance does not exist or the new address is in use.
     pub fn move_instance(&mut self, from: &ResourceInstance, to: &ResourceInstance) -> bool {
         if from == to || self.instance(to).is_some() || self.instance(from).is_none() {
             return false;
@@ -216,7 +225,7 @@ impl State {
         true
     }
 
-    /// Makes a resource what it is in another state, or nothing where that has none.
+    /// Makes a resource the same as in another state. Removes it if the other state does not have it.
     pub fn put_back(&mut self, addr: &AbsResource, other: &State) {
         let before = other.resources.get(addr);
         if self.resources.get(addr) == before {
@@ -229,7 +238,7 @@ impl State {
         }
     }
 
-    /// Puts a whole resource in place (a reader's way in); one without objects is left out.
+    /// Inserts a whole resource, for readers. A resource without objects is left out.
     pub(crate) fn insert(&mut self, addr: AbsResource, resource: ResourceState) {
         Arc::make_mut(&mut self.resources).insert(addr.clone(), resource);
         self.prune(&addr);
@@ -242,9 +251,9 @@ impl State {
         }
     }
 
-    /// Takes objects of providers from `registry.terraform.io` for objects of the same providers in the default
-    /// registry, as the reference does for states that Terraform wrote; not those that the configuration requires from
-    /// the other registry. Gives whether anything changed.
+    /// Moves objects from providers of `registry.terraform.io` to the same providers in the default registry, as
+    /// OpenTofu does for states that Terraform wrote. Providers that the configuration requires from the other
+    /// registry stay. Returns true if anything changed.
     pub fn adopt_other_registry(&mut self, is_required: &dyn Fn(&ProviderSource) -> bool) -> bool {
         let translated = |it: &ProviderConfigRef| {
             let is_other = it.source.host == OTHER_REGISTRY && !is_required(&it.source);
@@ -324,26 +333,26 @@ fn with_provider(mut object: Arc<Object>, provider: &ProviderConfigRef) -> Arc<O
 }
 
 impl Instance {
-    /// Whether there is no object.
+    /// Returns true if the instance has no object.
     pub fn is_empty(&self) -> bool {
         self.current.is_none() && self.deposed.is_empty()
     }
 }
 
 impl DeposedKey {
-    /// A key from random bits.
+    /// Creates a key from random bits.
     pub fn from_random(bits: u32) -> Self {
         let text = format!("{bits:08x}");
         Self::parse(&text).expect("eight hexadecimal digits are a deposed key")
     }
 
-    /// Reads a key: eight characters of ASCII without controls.
+    /// Parses a key: eight graphic ASCII characters. `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes: [u8; 8] = text.as_bytes().try_into().ok()?;
         bytes.iter().all(u8::is_ascii_graphic).then_some(Self(bytes))
     }
 
-    /// The text.
+    /// The key as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("a deposed key is ASCII")
     }

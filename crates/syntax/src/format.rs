@@ -1,7 +1,7 @@
 //! The formatter. It gives each correct text one layout, which equals that of `tofu fmt` byte for byte.
 //!
 //! ```text
-//! tokens ──sites──► what is rewritten ──pieces──► tokens that are written ──layout──► blanks before each ──► text, or edits
+//! tokens ──sites──► rewrites ──pieces──► written tokens ──layout──► blanks before each ──► text, or edits
 //! ```
 //!
 //! Start reading at [`format`], then `sites` (attributes and labels), `rewrite` (parts that get another spelling),

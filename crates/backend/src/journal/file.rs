@@ -14,37 +14,39 @@ use crate::local::atomic::{Replacement, directory_of, sweep, sync_directory};
 use crate::local::{check_directory, open_without_waiting, read_regular, resolve_links};
 use crate::store::StoreError;
 
-/// A journal in one file, for its owner only.
+/// A journal in one file with access for its owner only.
 pub struct LocalJournal {
     path: PathBuf,
-    /// Whether it carries a lock as long as it is written, so that others know whether its process lives.
+    /// True if the file is locked while it is written, so that other processes can detect whether its process is
+    /// alive.
     is_claimed: bool,
     open: Mutex<Option<Open>>,
 }
 
-/// The journal that this process writes.
+/// The journal that this process is writing.
 struct Open {
     file: File,
     length: u64,
     next: u32,
-    /// Whether nobody knows what is on the disk, because it failed to say so.
+    /// True if the content on the disk is unknown after a failed write.
     is_lost: bool,
 }
 
 impl LocalJournal {
-    /// A journal at this path; nothing is opened yet.
+    /// Creates a journal at this path without opening it.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), is_claimed: false, open: Mutex::default() }
     }
 
-    /// One of several beside a state, of a process that holds no lock on the state itself. `id` tells it apart.
+    /// Creates a journal beside a state for a process that holds no lock on that state. There may be several; `id`
+    /// distinguishes them.
     pub fn of_watcher(state: &Path, id: &str) -> Self {
         let mut path = resolve_links(state).into_os_string();
         path.push(format!("{WATCHER}{id}"));
         Self { is_claimed: true, ..Self::new(path) }
     }
 
-    /// The journals of that kind whose processes are gone.
+    /// Claims the journals of watchers whose processes have ended.
     pub fn of_dead_watchers(state: &Path) -> Vec<ClaimedJournal> {
         let state = resolve_links(state);
         let prefix =
@@ -57,15 +59,15 @@ impl LocalJournal {
         paths.into_iter().filter_map(ClaimedJournal::claim).collect()
     }
 
-    /// Where the journal of a state in a file is: beside it, under a name that the usual patterns for states
-    /// (`*.tfstate.*`) keep out of version control.
+    /// Creates the journal of a local state. Its file is beside the state, and the usual ignore patterns for
+    /// states (`*.tfstate.*`) keep it out of version control.
     pub fn beside(state: &Path) -> Self {
         let mut path = resolve_links(state).into_os_string();
         path.push(".journal");
         Self::new(path)
     }
 
-    /// Whether it can be begun: what is not allowed is an error.
+    /// Checks that the journal can be created. Missing permissions are an error.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         check_directory(&self.path)
     }
@@ -80,12 +82,12 @@ impl LocalJournal {
     }
 }
 
-/// What follows the name of the state in those of watchers' journals.
+/// The part of a watcher's journal name that follows the name of the state.
 const WATCHER: &str = ".watch-";
 
-/// The journal of a process that is gone. Nobody else has it as long as this lives.
+/// The journal of a process that has ended. It is locked for other processes while this value lives.
 pub struct ClaimedJournal {
-    /// What it says.
+    /// The journal.
     pub journal: LocalJournal,
     _claim: File,
 }
@@ -94,7 +96,7 @@ impl ClaimedJournal {
     fn claim(path: PathBuf) -> Option<Self> {
         let file = open_without_waiting(&path).ok()?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-        // Somebody else may have had it before, and removed it.
+        // Another process may have claimed and removed it before.
         let is_there = path.exists();
         is_there.then(|| Self { journal: LocalJournal::new(path), _claim: file })
     }
@@ -122,7 +124,7 @@ impl JournalStore for LocalJournal {
         let mut file = Replacement::create(&self.path)?;
         file.write(&bytes)?;
         if self.is_claimed {
-            // Where there are no such locks, nobody can take it for dead either.
+            // On a file system without such locks, no other process can claim the journal either.
             let _ = flock(file.file(), FlockOperation::NonBlockingLockExclusive);
         }
         let file = file.put_in_place()?;
@@ -138,12 +140,12 @@ impl JournalStore for LocalJournal {
         };
         let bytes = self.framed(open.next, entry)?;
         if let Err(error) = open.file.write_all_at(&bytes, open.length) {
-            // Later entries must not come behind a part of this one.
+            // Later entries must not follow an incomplete one.
             open.is_lost = open.file.set_len(open.length).is_err();
             return Err(failed(error));
         }
         if let Err(error) = open.file.sync_data() {
-            // After that the system may say that all is well although it is not.
+            // After a failed sync, the system may report success although data is lost.
             open.is_lost = true;
             return Err(failed(error));
         }
@@ -213,7 +215,7 @@ mod tests {
         watcher.append(b"two").expect("appends");
         assert!(dead().is_empty(), "it lives");
         assert_eq!(LocalJournal::beside(&state).read().expect("reads"), None, "it is another one");
-        // As its process does when it ends, whatever the way.
+        // Dropping the journal releases its lock, as the end of its process does.
         drop(watcher);
         let found = dead();
         assert!(dead().is_empty(), "nobody else has it");
@@ -242,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_failed_write_leaves_what_was_there() {
-        // A full disk without a disk.
+        // A write to `/dev/full` fails like one to a full disk.
         let full = File::options().write(true).open("/dev/full");
         let Ok(file) = full else { return };
         let journal = LocalJournal::new("/dev/full");

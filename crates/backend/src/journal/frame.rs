@@ -1,29 +1,29 @@
-//! How entries lie in a file, one after the other.
+//! The layout of the entries in a journal file.
 //!
 //! ```text
 //!   "MFJ" format │ number │ length │ checksum of these │ checksum of the entry │ entry
 //!     3      1   │   4    │   4    │         4         │           4           │ length     bytes, little endian
 //! ```
 //!
-//! The header has a checksum of its own, so that the next entry is found behind one that is damaged, and so that no damaged
-//! length is believed.
+//! The header has its own checksum, so that a damaged length is not used and the next entry is found after a
+//! damaged one.
 
 const MAGIC: &[u8; 3] = b"MFJ";
 const FORMAT: u8 = 1;
 pub(super) const HEADER: usize = 20;
 
-/// What the bytes of a journal are.
+/// The result of reading a journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Entries; what follows them was never whole.
+    /// The complete entries. Bytes after them were never a complete entry.
     Entries(Vec<Vec<u8>>),
-    /// The entry at this byte was whole once, since there are later ones.
+    /// The entry at this offset was damaged after it was written, because later entries follow.
     Damaged { offset: usize },
-    /// Another format than this version knows.
+    /// The journal has a format that this version does not support.
     Newer { format: u8 },
 }
 
-/// An entry as it lies in the file.
+/// Returns an entry with its header. `None` if the entry is too long.
 pub(crate) fn frame(number: u32, entry: &[u8]) -> Option<Vec<u8>> {
     let length = u32::try_from(entry.len()).ok()?;
     let mut bytes = Vec::with_capacity(HEADER + entry.len());
@@ -69,7 +69,7 @@ struct Header {
 }
 
 impl Header {
-    /// The header at a place, if there is one.
+    /// Reads the header at an offset. `None` if there is no valid header.
     fn read(bytes: &[u8], offset: usize, format: u8) -> Option<Header> {
         let header: &[u8; HEADER] =
             bytes.get(offset..offset.checked_add(HEADER)?)?.try_into().ok()?;
@@ -94,8 +94,8 @@ fn whole(bytes: &[u8], offset: usize, number: u32) -> Option<&[u8]> {
     (crc32fast::hash(entry) == header.checksum).then_some(entry)
 }
 
-/// Whether a later entry was begun behind this place. It is enough to find a header: it was written when everything before
-/// it was durable.
+/// Returns true if a later entry begins after this offset. A header is enough: it was written when all entries
+/// before it were durable.
 fn is_followed(bytes: &[u8], offset: usize, number: u32) -> bool {
     let rest = bytes.get(offset + 1..).unwrap_or_default();
     let begins = rest.windows(MAGIC.len()).enumerate().filter(|(_, it)| it == MAGIC);
@@ -168,7 +168,7 @@ mod tests {
         header.extend(crc32fast::hash(&header).to_le_bytes());
         header.extend([0; 9]);
         assert_eq!(read(&header), Reading::Newer { format: 2 });
-        // A first byte that is damaged is no format.
+        // If the first byte is damaged, the format is not detected.
         header[4] = 1;
         assert_eq!(read(&header), Reading::Entries(Vec::new()));
     }

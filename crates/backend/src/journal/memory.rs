@@ -1,11 +1,11 @@
-//! A journal without a disk, for tests; clones share their content.
+//! A journal in memory, for tests.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::journal::JournalStore;
 use crate::store::StoreError;
 
-/// A journal in memory, which counts how often it was made durable.
+/// A journal in memory, which counts its syncs. Clones share their content.
 #[derive(Clone, Default)]
 pub struct MemoryJournal {
     shared: Arc<Mutex<Shared>>,
@@ -23,12 +23,12 @@ impl MemoryJournal {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often something was made durable.
+    /// The number of syncs.
     pub fn syncs(&self) -> usize {
         self.shared().syncs
     }
 
-    /// From here on every write fails, as on a full disk, or none does any more.
+    /// Makes all later writes fail, as on a full disk, or succeed again.
     pub fn fill(&self, is_full: bool) {
         self.shared().is_full = is_full;
     }

@@ -1,16 +1,17 @@
 //! A journal beside a state: entries of opaque bytes, each durable before its call returns.
 //!
-//! A journal is always a file of this machine, also where the state is remote: it is what a run that was killed here
-//! leaves to the next one here. So its calls simply wait for the disk; who must not wait has a thread for it.
+//! A journal is always a file of this machine, even if the state is remote, because it is meant for the next run
+//! on this machine. Its calls therefore block on the disk; a caller that must not block calls them from a separate
+//! thread.
 //!
 //! ```text
 //!   start(entry) ─► append(entry) ─► append(entry) ─► …  ─► start(entry)   what is left, in place of everything before
 //!                                                        └► remove()
 //! ```
 //!
-//! **Invariant:** an entry is durable before the next one is begun. So only the last one can be cut off by a crash, and an
-//! entry that is not whole although another one follows was damaged later.
-//! **Invariant:** what is cut off at the end was never said to be durable; reading leaves it out.
+//! **Invariant:** an entry is durable before the next one is begun. A crash can therefore cut off only the last entry,
+//! and an incomplete entry that is followed by another one was damaged later.
+//! **Invariant:** an incomplete last entry was never reported as durable; reading leaves it out.
 
 mod file;
 pub(crate) mod frame;
@@ -21,34 +22,36 @@ pub use memory::MemoryJournal;
 
 use crate::store::StoreError;
 
-/// A place that keeps a sequence of entries, each durable when its call has returned. One writer at a time; who holds the
-/// state's lock is the one.
+/// A store of a sequence of entries, each durable when its call returns. There is one writer at a time, the holder
+/// of the state's lock.
 pub trait JournalStore: Send + Sync {
-    /// All entries that are whole. `None` where there is no journal.
+    /// Returns all complete entries. `None` if there is no journal.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] where an entry is not whole although another one follows, [`StoreError::NewerJournal`] for a
+    /// Returns [`StoreError::Damaged`] if an incomplete entry is followed by another one,
+    /// [`StoreError::NewerJournal`] for an unknown format, or [`StoreError::Io`].
     /// format that does not exist yet, [`StoreError::Io`].
     fn read(&self) -> Result<Option<Vec<Vec<u8>>>, StoreError>;
 
-    /// Begins a journal with one entry, in the place of whatever is there: until this is durable, the old one is.
+    /// Starts a journal with one entry. It replaces an existing journal, which stays in place until the new one is
+    /// durable.
     ///
     /// # Errors
-    /// [`StoreError::Io`]; the old journal is untouched then.
+    /// Returns [`StoreError::Io`]; the old journal is then unchanged.
     fn start(&self, entry: &[u8]) -> Result<(), StoreError>;
 
-    /// Adds an entry to the journal that this store has started.
+    /// Appends an entry to the journal that this store has started.
     ///
     /// # Errors
-    /// [`StoreError::Io`]; the entry is not in the journal then, and the ones before it are.
+    /// Returns [`StoreError::Io`]; the journal then has all earlier entries and not this one.
     fn append(&self, entry: &[u8]) -> Result<(), StoreError>;
 
     /// Removes the journal, if there is one.
     ///
     /// # Errors
-    /// [`StoreError::Io`]; the journal is still there then.
+    /// Returns [`StoreError::Io`]; the journal then still exists.
     fn remove(&self) -> Result<(), StoreError>;
 
-    /// How people find it.
+    /// The location of the journal for messages.
     fn place(&self) -> String;
 }

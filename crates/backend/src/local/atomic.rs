@@ -1,4 +1,4 @@
-//! Replacing a file so that every reader, and every crash, sees the old bytes or the new ones.
+//! Atomic replacement of files: every reader, and every crash, sees either the old bytes or the new ones.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -8,23 +8,23 @@ use tempfile::NamedTempFile;
 
 use crate::store::StoreError;
 
-/// The end of every temporary file's name, by which a later run finds those that a crash has left.
+/// The suffix of all temporary files, by which a later run finds the ones that a crash has left.
 const SUFFIX: &str = ".tmp";
 
-/// New content for a file, not in place yet; dropping it leaves no trace.
+/// New content for a file that is not in place yet. Dropping it removes the temporary file.
 pub(crate) struct Replacement {
     file: NamedTempFile,
     target: PathBuf,
-    /// A file that is replaced keeps its mode; a new one is for its owner only.
+    /// The permissions of the replaced file, which are kept. A new file is only for its owner.
     keep: Option<Permissions>,
 }
 
 impl Replacement {
-    /// Starts new content beside the target, so that the rename stays on one file system.
+    /// Creates a temporary file beside the target, so that the rename stays on one file system.
     pub(crate) fn create(target: &Path) -> Result<Self, StoreError> {
         let directory = directory_of(target);
         std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
-        // `tempfile` creates with 0600 and O_EXCL.
+        // `tempfile` creates files with mode 0600 and `O_EXCL`.
         let file = tempfile::Builder::new()
             .prefix(&prefix(target))
             .suffix(SUFFIX)
@@ -34,7 +34,7 @@ impl Replacement {
         Ok(Self { file, target: target.to_owned(), keep })
     }
 
-    /// Adds bytes.
+    /// Appends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.file.write_all(bytes).map_err(StoreError::io("write", &self.target))
     }
@@ -44,7 +44,7 @@ impl Replacement {
         self.file.as_file()
     }
 
-    /// Makes the new content durable, then visible, then makes the rename durable; gives the file, still open.
+    /// Syncs the new content, renames it over the target, and syncs the directory. Returns the open file.
     pub(crate) fn put_in_place(self) -> Result<File, StoreError> {
         let Self { file, target, keep } = self;
         if let Some(permissions) = keep {
@@ -61,7 +61,8 @@ impl Replacement {
     }
 }
 
-/// Removes what a killed run left beside the target. Only for the holder of the lock: it is the only writer.
+/// Removes temporary files that a killed run left beside the target. Only the holder of the lock may call this,
+/// because it is the only writer.
 pub(crate) fn sweep(target: &Path) {
     let prefix = prefix(target);
     let Ok(entries) = std::fs::read_dir(directory_of(target)) else { return };
@@ -69,7 +70,7 @@ pub(crate) fn sweep(target: &Path) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with(&prefix) && name.ends_with(SUFFIX) {
-            // Leftovers are clutter, not a danger: failing to remove one is no reason to stop.
+            // A leftover file is harmless, so a failed removal is ignored.
             let _ = std::fs::remove_file(entry.path());
         }
     }
@@ -79,12 +80,12 @@ fn prefix(target: &Path) -> String {
     format!(".{}.new-", target.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Makes durable which names a directory has.
+/// Makes the entries of a directory durable.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// The directory that holds a file; the empty path's is the current one.
+/// The directory of a file. For a path without a directory, this is the current directory.
 pub(crate) fn directory_of(target: &Path) -> &Path {
     match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,8 +1,8 @@
 //! Locks on local files that this process holds.
 //!
 //! POSIX locks belong to a process, not to a handle: a second lock by the same process succeeds, and closing any
-//! handle of the file ends them all. So the process keeps one table of the files it has locked; locking asks it first,
-//! and reading goes through the handle in it.
+//! handle of a file releases all locks on it. The process therefore keeps one table of its locked files. Locking
+//! checks the table first, and reading uses the handle in it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -18,11 +18,11 @@ use crate::local::{check_regular, read_regular};
 use crate::lock::LockInfo;
 use crate::store::{BoxFuture, HeldLock, StoreError};
 
-/// Bytes that no reader of state takes for a state.
+/// Bytes that no tool reads as a state.
 const SPOILT: &[u8] =
     b"This state was replaced while its lock was awaited. Run the command again.\n";
 
-/// How often a lock is tried anew because the file was replaced between opening and locking it.
+/// The number of attempts to lock a file that is replaced between opening and locking it.
 const ATTEMPTS: usize = 64;
 
 static HELD: Mutex<BTreeMap<PathBuf, Arc<HeldFile>>> = Mutex::new(BTreeMap::new());
@@ -34,7 +34,7 @@ fn table() -> MutexGuard<'static, BTreeMap<PathBuf, Arc<HeldFile>>> {
 /// A file that this process has locked.
 #[derive(Debug)]
 pub(crate) struct HeldFile {
-    /// Every file that carries the lock, the one in place last. The replaced ones stay open until the lock ends: a
+    /// All files with the lock; the last one is in place. Replaced files stay open until the lock is released: a
     /// program that opened one of them before must not get a lock on it.
     files: Mutex<Vec<File>>,
     info: LockInfo,
@@ -45,32 +45,34 @@ impl HeldFile {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lends the file that is in place.
+    /// Passes the file that is in place to `f`.
     pub(crate) fn with_current<T>(&self, f: impl FnOnce(&File) -> T) -> T {
         f(self.files().last().expect("a held lock has at least the file it was taken on"))
     }
 
-    /// Takes over a replacement that got in place; it was locked by [`lock_replacement`] before.
+    /// Adds a replacement that is in place now; [`lock_replacement`] has locked it before.
     ///
-    /// The file itself is kept, not a second handle: closing either of two would drop the lock.
+    /// It takes the file itself, not a second handle, because closing either of two handles would release the
+    /// lock.
     pub(crate) fn adopt(&self, file: File) {
         self.files().push(file);
     }
 
-    /// Makes replaced files useless to programs that wait for them; only those that no name leads to any more.
+    /// Overwrites replaced files, so that programs that wait for a lock on them fail. Only files that no name
+    /// refers to any more are overwritten.
     pub(crate) fn spoil_replaced(&self) {
         let files = self.files();
         let Some((_, replaced)) = files.split_last() else { return };
         for file in replaced {
             if file.metadata().is_ok_and(|it| it.nlink() == 0) {
-                // Best effort: the state itself is in place already.
+                // Best effort: the state itself is already in place.
                 let _ = file.set_len(0).and_then(|()| file.write_all_at(SPOILT, 0));
             }
         }
     }
 }
 
-/// The lock as its owner sees it.
+/// The lock as its owner holds it.
 #[derive(Debug)]
 pub(crate) struct LocalLock {
     path: PathBuf,
@@ -79,18 +81,18 @@ pub(crate) struct LocalLock {
     is_released: bool,
 }
 
-/// The lock of this process on that file, if it has one.
+/// Returns the lock of this process on a file, if it has one.
 pub(crate) fn find(target: &Path) -> Option<Arc<HeldFile>> {
     table().get(&key(target)).cloned()
 }
 
-/// Where other tools look for the lock's owner.
+/// The path of the file that shows the lock's owner to other tools.
 pub(crate) fn info_path(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     directory_of(target).join(format!(".{name}.lock.info"))
 }
 
-/// Takes the lock or says who has it.
+/// Takes the lock, or returns an error that names its holder.
 pub(crate) fn lock(target: &Path, info: LockInfo) -> Result<LocalLock, StoreError> {
     let directory = directory_of(target);
     std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
@@ -109,12 +111,12 @@ pub(crate) fn lock(target: &Path, info: LockInfo) -> Result<LocalLock, StoreErro
     Ok(lock)
 }
 
-/// Takes the lock on a replacement before it gets in place, so that the path is never without one.
+/// Locks a replacement before it is put in place, so that the path is never without a lock.
 pub(crate) fn lock_replacement(next: &Replacement, path: &Path) -> Result<(), StoreError> {
     try_lock(next.file()).map_err(StoreError::io("lock", path))
 }
 
-/// Opens and locks the file that the path leads to *after* the lock is taken.
+/// Opens and locks a file. Tries again if the path leads to another file once the lock is taken.
 fn open_locked(target: &Path) -> Result<(File, bool), StoreError> {
     let mut is_created = false;
     for _ in 0..ATTEMPTS {
@@ -144,7 +146,7 @@ fn open_locked(target: &Path) -> Result<(File, bool), StoreError> {
     Err(StoreError::Locked { cause, holder: None })
 }
 
-/// Takes the POSIX lock of a whole file, without waiting.
+/// Takes the POSIX lock on a whole file without waiting.
 pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)
 }
@@ -153,7 +155,7 @@ fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::PermissionDenied)
 }
 
-/// The words of strerror, lower case and without a number, as the reference shows them.
+/// The text of `strerror` in lower case and without a number, as OpenTofu shows it.
 fn taken_text(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock => "resource temporarily unavailable".to_owned(),
@@ -176,7 +178,7 @@ fn write_info(target: &Path, info: &LockInfo) -> Result<(), StoreError> {
     written.map_err(StoreError::io("write", &path))
 }
 
-/// Names a file in the table, whichever way a path spells its directory.
+/// The key of a file in the table. It is the same for all spellings of its directory.
 fn key(target: &Path) -> PathBuf {
     let directory = directory_of(target);
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
@@ -184,7 +186,7 @@ fn key(target: &Path) -> PathBuf {
 }
 
 impl LocalLock {
-    /// Ends the lock: its info first, so that nobody reads an owner who is gone.
+    /// Releases the lock. The info file is removed first, so that nothing shows an owner that is gone.
     pub(crate) fn release_now(mut self) -> Result<(), StoreError> {
         self.end()
     }
@@ -199,7 +201,7 @@ impl LocalLock {
             _ => Ok(()),
         };
         if self.is_created && std::fs::metadata(&self.path).is_ok_and(|it| it.len() == 0) {
-            // The empty file was there only to carry the lock.
+            // The empty file was created only for the lock.
             let _ = std::fs::remove_file(&self.path);
         }
         let mut table = table();
@@ -225,7 +227,7 @@ impl HeldLock for LocalLock {
 
 impl Drop for LocalLock {
     fn drop(&mut self) {
-        // Errors have nowhere to go here; `release` reports them.
+        // A destructor cannot return an error; `release` does.
         let _ = self.end();
     }
 }

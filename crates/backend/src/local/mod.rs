@@ -1,7 +1,7 @@
-//! State in a file: atomic replacement, one backup per run, and the lock that other tools take on the same file.
+//! The local backend: state in a file, with atomic replacement, one backup per run, and the lock that other tools use.
 //!
-//! Others replace the file in place under a POSIX lock on it. We replace it by rename, because a rename cannot tear;
-//! so a lock of ours moves along:
+//! Other tools overwrite the file in place while they hold a POSIX lock on it. This store replaces the file by a
+//! rename, which is atomic; its lock therefore moves to the new file:
 //!
 //! ```text
 //!   lock:    open(terraform.tfstate) ─ fcntl ─ is the path still this file? ─ write .terraform.tfstate.lock.info
@@ -10,8 +10,8 @@
 //!   unlock:  remove .terraform.tfstate.lock.info ─ close all files
 //! ```
 //!
-//! Spoiling: a program that waits for its lock on the replaced file would afterwards read an old state there and write
-//! a new one where nobody looks. With its bytes spoilt it fails instead.
+//! Spoiling: a program that waits for a lock on the replaced file would later read an old state there, and would
+//! write a new one to a file without a name. With its bytes overwritten, it fails instead.
 
 pub(crate) mod atomic;
 mod held;
@@ -29,19 +29,19 @@ use crate::local::held::{HeldFile, LocalLock};
 use crate::lock::LockInfo;
 use crate::store::{BoxFuture, Expected, Generation, HeldLock, Snapshot, StateStore, StoreError};
 
-/// Which files a local store uses.
+/// The files of a local store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalPaths {
-    /// Where state is read from as long as this store has not written (`-state`).
+    /// The file that state is read from until this store has written (`-state`).
     pub read: PathBuf,
-    /// Where state is written, and what is locked (`-state-out`, else the same as `read`).
+    /// The file that is written and locked (`-state-out`, by default the same as `read`).
     pub write: PathBuf,
-    /// Where the state of before the first write is kept; `None` for `-backup=-`.
+    /// The backup of the state before the first write. `None` for `-backup=-`.
     pub backup: Option<PathBuf>,
 }
 
 impl LocalPaths {
-    /// The usual set: state in `path`, backup in `path.backup`.
+    /// The default files: state in `path`, backup in `path.backup`.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let mut backup = path.clone().into_os_string();
@@ -51,33 +51,34 @@ impl LocalPaths {
 }
 
 impl LocalPaths {
-    /// Returns true if the state that is read is a file of 0 bytes. The lock of a state that does not exist yet is one, too.
+    /// Returns true if the state that is read is an empty file. Locking a state that does not exist yet creates
+    /// such a file.
     pub fn is_empty(&self) -> bool {
         std::fs::metadata(&self.read).is_ok_and(|it| it.is_file() && it.len() == 0)
     }
 
-    /// Whether the file that names the owner of the lock is there. It stays behind where a process was killed.
+    /// Returns true if the info file of the lock exists. A killed process leaves it behind.
     pub fn has_lock_info(&self) -> bool {
         held::info_path(&resolve_links(&self.write)).exists()
     }
 }
 
-/// State in one file.
+/// A store with the state in one file.
 pub struct LocalStore {
     paths: LocalPaths,
     progress: Mutex<Progress>,
 }
 
-/// What this store has done so far.
+/// The reads and writes of this store so far.
 #[derive(Default)]
 struct Progress {
-    /// The bytes last read, kept until they are in the backup.
+    /// The bytes of the last read, kept until they are in the backup.
     before: Option<Vec<u8>>,
     has_written: bool,
 }
 
 impl LocalStore {
-    /// A store over these files; nothing is opened yet.
+    /// Creates a store over these files without opening them.
     pub fn new(paths: LocalPaths) -> Self {
         Self { paths, progress: Mutex::default() }
     }
@@ -93,7 +94,7 @@ impl LocalStore {
         if !progress.has_written {
             progress.before = Some(bytes.clone());
         }
-        // With `-state-out` the generation that a write replaces is the one of the other file.
+        // With `-state-out`, a write replaces the other file, so the generation is that of the other file.
         let generation =
             if *path == self.paths.write { here } else { generation_at(&self.paths.write)? };
         Ok(Some(Snapshot { bytes, generation }))
@@ -129,7 +130,7 @@ impl LocalStore {
         if holds { Ok(()) } else { Err(StoreError::Conflict) }
     }
 
-    /// The backup holds what was read; where nothing was read, what is about to be replaced.
+    /// Writes the backup: the bytes that were read, or else the bytes that are about to be replaced.
     fn keep_backup(&self, target: &Path, before: Option<Vec<u8>>) -> Result<(), StoreError> {
         let Some(backup) = &self.paths.backup else { return Ok(()) };
         let before = match before {
@@ -145,7 +146,8 @@ impl LocalStore {
         Ok(())
     }
 
-    /// Although a rename needs the directory only, a state that is read-only is meant to stay as it is.
+    /// Checks that the state can be written. A read-only state file is an error, although a rename needs only the
+    /// directory.
     fn check_writable_now(&self) -> Result<(), StoreError> {
         let target = resolve_links(&self.paths.write);
         check_access(&target, Access::WRITE_OK)?;
@@ -171,7 +173,7 @@ impl LocalStore {
         if existing.as_deref() != Some(id) {
             return Err(StoreError::LockId { given: id.to_owned(), existing });
         }
-        // Whoever gets the lock while its info file lies there knows that the owner is gone.
+        // If the lock can be taken although its info file exists, its owner has ended.
         match held::lock(&target, LockInfo { id: id.to_owned(), ..LockInfo::default() }) {
             Ok(stale) => stale.release_now(),
             Err(StoreError::Locked { .. }) => Err(StoreError::Alive),
@@ -213,12 +215,13 @@ impl StateStore for LocalStore {
     }
 }
 
-/// Whether a file can be put beside this one; directories that are not there yet are made.
+/// Checks that a file can be created beside this one. If its directory is missing, checks the nearest existing
+/// one.
 pub(crate) fn check_directory(target: &Path) -> Result<(), StoreError> {
     check_access(existing_directory(target), Access::WRITE_OK | Access::EXEC_OK)
 }
 
-/// The nearest directory above a path that is there.
+/// The nearest existing directory above a path.
 pub fn existing_directory(path: &Path) -> &Path {
     let is_there = |it: &&Path| it.as_os_str().is_empty() || it.exists();
     match directory_of(path).ancestors().find(is_there) {
@@ -228,7 +231,7 @@ pub fn existing_directory(path: &Path) -> &Path {
     }
 }
 
-/// What is not there is no error.
+/// Checks the access to a path. A missing path is no error.
 fn check_access(path: &Path, access: Access) -> Result<(), StoreError> {
     match rustix::fs::access(path, access).map_err(io::Error::from) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -238,8 +241,8 @@ fn check_access(path: &Path, access: Access) -> Result<(), StoreError> {
     }
 }
 
-/// Reads the whole file, through the locked one if this process has it locked: closing any other handle of a file
-/// drops all POSIX locks that the process has on it.
+/// Reads the whole file. If this process has locked it, the locked handle is used: closing any other handle of the
+/// file would release all POSIX locks that the process has on it.
 fn read_file(path: &Path) -> Result<Option<(Vec<u8>, Generation)>, StoreError> {
     let target = resolve_links(path);
     let held: Option<Arc<HeldFile>> = held::find(&target);
@@ -248,7 +251,7 @@ fn read_file(path: &Path) -> Result<Option<(Vec<u8>, Generation)>, StoreError> {
         None => open_without_waiting(&target).and_then(|file| read_opened(&file)),
     };
     match read {
-        // An empty file is what a lock on a state that does not exist yet leaves behind.
+        // Locking a state that does not exist yet leaves an empty file.
         Ok((bytes, _)) if bytes.is_empty() => Ok(None),
         Ok(read) => Ok(Some(read)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -256,13 +259,14 @@ fn read_file(path: &Path) -> Result<Option<(Vec<u8>, Generation)>, StoreError> {
     }
 }
 
-/// Opens a file for reading. A pipe is opened although it has no writer: what it is is looked at afterwards.
+/// Opens a file for reading. Does not block on a pipe without a writer; the caller checks the file type
+/// afterwards.
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     File::options().read(true).custom_flags(i32::try_from(flags).unwrap_or(0)).open(path)
 }
 
-/// The content of a regular file.
+/// Reads a regular file.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open_without_waiting(path)?;
     check_regular(&file.metadata()?)?;
@@ -271,7 +275,7 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Refuses anything that has no content of its own: a pipe, a socket, a device.
+/// Returns an error for a pipe, a socket or a device, which have no content of their own.
 pub(crate) fn check_regular(metadata: &std::fs::Metadata) -> io::Result<()> {
     if metadata.is_file() || metadata.is_dir() {
         return Ok(());
@@ -287,7 +291,8 @@ fn read_opened(file: &File) -> io::Result<(Vec<u8>, Generation)> {
     Ok((bytes, generation(&metadata)))
 }
 
-/// Inode, size and time: every write of ours makes a new inode, and others change the time.
+/// The generation of a file: its inode, size and time. Every write of this store creates a new inode, and other
+/// tools change the time.
 fn generation(metadata: &std::fs::Metadata) -> Generation {
     let (dev, inode, size) = (metadata.dev(), metadata.ino(), metadata.size());
     if size == 0 {
@@ -311,7 +316,7 @@ fn generation_at(path: &Path) -> Result<Generation, StoreError> {
     }
 }
 
-/// A state path may be a symbolic link; what is replaced and locked is the file that it leads to.
+/// Follows symbolic links from a state path. The file at the end is the one that is replaced and locked.
 pub(crate) fn resolve_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..40 {

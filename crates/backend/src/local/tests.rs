@@ -135,7 +135,7 @@ fn a_lock_survives_reading_and_replacing() {
     assert_eq!(place.names(), ["terraform.tfstate"]);
 }
 
-/// Asks another process, because POSIX locks do not exclude their own.
+/// Tries the lock from another process, because POSIX locks do not exclude their own process.
 fn is_locked_for_others(path: &Path) -> bool {
     let program = std::env::current_exe().expect("this test runs");
     let output = std::process::Command::new(program)

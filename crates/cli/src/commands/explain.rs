@@ -1,4 +1,4 @@
-//! `explain`.
+//! The `explain` command: prints the documentation page of an error or warning.
 
 use std::cmp::Reverse;
 
@@ -12,6 +12,7 @@ use crate::{
     session::{Failure, Session},
 };
 
+/// Runs `explain`: prints the page of an id, or the list of all ids.
 pub(crate) fn run(session: &Session, args: &ExplainArgs) -> Result<Exit, Failure> {
     let Some(given) = &args.id else {
         session.ui.print(&render::page_list(pages::all(), &session.ui.out));
@@ -28,13 +29,14 @@ fn unknown(id: &str) -> Diagnostic {
         Some(near) => format!(" Did you mean \"{near}\"?"),
         None => String::new(),
     };
-    // What was typed is not repeated: it may be anything.
+    // Do not quote the input: it may be anything, even a secret.
     let detail =
         format!("No error or warning has this id.{hint} \"mayfly explain\" lists all ids.");
     Diagnostic::error("unknown-diagnostic", "Nothing to explain", detail)
 }
 
-/// The id that is meant: mistyped, or one that has most of the words.
+/// The id that the user probably meant: the closest spelling, or else the id that shares the most words. `None` if
+/// no id shares a word.
 fn nearest(id: &str) -> Option<&'static str> {
     let ids = || pages::all().iter().map(|(id, _)| *id);
     suggest::closest(id, ids()).or_else(|| {

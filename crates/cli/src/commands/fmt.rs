@@ -1,10 +1,11 @@
-//! `fmt`.
+//! The `fmt` command.
 //!
-//! Start reading at [`run`]. What a text becomes is [`syntax::format()`]'s business; here is which files there are, and what is done with
-//! the result. `docs/fmt.md` is the user's page.
+//! Start reading at [`run`]. [`syntax::format()`] formats a text; this module finds the files and writes or prints
+//! the results. The user documentation is `docs/fmt.md`.
 //!
-//! **Invariant:** a file that did not change is not written, and one with an error neither.
-//! **Invariant:** files are formatted in any order; what is printed comes in the order of the targets.
+//! **Invariant:** a file that does not change is not written, and a file with a syntax error is not written
+//! either.
+//! **Invariant:** files are formatted in any order; the output is in the order of the targets.
 
 mod diff;
 mod replace;
@@ -32,11 +33,12 @@ use crate::{
     session::{Failure, Session},
 };
 
-/// The stack of a thread that formats: expressions nest, and parsing follows them.
+/// The stack size of a formatting thread. Parsing and formatting recurse into nested expressions.
 const STACK: usize = 1 << 26;
-/// How standard input is called where a name is shown.
+/// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
 
+/// Runs `fmt`: formats the targets, and writes or prints what the flags ask for.
 pub(crate) fn run(session: &Session, args: &FmtArgs) -> Result<Exit, Failure> {
     let outcomes = match args.targets.first().is_some_and(|it| it.as_os_str() == "-") {
         true => vec![of_stdin(args)],
@@ -61,14 +63,14 @@ pub(crate) fn run(session: &Session, args: &FmtArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// What came of one target.
+/// The result of one target.
 #[derive(Default)]
 struct Outcome {
-    /// What goes to stdout.
+    /// The text for stdout.
     printed: String,
     is_changed: bool,
     diagnostics: Vec<Diagnostic>,
-    /// The text that the diagnostics point into.
+    /// The text that the diagnostics refer to.
     source: Option<SourceText>,
 }
 
@@ -78,7 +80,7 @@ impl From<Diagnostic> for Outcome {
     }
 }
 
-/// Does the work of all targets on all processors, and gives the results in the order of the targets.
+/// Runs `work` for all targets on all processors. Returns the results in the order of the targets.
 fn side_by_side(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) -> Vec<Outcome> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -93,7 +95,7 @@ fn side_by_side(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) ->
     };
     std::thread::scope(|scope| {
         for _ in 1..processors.min(targets.len()) {
-            // Without another thread this one does everything.
+            // Ignore a failed spawn: the current thread then does the work.
             let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker);
         }
         worker();
@@ -137,7 +139,7 @@ fn of_target(target: &Target, args: &FmtArgs) -> Outcome {
     }
 }
 
-/// Writes and shows what the flags ask for.
+/// Writes the formatted text and shows the changes, as the flags ask for.
 fn done(path: &Path, shown: &str, text: &str, formatted: String, args: &FmtArgs) -> Outcome {
     let is_changed = text != formatted;
     let mut outcome = Outcome { is_changed, ..Outcome::default() };
@@ -159,7 +161,7 @@ fn done(path: &Path, shown: &str, text: &str, formatted: String, args: &FmtArgs)
     outcome
 }
 
-/// What changes. Whoever logs what a check prints would log the secrets of variables files.
+/// The diff of a file. The lines of a variables file are left out: logs of `fmt -check` would contain its secrets.
 fn difference(shown: &str, text: &str, formatted: &str) -> String {
     match shown.ends_with(".tfvars") {
         true => format!("{shown}: its lines are not shown, for variables files may hold secrets\n"),
@@ -167,7 +169,7 @@ fn difference(shown: &str, text: &str, formatted: &str) -> String {
     }
 }
 
-/// The text of a file and what it should be, or what is wrong with it.
+/// The text of a file and its formatted text, or the errors in it.
 fn formatted(bytes: &[u8], shown: &str) -> Result<(String, String), Box<Outcome>> {
     let (text, error) = syntax::decode(bytes);
     let errors = match error {
@@ -197,7 +199,7 @@ fn is_around(block: &ast::Block, place: TextRange) -> bool {
     block.syntax().text_range().contains_range(place)
 }
 
-/// A block as diagnostics name it: `resource "a" "b"`.
+/// The header of a block as diagnostics show it: `resource "a" "b"`.
 fn header(block: &ast::Block) -> String {
     let labels = block.labels().map(|label| format!(" \"{}\"", label.text()));
     block.type_token().map(|it| it.text().to_owned()).into_iter().chain(labels).collect()
@@ -209,7 +211,7 @@ fn syntax_error(error: &SyntaxError, text: &str, shown: &str) -> Diagnostic {
     Diagnostic::error("syntax-error", error.summary.clone(), detail).at(Some(location))
 }
 
-/// A place as details name it: `main.tf:2,2-3`.
+/// A source range as details show it: `main.tf:2,2-3`.
 fn locate(text: &str, shown: &str, place: TextRange) -> String {
     let (line, start) = line_and_column(text, place.start());
     let (last, end) = line_and_column(text, place.end());
@@ -226,7 +228,7 @@ fn line_and_column(text: &str, at: TextSize) -> (usize, usize) {
     (line, before[start..].chars().count() + 1)
 }
 
-/// What is wrong with a target, apart from its text.
+/// An error about a target that is not about its text.
 fn problem(summary: impl Into<String>) -> Diagnostic {
     Diagnostic::error("fmt-target", summary, "")
 }

@@ -1,4 +1,4 @@
-//! `force-unlock`.
+//! The `force-unlock` command.
 
 use db::Diagnostic;
 
@@ -9,6 +9,7 @@ use crate::{
     store,
 };
 
+/// Runs `force-unlock`: removes the lock of the selected workspace's state after a confirmation.
 pub(crate) fn run(session: &Session, args: &ForceUnlockArgs) -> Result<Exit, Failure> {
     session.refuse_other_backends()?;
     if !args.force {

@@ -1,4 +1,5 @@
-//! `import`, and `state adopt`: objects that exist, and those of which nobody knew whether they do.
+//! The commands `import`, which takes an existing object into the state, and `state adopt`, which records the
+//! outcome of a creation that a provider never confirmed.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::{
     variables::{self, VarFlag},
 };
 
-/// What is to be imported, and how.
+/// The object to import, and the options of the import.
 struct Request<'a> {
     address: ResourceInstance,
     id: &'a str,
@@ -28,7 +29,7 @@ struct Request<'a> {
     purpose: store::Purpose,
 }
 
-/// `import`.
+/// Runs `import`.
 pub(crate) fn run(
     session: &Session,
     args: &ImportArgs,
@@ -37,7 +38,7 @@ pub(crate) fn run(
     let address = address(&args.address)?;
     signals::listen(session);
     let open = store::open(session, &args.state, store::Purpose::Import)?;
-    // Whoever finds the object of a creation that was never answered may say so in either way.
+    // An `import` to the address of an unconfirmed creation also records its outcome, as `state adopt` does.
     let answers = open.uncertain.iter().rfind(|it| it.address == address).map(|it| it.number);
     let request = Request {
         address,
@@ -50,7 +51,7 @@ pub(crate) fn run(
     import(session, open, &request, flags)
 }
 
-/// `state adopt`.
+/// Runs `state adopt`.
 pub(crate) fn adopt(
     session: &Session,
     args: &StateAdoptArgs,

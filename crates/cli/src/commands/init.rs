@@ -1,4 +1,4 @@
-//! `init`: modules, providers and the lock file.
+//! The `init` command: installs modules and providers, and writes the lock file.
 
 use std::path::Path;
 
@@ -18,9 +18,10 @@ use crate::{
     store,
 };
 
+/// Runs `init`.
 pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     refuse_contradictions(args)?;
-    // What was installed before may be broken, and be put right.
+    // Start without the installed modules: they may be broken, and `init` repairs them.
     let mut project = match args.get {
         true => session.project_with(Manifest::new())?,
         false => session.project_to_init()?,
@@ -86,8 +87,9 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     let locks = Locks { modules: module_locks, ..installed.locks };
     write_locks(session, args, &before, &locks)?;
     session.ui.line(SUCCESS);
-    // A hint for the first `validate`, and all that the language server will have. A provider that cannot run here may still be
-    // installed: for a container, for another machine, for one that is only looked at.
+    // Fill the schema cache, which makes the first `validate` faster and is the only source of schemas for the
+    // language server. A provider may be installed that cannot run on this machine, for example for a container.
+    // That is not an error.
     if let Ok(executables) = ProviderExecutables::locate(session, &requirements) {
         executables.read_ahead(session, requirements.keys());
     }
@@ -136,14 +138,15 @@ Mayfly has made some changes to the provider dependency selections recorded
 in the .terraform.lock.hcl file. Review those changes and commit them to your
 version control system if they represent changes you intended to make.";
 
-/// Other words for what is ours alone: people look for those above where providers changed.
+/// The message for changed module packages. Its wording differs from the message about provider selections, which
+/// users and scripts search for.
 const MODULES_RELOCKED: &str = "
 Mayfly has made some changes to the module package selections recorded
 in the .terraform.lock.hcl file. Review those changes and commit them to your
 version control system if they represent changes you intended to make.";
 
-/// The state that there is: what it holds must be destroyed by its provider when the configuration no longer names that. `None` if
-/// none can be read; a command that needs it says why.
+/// The current state. Its objects need their providers for destruction even if the configuration no longer names
+/// them. `None` if no state can be read; a command that needs the state reports the reason.
 fn present_state(session: &Session, project: &Project, place: LocalBackend) -> Option<State> {
     let place = place::check(session, place).ok()?;
     let paths = place::workspaces(&place).paths(&session.workspace()).ok()?;
@@ -153,7 +156,8 @@ fn present_state(session: &Session, project: &Project, place: LocalBackend) -> O
     Some(state)
 }
 
-/// What the flags say of the backend. Where the configuration has none, they do nothing.
+/// The backend arguments of the flags. If the configuration has no backend block, the flags have no effect and a
+/// warning is shown.
 fn backend_config(
     session: &Session,
     project: &Project,

@@ -1,4 +1,4 @@
-//! `lsp`: the language server, with what `init` has left for it.
+//! The `lsp` command: runs the language server, with the modules and providers that `init` installed.
 
 use std::{
     collections::BTreeMap,
@@ -21,6 +21,7 @@ use crate::{
     variables,
 };
 
+/// Runs the language server until the editor ends it.
 pub(crate) fn run(session: Session) -> Exit {
     let system = match OsSystem::new() {
         Ok(system) => Arc::new(system.waiting_for_pipes(failpoint::reads_pipes())),
@@ -32,14 +33,14 @@ pub(crate) fn run(session: Session) -> Exit {
     let installation = Arc::new(OnDisk { session: Mutex::new(Arc::clone(&session)) });
     let served = lsp::serve(tokio::io::stdin(), tokio::io::stdout(), system, installation);
     let in_good_order = session.runtime.block_on(served);
-    // A thread may wait for standard input, and the runtime would wait for the thread.
+    // Do not drop the session: its runtime would wait for a thread that may still be blocked on standard input.
     std::mem::forget(session);
     if in_good_order { Exit::Success } else { Exit::Failure }
 }
 
-/// Installed modules, and schemas that can be had without a process.
+/// The modules and schemas that are available on disk. No process is started for them.
 struct OnDisk {
-    /// The environment. A lock, because a session is one thread's.
+    /// The environment. Behind a lock, because a session must not be used by two threads at once.
     session: Mutex<Arc<Session>>,
 }
 
@@ -83,7 +84,8 @@ impl Installation for OnDisk {
     }
 }
 
-/// One provider at a time: that one is not installed says nothing of the others.
+/// The schemas of one provider. Each provider is looked up separately, so that one that is not installed does not
+/// affect the others.
 fn schemas_of(
     session: &Session,
     root: &Path,

@@ -1,4 +1,4 @@
-//! `metadata functions`.
+//! The `metadata functions` command.
 
 use db::Diagnostic;
 use serde_json::{Map, Value as Json, json};
@@ -13,9 +13,10 @@ use crate::{
     session::{Failure, Session},
 };
 
-/// `1.0` of the reference's format.
+/// The version of OpenTofu's JSON format for function signatures.
 const FORMAT: &str = "1.0";
 
+/// Runs `metadata functions`: prints the signatures of all functions as JSON.
 pub(crate) fn functions(session: &Session, args: &MetadataFunctionsArgs) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly metadata functions` command requires the `-json` flag.";
@@ -46,7 +47,7 @@ fn signature(function: &Function) -> Json {
     Json::Object(signature)
 }
 
-/// The type of the result while nothing is known of any argument but what its parameter says.
+/// The type of the result if each argument is an unknown value of its parameter's type.
 fn returns(function: &Function) -> Type {
     let parameters = function.params.iter().chain(&function.variadic);
     let args: Vec<Value> = parameters.map(|it| Value::unknown(it.shape.ty())).collect();

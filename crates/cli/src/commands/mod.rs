@@ -20,7 +20,8 @@ use std::io::Write;
 
 use crate::exit::Exit;
 
-/// Serves one of this program's own providers to the process that started this one.
+/// Runs one of the bundled providers as a plugin server for the parent process, which is another instance of this
+/// program.
 pub(crate) fn serve_bundled(source: &str) -> Exit {
     let found = ::providers::bundled().into_iter().find(|it| it.source.to_string() == source);
     let Some(bundled) = found else {
@@ -36,13 +37,13 @@ pub(crate) fn serve_bundled(source: &str) -> Exit {
     }
 }
 
-/// No command was given.
+/// Prints the help text for a command line without a command.
 pub(crate) fn help(text: &str) -> Exit {
     let _ = write!(std::io::stderr(), "{text}");
     Exit::NoCommand
 }
 
-/// Something that every command needs is missing.
+/// Reports that a resource which every command needs, such as the runtime, cannot be created.
 pub(crate) fn environment_error(what: &str, error: &std::io::Error) -> Exit {
     let _ = writeln!(std::io::stderr(), "{what}: {error}");
     Exit::Failure

@@ -1,4 +1,4 @@
-//! `output`.
+//! The `output` command.
 
 use db::Diagnostic;
 
@@ -9,6 +9,7 @@ use crate::{
     store,
 };
 
+/// Runs `output`: prints one or all output values of the root module from the state.
 pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure> {
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let state = &open.file.state;

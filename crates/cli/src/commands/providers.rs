@@ -1,4 +1,4 @@
-//! `providers schema`.
+//! The `providers schema` command.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use crate::{
     store,
 };
 
+/// Runs `providers schema`: prints the schemas of all providers as JSON.
 pub(crate) fn schema(session: &Session, args: &ProvidersSchemaArgs) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly providers schema` command requires the `-json` flag.";

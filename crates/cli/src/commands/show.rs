@@ -1,4 +1,4 @@
-//! `show`.
+//! The `show` command.
 
 use std::{io, path::Path};
 
@@ -14,6 +14,7 @@ use crate::{
     store,
 };
 
+/// Runs `show`: prints the current state, a state file, or a saved plan.
 pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
     match &args.path {
         None => {
@@ -60,7 +61,7 @@ fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
 
 fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Result<Exit, Failure> {
     if file.state.is_empty() {
-        // No provider has to say anything, whatever the configuration needs.
+        // An empty state needs no schemas, so no provider has to be installed.
         session.ui.line(&match args.json {
             true => state_json(file, &|_| None),
             false => "The state file is empty. No resources are represented.".to_owned(),
@@ -92,7 +93,7 @@ fn state_json(file: &StateFile, schemas: render::Schemas<'_>) -> String {
 
 fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
     let mut file = operation::read_plan(session, path)?;
-    // What is in the working directory has nothing to do with it.
+    // The plan file contains everything; the configuration in the working directory is not used.
     planned::take(session, &file.plan)?;
     let (project, locks) = (planned::project(session, &file)?, planned::locks(&file)?);
     let executables = session.providers_at_hand(&project, &mut file.prior_state.state, &locks);

@@ -1,4 +1,4 @@
-//! `state list` and `state show`.
+//! The commands `state list` and `state show`.
 
 use addr::{AbsResource, ResourceInstance, Target};
 use db::{Diagnostic, Sources};
@@ -13,6 +13,7 @@ use crate::{
 
 const UNKNOWN: &str = "no-such-instance";
 
+/// Runs `state list`: prints the addresses of the selected instances.
 pub(crate) fn list(session: &Session, args: &StateListArgs) -> Result<Exit, Failure> {
     let open = existing(session, args.state.as_deref())?;
     let state = &open.file.state;
@@ -32,7 +33,7 @@ pub(crate) fn list(session: &Session, args: &StateListArgs) -> Result<Exit, Fail
 /// The instances that the addresses select, in the order of the addresses.
 ///
 /// # Errors
-/// A diagnostic for each address that selects nothing.
+/// One diagnostic for each address that selects nothing.
 fn selected<'s>(
     state: &'s State,
     addresses: &[String],
@@ -122,8 +123,10 @@ fn has_id(instance: &Instance, id: &str) -> bool {
 const ONE_INSTANCE: &str = "This command requires that the address references one specific instance. To view the available instances, use \"mayfly state list\". Please \
                             modify the address to reference a specific instance.";
 
+/// Runs `state show`: prints the attributes of one instance.
 pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Failure> {
-    // The address is checked first, as by the reference, which says nothing of a state then.
+    // Check the address before the state, as OpenTofu does: with an invalid address there is no error about the
+    // state.
     let address = addr::parse_resource_instance(&args.address).map_err(|_| {
         let summary = format!("Error parsing instance address {:?}", args.address);
         Diagnostic::error("invalid-address", summary, ONE_INSTANCE)
@@ -150,7 +153,7 @@ pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Fail
 
 fn existing(session: &Session, path: Option<&std::path::Path>) -> Result<OpenState, Failure> {
     let open = store::open_unlocked(session, path)?;
-    // A journal may have what no state was written of so far.
+    // A journal may have changes for a state that was never written.
     if !open.exists() && open.file.state.is_empty() {
         let detail = "State management commands require a state file. Run this command in a directory where Mayfly has been run or use the -state \
                       flag to point the command to a specific state location.";

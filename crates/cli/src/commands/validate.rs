@@ -1,4 +1,4 @@
-//! `validate`.
+//! The `validate` command.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::{
     variables::{self, VarFlag},
 };
 
+/// Runs `validate`: checks the configuration and prints its diagnostics.
 pub(crate) fn run(
     session: &Session,
     args: &ValidateArgs,
@@ -22,7 +23,7 @@ pub(crate) fn run(
             let (mut diagnostics, mut program) = loaded.project.checked();
             let is_doubt = |it: &Diagnostic| it.id == db::diagnostic::POSSIBLY_EPHEMERAL;
             if diagnostics.iter().any(is_doubt) && session.give_values(&mut loaded.project) {
-                // What today's values make of the conditions is told as well.
+                // Check again with the values of variables, which decide some of the uncertain conditions.
                 (diagnostics, program) = loaded.project.checked();
             }
             let found = (diagnostics, program);
@@ -40,7 +41,7 @@ pub(crate) fn run(
                 without_repeated_sizes(&mut diagnostics);
             }
             let sources = program.sources.clone();
-            // The process is about to end, and takes its memory along faster than anyone could give it back.
+            // Leak the memory on purpose: the process ends now, and freeing it piece by piece takes longer.
             std::mem::forget((loaded, program));
             (diagnostics, sources)
         }
@@ -60,7 +61,7 @@ pub(crate) fn run(
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-/// What is wrong with a configuration that the analysis finds nothing wrong with.
+/// Problems that need more than static analysis: conditions of providers, and values that are too large.
 fn beyond_analysis(
     session: &Session,
     loaded: &Loaded,
@@ -76,7 +77,7 @@ fn beyond_analysis(
     operation::validate_with_providers(session, loaded, program)
 }
 
-/// A value that does not fit needs no warning that it may not.
+/// Drops the warnings that a value may be too large if there is an error about a value that is.
 fn without_repeated_sizes(diagnostics: &mut Vec<Diagnostic>) {
     let is_refused = |it: &Diagnostic| it.id == hir::eval::TOO_LARGE && it.is_error();
     if diagnostics.iter().any(is_refused) {

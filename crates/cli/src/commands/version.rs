@@ -1,4 +1,4 @@
-//! `version`.
+//! The `version` command.
 
 use packages::Platform;
 
@@ -8,6 +8,7 @@ use crate::{
     session::{Failure, Session},
 };
 
+/// Runs `version`: prints the version, the platform and the versions of the locked providers.
 pub(crate) fn run(session: &Session, args: &VersionArgs) -> Result<Exit, Failure> {
     let locks = session.locks()?;
     let platform = Platform::current();

@@ -1,4 +1,4 @@
-//! The module half of `init`: packages that calls lead to are got, and the modules in them are read for further calls.
+//! The module part of `init`: downloads the packages of module calls, and reads their modules for further calls.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,11 +25,12 @@ use crate::{
     session::{self, Failure, Session},
 };
 
-/// Installs what the calls of a configuration lead to. Gives the configuration with everything that it calls, and the locks of
-/// its packages.
+/// Installs the modules that a configuration calls. Returns the configuration with all of its modules, and the
+/// locks of the module packages.
 ///
 /// # Errors
-/// For packages that cannot be had, and for a configuration that cannot be read with them; then what is in place stays.
+/// Diagnostics for packages that cannot be installed, and for a configuration that cannot be read. The installed
+/// modules then stay unchanged.
 pub(crate) fn install(
     session: &Session,
     args: &InitArgs,
@@ -74,22 +75,22 @@ pub(crate) fn install(
 struct Installation<'a> {
     session: &'a Session,
     target: &'a Path,
-    /// What was in place before, perhaps by other tools.
+    /// The manifest before this run. Other tools may have written it.
     before: ModuleManifest,
     theirs: Manifest,
     installer: ModuleInstaller<'a>,
     manifest: Manifest,
-    /// By which calls each directory was reached first.
+    /// The dotted path of calls through which each directory was first reached.
     keys: BTreeMap<Arc<str>, String>,
     problems: Vec<Diagnostic>,
-    /// The packages that could not be had: once is enough to be told of each.
+    /// The packages that could not be installed. Each one is reported only once.
     failed: BTreeSet<String>,
     is_announced: bool,
     upgrade: bool,
 }
 
 impl Installation<'_> {
-    /// Reads, installs what is called, and reads again, until nothing is called that is not in place.
+    /// Reads the configuration and installs the modules that it calls, until every called module is installed.
     fn run(&mut self) -> Result<Project, Failure> {
         self.manifest = Manifest::new();
         self.keys = BTreeMap::new();
@@ -115,7 +116,7 @@ impl Installation<'_> {
         self.manifest.values().map(Vec::len).sum()
     }
 
-    /// The version of what another tool put into a directory.
+    /// The version that another tool recorded for a directory.
     fn version_in(&self, dir: &str) -> Option<&str> {
         let record = self.before.modules.values().find(|it| *it.dir == *dir);
         record.and_then(|it| it.version.as_deref())
@@ -142,7 +143,7 @@ impl Installation<'_> {
         if known.iter().any(|it| it.is_of(&call.source)) {
             return;
         }
-        // What is no address is told of by the analysis.
+        // The analysis reports an invalid source address.
         let Ok(source) = ModuleSource::parse(&call.source) else { return };
         if self.failed.contains(&source.package.to_string()) {
             return;
@@ -161,7 +162,7 @@ impl Installation<'_> {
         }
     }
 
-    /// A module of a package can call what is in the package.
+    /// Reports a local source that leads out of the module package of its caller.
     fn escaping(&self, caller: &str, source: &str) -> Option<Diagnostic> {
         let package = module_package_below(self.target, Path::new(caller))?;
         let called = local_module_directory(caller, source);
@@ -213,7 +214,8 @@ impl Installation<'_> {
         Ok(Arc::from(directory.to_string_lossy().as_ref()))
     }
 
-    /// What is wrong if a directory of a package is there and holds no module, as that of a package of many modules does.
+    /// The error for a package directory that exists but contains no module, for example in a package with many
+    /// modules.
     fn no_module(&self, source: &ModuleSource, directory: &Path) -> Option<Diagnostic> {
         let ModuleSource { package, subdir } = source;
         let Ok(entries) = self.session.system.list_directory(directory) else {
@@ -247,7 +249,7 @@ impl Installation<'_> {
         Some(Diagnostic::error("module-subdirectory", "Unreadable module directory", detail))
     }
 
-    /// What another tool put in place for the same call.
+    /// The module that another tool installed for the same call, if it is still in place.
     fn theirs_for(
         &self,
         source: &ModuleSource,
@@ -261,7 +263,7 @@ impl Installation<'_> {
         is_there.then_some(theirs)
     }
 
-    /// Takes over what another tool installed and this one cannot: from now on it is locked.
+    /// Locks a package that another tool installed and that this program cannot download.
     fn adopted(
         &mut self,
         source: &ModuleSource,
@@ -271,7 +273,7 @@ impl Installation<'_> {
         let package = module_package_below(self.target, Path::new(&*dir));
         let package = package.unwrap_or_else(|| self.target.to_owned());
         let version = self.version_in(&dir).map(str::to_owned);
-        // They may have it from another registry than is the default here.
+        // The other tool may use another default registry.
         let origin = ModuleSource::parse(&theirs.source).unwrap_or_else(|_| source.clone());
         let address = locked_address(&origin.package, version.as_deref());
         let adopted = self.installer.adopt(&address, &package);
@@ -333,7 +335,7 @@ fn unsettled(error: ModuleInstallError) -> Diagnostic {
     Diagnostic::error("module-download", "Failed to install module", detail)
 }
 
-/// Which revisions are others now.
+/// Lists the packages whose locks changed.
 fn tell_of_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, ModuleLock>) {
     let short = |lock: &ModuleLock| {
         let shown = lock.revision.as_deref().or(lock.hashes.first().map(packages::Hash::as_str));

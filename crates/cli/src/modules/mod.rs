@@ -1,4 +1,4 @@
-//! Module calls as `init` lists them and plan files keep them, and the packages that they lead to.
+//! The module calls as `init` lists them and as plan files contain them, and their packages.
 
 mod install;
 mod verify;
@@ -18,13 +18,13 @@ pub(crate) use self::{
 };
 use crate::session::{Failure, Session};
 
-/// Paths double with each module that is called twice by one that is called twice.
+/// The maximum number of paths of module calls. Their number can grow exponentially with the call depth.
 const MOST_PATHS: usize = 100_000;
 
-/// Every path of module calls.
+/// All paths of module calls.
 ///
 /// # Errors
-/// A diagnostic if there are so many that listing them would not end.
+/// A diagnostic if there are more than [`MOST_PATHS`].
 pub(crate) fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
     let paths: Vec<ModulePath<'_>> = program.module_paths().take(MOST_PATHS + 1).collect();
     match paths.len() > MOST_PATHS {
@@ -39,8 +39,8 @@ pub(crate) fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
     }
 }
 
-/// Writes down where modules lie, as other tools expect it. Lists those that were not there before; all of them if they are to be
-/// upgraded.
+/// Writes the module manifest in the format of other tools, and lists the new modules. With `upgrade`, all modules
+/// are listed.
 fn write_manifest(
     session: &Session,
     program: &Program,
@@ -64,7 +64,7 @@ fn write_manifest(
         Some(directory) => std::fs::create_dir_all(directory),
         None => Ok(()),
     };
-    // Others may work in this directory, too.
+    // Written with the default file mode, because other users may work in this directory too.
     written.and_then(|()| std::fs::write(&file, text)).map_err(|error| {
         let detail = format!(
             "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another directory for what \"mayfly init\" keeps.",
@@ -74,7 +74,8 @@ fn write_manifest(
     })
 }
 
-/// What somebody else wrote of a module that is still theirs stays: its version, and its registry.
+/// The new manifest. For modules that another tool installed, the old entry with its version and registry address
+/// is kept.
 fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest {
     let record = |path: &ModulePath<'_>| {
         let dir = path.module.dir.to_string();
@@ -90,13 +91,13 @@ fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest
     ModuleManifest { modules }
 }
 
-/// Whether it is of a kind that only other tools put in place.
+/// Returns true if a module is of a kind that only other tools install.
 fn is_theirs(record: &ModuleRecord) -> bool {
     let source = ModuleSource::parse(&record.source);
     source.is_ok_and(|it| !matches!(it.package.getter, Getter::Git | Getter::File))
 }
 
-/// A source without needless steps; other tools compare it with what they make of the configuration's.
+/// A source in the normalized form of the manifest. Other tools compare it with the source in the configuration.
 fn as_others_write(source: &str) -> String {
     if source.is_empty() {
         return String::new();
@@ -111,7 +112,7 @@ fn as_others_write(source: &str) -> String {
     }
 }
 
-/// A source as it may be written down: as it stands, unless there is a password or a key in it.
+/// A source that can be written to a file: unchanged, or with passwords and keys removed if it has any.
 pub(crate) fn without_password(source: &str) -> String {
     let secrets = ["@", "sshkey="];
     match ModuleSource::parse(source) {
@@ -120,7 +121,7 @@ pub(crate) fn without_password(source: &str) -> String {
     }
 }
 
-/// The address under which a package is locked; a registry's with the version that was selected.
+/// The address under which a package is locked. For a registry package it includes the selected version.
 fn locked_address(package: &ModulePackage, version: Option<&str>) -> String {
     match version {
         Some(version) => format!("{package}?version={version}"),

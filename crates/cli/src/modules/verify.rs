@@ -1,4 +1,4 @@
-//! Whether the packages that a configuration uses are those that are locked.
+//! Compares the installed module packages with their locks.
 
 use std::{
     collections::BTreeSet,
@@ -15,19 +15,19 @@ use packages::{
 use super::locked_address;
 use crate::session::{Failure, Session};
 
-/// Whose locks packages are held against.
+/// The source of the locks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// Those of the working directory.
+    /// The lock file of the working directory.
     Directory,
-    /// Those that a saved plan was made with.
+    /// The locks in a saved plan.
     Plan,
 }
 
-/// Compares the packages in place with their locks, before anything of them is read. Gives warnings.
+/// Compares the installed packages with their locks, before any module in them is read. Returns warnings.
 ///
 /// # Errors
-/// For packages that are not what is locked.
+/// Diagnostics for packages that differ from their locks.
 pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Diagnostic>, Failure> {
     let modules = session.modules_dir();
     let manifest = session.read_manifest()?;
@@ -39,7 +39,7 @@ pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Dia
             continue;
         };
         let address = locked_address(&source.package, record.version.as_deref());
-        // Of what is not there at all, the calls have something to say.
+        // Skip a missing directory: the analysis reports the calls to it.
         if !session.system.is_directory(dir) {
             continue;
         }
@@ -70,17 +70,17 @@ pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Dia
     }
 }
 
-/// Where the package of a module is, if it is where one can be: in a directory of its own below the modules directory. The
-/// manifest is no part of what is locked, and not believed.
+/// The directory of a module's package. `None` if the package is not in a directory of its own below the modules
+/// directory. The manifest is not locked, so its paths are not trusted.
 fn place(modules: &Path, source: &ModuleSource, lock: &ModuleLock, dir: &Path) -> Option<PathBuf> {
     let package = module_package_below(modules, dir)?;
     let is_normal = normalize(dir).as_os_str() == dir.as_os_str();
-    // In a package of a registry, which others unpack, the module may lie deeper.
+    // In a registry package, which other tools unpack, the module may be in a deeper directory.
     let is_module = lock.directory.is_none() || normalize(&package.join(&source.subdir)) == dir;
     (is_normal && is_module).then_some(package)
 }
 
-/// What is locked of a package of a registry, where it is another version.
+/// The end of a message that names the locked version of a registry package. `None` if no version of it is locked.
 fn other_version(package: &ModulePackage, locks: &Locks) -> Option<String> {
     let prefix = format!("{package}?version=");
     let mut versions = locks.modules.keys().filter_map(|it| it.strip_prefix(&prefix));
@@ -155,7 +155,7 @@ fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
     (!names.is_empty()).then(|| Diagnostic::warning("module-package-unlocked", summary, detail))
 }
 
-/// A few names, and how many more there are.
+/// Lists a few names and the number of further ones.
 pub(super) fn listed(names: &[String]) -> String {
     const MOST: usize = 5;
     let shown: Vec<String> = names.iter().take(MOST).map(|it| format!("\"{it}\"")).collect();

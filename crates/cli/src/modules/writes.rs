@@ -1,4 +1,4 @@
-//! Whether modules write into their own directories.
+//! Detects modules that write into their own directories.
 
 use std::{
     collections::BTreeMap,
@@ -12,8 +12,8 @@ use packages::{Snapshot, module_package_below};
 use super::verify::listed;
 use crate::session::Session;
 
-/// The directories of the modules that a program calls, as they were before it ran. The root module's is the user's to
-/// write into.
+/// Snapshots of the directories of called modules from before a run. The root module is left out, because the user
+/// may write there.
 pub(crate) struct ModuleDirectories {
     before: Vec<Looked>,
 }
@@ -32,7 +32,7 @@ fn look(directory: &Path, is_package: bool) -> Option<Snapshot> {
 }
 
 impl ModuleDirectories {
-    /// Looks at them. One that cannot be looked at, or has too many files, is not looked at later either.
+    /// Takes the snapshots. A directory that cannot be read, or has too many files, is skipped.
     pub(crate) fn of(session: &Session, program: &Program) -> ModuleDirectories {
         let modules = session.modules_dir();
         let called = program.modules[1..].iter().map(|it| Path::new(&*it.dir));
@@ -44,7 +44,7 @@ impl ModuleDirectories {
             .filter(|(it, _)| !is_above_root(it))
             .collect();
         directories.sort();
-        // What lies in another one is looked at with it.
+        // A directory inside of another one is part of that one's snapshot.
         directories.dedup_by(|(next, _), (kept, _)| next.starts_with(&*kept));
         let looked = directories.into_iter().filter_map(|(directory, is_package)| {
             let before = look(&directory, is_package)?;
@@ -53,7 +53,7 @@ impl ModuleDirectories {
         ModuleDirectories { before: looked.collect() }
     }
 
-    /// A warning if files in them changed since.
+    /// Returns a warning if files in the directories changed since the snapshot.
     pub(crate) fn changes(&self, program: &Program) -> Option<Diagnostic> {
         let changed = self.before.iter().flat_map(|looked| {
             let now = look(&looked.directory, looked.is_package);
@@ -65,7 +65,7 @@ impl ModuleDirectories {
     }
 }
 
-/// Whether the root module lies in a directory: then anything may be written there.
+/// Returns true if a directory contains the root module. Changes are allowed there.
 fn is_above_root(directory: &Path) -> bool {
     directory.components().all(|it| matches!(it, std::path::Component::ParentDir))
         || std::fs::canonicalize(directory).is_ok_and(|directory| {
@@ -78,7 +78,7 @@ fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
         program.module_paths().take(super::MOST_PATHS).filter(|it| !it.key.is_empty()).collect();
     let mut of_modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files {
-        // The deepest module is the one that the file lies beside; of the calls that lead to it, the first.
+        // The deepest module directory that contains the file. If several calls lead to it, the first one.
         let above = paths.iter().rev().filter(|it| file.starts_with(&*it.module.dir));
         let module = above.max_by_key(|it| it.module.dir.len());
         let module = module.map_or_else(

@@ -1,8 +1,9 @@
-//! A state file of 0 bytes that was a state before.
+//! Detects a state file of 0 bytes that had content before.
 //!
-//! No program writes such a state: a copy was cut off, a disk was full, or `> terraform.tfstate` was typed. To go on as if there were no
-//! state would create everything a second time. Without a trace of an earlier state it is no state, as for OpenTofu: the lock on a state
-//! that does not exist yet is such a file, and stays behind where its process is killed.
+//! No program writes such a state. A copy was interrupted, the disk was full, or the shell truncated the file.
+//! Treating it as an empty state would create every object a second time. A file of 0 bytes without a backup
+//! counts as no state, as in OpenTofu: locking a state that does not exist yet creates such a file, which stays if
+//! the process is killed.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use state::StateFile;
 
 use crate::session::{Failure, Session};
 
-/// Refuses a state of 0 bytes beside a backup that is not empty, unless the file is there for a lock only (`is_of_lock`).
+/// Refuses a state of 0 bytes with a non-empty backup, unless the file exists for a lock only (`is_of_lock`).
 pub(super) fn refuse(
     session: &Session,
     paths: &LocalPaths,

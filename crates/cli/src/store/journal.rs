@@ -1,15 +1,16 @@
-//! Writing a journal: one thread takes everything that was taken down meanwhile, and makes it durable at once.
+//! Writes a journal. One thread takes all pending records and makes them durable with a single sync.
 //!
 //! ```text
-//!   take ─► ┐                         ┌─► durable: all who wait for these
+//!   take ─► ┐                         ┌─► durable: all callers that wait
 //!   take ─► ├ pending ─► one entry ─► sync
-//!   take ─► ┘    └── what comes meanwhile is in the next entry
+//!   take ─► ┘    └── records of the meantime are the next entry
 //! ```
 //!
-//! What nobody waits for is written with what somebody waits for, or a little later. A run that nobody had to wait in, and
-//! that ends soon, writes no journal at all: its state has everything.
+//! Records that no caller waits for are written together with the next records that one waits for, or after a
+//! short delay. A short run in which no caller waits writes no journal at all: the state at its end contains
+//! everything.
 //!
-//! **Invariant:** records reach the storage in the order in which they were taken down.
+//! **Invariant:** records reach the storage in the order of the calls of [`Writer::take`].
 
 use std::{
     panic::AssertUnwindSafe,
@@ -30,10 +31,10 @@ use tokio::sync::oneshot;
 
 use crate::failpoint;
 
-/// How long records lie about that nobody waits for.
+/// The maximum delay of records that no caller waits for.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Why something is not in the journal. All who waited for it get the same.
+/// The error of a failed journal write. All waiting callers receive the same one.
 pub(crate) type Fault = Arc<StoreError>;
 
 /// Writes the journal of one command.
@@ -46,32 +47,32 @@ pub(crate) struct Writer {
 struct Shared {
     store: Arc<dyn JournalStore>,
     queue: Mutex<Queue>,
-    /// Told when there is something to write.
+    /// Notified when there are records to write.
     wake: Condvar,
 }
 
 struct Queue {
-    /// What the journal begins with.
+    /// The first record of the journal.
     begin: Begin,
-    /// What runs before this one left unresolved.
+    /// Unresolved intents of earlier runs.
     carried: Vec<Intent>,
-    /// Records that no entry has.
+    /// Encoded records that are not written yet.
     pending: Vec<u8>,
-    /// How many records were taken down, and how many of them are durable.
+    /// The number of records taken. `durable` is the number of durable ones.
     taken: u64,
     durable: u64,
-    /// Who waits, and for how many records.
+    /// The waiting callers, each with the number of records that must be durable.
     waiters: Vec<(u64, oneshot::Sender<Result<(), Fault>>)>,
     uncertain: Uncertain,
-    /// Whether an entry of this command is in the storage, or on its way there.
+    /// True if an entry of this command is in the storage, or is being written.
     is_begun: bool,
     is_closing: bool,
-    /// Whether what writes has panicked.
+    /// True if the writing thread has panicked.
     is_broken: bool,
 }
 
 impl Writer {
-    /// A journal of which nothing is written so far.
+    /// Creates a journal without writing anything.
     pub(crate) fn new(store: Arc<dyn JournalStore>, begin: Begin, carried: Vec<Intent>) -> Writer {
         let last = carried.iter().map(|it| it.number).max().unwrap_or(0);
         let mut uncertain = Uncertain::default();
@@ -96,27 +97,27 @@ impl Writer {
         }
     }
 
-    /// A number that no record of this journal has.
+    /// A new record number for this journal.
     pub(crate) fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Where the journal is.
+    /// The location of the journal, for messages.
     pub(crate) fn place(&self) -> String {
         self.shared.store.place()
     }
 
-    /// Creations that nobody knows the outcome of.
+    /// The creations whose outcome is unknown.
     pub(crate) fn uncertain(&self) -> Vec<Intent> {
         self.shared.queue().uncertain.all()
     }
 
-    /// Whether the storage has something of this command, or will have.
+    /// Returns true if an entry of this command is in the storage, or is being written.
     pub(crate) fn is_begun(&self) -> bool {
         self.shared.queue().is_begun
     }
 
-    /// Takes a record down; it is written soon.
+    /// Adds a record. It is written within [`PATIENCE`], or when a caller waits for it.
     pub(crate) fn take(&self, record: &Record) -> Result<(), EncodeError> {
         let mut text = Vec::new();
         record.write(&mut text)?;
@@ -126,7 +127,7 @@ impl Writer {
         queue.pending.extend(text);
         queue.taken += 1;
         drop(queue);
-        // Whoever is told begins to wait anew, so only the first tells.
+        // Notify for the first pending record only: each notification restarts the delay.
         if is_first {
             self.shared.wake.notify_one();
         }
@@ -134,7 +135,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends when everything that was taken down so far is durable.
+    /// Waits until all records that were added so far are durable.
     pub(crate) async fn durable(&self) -> Result<(), Fault> {
         let waits = {
             let mut queue = self.shared.queue();
@@ -150,20 +151,20 @@ impl Writer {
             waits
         };
         if !self.ensure_thread() {
-            // Who waits writes.
+            // Without a thread, the caller writes.
             self.shared.write_waited();
         }
         self.shared.wake.notify_one();
         waits.await.unwrap_or_else(|_| Err(Arc::new(self.ended())))
     }
 
-    /// The same for who is no task.
+    /// Blocking version of [`Writer::durable`], for callers outside of the async runtime.
     pub(crate) fn durable_now(&self) -> Result<(), Fault> {
         futures::executor::block_on(self.durable())
     }
 
-    /// Whether nothing is in the storage and nobody has waited for anything: then what is pending may be dropped, because a
-    /// state that is about to be written has it all.
+    /// Drops the pending records if no entry was written or is being written. Returns true if it did. The caller
+    /// then writes a state that contains all changes.
     pub(crate) fn drop_pending(&self) -> bool {
         let mut queue = self.shared.queue();
         if queue.is_begun {
@@ -174,10 +175,11 @@ impl Writer {
         true
     }
 
-    /// Ends the journal: what is left of it is what nobody knows. `begin` says which state it stands on from here on.
+    /// Ends the journal. It is removed, or reduced to the intents whose outcome is unknown. `begin` describes the
+    /// final state.
     ///
     /// # Errors
-    /// Where the storage fails. The journal that it has is good then, only longer than it needs to be.
+    /// The storage fails. The old journal then stays. It is valid, only longer than necessary.
     pub(crate) fn end(&self, begin: Begin) -> Result<(), StoreError> {
         self.close();
         let queue = self.shared.queue();
@@ -193,13 +195,13 @@ impl Writer {
         }
     }
 
-    /// What those get whom the thread did not answer.
+    /// The error for callers whose request the thread did not answer.
     fn ended(&self) -> StoreError {
         let source = std::io::Error::other("what writes it has ended");
         StoreError::Io { action: "write", path: self.place().into(), source }
     }
 
-    /// Whether a thread writes.
+    /// Starts the writing thread. Returns false if it cannot be started.
     fn ensure_thread(&self) -> bool {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_some() {
@@ -221,7 +223,7 @@ impl Writer {
         self.shared.wake.notify_one();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // A panic in there was reported, and the state is written all the same.
+            // Ignore a panic of the thread: it was reported, and the state is written in any case.
             let _ = thread.join();
         }
     }
@@ -258,7 +260,7 @@ impl Shared {
         }
     }
 
-    /// Leaves nobody waiting for what will not come.
+    /// Wakes all waiting callers with an error, because the thread has panicked.
     fn give_up(&self) {
         let mut queue = self.queue();
         queue.is_broken = true;
@@ -269,7 +271,7 @@ impl Shared {
         drop(self.write(self.queue()));
     }
 
-    /// Writes everything that is pending as one entry, and answers those who wait for it.
+    /// Writes all pending records as one entry, and answers the callers that wait for them.
     fn write<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         let entry = std::mem::take(&mut queue.pending);
         let upto = queue.taken;
@@ -289,7 +291,7 @@ impl Shared {
                 Ok(())
             }
             Err(error) => {
-                // The next one who waits tries again.
+                // Put the records back. The next waiting caller triggers another attempt.
                 queue.is_begun = !begins;
                 let later = std::mem::replace(&mut queue.pending, entry);
                 queue.pending.extend(later);
@@ -297,14 +299,14 @@ impl Shared {
             }
         };
         for (_, waiter) in queue.waiters.extract_if(.., |(number, _)| *number <= upto) {
-            // Who was dropped meanwhile wants no answer.
+            // Ignore a waiter that was dropped.
             let _ = waiter.send(result.clone());
         }
         queue
     }
 }
 
-/// What a journal begins with.
+/// The encoded first records of a journal.
 pub(crate) fn head(begin: &Begin, carried: &[Intent]) -> Vec<u8> {
     let records = std::iter::once(Record::Begin(begin.clone()))
         .chain(carried.iter().cloned().map(Record::Intent));
@@ -360,7 +362,7 @@ mod tests {
         assert!(read(&store).is_none(), "nothing is left to know");
     }
 
-    /// A storage that fails in a way that nobody expects.
+    /// A store that panics.
     struct Panics;
 
     impl JournalStore for Panics {
@@ -394,7 +396,7 @@ mod tests {
         assert!(writer.durable_now().is_err());
     }
 
-    /// A storage that lets others come in while it is slow.
+    /// A store that blocks until all writers have added their records.
     struct Slow(MemoryJournal, Arc<AtomicUsize>);
 
     impl JournalStore for Slow {
@@ -403,7 +405,7 @@ mod tests {
         }
 
         fn start(&self, entry: &[u8]) -> Result<(), StoreError> {
-            // Until all others have come.
+            // Wait for the other writers.
             while self.1.load(Ordering::SeqCst) < 50 {
                 std::thread::yield_now();
             }

@@ -1,4 +1,5 @@
-//! Keeps the state of a run: each change in the journal at once, all of them in the state from time to time and at the end.
+//! Saves the state during a run: each change goes to the journal at once, and the whole state is written from time
+//! to time and at the end.
 
 use std::{
     path::Path,
@@ -26,13 +27,13 @@ use crate::{
     session::{self, CliSystem, Failure, Session},
 };
 
-/// While an operation runs, writing the state may take this part of the time.
+/// While an operation runs, writing the state may take at most one part in this many of its time.
 const WRITE_SHARE: u32 = 20;
 
-/// So long after the last time nobody needs a newer state than the journal has.
+/// The minimum interval between two writes of the state. The journal has all changes in the meantime.
 const LEAST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Keeps the state of a run.
+/// Saves the state of a run.
 pub(crate) struct Keeper {
     pub(super) store: Arc<dyn StateStore>,
     pub(super) writer: Option<Arc<Writer>>,
@@ -41,21 +42,21 @@ pub(crate) struct Keeper {
     pub(super) lock: Mutex<Option<Box<dyn HeldLock>>>,
 }
 
-/// What the storage has.
+/// The stored state and statistics about it.
 pub(super) struct Kept {
     pub(super) begin: Begin,
     pub(super) generation: Expected,
     pub(super) last_write: Instant,
-    /// How long writing takes; before the first time, how long reading took.
+    /// The duration of the last write. Before the first write, the duration of the read.
     pub(super) last_cost: Duration,
     pub(super) last_bytes: Option<Vec<u8>>,
-    /// Whether the storage refused the state: the journal has to stay.
+    /// True if the last write of the state failed, so that the journal must stay.
     pub(super) failed: bool,
 }
 
 impl Keeper {
-    /// Begins with the state that a plan was made for. What an apply cannot take down one by one is written first: that
-    /// instances have other addresses than in the storage.
+    /// Starts with the state that the plan was made for. Writes it first if instances have other addresses than in
+    /// the stored state, because the journal has no record for a changed address.
     pub(crate) fn begin(&self, stored: &State, planned: &State) -> Result<(), Box<Diagnostic>> {
         if stored.has_same_resources(planned) || addresses(stored).eq(addresses(planned)) {
             return Ok(());
@@ -63,7 +64,7 @@ impl Keeper {
         self.fold(planned)
     }
 
-    /// Writes the state for good. The journal goes with [`Keeper::close`].
+    /// Writes the final state. [`Keeper::close`] ends the journal.
     pub(crate) fn write(&self, state: &State) -> Result<(), Box<Diagnostic>> {
         let written = self.fold_all(state);
         self.kept().failed = written.is_err();
@@ -77,12 +78,13 @@ impl Keeper {
         }
     }
 
-    /// Writes the state with everything that the journal has so far.
+    /// Writes the state, after announcing it in the journal.
     fn fold(&self, state: &State) -> Result<(), Box<Diagnostic>> {
         self.store_state(state, |record| self.announce_fold(record))
     }
 
-    /// Lets the journal know of the state that is about to be written, so that it can be told whether it was.
+    /// Records in the journal which state is about to be written, so that recovery can determine whether it was
+    /// written.
     fn announce_fold(&self, record: &Record) -> Result<(), Box<Diagnostic>> {
         let Some(writer) = &self.writer else { return Ok(()) };
         writer.take(record).map_err(|error| not_encoded(&error))?;
@@ -106,7 +108,7 @@ impl Keeper {
         failpoint::reach("fold");
         announce(&Record::Folding { serial, digest: digest.clone() })?;
         failpoint::reach("fold.announced");
-        // Local storages answer at once; the engine's thread may wait for them.
+        // Blocking is fine, because local storage answers immediately.
         let written =
             futures::executor::block_on(self.store.write(&bytes, kept.generation.clone()));
         let generation = written.map_err(|error| Box::new(state_unwritable(&error)))?;
@@ -120,25 +122,26 @@ impl Keeper {
         Ok(())
     }
 
-    /// Where the journal is that has everything that the state lacks, if there is one.
+    /// The location of the journal, if it durably contains all changes that the stored state lacks. `None`
+    /// otherwise.
     pub(crate) fn safe_in(&self) -> Option<String> {
         let writer = self.writer.as_ref()?;
         (writer.durable_now().is_ok() && writer.is_begun()).then(|| writer.place())
     }
 
-    /// Creations that nobody knows the outcome of.
+    /// The creations whose outcome is unknown.
     pub(crate) fn uncertain(&self) -> Vec<Intent> {
         self.writer.as_ref().map(|it| it.uncertain()).unwrap_or_default()
     }
 
-    /// The state as it would be written.
+    /// The encoded state file. `None` if it cannot be encoded or has no next serial.
     pub(crate) fn encoded(&self, state: &State) -> Option<Vec<u8>> {
         let kept = self.kept();
         let serial = kept.next_serial().ok()?;
         kept.file(serial, state).write().ok()
     }
 
-    /// Ends the journal, unless it has what the state lacks, and gives the lock back.
+    /// Ends the journal, unless it has changes that the stored state lacks, and releases the lock.
     pub(crate) fn close(&self, session: &Session) -> Result<(), Failure> {
         let (begin, failed) = {
             let kept = self.kept();
@@ -146,7 +149,7 @@ impl Keeper {
         };
         failpoint::reach("end");
         if let Some(writer) = self.writer.as_ref().filter(|_| !failed) {
-            // A journal that stays tells the next run what the state says already.
+            // Ignore a failure: the journal stays, but has nothing that the state lacks.
             let _ = writer.end(begin);
         }
         failpoint::reach("ended");
@@ -169,7 +172,8 @@ impl Keeper {
 }
 
 impl Kept {
-    /// All states that one run writes have the same serial: the next after what it read.
+    /// The serial for the next write. All writes of one run have the same serial, the successor of the one that
+    /// was read.
     fn next_serial(&self) -> Result<u64, Box<Diagnostic>> {
         match self.last_bytes.is_some() {
             true => Ok(self.begin.serial),
@@ -187,7 +191,7 @@ impl Kept {
     }
 }
 
-/// What to do about a state with the highest serial.
+/// The advice for a state with the highest possible serial.
 const LOWER_SERIAL: &str = "Every write of the state counts its serial up by one, so this number was put there by hand or by another program. Edit \"serial\" in the state \
                             file: the number that it had before (its backup has the one of the run before) plus one is right, as long as no copy of the state has a higher one.";
 
@@ -197,7 +201,7 @@ fn last_serial(what: &str, serial: u64) -> String {
     )
 }
 
-/// Refuses to begin where the state that comes of it could not be written.
+/// Refuses to begin a run whose state could not be written because the serial cannot be increased.
 pub(super) fn refuse_last_serial(serial: u64, path: &Path) -> Result<(), Box<Diagnostic>> {
     if serial < u64::MAX {
         return Ok(());
@@ -207,7 +211,7 @@ pub(super) fn refuse_last_serial(serial: u64, path: &Path) -> Result<(), Box<Dia
     Err(Box::new(Diagnostic::error("state-serial", "State has no later serial", detail)))
 }
 
-/// The serial of the state that follows; it never starts again at zero, because a greater one is the newer state.
+/// The next serial. It never wraps around to zero, because the state with the greater serial is the newer one.
 pub(super) fn next_serial(serial: u64) -> Result<u64, Box<Diagnostic>> {
     serial.checked_add(1).ok_or_else(|| {
         Box::new(Diagnostic::error(
@@ -242,7 +246,7 @@ fn opening(
     let (address, provider) = (address.clone(), provider.clone());
     let number = writer.number();
     let time = session::timestamp(system);
-    // Nothing of it can fail to be encoded.
+    // The record has nothing that could fail to be encoded.
     let _ = writer.take(&Record::Opening(Opening { number, address, provider, time }));
     failpoint::reach("opening");
     Number(number)
@@ -267,7 +271,7 @@ impl Journal for Keeper {
         let (address, provider) = (address.clone(), provider.clone());
         let time = session::timestamp(&*self.system);
         let intent = Intent { number, address, action, provider, named, time };
-        // Nothing of it can fail to be encoded.
+        // The record has nothing that could fail to be encoded.
         let _ = writer.take(&Record::Intent(intent));
         failpoint::reach("intent");
         Number(number)
@@ -319,7 +323,7 @@ impl Journal for Keeper {
     }
 }
 
-/// The journal of a plan, which changes nothing: it has what is open.
+/// The journal of a plan. It records only opened and closed ephemeral resources, because a plan changes nothing.
 pub(crate) struct Openings {
     pub(super) writer: Arc<Writer>,
     pub(super) system: Arc<CliSystem>,
@@ -398,7 +402,7 @@ mod tests {
         let mut recovered = State::default();
         state::journal::replay(&mut recovered, read.since(None).expect("stands on nothing"));
         assert_eq!(recovered, state);
-        // A second later it is.
+        // After a second, the state is written.
         keeper.kept().last_write -= Duration::from_secs(2);
         keeper.changed(&state, &address(99), None).expect("is taken down");
         assert_eq!(stored(&store).expect("is written").state, state);

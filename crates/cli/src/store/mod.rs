@@ -1,8 +1,8 @@
-//! The state of a run: read under a lock, with what a run that was cut off left in its journal; kept after every operation,
-//! written at the end.
+//! The state of a run. It is read under a lock, with the journal of an interrupted run replayed. During the run,
+//! each change is saved; at the end the state is written.
 //!
 //! ```text
-//!   lock ─► read ─► recovery: journal into state ─► … keeper: each change into the journal, now and then into the state ─►
+//!   lock ─► read ─► recovery: journal into state ─► … keeper: each change into the journal, sometimes the state ─►
 //!        state ─► end of the journal ─► unlock
 //! ```
 
@@ -48,25 +48,25 @@ use crate::{
     session::{Failure, Session},
 };
 
-/// What a state is opened for.
+/// The purpose for which a state is opened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To be compared with.
+    /// Planning.
     Plan,
-    /// To be asked about.
+    /// Evaluating expressions in the console.
     Console,
-    /// To be changed along with the world.
+    /// Applying changes.
     Apply,
-    /// The same, until nothing is left.
+    /// Destroying all objects.
     Destroy,
-    /// To take over what is in the world.
+    /// Importing an object.
     Import,
-    /// To be told what became of a creation.
+    /// Recording the outcome of a creation that was never confirmed.
     Adopt,
 }
 
 impl Purpose {
-    /// As locks and journals call it.
+    /// The name of the operation in locks and journals.
     fn operation(self) -> &'static str {
         match self {
             Purpose::Plan => "OperationTypePlan",
@@ -77,7 +77,7 @@ impl Purpose {
         }
     }
 
-    /// Whether a new state comes of it.
+    /// Returns true if the operation writes a new state.
     fn writes(self) -> bool {
         !matches!(self, Purpose::Plan | Purpose::Console)
     }
@@ -94,24 +94,24 @@ impl Purpose {
     }
 }
 
-/// The state of one workspace, open for one operation.
+/// The opened state of one workspace.
 pub(crate) struct OpenState {
-    /// What was read; a new lineage where there was nothing.
+    /// The state file that was read. An empty state with a new lineage if there was none.
     pub(crate) file: StateFile,
-    /// Creations that nobody knows the outcome of.
+    /// The creations whose outcome is unknown.
     pub(crate) uncertain: Vec<Intent>,
     store: Arc<dyn StateStore>,
     generation: Expected,
-    /// The digest of the bytes that were read.
+    /// The digest of the bytes that were read. `None` if there was no state.
     digest: Option<String>,
-    /// How long reading took.
+    /// The duration of the read.
     cost: Duration,
     lock: Option<Box<dyn HeldLock>>,
-    /// None where nothing may be written.
+    /// The journal. `None` if nothing may be written.
     writer: Option<Arc<Writer>>,
 }
 
-/// Opens the state: takes the lock, reads, and takes over what a run that was cut off left.
+/// Opens the state: takes the lock, reads the state, and replays the journal of an interrupted run.
 pub(crate) fn open(
     session: &Session,
     args: &StateArgs,
@@ -131,7 +131,8 @@ pub(crate) fn open(
         let writable = session.runtime.block_on(store.check_writable());
         writable.map_err(|error| lock_error(&error, purpose))?;
     }
-    // Who changes the state without a lock says that nobody else is at work; who only plans may be wrong.
+    // Without a lock, a plan only reads, because another run may be writing the state. An apply with `-lock=false`
+    // asserts that there is no other run.
     if lock.is_none() && purpose == Purpose::Plan {
         let (open, findings) = read_with_journal(session, store, &paths, None)?;
         session.ui.diagnostics(&recovery::report(&findings), &Sources::default());
@@ -149,7 +150,7 @@ pub(crate) fn open(
     Ok(open)
 }
 
-/// Opens the state for reading only: no lock is taken, and nothing is written.
+/// Opens the state for reading, without a lock. Writes nothing.
 pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
     let paths = match path {
@@ -166,7 +167,7 @@ pub(crate) fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<Op
 /// The lock of a state that is only read.
 pub(crate) type ReadLock = Box<dyn HeldLock>;
 
-/// Opens the state for reading only, with its lock unless the arguments say that there is to be none.
+/// Opens the state for reading, with a lock unless the arguments disable it.
 pub(crate) fn open_to_read(
     session: &Session,
     args: &StateArgs,
@@ -191,7 +192,7 @@ pub(crate) fn open_to_read(
     }
 }
 
-/// The lock of a state that is copied.
+/// Locks a state for copying it.
 pub(crate) fn lock_to_copy(session: &Session, paths: &LocalPaths) -> Result<ReadLock, Failure> {
     let args = StateArgs {
         lock: true,
@@ -203,7 +204,8 @@ pub(crate) fn lock_to_copy(session: &Session, paths: &LocalPaths) -> Result<Read
     lock(session, &LocalStore::new(paths.clone()), &args, Purpose::Plan)
 }
 
-/// Reads the state as it is now, as [`open`] would, without its lock. Whether it is here at all is for the caller to know.
+/// Reads the current state like [`open`], but without a lock. The caller has checked that the backend is
+/// supported.
 pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
     let paths = paths(session, args)?;
@@ -211,7 +213,7 @@ pub(crate) fn look(session: &Session, args: &StateArgs) -> Result<OpenState, Fai
     Ok(read_with_journal(session, store, &paths, None)?.0)
 }
 
-/// The file that [`look`] reads.
+/// The path of the file that [`look`] reads.
 pub(crate) fn state_path(session: &Session, args: &StateArgs) -> Result<PathBuf, Failure> {
     Ok(paths(session, args)?.read)
 }
@@ -260,7 +262,7 @@ fn lock(
     acquired.map_err(|error| lock_error(&error, purpose).into())
 }
 
-/// What to do where a file of the state cannot be used, which has nothing to do with who holds a lock.
+/// The advice for an I/O error of a state file, which is unrelated to locking. `None` for other errors.
 fn file_fault(error: &StoreError) -> Option<String> {
     let StoreError::Io { path, source, .. } = error else { return None };
     let name = path.display();
@@ -275,7 +277,7 @@ fn file_fault(error: &StoreError) -> Option<String> {
     })
 }
 
-/// Why nothing may be written at a path, and what to do about it.
+/// The reason why a path is not writable, and the advice for it.
 fn forbidden(path: &Path, kind: ErrorKind) -> String {
     let path = match path.strip_prefix(".") {
         Ok(rest) if !rest.as_os_str().is_empty() => rest,
@@ -297,13 +299,13 @@ fn forbidden(path: &Path, kind: ErrorKind) -> String {
     }
 }
 
-/// A directory as people find it from anywhere.
+/// The absolute path of a directory, for messages.
 fn in_full(directory: &Path) -> String {
     let named = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     std::path::absolute(named).unwrap_or_else(|_| named.to_owned()).display().to_string()
 }
 
-/// The state could not be written.
+/// The error for a state that could not be written.
 fn state_unwritable(error: &StoreError) -> Diagnostic {
     let cause = match error {
         StoreError::Conflict => {
@@ -317,7 +319,7 @@ fn state_unwritable(error: &StoreError) -> Diagnostic {
     Diagnostic::error("state-write", "Failed to save state", detail)
 }
 
-/// Nothing can be taken down any more.
+/// The error for a journal that could not be written.
 fn journal_unwritable(error: &StoreError) -> Diagnostic {
     let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
     let detail = format!(
@@ -348,7 +350,7 @@ fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
     Diagnostic::error("state-lock", "Error acquiring the state lock", detail)
 }
 
-/// What can be done all the same where the state cannot be written.
+/// The consequence of a state that is not writable, and what still works.
 fn without_writing(error: &StoreError, purpose: Purpose) -> &'static str {
     let StoreError::Io { path, .. } = error else { return "" };
     let can_be_read = |it: &Path| rustix::fs::access(it, rustix::fs::Access::READ_OK).is_ok();
@@ -404,7 +406,7 @@ fn read(
     })
 }
 
-/// Names the bytes of a state.
+/// The SHA-256 of a state's bytes in hexadecimal.
 fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -412,17 +414,18 @@ fn digest(bytes: &[u8]) -> String {
     })
 }
 
-/// How often a state and a journal are read that somebody writes at the same time.
+/// The maximum number of attempts to read a consistent pair of state and journal while another process writes
+/// them.
 const READS: usize = 5;
 
-/// Reads the state with what its journal has beyond it. Nothing is locked, and nothing is written.
+/// Reads the state and replays its journal in memory. Takes no lock and writes nothing.
 fn read_with_journal(
     session: &Session,
     store: Arc<dyn StateStore>,
     paths: &LocalPaths,
     held: Option<&dyn HeldLock>,
 ) -> Result<(OpenState, Findings), Failure> {
-    // Another process may be about to write its first state.
+    // A file of 0 bytes with a lock may belong to a process that is about to write its first state.
     let is_of_lock = held.map_or_else(|| paths.has_lock_info(), HeldLock::has_made_store);
     emptied::refuse(session, paths, is_of_lock)?;
     let journal = LocalJournal::beside(&paths.write);
@@ -437,7 +440,7 @@ fn read_with_journal(
                 return Ok((open, findings));
             }
             Err(failure) if reads == READS => return Err(failure),
-            // An apply that runs may have written the one between our reading of the two.
+            // A concurrent apply may have written one of the files between the two reads.
             Err(_) => reads += 1,
         }
     }
@@ -454,7 +457,7 @@ fn take_over(
     recovery::take_over(&journal, &mut open.file, digest, &store.place(), &paths.read)
 }
 
-/// Takes over what a run that was cut off left, says so, and readies the journal of this one.
+/// Replays and reports the journal of an interrupted run, and prepares the journal of this run.
 fn recover(
     session: &Session,
     mut open: OpenState,
@@ -471,13 +474,13 @@ fn recover(
         write_recovered(&mut open, &*store, before, &records)?;
     }
     let mut told = recovery::report(&findings);
-    // Who comes to resolve one of them knows of it.
+    // `state adopt` resolves uncertain creations, so do not warn about them.
     told.retain(|it| purpose != Purpose::Adopt || it.id != recovery::UNCERTAIN);
     session.ui.diagnostics(&told, &Sources::default());
     let begin = open.begin(session, purpose);
     open.uncertain = findings.uncertain.clone();
     if findings.is_news() {
-        // The state has everything else now.
+        // The state now has all changes. Only uncertain creations stay in the journal.
         let rest = Begin { is_rest: true, ..begin.clone() };
         let left = match findings.uncertain.is_empty() {
             true => store.remove(),
@@ -490,7 +493,7 @@ fn recover(
     Ok(open)
 }
 
-/// Writes a state with what its journal had beyond it. The journal knows of it before, so that this can be cut off, too.
+/// Writes the recovered state. Records that in the journal first, so that the recovery itself may be interrupted.
 fn write_recovered(
     open: &mut OpenState,
     store: &dyn JournalStore,
@@ -530,7 +533,7 @@ fn not_taken_over(error: &StoreError, store: &dyn JournalStore) -> Diagnostic {
     Diagnostic::error("state-write", "Failed to save state", detail)
 }
 
-/// A state file that cannot be understood: which one, and what to do about it.
+/// The error for a state file that cannot be parsed, with the path and advice.
 pub(crate) fn damaged(
     session: &Session,
     error: &StateError,
@@ -539,7 +542,7 @@ pub(crate) fn damaged(
 ) -> Diagnostic {
     let (path, mut detail) = (path.display(), error.detail());
     match error {
-        // Not damaged, but for other programs or with a key.
+        // These files are intact, but need another version or a key.
         StateError::OldVersion { .. } | StateError::NewVersion { .. } | StateError::Encrypted => {
             detail.push_str(&format!("\n\nThe file is {path}."));
         }
@@ -559,7 +562,7 @@ pub(crate) fn damaged(
     Diagnostic::error("state-read", error.summary(), detail)
 }
 
-/// Removes the lock of the selected workspace's state.
+/// Removes the lock of the selected workspace's state, if it has this ID.
 pub(crate) fn force_unlock(session: &Session, id: &str) -> Result<(), String> {
     let paths =
         workspace_paths(session).map_err(|_| "the workspace's name is not valid".to_owned())?;
@@ -568,7 +571,7 @@ pub(crate) fn force_unlock(session: &Session, id: &str) -> Result<(), String> {
 }
 
 impl OpenState {
-    /// Whether there was a state at all.
+    /// Returns true if a state exists.
     pub(crate) fn exists(&self) -> bool {
         self.generation != Expected::Missing
     }
@@ -591,7 +594,7 @@ impl OpenState {
         }
     }
 
-    /// Takes down that the creations with these numbers came to nothing.
+    /// Records that the creations with these numbers did not happen.
     pub(crate) fn settle(&self, numbers: impl Iterator<Item = u64>) {
         let Some(writer) = &self.writer else { return };
         for answers in numbers {
@@ -600,7 +603,7 @@ impl OpenState {
         }
     }
 
-    /// The journal of what is done before the state is changed.
+    /// The journal for opened ephemeral resources, before the state is changed.
     pub(crate) fn openings(&self, session: &Session) -> Arc<dyn engine::Journal> {
         match &self.writer {
             Some(writer) => {
@@ -611,7 +614,7 @@ impl OpenState {
         }
     }
 
-    /// What keeps the state while an operation runs.
+    /// Converts the opened state into the keeper that saves changes during an operation.
     pub(crate) fn keeper(self, session: &Session, purpose: Purpose) -> Keeper {
         let kept = Kept {
             begin: self.begin(session, purpose),
@@ -630,22 +633,23 @@ impl OpenState {
         }
     }
 
-    /// Ends the journal, and gives the lock back.
+    /// Ends the journal and releases the lock.
     pub(crate) fn close(mut self, session: &Session) -> Result<(), Failure> {
         let begin = self.begin(session, Purpose::Plan);
         if let Some(writer) = self.writer.take() {
-            // A journal that stays tells the next run what the state says already.
+            // Ignore a failure: the journal stays, but has nothing that the state lacks.
             let _ = writer.end(begin);
         }
         release(session, self.lock.take())
     }
 }
 
+/// Releases a lock. Does nothing for `None`.
 pub(crate) fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), Failure> {
     let Some(lock) = lock else { return Ok(()) };
     session.runtime.block_on(lock.release()).map_err(|error| {
         let detail = match &error {
-            // The lock is the process's, and only the file that says so is left.
+            // The operating system's lock is released; only the lock info file is left.
             StoreError::Io { path, source, .. } => format!(
                 "{}, which says who held the lock, could not be removed ({source}). Nobody holds it any more, and the next command goes on.",
                 path.display()
@@ -658,7 +662,7 @@ pub(crate) fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), F
     })
 }
 
-/// `90s`, `5m`, `1h30m`, `250ms`.
+/// Parses a duration such as `90s`, `5m`, `1h30m` or `250ms`. `None` if it is invalid.
 fn parse_duration(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);

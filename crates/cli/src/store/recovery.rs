@@ -1,4 +1,4 @@
-//! What a run that was killed left: its journal, taken over into the state that it stands on.
+//! Recovery after a killed run: replays its journal into the state that the journal belongs to.
 //!
 //! ```text
 //!   state + journal ─► the journal knows this state? ─► what the state lacks ─► state, then what nobody knows is left
@@ -17,40 +17,43 @@ use state::{
 
 use crate::session::Failure;
 
-/// What a journal means to a state.
+/// The result of comparing a journal with a state.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// The journal, if there is one.
+    /// The first record of the journal. `None` if there is no journal.
     pub(crate) begin: Option<Begin>,
-    /// How many instances of the state are others now.
+    /// The number of instances that the replay changed.
     pub(crate) changed: usize,
-    /// Creations that nobody knows the outcome of.
+    /// The creations whose outcome is unknown.
     pub(crate) uncertain: Vec<Intent>,
-    /// Ephemeral resources that nobody closed.
+    /// The ephemeral resources that were never closed.
     pub(crate) left_open: Vec<Opening>,
 }
 
 impl Findings {
-    /// Whether a run was cut off, and nobody has looked at what it left.
+    /// Returns true if a run was interrupted and its journal was not handled yet.
     pub(crate) fn is_news(&self) -> bool {
         self.begin.as_ref().is_some_and(|it| !it.is_rest)
     }
 
-    /// Whether the state has to be written, so that plans which know less of it are out of date.
+    /// Returns true if the recovered state must be written. Saved plans for the old state become stale then.
     pub(crate) fn is_to_be_written(&self) -> bool {
         self.changed > 0 || (self.is_news() && !self.uncertain.is_empty())
     }
 }
 
-/// Reads a journal.
+/// Reads a journal. `None` if there is none.
 pub(crate) fn read(store: &dyn JournalStore) -> Result<Option<Journal>, Failure> {
     let entries = store.read().map_err(|error| unreadable(&error, &store.place()))?;
     let read = Journal::read(&entries.unwrap_or_default());
     read.map_err(|error| not_understood(&error, &store.place()).into())
 }
 
-/// Lets a state have what a journal says. `digest` is that of the state's bytes, none if there is no state; then it takes
-/// over the lineage.
+/// Replays a journal into a state. `digest` is the digest of the state's bytes, or `None` if there is no state;
+/// then the lineage of the journal is used.
+///
+/// # Errors
+/// The journal belongs to another state, and has changes that this state lacks.
 pub(crate) fn take_over(
     journal: &Journal,
     file: &mut StateFile,
@@ -80,7 +83,8 @@ pub(crate) fn take_over(
     Ok(findings)
 }
 
-/// Whether a state that the journal does not know has all the same what the journal says.
+/// Returns true if a state already has all changes of the journal, even though the journal does not list its
+/// digest.
 fn lacks_nothing(journal: &Journal, file: &StateFile) -> bool {
     replay(&mut file.state.clone(), journal.records()) == 0
 }
@@ -128,7 +132,7 @@ fn not_understood(error: &JournalError, place: &str) -> Diagnostic {
     }
 }
 
-/// The state is not the one that the journal stands on.
+/// The error for a state that the journal does not belong to.
 fn foreign(
     journal: &Journal,
     file: Option<&StateFile>,
@@ -168,7 +172,7 @@ fn contents(journal: &Journal) -> String {
         Record::Instance(changed) => Some((changed.address.to_string(), what_became(changed))),
         _ => None,
     });
-    // The last word about an instance counts.
+    // The last record of an instance counts.
     let all: std::collections::BTreeMap<String, &str> = changed.collect();
     let uncertain = journal.uncertain();
     let uncertain = uncertain.iter().map(|it| format!("  {}: may exist\n", it.address));
@@ -182,7 +186,7 @@ fn what_became(changed: &Changed) -> &'static str {
     }
 }
 
-/// What people are told of what a journal had.
+/// The diagnostics for the findings of a recovery.
 pub(crate) fn report(findings: &Findings) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(begin) = findings.begin.as_ref().filter(|_| findings.is_news()) {
@@ -207,6 +211,7 @@ fn cut_off(begin: &Begin, findings: &Findings) -> Option<Diagnostic> {
     Some(Diagnostic::warning("run-cut-off", "The last run was cut off", detail))
 }
 
+/// A warning about ephemeral resources that an interrupted run left open. `None` if there are none.
 pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
     let list: String = openings
         .iter()
@@ -223,10 +228,10 @@ pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
     (!openings.is_empty()).then_some(warning)
 }
 
-/// What names [`uncertain`].
+/// The id of the diagnostic of [`uncertain`].
 pub(crate) const UNCERTAIN: &str = "uncertain-create";
 
-/// Creations of which nobody knows whether they happened.
+/// The diagnostic for creations whose outcome is unknown. `None` if there are none.
 pub(crate) fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
     let each = |it: &Intent| {
         let named = it.named.as_ref().map(|named| format!(" ({named})")).unwrap_or_default();
@@ -318,7 +323,7 @@ mod tests {
         let findings = taken(&mut file, Some("three")).expect("is its state");
         assert_eq!((findings.changed, findings.is_to_be_written()), (1, true));
         assert_eq!(file.state.instances().count(), 1);
-        // Whoever wrote it, it has everything.
+        // The digest is unknown, but the state has all changes.
         let findings = taken(&mut file, Some("four")).expect("lacks nothing");
         assert_eq!((findings.changed, findings.is_to_be_written()), (0, false));
     }

@@ -1,5 +1,5 @@
-//! What a watcher keeps open between its plans. It holds no lock on the state, so it has a journal of its own beside it, which
-//! is there as long as something is open, and locked as long as the watcher lives.
+//! The journal of a `watch` process. A watcher holds no lock on the state, so it has a separate journal beside the
+//! state. The journal exists as long as an ephemeral resource is open, and is locked as long as the watcher lives.
 
 use std::{
     fmt,
@@ -28,14 +28,14 @@ pub(crate) struct WatchJournal {
     paths: LocalPaths,
     id: String,
     writer: Option<Arc<Writer>>,
-    /// How much is open.
+    /// The number of open resources.
     open: Arc<AtomicUsize>,
-    /// Where nothing can be written, watching goes on without.
+    /// True if the journal cannot be written. Watching continues without it.
     is_off: bool,
 }
 
 impl WatchJournal {
-    /// One of which nothing is written so far.
+    /// Creates a journal without writing anything.
     pub(crate) fn new(session: &Session, args: &StateArgs) -> Result<WatchJournal, Failure> {
         let paths = super::paths(session, args)?;
         let (id, open) = (uuid::Uuid::new_v4().to_string(), Arc::default());
@@ -43,7 +43,7 @@ impl WatchJournal {
         Ok(WatchJournal { paths, id, writer: None, open, is_off })
     }
 
-    /// Takes down what is opened and closed from here on.
+    /// The journal for resources that are opened and closed from now on.
     pub(crate) fn openings(&mut self, session: &Session) -> Arc<dyn engine::Journal> {
         if self.is_off {
             return Arc::new(NoJournal);
@@ -58,23 +58,23 @@ impl WatchJournal {
         Arc::new(Counted { openings, open: Arc::clone(&self.open) })
     }
 
-    /// Ends it if nothing is open any more. The next opening begins another one.
+    /// Ends the journal if no resource is open. The next opening starts a new one.
     pub(crate) fn end_if_all_is_closed(&mut self, session: &Session) {
         if self.open.load(Ordering::Relaxed) == 0 {
             self.end(session);
         }
     }
 
-    /// Ends it: what could not be closed was said.
+    /// Ends the journal. Resources that could not be closed were reported.
     pub(crate) fn end(&mut self, session: &Session) {
         if let Some(writer) = self.writer.take() {
-            // One that stays has nothing more to say than what was said.
+            // Ignore a failure: everything in the journal was already reported.
             let _ = writer.end(begin(session));
         }
     }
 }
 
-/// Counts what is open.
+/// Counts the open resources.
 struct Counted {
     openings: Openings,
     open: Arc<AtomicUsize>,
@@ -106,12 +106,13 @@ fn begin(session: &Session) -> Begin {
     }
 }
 
-/// Says what watchers of this state left open that were killed.
+/// Reports the resources that killed watchers of this state left open.
 pub(crate) fn report_dead_watchers(session: &Session, args: &StateArgs) -> Result<(), Failure> {
     report(session, &super::paths(session, args)?);
     Ok(())
 }
 
+/// Reports the resources that killed watchers of the state at `paths` left open, and removes their journals.
 pub(super) fn report(session: &Session, paths: &LocalPaths) {
     for dead in LocalJournal::of_dead_watchers(&paths.write) {
         let told = match left_by(&dead.journal) {
@@ -137,10 +138,10 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
     }
 }
 
-/// What a journal says that its watcher left open.
+/// The diagnostics for the resources that the watcher of a journal left open.
 ///
 /// # Errors
-/// It cannot be opened, so that it must not be removed.
+/// The journal cannot be read, so it must not be removed.
 fn left_by(store: &LocalJournal) -> Result<Vec<Diagnostic>, StoreError> {
     let entries = match store.read() {
         Err(error @ StoreError::Damaged { .. }) => return Ok(vec![damaged(store, &error)]),

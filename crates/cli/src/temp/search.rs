@@ -1,4 +1,4 @@
-//! Looking for ephemeral values in temporary files, before a plan file keeps them (DESIGN 2.12).
+//! Searches temporary files for ephemeral values before they are saved in a plan file.
 
 use std::io::{Cursor, Read};
 
@@ -9,13 +9,13 @@ use state::{Attributes, TempEntry, TempKind};
 use super::TempFiles;
 use crate::session::Failure;
 
-/// How much of what is packed in a file is looked through.
+/// The maximum number of bytes that are searched in the unpacked content of an archive.
 const MOST_UNPACKED: u64 = 256 << 20;
 
-/// Refuses to save a plan of which a temporary file has an ephemeral value.
+/// Refuses to save a plan if one of its temporary files contains an ephemeral value.
 ///
 /// # Errors
-/// Names the first such file, and the resource that names it.
+/// A diagnostic that names the first such file and the resource that refers to it.
 pub(crate) fn refuse_secrets(
     files: &TempFiles,
     entries: &[TempEntry],
@@ -45,12 +45,12 @@ pub(crate) fn refuse_secrets(
     Err(Diagnostic::error("ephemeral-in-plan", summary, detail).into())
 }
 
-/// Whether something holds of one of the files that are packed in this one.
+/// Returns true if `holds` is true for one of the files packed in an archive.
 fn is_any(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
     if bytes.starts_with(b"\x1f\x8b") {
         let mut unpacked = Vec::new();
         let reader = flate2::read::MultiGzDecoder::new(bytes);
-        // What cannot be unpacked to its end may still hold something up to there.
+        // A truncated archive may still contain a secret in its readable part.
         let _ = reader.take(MOST_UNPACKED).read_to_end(&mut unpacked);
         return holds(&unpacked);
     }
@@ -66,7 +66,7 @@ fn is_any(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
     })
 }
 
-/// The first resource in whose plan or state the path of a file stands.
+/// The address of the first resource whose plan or state contains the path of a file.
 fn resource_of(path: &str, outcome: &PlanOutcome) -> Option<String> {
     let mut stored = outcome.refreshed.instances().filter(|(_, _, instance)| {
         let object = instance.current.as_ref();

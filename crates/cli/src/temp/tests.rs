@@ -7,7 +7,8 @@ fn files(folder: &Path) -> TempFiles {
     TempFiles { root: TempRoot::new(data_dir, "1111"), is_kept: false }
 }
 
-/// What is below the directory of the plan: path, whether it is executable, content or target.
+/// The files below the plan's directory, each with its path, a star if it is executable, and its content or link
+/// target.
 fn tree(files: &TempFiles) -> Vec<String> {
     let mut found = Found::default();
     found.directory(&files.path(), "").map_err(|it| it.cause).expect("is fine");
@@ -45,7 +46,7 @@ fn what_is_restored_is_what_was_captured_and_nothing_else() {
         link("m/deep/link", "er/a.txt"),
         file("n/b.txt", "b", false),
     ];
-    // Somebody was here before.
+    // Leftovers of an earlier run.
     fs::create_dir_all(files.path().join("m/old/empty")).expect("can be made");
     fs::write(files.path().join("m/deep"), "a file where a directory comes").expect("is written");
     fs::write(files.path().join("m/old/left"), "left").expect("is written");

@@ -1,4 +1,4 @@
-//! Files that a configuration names: a provider may read them when it validates.
+//! The files that a configuration names. A provider may read them during validation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,42 +14,44 @@ use values::{Kind, Str, Value};
 
 use crate::session::Session;
 
-/// A longer file is not read for a verdict; what names it is asked again.
+/// The maximum size of a file that is hashed. A configuration that names a larger file is not cached.
 const LONGEST: u64 = 8 << 20;
 
-/// No system has longer paths.
+/// The maximum length of a path on all systems.
 const LONGEST_PATH: usize = 4096;
 
-/// What the strings of configurations name, each looked at once in a run.
+/// The files that strings of configurations name. Each string is looked up once per run.
 pub(super) struct NamedFiles {
     home: Option<PathBuf>,
-    /// The names in the root directory. Most strings are no paths, and this tells most of them without a call of the system.
+    /// The names in the root directory. Most strings are not paths, and this set excludes most of them without a
+    /// system call.
     here: OnceLock<BTreeSet<Str>>,
     known: Mutex<BTreeMap<Str, Named>>,
 }
 
-/// What a string names.
+/// The meaning of a string as a path.
 #[derive(Clone, Copy)]
 enum Named {
     Nothing,
     File([u8; 32]),
-    /// A directory, or a file that cannot be read: a provider may see anything there.
+    /// A directory, or a file that cannot be read. The provider may see arbitrary content there.
     Anything,
 }
 
 impl NamedFiles {
+    /// Creates an empty lookup table.
     pub(super) fn new(session: &Session) -> NamedFiles {
         let home = session.system.variable("HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
         NamedFiles { home, here: OnceLock::new(), known: Mutex::default() }
     }
 
-    /// The digest of the contents of all files that a configuration names, as they were when this was asked first. `None` if one of its
-    /// strings names something else.
+    /// The digest of the contents of all files that a configuration names, at the time of the first lookup. `None`
+    /// if one of its strings names a [`Named::Anything`].
     pub(super) fn digest(&self, config: &Value) -> Option<[u8; 32]> {
         digest_of(config, |text| self.named(text))
     }
 
-    /// Returns true if the files that a configuration names still are what they were when [`NamedFiles::digest`] looked.
+    /// Returns true if the files that a configuration names are unchanged since [`NamedFiles::digest`].
     pub(super) fn are_as_before(&self, config: &Value) -> bool {
         let now = digest_of(config, |text| self.path(text).map_or(Named::Nothing, |it| look(&it)));
         now == self.digest(config)
@@ -69,7 +71,7 @@ impl NamedFiles {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The path that a string may be. `None` if nothing can have that path.
+    /// The path that a string may denote. `None` if it cannot be a path.
     fn path(&self, text: &str) -> Option<PathBuf> {
         if text.is_empty() || text.len() > LONGEST_PATH || text.contains(['\0', '\n']) {
             return None;
@@ -80,10 +82,10 @@ impl NamedFiles {
         Some(PathBuf::from(text))
     }
 
-    /// Returns false if the root directory has nothing with the first name of a path.
+    /// Returns false if the root directory has no entry with the first component of a path.
     fn may_exist(&self, text: &str) -> bool {
         let first = text.split('/').next().unwrap_or_default();
-        // Case may not count there.
+        // The file system may ignore case.
         cfg!(target_os = "macos")
             || ["", ".", "..", "~"].contains(&first)
             || self.here().contains(first)
@@ -128,7 +130,7 @@ fn look(path: &Path) -> Named {
     }
 }
 
-/// The strings of a value, keys of maps among them.
+/// Adds the strings of a value, including the keys of maps.
 fn collect<'v>(value: &'v Value, strings: &mut BTreeSet<&'v Str>) {
     match value.kind() {
         Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::Number(_) => {}

@@ -1,5 +1,6 @@
-//! A hundred resources of the AWS provider, each right and wrong, under Mayfly and under the real `terraform`: the same
-//! verdict on each. The provider is no part of a plain machine: `MAYFLY_AWS_MIRROR` names a folder with a mirror of it.
+//! Validates about a hundred resources of the AWS provider, valid and invalid ones, with Mayfly and the real
+//! `terraform`, and compares the results. The tests are skipped unless `MAYFLY_AWS_MIRROR` names a folder with a
+//! mirror of the provider.
 
 use std::{
     collections::BTreeMap, fs, io::Write, os::unix::fs::symlink, path::Path, process::Command,
@@ -10,15 +11,15 @@ use serde_json::Value as Json;
 use crate::bench::Bench;
 
 const RIGHT: &str = include_str!("../../../../tests/data/aws/right.tf");
-/// What a schema tells: no provider is asked.
+/// Errors that the schema reveals, without asking the provider.
 const WRONG_SCHEMA: &str = include_str!("../../../../tests/data/aws/wrong_schema.tf");
-/// What only the provider tells.
+/// Errors that only the provider detects.
 const WRONG_VALUES: &str = include_str!("../../../../tests/data/aws/wrong_values.tf");
 
-/// The version that `right.tf` asks for.
+/// The provider version in `right.tf`.
 const VERSION: &str = "5.100.0";
 
-/// An error: the line that it is on, and its summary.
+/// Errors, each with its line and summary.
 type Errors = Vec<(u64, String)>;
 
 struct Bed {
@@ -27,7 +28,7 @@ struct Bed {
 }
 
 impl Bed {
-    /// None where there is no AWS provider.
+    /// Creates the test directory. `None` if the AWS provider is not available.
     fn new() -> Option<Bed> {
         let Some(mirror) = std::env::var_os("MAYFLY_AWS_MIRROR") else {
             let _ = writeln!(std::io::stderr(), "skipped: MAYFLY_AWS_MIRROR is not set");
@@ -45,7 +46,7 @@ impl Bed {
         Some(Bed { bench, has_terraform })
     }
 
-    /// What a program says of the right resources together with those of another file.
+    /// The result of `validate -json` for the valid resources together with those of another file.
     fn validate(&self, program: &str, wrong: &str) -> Json {
         self.bench.write("wrong.tf", wrong);
         let run = |arguments: &[&str]| {
@@ -82,7 +83,8 @@ impl Bed {
     }
 }
 
-/// Makes a mirror of the provider for the host that the configuration names: it may have been made for another.
+/// Links the packages of a mirror to the registry host that the configuration names. The mirror may have been made
+/// for another host.
 fn link(mirror: &Path, folder: &Path) {
     let hosts = fs::read_dir(mirror).expect("the mirror can be listed");
     let packages = hosts.map(|host| host.expect("can be listed").path().join("hashicorp/aws"));
@@ -96,7 +98,7 @@ fn link(mirror: &Path, folder: &Path) {
     }
 }
 
-/// The type of the resource around a line.
+/// The type of the resource block that contains a line.
 fn resource_at(text: &str, line: u64) -> String {
     let lines: Vec<&str> = text.lines().take(line as usize).collect();
     let header = lines.iter().rev().find_map(|it| type_of(it));
@@ -164,7 +166,7 @@ const FAILING_FUNCTION: &str = r#"
 output "fails" { value = provider::aws::arn_parse("nope") }
 "#;
 
-/// Functions of the provider give the same under both, and say the same against wrong arguments.
+/// Compares the results and the errors of provider functions under both programs.
 #[test]
 fn functions_of_the_provider_are_called() {
     let Some(bed) = Bed::new() else { return };
@@ -178,10 +180,10 @@ fn functions_of_the_provider_are_called() {
     assert!(rest.iter().all(|it| it.0 == *errors && it.1 == *outputs), "{said:#?}");
 }
 
-/// The errors about wrong calls as line and detail, and the outputs of a plan with right ones.
+/// The errors of invalid calls as line and detail, and the planned outputs of valid calls.
 fn functions_under(bed: &Bed, program: &str) -> (Vec<(u64, String)>, Json) {
     let error = |it: &Json| {
-        // Ours says which name may be meant.
+        // Only Mayfly suggests a name.
         let detail = it["detail"].as_str().expect("a text").split(" Did you mean").next();
         let detail = detail.unwrap_or_default().to_owned();
         (it["range"]["start"]["line"].as_u64().expect("a line"), detail)
@@ -209,8 +211,8 @@ fn functions_under(bed: &Bed, program: &str) -> (Vec<(u64, String)>, Json) {
     (errors, shown["output_changes"].clone())
 }
 
-/// The same summaries, on the same lines. Where terraform shows the header of a resource for what is in a nested block of
-/// it, ours may show the block.
+/// Requires the same summaries on the same lines. For an error in a nested block, `terraform` may point to the
+/// header of the resource, and Mayfly to the nested block.
 fn compare(ours: &BTreeMap<String, Errors>, theirs: &BTreeMap<String, Errors>) {
     let mut different = Vec::new();
     for (resource, theirs) in theirs {
@@ -227,7 +229,7 @@ fn compare(ours: &BTreeMap<String, Errors>, theirs: &BTreeMap<String, Errors>) {
     assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// Security groups whose rules are written in every way that makes none, and in some that make one.
+/// Security groups whose rules are written in all forms that generate no rule, and in some that generate one.
 const RULES: &str = r#"
 variable "rules" {
   default = []
@@ -303,12 +305,13 @@ const RULES_IN_JSON: &str = r#"{"resource": {"aws_security_group": {
   "json_explicit": {"name": "c", "ingress": []}
 }}}"#;
 
-/// The provider is asked to remove every rule only where the configuration says so.
+/// Only an explicitly empty list asks the provider to remove all rules. A `dynamic` block without elements does
+/// not.
 #[test]
 fn dynamic_blocks_that_make_no_rule_leave_the_rules_alone() {
     let Some(bed) = Bed::new() else { return };
     let header = &RIGHT[..RIGHT.find("resource ").expect("it has resources")];
-    // Nothing of the account is asked for.
+    // Prevents requests to an AWS account.
     let skipped = "skip_credentials_validation = true";
     let header = header.replace(skipped, &format!("{skipped}\n{NO_ACCOUNT}"));
     bed.bench.write("main.tf", &format!("{header}{RULES}"));
@@ -328,7 +331,7 @@ fn dynamic_blocks_that_make_no_rule_leave_the_rules_alone() {
     }
 }
 
-/// What is planned of the rules of each resource, by its name.
+/// The planned rules of each resource, by its name.
 fn planned_rules(bed: &Bed, program: &str) -> BTreeMap<String, Json> {
     let run = |arguments: &[&str]| {
         let run = match program {

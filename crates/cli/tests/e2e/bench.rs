@@ -1,4 +1,4 @@
-//! A working directory of its own with a home of its own, and the real executable run in it.
+//! A test directory with its own working directory and home, and runs of the real executable in it.
 
 use std::{
     cell::RefCell,
@@ -17,16 +17,16 @@ use providers::playground::store::{Entry, Ledger};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
-/// No command of these tests may take longer; what hangs is killed and shown.
+/// The time limit of a command. A command that hangs is killed and its output is shown.
 const DEADLINE: Duration = Duration::from_secs(40);
 
-/// Who may do next to nothing.
+/// The ID of a user and group with almost no permissions.
 pub(crate) const NOBODY: u32 = 65534;
 
-/// Directories for one test: `work` with configurations, `home`, and `tmp`.
+/// The directories of one test: `work` with configurations, `home`, and `tmp`.
 pub(crate) struct Bench {
     root: TempDir,
-    /// Files that the test itself wrote, with what it wrote.
+    /// The files that the test itself wrote, with their contents.
     given: RefCell<Vec<(PathBuf, Vec<u8>)>>,
 }
 
@@ -39,7 +39,7 @@ impl Bench {
         Bench { root, given: RefCell::default() }
     }
 
-    /// One with a copy of an example.
+    /// Creates a bench with a copy of an example.
     pub(crate) fn with_example(name: &str) -> Bench {
         let bench = Bench::new();
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -47,7 +47,7 @@ impl Bench {
         bench
     }
 
-    /// One with a single configuration in the folder `.`.
+    /// Creates a bench with a single configuration file in the folder `.`.
     pub(crate) fn with_main(text: &str) -> Bench {
         let bench = Bench::new();
         bench.write("main.tf", text);
@@ -77,7 +77,7 @@ impl Bench {
         self.given.borrow_mut().push((path, text.into()));
     }
 
-    /// Whether a file is as the test itself wrote it.
+    /// Returns true if a file still has the content that the test wrote.
     pub(crate) fn is_given(&self, path: &Path, bytes: &[u8]) -> bool {
         self.given.borrow().iter().any(|(given, text)| given == path && text == bytes)
     }
@@ -100,7 +100,8 @@ impl Bench {
             .expect("the state is JSON")
     }
 
-    /// A command in `folder`, not started yet. Its environment is empty but for what every process needs.
+    /// A command in `folder` that is not started yet. Its environment has only the variables that every process
+    /// needs.
     pub(crate) fn mayfly<S: AsRef<OsStr>>(
         &self,
         folder: &str,
@@ -129,13 +130,13 @@ impl Bench {
         Run { command, input: Vec::new() }
     }
 
-    /// What the playground wrote down.
+    /// The ledger in which the playground provider records its calls.
     pub(crate) fn ledger(&self, folder: &str) -> Deeds {
         let path = self.path(folder).join(".playground/ledger.jsonl");
         Deeds(Ledger::read(&path).expect("the ledger reads"))
     }
 
-    /// Fails if a provider process that served this bench still runs.
+    /// Fails if a provider process of this bench still runs.
     #[track_caller]
     pub(crate) fn assert_no_orphans(&self, folder: &str) {
         let end = Instant::now() + Duration::from_secs(5);
@@ -152,16 +153,16 @@ impl Bench {
     }
 }
 
-/// The ledger of a playground.
+/// The entries of the playground's ledger.
 pub(crate) struct Deeds(pub(crate) Vec<Entry>);
 
 impl Deeds {
-    /// How often `event` happened to something of that type.
+    /// The number of events of this kind for a resource type.
     pub(crate) fn count(&self, event: &str, type_name: &str) -> usize {
         self.0.iter().filter(|it| it.event == event && it.type_name == type_name).count()
     }
 
-    /// How often a call arrived.
+    /// The number of calls of an RPC for a resource type.
     pub(crate) fn calls(&self, rpc: &str, type_name: &str) -> usize {
         self.0
             .iter()
@@ -187,7 +188,7 @@ impl Run {
         self
     }
 
-    /// Where the tests run as root, runs it as somebody who may not do everything.
+    /// Runs the command as an unprivileged user if the tests run as root.
     pub(crate) fn by_nobody(mut self) -> Run {
         if rustix::process::geteuid().is_root() {
             self.command.uid(NOBODY).gid(NOBODY);
@@ -195,29 +196,29 @@ impl Run {
         self
     }
 
-    /// What is typed.
+    /// Sets the input.
     pub(crate) fn input(mut self, text: &str) -> Run {
         self.input = text.into();
         self
     }
 
-    /// The process, for who speaks with it by itself.
+    /// Starts the process, for a test that handles its streams itself.
     pub(crate) fn spawn(mut self) -> Child {
         self.command.stdin(Stdio::piped()).spawn().expect("starts")
     }
 
-    /// Runs to the end.
+    /// Runs the command to its end.
     pub(crate) fn end(self) -> Ended {
         self.start().end()
     }
 
-    /// Runs to the end, which must be a good one.
+    /// Runs the command to its end, which must be a success.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Ended {
         self.end().exits(0)
     }
 
-    /// Runs to the end, which must be an error.
+    /// Runs the command to its end, which must be an error.
     #[track_caller]
     pub(crate) fn fails(self) -> Ended {
         self.end().exits(1)
@@ -227,12 +228,13 @@ impl Run {
         self.start_paused_at(None)
     }
 
-    /// Starts it; once `pause` was printed, nothing more is read until [`Started::resume`].
+    /// Starts the command. After it has printed `pause`, its output is not read until [`Started::resume`].
     pub(crate) fn start_paused_at(mut self, pause: Option<&str>) -> Started {
         self.command.stdin(Stdio::piped());
         let mut child = loop {
             match self.command.spawn() {
-                // A child that another test forked has the copy of an executable open for a moment.
+                // Another test may just have forked, and its child briefly has the copied executable open for
+                // writing.
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
@@ -241,7 +243,7 @@ impl Run {
         };
         let mut stdin = child.stdin.take().expect("is piped");
         let keep_open = self.input.is_empty();
-        // A command may end without reading what is typed.
+        // Ignore a failure: a command may end without reading its input.
         let _ = stdin.write_all(&self.input);
         let printed = Arc::new(Printed::default());
         let pause = pause.map(str::to_owned);
@@ -310,7 +312,7 @@ fn count(text: &[u8], part: &str) -> usize {
     text.windows(part.len()).filter(|it| *it == part.as_bytes()).count()
 }
 
-/// A command that runs.
+/// A running command.
 pub(crate) struct Started {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -324,13 +326,13 @@ impl Started {
         self.child.id()
     }
 
-    /// Waits until the command printed `text`, to stdout or stderr.
+    /// Waits until the command has printed `text` to stdout or stderr.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) {
         self.wait_for_times(text, 1);
     }
 
-    /// Waits until the command printed `text` that often.
+    /// Waits until the command has printed `text` this many times.
     #[track_caller]
     pub(crate) fn wait_for_times(&self, text: &str, times: usize) {
         let mut texts = self.printed.text.lock().unwrap_or_else(PoisonError::into_inner);
@@ -350,7 +352,7 @@ impl Started {
         }
     }
 
-    /// Whether it printed all that it ever will.
+    /// Returns true if the output is complete.
     fn has_ended(&self) -> bool {
         self.readers.iter().all(JoinHandle::is_finished)
     }
@@ -370,24 +372,24 @@ impl Started {
         }
     }
 
-    /// Keeps stdin open until after the end: somebody sits there.
+    /// Takes stdin, so that it stays open until after the end of the command.
     pub(crate) fn hold_stdin(&mut self) -> ChildStdin {
         self.stdin.take().expect("stdin is open")
     }
 
-    /// Types a line.
+    /// Writes a line to the input.
     pub(crate) fn types(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
         stdin.write_all(format!("{line}\n").as_bytes()).expect("is read");
     }
 
-    /// Presses keys of a terminal.
+    /// Writes key presses to the terminal.
     pub(crate) fn presses(&mut self, keys: &str) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
         stdin.write_all(keys.as_bytes()).expect("is read");
     }
 
-    /// Presses Ctrl-C: the whole process group gets the signal, as from a terminal.
+    /// Presses Ctrl-C: the whole process group receives the signal, as from a terminal.
     pub(crate) fn interrupt(&self) {
         let _ = rustix::process::kill_process_group(self.group(), Signal::INT);
     }
@@ -397,7 +399,7 @@ impl Started {
         let _ = rustix::process::kill_process_group(self.group(), signal);
     }
 
-    /// Sends a signal to the process alone.
+    /// Sends a signal to the process only.
     pub(crate) fn signal(&self, signal: Signal) {
         let _ = rustix::process::kill_process(self.group(), signal);
     }
@@ -406,13 +408,13 @@ impl Started {
         Pid::from_raw(i32::try_from(self.child.id()).expect("is a pid")).expect("is a pid")
     }
 
-    /// Reads on.
+    /// Continues to read the output.
     pub(crate) fn resume(&self) {
         self.printed.text.lock().unwrap_or_else(PoisonError::into_inner).resumed = true;
         self.printed.changed.notify_all();
     }
 
-    /// Waits for the end. What takes too long is killed.
+    /// Waits for the end of the command. Kills it after the time limit.
     pub(crate) fn end(mut self) -> Ended {
         self.stdin = None;
         let status = loop {
@@ -449,7 +451,7 @@ impl Started {
 
 /// A command that has ended.
 pub(crate) struct Ended {
-    /// The exit code; of a signal, its number below zero.
+    /// The exit code, or the negated number of the signal that ended the process.
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -463,12 +465,12 @@ impl Ended {
         self
     }
 
-    /// Everything that was printed.
+    /// The output of both streams.
     pub(crate) fn printed(&self) -> String {
         format!("{}{}", self.out, self.err)
     }
 
-    /// Fails unless all of `parts` were printed, in this order.
+    /// Fails unless all of `parts` were printed in this order.
     #[track_caller]
     pub(crate) fn shows(&self, parts: &[&str]) {
         let printed = self.printed();
@@ -489,7 +491,7 @@ impl Ended {
         }
     }
 
-    /// Every line of stdout as JSON.
+    /// Parses every line of stdout as JSON.
     #[track_caller]
     pub(crate) fn json_lines(&self) -> Vec<serde_json::Value> {
         let parse = |line: &str| {
@@ -498,7 +500,7 @@ impl Ended {
         self.out.lines().map(parse).collect()
     }
 
-    /// Stdout as one JSON document.
+    /// Parses stdout as one JSON document.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error} in:\n{}", self.out))

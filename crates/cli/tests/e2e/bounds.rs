@@ -1,4 +1,4 @@
-//! Expressions and files without bounds: refused, interrupted, or read as far as is allowed.
+//! Expressions and files without bounds are refused, interrupted, or read up to a limit.
 
 use std::{
     path::Path,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::bench::Bench;
 
-/// Ten locals, each ten times as long as the one before.
+/// Eleven locals, each of which applies `expression` to the one before, so that values grow exponentially.
 fn growing(expression: &str) -> String {
     let mut text = "locals {\n  l0 = \"0123456789\"\n".to_owned();
     for i in 1..12 {
@@ -53,7 +53,7 @@ fn values_that_grow_without_bound_are_refused_by_plan() {
     }
 }
 
-/// Constants that analysis does not keep are evaluated by `validate` with the limit of a run.
+/// `validate` evaluates constants that analysis does not keep, with the memory limit of a run.
 #[test]
 fn constants_that_grow_without_bound_are_refused_by_validate() {
     let text = format!("\"{}\"", "${@}".repeat(10));
@@ -106,7 +106,7 @@ fn an_interrupt_ends_an_evaluation() {
     bench.mayfly(".", ["init"]).succeeds();
     for arguments in [&["plan"][..], &["apply", "-auto-approve"]] {
         let run = bench.mayfly(".", arguments.iter().copied()).start();
-        // Nothing tells that the evaluation has begun.
+        // The start of the evaluation is not observable.
         std::thread::sleep(Duration::from_secs(2));
         run.interrupt();
         let ended = run.end().exits(1);
@@ -195,7 +195,7 @@ resource "playground_parameter" "a" {
 }
 "#;
 
-/// Runs with a limit of file sizes, in blocks of 1,024 bytes.
+/// Runs the command with a file size limit, in blocks of 1,024 bytes.
 fn limited(bench: &Bench, blocks: u32, arguments: &str) -> (Option<i32>, String) {
     let mut shell = Command::new("bash");
     let program = env!("CARGO_BIN_EXE_mayfly");
@@ -226,14 +226,14 @@ fn a_limit_of_file_sizes_is_an_error_and_loses_nothing() {
     let created = printed.matches(": Creation complete").count();
     let begun = printed.matches(": Creating...").count();
     assert!(0 < created && begun < 100, "the run ends early: {printed}");
-    // What was recorded is known to the next run; of the rest it says what to do.
+    // The next run knows the recorded objects, and gives advice about the others.
     let ended = bench.mayfly(".", ["apply", "-auto-approve"]).fails();
     ended.shows(&["Error: Object may exist already"]);
 }
 
 #[test]
 fn a_second_interrupt_ends_the_process_whatever_it_does() {
-    // One call of a function that looks at no interrupt, and takes minutes.
+    // A single function call that takes minutes and does not check for interrupts.
     let bench = Bench::with_main(
         "variable \"n\" {\n  default = \"200000000\"\n}\noutput \"x\" {\n  value = length(strrev(format(\"%${var.n}s\", \"a\")))\n}\n",
     );

@@ -1,24 +1,24 @@
-//! Texts that are broken at random, read by the real `terraform` where it is installed: the first syntax error of each file
-//! is the same, in summary and place.
+//! Compares the first syntax error of randomly broken texts with the real `terraform`, where it is installed.
+//! Summary and place must be the same.
 //!
-//! A text is taken from the repository, and one of its tokens is left out, doubled, exchanged with its neighbour, replaced
-//! by another one or has another one put before it. All of them lie in one directory, so that one process reads them.
+//! Each text is a sample in which one token is removed, doubled, swapped with its neighbor, replaced, or has
+//! another one inserted before it. All texts are in one directory, so that a single process reads them.
 
 use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, process::Command};
 
 use crate::bench::Bench;
 
-/// How many texts are broken. More can be asked for with `MAYFLY_BROKEN_TEXTS`.
+/// The number of broken texts. `MAYFLY_BROKEN_TEXTS` sets another one.
 const TEXTS: usize = 400;
 
-/// What is put into a text.
+/// The tokens to insert.
 const TOKENS: &[&str] = &[
     "{", "}", "[", "]", "(", ")", "=", ",", ".", ":", "?", "...", "\"", "${", "%{", "\n", "x", "1",
     "+", "&&", "!", "=>", "'", ";", "@", "::", "*", "for", "in", "if", "<<EOT\n", "#", "/*", "==",
     "~}",
 ];
 
-/// Short texts, so that a token that is exchanged matters.
+/// The samples. They are short, so that a change is likely to cause an error.
 const SOURCES: &[&str] = &[
     "resource \"terraform_data\" \"a\" {\n  count = 2\n  input = { a = 1, b = [1, 2], \"c\" = null }\n  lifecycle {\n    ignore_changes = [input]\n  }\n}\n",
     "locals {\n  a = var.x ? f(1, 2...) : !local.b\n  b = [for k, v in var.m : \"${k}-${v}\" if v != null]\n  c = { for v in var.l : v => v.x... }\n}\n",
@@ -45,7 +45,7 @@ fn broken(random: &mut fastrand::Rng) -> String {
     tokens.concat()
 }
 
-/// A summary and the bytes that it is about.
+/// A summary and the byte range of the error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Place {
     summary: String,
@@ -57,12 +57,12 @@ fn ours(text: &str) -> Option<Place> {
     let parse = syntax::parse_file(text);
     let first = parse.errors().first()?;
     let (start, end) = (u32::from(first.range.start()).into(), u32::from(first.range.end()).into());
-    // Terraform shows an empty place as one of one byte.
+    // Terraform shows an empty range as one byte.
     let end = if start == end { end + 1 } else { end };
     Some(Place { summary: first.summary.clone().into_owned(), start, end })
 }
 
-/// What terraform says of each file, in its order.
+/// The errors that `terraform` reports, by file in the order of the text.
 fn theirs(bench: &Bench) -> BTreeMap<String, Vec<Place>> {
     let run = bench.program("terraform", ".", ["validate", "-json"]).env("CHECKPOINT_DISABLE", "1");
     let said = run.end().json();
@@ -77,18 +77,19 @@ fn theirs(bench: &Bench) -> BTreeMap<String, Vec<Place>> {
     by_file
 }
 
-/// How the first error of a file compares with what the reference says.
+/// The result of comparing the first error of a file with Terraform's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Comparison {
-    /// It is what the reference says first.
+    /// It is Terraform's first error.
     First,
-    /// The reference says it too, after a token that it cannot read further down: here the text's order counts.
+    /// Terraform also reports it, but first reports an invalid token further down. Mayfly reports errors in the
+    /// order of the text.
     InTheTextsOrder,
-    /// `/* x`, `**`, an interpolation that runs over its line, a bracket that is missing after an index: what the
-    /// reference says or where it points misleads.
+    /// Terraform's message or place is misleading: `/* x`, `**`, an interpolation that spans lines, or a missing
+    /// bracket after an index.
     SaidBetter,
-    /// A heredoc or an expression without an end: here it ends where a block begins at the left, and what comes after it
-    /// is read.
+    /// A heredoc or an expression without an end. Mayfly ends it where a block begins at the left margin, and
+    /// reads the rest.
     CutAtABlock,
     /// None of these.
     Different,
@@ -107,7 +108,7 @@ fn compare(ours: &Place, theirs: &[Place], text: &str) -> Comparison {
     let Some(first) = theirs.first() else { return Different };
     let is_power =
         ours.summary == "Unsupported operator" && text[ours.start as usize..].starts_with('*');
-    // In `a.*.` the reference points to the star and not to what stands in the place of a name.
+    // In `a.*.`, Terraform points to the star instead of the place of the missing name.
     let is_after_star = ours.summary == "Invalid attribute name"
         && first.summary == ours.summary
         && text[first.start as usize..].starts_with("*.");
@@ -166,13 +167,13 @@ fn the_first_syntax_error_is_that_of_the_reference() {
     assert!(same * 10 > texts.len() * 9, "{counts:?}");
 }
 
-/// A file that says something is not as good as absent because it cannot be read.
+/// A file that cannot be read does not count as missing.
 #[test]
 fn what_cannot_be_read_is_not_taken_for_absent() {
     let bench = Bench::with_main("resource \"terraform_data\" \"r\" {}\n");
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
-    // A directory cannot be read as a file, whoever asks.
+    // Reading a directory as a file fails for every user, even root.
     std::fs::create_dir_all(bench.path(".terraform/environment")).expect("can be made");
     for command in [&["plan"][..], &["state", "list"], &["apply", "-auto-approve"]] {
         let ended = bench.mayfly(".", command).fails();

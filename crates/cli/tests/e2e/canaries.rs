@@ -1,5 +1,5 @@
-//! Canaries: runs with marked secrets in every ephemeral and write-only place, from every origin, and then a search for
-//! them in everything that the runs left: files, archives, both streams, logs, and memory.
+//! Runs commands with marked secrets (canaries) from every origin in every ephemeral and write-only place. Then
+//! searches for the secrets in all files, archives, both output streams, logs, and memory.
 
 use std::{fs, io::Write};
 
@@ -11,7 +11,7 @@ use crate::{
 const EVERYWHERE: &str = include_str!("everywhere.tf");
 const PASSING: &str = include_str!("passing.tf");
 
-/// Puts a secret into the store, for others to read.
+/// Puts a secret into the store, for other configurations to read.
 const SEED: &str = r#"
 terraform {
   required_providers {
@@ -84,7 +84,7 @@ impl Everywhere {
         all
     }
 
-    /// Gives the remote system the secret that it hands out.
+    /// Stores the secret that the remote system returns.
     fn seed(&self) {
         let stored = format!("-var=stored={}", self.stored);
         self.bench
@@ -93,7 +93,7 @@ impl Everywhere {
             .succeeds();
     }
 
-    /// A command with all values, and what is typed after the secret.
+    /// A command with all values. `typed` is the input after the secret.
     pub(crate) fn run(&self, arguments: &[&str], typed: &str) -> Run {
         self.without_flags(arguments)
             .arg("-var-file=../values.tfvars")
@@ -101,7 +101,7 @@ impl Everywhere {
             .input(&format!("{}\n{typed}", self.prompt))
     }
 
-    /// A command that gets only what lies around: the environment and the files that are read without being named.
+    /// A command with values only from the environment and the automatic variables files.
     pub(crate) fn without_flags(&self, arguments: &[&str]) -> Run {
         self.bench
             .mayfly("everywhere", arguments)
@@ -109,7 +109,7 @@ impl Everywhere {
             .env("TF_LOG", "TRACE")
     }
 
-    /// Learns the secrets that providers chose, which a provisioner wrote where nobody searches.
+    /// Adds the secrets that providers chose. A provisioner wrote them to a directory that is not searched.
     pub(crate) fn learn(&mut self, outside: &tempfile::TempDir) {
         for origin in ["random", "lease"] {
             let secret = fs::read_to_string(outside.path().join(origin)).expect("was written");
@@ -149,7 +149,7 @@ resource "terraform_data" "failing" {
         all.bench.state("everywhere").to_string().contains("\"tainted\""),
         "the object is tainted"
     );
-    // A secret that is too short to be found again takes the whole output with it.
+    // A secret that is too short to be redacted suppresses the whole output.
     let brief = script.replace("'${var.from_flag}'", "'${var.short}'");
     all.bench.write("everywhere/failing.tf", &brief);
     let ended = all.check(all.run(&["apply", "-auto-approve", "-var=short=Abc"], "").fails());
@@ -157,7 +157,7 @@ resource "terraform_data" "failing" {
     ended.lacks(&["visible", "Abc"]);
 }
 
-/// An ephemeral resource whose opening is wanted, with a name that there is no secret of.
+/// An ephemeral resource whose name does not exist, and whose opening is required.
 fn missing(name: &str) -> String {
     let condition = "lifecycle {\n    postcondition {\n      condition     = self.value != \"\"\n      error_message = \"Empty.\"\n    }\n  }";
     format!("ephemeral \"playground_secret\" \"x\" {{\n  name = {name}\n  {condition}\n}}\n")
@@ -190,7 +190,7 @@ fn what_providers_and_conditions_say_is_shown_without_the_secrets() {
         assert_eq!(ended.code, 1, "{text}:\n{}", ended.printed());
         all.canaries.assert_not_printed(&ended);
         ended.shows(&[expected]);
-        // Names are no secrets to the playground, so it writes them down.
+        // Names are not secret for the playground, so it records them.
         let _written_by_the_provider = fs::remove_dir_all(all.bench.path("everywhere/.playground"));
         all.canaries.assert_not_written(&all.bench);
         all.seed();
@@ -214,7 +214,7 @@ fn a_provider_that_crashes_reveals_nothing() {
     }
 }
 
-/// An output that does not fit into a pipe, printed after everything else.
+/// An output that is larger than a pipe buffer, printed after everything else.
 const LONG: &str = "output \"long\" {\n  value = join(\"\", [for i in range(1000) : \"memory can be read here, for this text is no secret, and it is long enough that a pipe of the usual size cannot hold a thousand times of it, which is more than a hundred kilobytes\"])\n}\n";
 
 #[test]
@@ -228,7 +228,7 @@ fn after_the_last_close_nothing_is_left_in_memory() {
     started.wait_for("\nOutputs:\n");
     all.learn(&outside);
     let Some(found) = all.canaries.in_memory(started.pid()) else {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: the memory of another process cannot be read here"
@@ -248,7 +248,7 @@ fn after_the_last_close_nothing_is_left_in_memory() {
 #[test]
 fn while_a_plan_waits_for_approval_what_providers_gave_is_gone() {
     let all = Everywhere::new();
-    // One answer, and the question for approval stays open.
+    // Answer only the question for the secret, and leave the approval open.
     let mut started = all
         .bench
         .mayfly("everywhere", ["apply", "-var-file=../values.tfvars"])
@@ -295,7 +295,7 @@ fn watching_prints_and_writes_no_secret() {
         let run = all.run(&[arguments, &[to.as_str()]].concat(), "");
         let started = run.env("TF_VAR_from_prompt", &all.prompt).start();
         started.wait_for("Plan: 7 to add");
-        // What is computed again, and what is not; then text that is broken in the place of a secret.
+        // A change that is planned again, then a broken text in the place of a secret.
         all.bench.write(
             "everywhere/main.tf",
             &format!("{EVERYWHERE}\noutput \"more\" {{\n  value = 1\n}}\n"),

@@ -1,4 +1,4 @@
-//! Which variables of the environment providers and commands inherit.
+//! The environment variables that providers and commands inherit.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 use crate::bench::{Bench, Ended};
 
-/// Variables of the root module, and a command that writes its environment down.
+/// Root variables, and a command that writes its environment to a file.
 const MAIN: &str = r#"
 variable "plain" {
   type    = string
@@ -37,7 +37,7 @@ resource "terraform_data" "a" {
 }
 "#;
 
-/// What each variable of the environment holds, and whether children inherit it.
+/// The environment variables with their values. The flag is true if children inherit the variable.
 const ENVIRONMENT: [(&str, &str, bool); 12] = [
     ("TF_VAR_plain", "plain", true),
     ("TF_VAR_elsewhere", "no root module declares it", true),
@@ -85,7 +85,7 @@ fn commands_inherit_values_of_variables_unless_the_root_module_declares_them_sec
     assert!(seen.contains("TF_VAR_given=given") && seen.contains("TF_TOKEN_example_com=token"));
 }
 
-/// A provider that writes its environment down and ends.
+/// Adds a provider that writes its environment to a file and ends.
 fn with_script(bench: &Bench) {
     let program = "plugins/terraform-provider-script";
     bench.write(program, "#!/bin/sh\nenv > seen\nexit 1\n");
@@ -107,7 +107,7 @@ terraform {
 resource "script_thing" "a" {}
 "#;
 
-/// Runs a command that starts the provider, and gives what that saw.
+/// Runs a command that starts the provider, and returns the environment of the provider.
 fn seen_by_script(bench: &Bench, arguments: &[&str]) -> (Ended, String) {
     let _ = fs::remove_file(bench.path("seen"));
     let mut run = bench.mayfly(".", arguments).env("TF_CLI_CONFIG_FILE", bench.path("home/rc"));
@@ -212,7 +212,7 @@ resource "playground_parameter" "leased" {
 }
 "#;
 
-/// The environments of the provider processes that run.
+/// The environments of the running provider processes.
 fn environments(bench: &Bench) -> Vec<String> {
     let mut pids: Vec<u32> = bench.ledger(".").0.iter().map(|it| it.pid).collect();
     pids.sort_unstable();
@@ -230,7 +230,7 @@ fn a_watched_provider_is_started_anew_when_its_environment_has_a_secret() {
     started.wait_for("\"ok\":true,\"plan\":1,");
     let before = environments(&bench);
     assert!(before.iter().any(|it| it.contains("TF_VAR_late=kanarek-late")), "{before:?}");
-    // Broken text ends no process.
+    // A syntax error does not end a provider process.
     bench.write("more.tf", "locals {\n");
     started.wait_for("\"ok\":false,\"plan\":2,");
     assert_eq!(environments(&bench).len(), before.len());

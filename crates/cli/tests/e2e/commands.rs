@@ -1,4 +1,4 @@
-//! Commands, flags, exit codes, prompts and errors, as scripts and people meet them.
+//! Commands, flags, exit codes, prompts and errors.
 
 use serde_json::{Value as Json, json};
 
@@ -209,7 +209,7 @@ fn the_console_evaluates_one_expression_a_line() {
     asking.fails().shows(&["Error: Unknown provider function", "required_providers"]);
 }
 
-/// What lines of `-json` are about, in order.
+/// The types of the lines of a `-json` output, in order.
 fn kinds(lines: &[Json]) -> Vec<&str> {
     lines.iter().map(|it| it["type"].as_str().expect("each line has a type")).collect()
 }
@@ -522,7 +522,7 @@ fn init_refuses_modules_that_it_cannot_have() {
 #[test]
 fn a_version_that_this_is_not_stops_every_command() {
     let bench = Bench::new();
-    // In a `.tf` file it would be about Terraform.
+    // In a `.tf` file, `required_version` would refer to Terraform.
     bench.write("main.tofu", "terraform {\n  required_version = \"< 1.6\"\n}\n");
     for command in
         [&["init"][..], &["validate"], &["plan"], &["apply", "-auto-approve"], &["console"]]
@@ -543,7 +543,8 @@ fn a_backend_that_is_not_supported_is_refused_in_the_same_words() {
         bench.mayfly(".", [command]).fails().shows(&[
             "Error: Not supported yet",
             "does not support the backend \"s3\"",
-            // Who takes the backend out is not to find this only then.
+            // The error is reported together with the unsupported backend, so that fixing the backend does not
+            // reveal it.
             "A local value with the name \"nowhere\" has not been declared.",
         ]);
     }
@@ -596,7 +597,7 @@ fn a_state_that_cannot_be_written_is_an_error_before_anything_is_done() {
     bench.mayfly(".", ["plan", "-var-file=nowhere.tfvars"]).fails().shows(&["nowhere.tfvars"]);
 }
 
-/// A provider that is a script, in the place of `example.com/tests/script`.
+/// Creates a bench in which a script serves as the provider `example.com/tests/script`.
 pub(crate) fn with_script(script: &str) -> Bench {
     use std::os::unix::fs::PermissionsExt;
     let main = "terraform {\n  required_providers {\n    script = { source = \"example.com/tests/script\" }\n  }\n}\n\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\n\nprovider \"script\" {}\n\nresource \"script_thing\" \"a\" {}\n";
@@ -625,7 +626,7 @@ fn what_was_typed_for_a_secret_is_known_before_the_first_process_starts() {
     let ended = plan("kanarek-1");
     ended.shows(&["-var=e=(redacted)"]);
     ended.lacks(&["kanarek"]);
-    // What a value would be made of it has an é of one character.
+    // The text is in decomposed form. Converted to a value, the é becomes a single character.
     plan("e\u{301}t\u{e9}-kanarek").lacks(&["kanarek"]);
 }
 

@@ -1,7 +1,8 @@
-//! The console shows what that of the real `terraform` shows, where it is installed: values of a configuration that was
-//! applied, types, and the summaries of errors. And what a terminal is for: editing, completion, lines that go on.
+//! Compares the console with that of the real `terraform`, where it is installed: values of an applied
+//! configuration, types, and error summaries. Also tests the console on a terminal: editing, completion, and
+//! expressions of several lines.
 //!
-//! The expressions are in `console/expressions.txt`, one a line; `CONSOLE_FILE` names another file.
+//! The expressions are in `console/expressions.txt`, one per line; `CONSOLE_FILE` names another file.
 
 use std::{
     collections::BTreeMap,
@@ -21,16 +22,16 @@ const MAIN: &str = include_str!("console/main.tf");
 const CHILD: &str = include_str!("console/child.tf");
 const EXPRESSIONS: &str = include_str!("console/expressions.txt");
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Given {
-    /// As it is shown.
+    /// The printed value.
     Shown(String),
     /// The summary of the error.
     Error(String),
 }
 
-/// Why a difference is meant to be, by the expression.
+/// The reasons for intended differences, by expression.
 const ALLOWED: &[(&str, &str)] = &[
     ("false && null", "OpenTofu does not look at the other side"),
     ("terraform_data.each.x.input", "an instance is an attribute of the object of all of them"),
@@ -41,7 +42,7 @@ const ALLOWED: &[(&str, &str)] = &[
 #[test]
 fn the_console_shows_what_terraform_shows() {
     if Command::new("terraform").arg("version").output().is_err() {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: the_console_shows_what_terraform_shows, because terraform is not on PATH"
@@ -88,7 +89,7 @@ fn reason(expression: &str) -> Option<&'static str> {
     ALLOWED.iter().find(|(it, _)| *it == expression).map(|(_, reason)| *reason)
 }
 
-/// A configuration that was applied.
+/// Creates a bench with an applied configuration.
 fn applied(program: &str) -> Bench {
     let bench = Bench::with_main(MAIN);
     bench.write("child/main.tf", CHILD);
@@ -98,7 +99,8 @@ fn applied(program: &str) -> Bench {
     bench
 }
 
-/// What each expression gives. Of several lines `terraform` shows the last value only, so each has a console of its own.
+/// The result of each expression. For several lines `terraform` prints only the last value, so each expression has
+/// its own console.
 fn answers(program: &str, expressions: &[&str]) -> Vec<Given> {
     let bench = applied(program);
     expressions.iter().map(|it| answer(&bench, program, it)).collect()
@@ -108,8 +110,8 @@ fn answer(bench: &Bench, program: &str, expression: &str) -> Given {
     let run = bench.program(program, ".", ["console"]).env("CHECKPOINT_DISABLE", "1");
     let ended = run.env("TF_CLI_ARGS", "-no-color").input(&format!("{expression}\n")).end();
     if ended.code == 0 {
-        // What of a text would act on a terminal is visible in ours.
-        // Of a lock that takes its time is told where values are shown.
+        // Remove the message about a lock that takes long, which goes to stdout. Escape control characters, as
+        // Mayfly does.
         let shown = ended.out.replace("Acquiring state lock. This may take a few moments...\n", "");
         return Given::Shown(shown.replace('\r', "\\r"));
     }
@@ -198,7 +200,7 @@ pub(crate) struct Terminal {
     child: Child,
     keys: File,
     screen: Arc<Mutex<Vec<u8>>>,
-    /// Reads what is shown until nobody is there who could show more.
+    /// Reads the output until the terminal is closed.
     reader: Option<JoinHandle<()>>,
 }
 
@@ -243,7 +245,7 @@ impl Terminal {
         String::from_utf8_lossy(&screen).into_owned()
     }
 
-    /// Presses keys, and waits until something was shown since.
+    /// Presses keys, and waits until the output after them contains `expected`.
     #[track_caller]
     pub(crate) fn press(&mut self, keys: &str, expected: &str) {
         let before = self.shown().len();
@@ -257,7 +259,7 @@ impl Terminal {
 
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().expect("ends");
-        // What it showed last may not have been read yet.
+        // The last output may not be read yet.
         self.reader.take().map(JoinHandle::join).transpose().expect("reads to the end");
         (status.code(), self.shown())
     }
@@ -281,13 +283,13 @@ fn on_a_terminal_lines_are_edited_completed_and_remembered() {
     terminal.press("local.shape.\t\t", "square");
     terminal.press("ro\t\r", "\r\n1\r\n");
     terminal.press("var.pass\t\r", "(ephemeral value)");
-    // What is typed and not wanted is let go of, and an error is not the end.
+    // Ctrl-C discards the input, and an error does not end the console.
     terminal.press("nosuch(\x03", "> ");
     terminal.press("nosuch(1)\r", "Call to unknown function");
-    // An open bracket takes the next line along.
+    // An open bracket continues the expression in the next line.
     terminal.press("[7,\r", "\r\n");
     terminal.press("8]\r", "  8,\r\n");
-    // The expression before the last, which has two lines.
+    // The history has the expression before the last one, which spans two lines.
     terminal.press("\x1b[A", "8]");
     terminal.press("\x1b[A\x1b[A", "nosuch(1)");
     terminal.press("\x03", "> ");

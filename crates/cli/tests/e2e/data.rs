@@ -1,4 +1,4 @@
-//! When data sources are read, and what becomes of a check whose data source cannot be read.
+//! The time at which data sources are read, and checks whose data source cannot be read.
 
 use serde_json::{Value as Json, json};
 
@@ -41,7 +41,8 @@ fn a_data_source_reads_what_its_resource_is_after_apply() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds().shows(&["read = \"one\"\n"]);
-    // Replacing the file changes no argument of the data source: it is known, and wrong, while the plan is made.
+    // Replacing the file changes no argument of the data source. It could be read during the plan, but the result
+    // would be outdated.
     let arguments = ["plan", "-var=text=two", "-out=saved.plan"];
     bench.mayfly(".", arguments).succeeds().shows(&[
         "# data.local_file.fine will be read during apply\n  # (config will be reloaded to verify a check block)\n",

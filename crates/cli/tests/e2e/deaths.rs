@@ -1,4 +1,4 @@
-//! Whatever Mayfly dies of, nothing that it started lives on; a signal that can be handled ends it in good order.
+//! No child process outlives Mayfly, however it dies. A signal that can be handled ends it in an orderly way.
 
 use std::{
     fs::{self, File},
@@ -11,10 +11,10 @@ use rustix::process::{Pid, Signal};
 
 use crate::bench::{Bench, Run, Started};
 
-/// In the environment of a run; all that it starts inherits it.
+/// An environment variable that marks a run and, by inheritance, all processes that it starts.
 const COOKIE: &str = "MAYFLY_TEST_BENCH";
 
-/// How long processes may take to end once Mayfly is dead.
+/// The time limit for processes to end after Mayfly has died.
 const BOUND: Duration = Duration::from_secs(10);
 
 const HEAD: &str = r#"
@@ -34,7 +34,7 @@ resource "playground_secret" "first" {
 }
 "#;
 
-/// A command that goes on until the test says so.
+/// A command that runs until the test creates a file.
 const WAITS: &str = r#"
 ephemeral "playground_random" "value" {}
 resource "playground_secret" "first" {
@@ -59,7 +59,8 @@ fn marked(bench: &Bench, run: Run) -> Run {
     run.env(COOKIE, bench.root())
 }
 
-/// The processes of a bench, with their command lines. Where their environment cannot be read, the ledger knows providers.
+/// The processes of a bench with their command lines. If their environment cannot be read, the ledger identifies
+/// the providers.
 fn processes(bench: &Bench) -> Vec<(u32, String)> {
     let cookie = format!("{COOKIE}={}", bench.root().display());
     let served: Vec<u32> = match bench.path(".playground/ledger.jsonl").exists() {
@@ -152,7 +153,7 @@ fn hangup_and_quit_end_a_command_as_an_interrupt_does() {
         let bench = bench(WAITS);
         let run = marked(&bench, bench.mayfly(".", ["apply", "-auto-approve"])).start();
         run.wait_until("the provisioner runs", || bench.path("started").exists());
-        // All of the foreground job gets what comes from a terminal.
+        // A terminal sends its signals to the whole foreground process group.
         match signal {
             Signal::TERM => run.signal(signal),
             _ => run.signal_group(signal),
@@ -233,7 +234,7 @@ resource "terraform_data" "commands" {
     }
 }
 
-/// Whether a process runs with this command line.
+/// Returns true if a process runs with this command line.
 fn runs(line: &str) -> bool {
     let processes = fs::read_dir("/proc").expect("there is /proc").flatten();
     let mut lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
@@ -259,7 +260,7 @@ resource "terraform_data" "daemon" {
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
-/// The supervisor of a run, once it has one.
+/// Waits for the supervisor of a run, and returns its process ID.
 fn supervisor(run: &Started) -> u32 {
     let mut found = None;
     run.wait_until("there is a supervisor", || {
@@ -298,7 +299,7 @@ fn the_supervisor_survives_what_ends_the_job_and_ends_after_it() {
 
 #[test]
 fn a_killed_supervisor_is_replaced_or_made_up_for() {
-    // The provider ends by the parent-death signal, or because nobody reads its output.
+    // The provider ends by the parent-death signal, or because its output pipe is closed.
     let bench = bench(SECRET);
     let run = hanging(&bench, &["apply", "-auto-approve"], "create");
     kill(supervisor(&run), Signal::KILL);
@@ -320,10 +321,10 @@ resource "terraform_data" "command" {
     );
     let first = marked(&bench, bench.mayfly(".", ["apply", "-auto-approve"])).start();
     first.wait_until("the command runs", || bench.path("started").exists());
-    // Another run of the directory leaves it alone.
+    // Another run in the directory does not end the command.
     bench.mayfly(".", ["plan", "-lock=false"]).succeeds().lacks(&["earlier run"]);
     assert!(processes(&bench).len() >= 3, "{:?}", processes(&bench));
-    // The supervisor first: there is nobody then who ends the command.
+    // Kill the supervisor first, so that nothing ends the command.
     kill(supervisor(&first), Signal::KILL);
     first.signal(Signal::KILL);
     first.end();
@@ -338,7 +339,7 @@ resource "terraform_data" "command" {
 #[test]
 fn a_run_that_is_out_of_memory_says_where_and_leaves_nothing() {
     let bench = bench(SECRET);
-    // More than the limit, and nothing that a machine would have to find.
+    // The allocation exceeds the limit, and needs no actual memory on the test machine.
     let script = "ulimit -v 6000000 && exec \"$0\" apply -auto-approve";
     let run = bench.program("sh", ".", ["-c", script, env!("CARGO_BIN_EXE_mayfly")]);
     let run = run.env("MAYFLY_FAILPOINT", "answer").env("MAYFLY_FAILPOINT_MEMORY", "8589934592");
@@ -349,14 +350,14 @@ fn a_run_that_is_out_of_memory_says_where_and_leaves_nothing() {
         "the next run takes over",
     ]);
     assert_none_is_left(&bench, "after the abort");
-    // The answer came and was not written down: whether the object was made can only be asked elsewhere.
+    // The provider's answer was not recorded, so the outcome of the creation is unknown.
     bench.mayfly(".", ["plan"]).end().shows(&["state adopt playground_secret.first"]);
 }
 
-/// Runs a command as the only job of a terminal. The terminal is closed when the file is dropped.
+/// Runs a command as the only job of a terminal. Dropping the file closes the terminal.
 fn on_terminal(bench: &Bench, arguments: &[&str]) -> Option<(Child, File)> {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    // Closed on exec: a child that held it would keep its own terminal open.
+    // Close on exec: a child with this file would keep its own terminal open.
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let terminal = openpt(flags).expect("a pseudo-terminal");
     grantpt(&terminal).expect("is ours");
@@ -460,7 +461,7 @@ fn a_closed_terminal_ends_watch_console_and_the_language_server() {
         let before = bench.ledger(".").0.len();
         let Some((mut child, terminal)) = on_terminal(&bench, &[command]) else { return };
         match command {
-            // Reads the object to plan.
+            // `watch` reads the object for its plan.
             "watch" => until("it plans", || bench.ledger(".").0.len() > before + 3),
             _ => std::thread::sleep(Duration::from_secs(1)),
         }

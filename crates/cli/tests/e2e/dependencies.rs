@@ -47,7 +47,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Each object of a state with its dependencies.
+/// The objects of a state with their dependencies.
 fn dependencies(state: &Json) -> Vec<String> {
     let resources = state["resources"].as_array().expect("are there").iter();
     let lines = resources.flat_map(|it| {
@@ -66,7 +66,7 @@ fn a_bucket_is_destroyed_after_the_objects_that_it_decides_about() {
     let listed = dependencies(&bench.state("."));
     let object = "null.\"object\"\"b\": [\"terraform_data.bucket\"]";
     assert!(listed.iter().any(|it| it == object), "{listed:#?}");
-    // The blocks are gone; the state alone tells the order.
+    // The blocks are removed, so the order comes from the state alone.
     bench.write("main.tf", "");
     let log = bench.mayfly(".", ["apply", "-auto-approve", "-parallelism=1"]).succeeds().out;
     let begun = |address: &str| {

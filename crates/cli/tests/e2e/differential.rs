@@ -1,4 +1,5 @@
-//! Recorded sequences of edits and commands, with the answers of OpenTofu. `cargo xtask differential --record N` renews them.
+//! Replays recorded sequences of edits and commands, and compares the results with those of OpenTofu.
+//! `cargo xtask differential --record N` renews the recordings.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! The directories that `-chdir` changes, and those that it does not.
+//! The paths that `-chdir` affects, and those that it does not.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,8 @@ use serde_json::Value as Json;
 
 use crate::{bench::Bench, tofu::programs};
 
-/// An expression in the root module, and its value where `ROOT` is the directory above the one that the command is called in.
+/// Expressions in the root module with their values. `ROOT` is the parent of the directory in which the command is
+/// called.
 const EXPRESSIONS: &[(&str, &str)] = &[
     ("path.cwd", "ROOT/outer"),
     ("path.root", "."),
@@ -56,7 +57,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// The working directory of the machine, which may lie behind symbolic links.
+/// The canonical path of the test directory, which may be behind symbolic links.
 fn root(bench: &Bench) -> String {
     let root = bench.path("").canonicalize().expect("is there");
     root.to_str().expect("is text").trim_end_matches('/').to_owned()
@@ -98,7 +99,7 @@ fn everything_but_the_calling_directory_follows_chdir() {
     }
 }
 
-/// The console asks without a plan, and `source` before one.
+/// The console evaluates without a plan, and `source` is evaluated before one.
 #[test]
 fn abspath_is_the_same_in_the_console_and_in_a_source() {
     let bench = bench();
@@ -116,7 +117,7 @@ fn abspath_is_the_same_in_the_console_and_in_a_source() {
     bench.mayfly("outer", ["-chdir=inner", "init"]).succeeds().shows(&["- m in inner-module"]);
 }
 
-/// Files that are read before the directory is entered.
+/// The CLI configuration and the log file are opened before the directory is changed.
 #[test]
 fn the_cli_configuration_and_the_log_lie_where_the_command_is_called() {
     for program in programs() {
@@ -133,7 +134,7 @@ fn the_cli_configuration_and_the_log_lie_where_the_command_is_called() {
     }
 }
 
-/// A provider's process works where the command does.
+/// A provider process runs in the working directory of the command.
 #[test]
 fn a_provider_works_in_the_directory_of_chdir() {
     for program in programs() {
@@ -145,7 +146,8 @@ fn a_provider_works_in_the_directory_of_chdir() {
     }
 }
 
-/// A shell that went through a link says so, and a directory that was entered by `-chdir` has its own name.
+/// After following a symbolic link, a shell sets `PWD` to the path of the link. A directory given to `-chdir` has
+/// its real path.
 #[test]
 fn the_working_directory_has_the_name_that_the_shell_has_for_it() {
     for program in programs() {

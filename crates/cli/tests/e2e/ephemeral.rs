@@ -1,4 +1,4 @@
-//! Ephemeral resources and variables on the command line: what names them, and what is said of values that do not fit.
+//! Ephemeral resources and variables on the command line: their addresses, and errors about invalid values.
 
 use crate::bench::{Bench, Ended};
 
@@ -25,7 +25,7 @@ resource "playground_secret" "s" {
 }
 "#;
 
-/// Nothing ephemeral is an object: it cannot be replaced, imported, shown or listed.
+/// An ephemeral resource has no object in the state. It cannot be replaced, imported, shown or listed.
 #[test]
 fn an_address_of_an_ephemeral_resource_names_no_object() {
     let bench = Bench::with_main(MAIN);
@@ -46,7 +46,7 @@ fn an_address_of_an_ephemeral_resource_names_no_object() {
         ]);
         bench.mayfly(".", ["state", "show", address]).fails().shows(&["No instance found"]);
         bench.mayfly(".", ["state", "list", address]).fails().shows(&["Unknown resource"]);
-        // Targets come with a later version; until then no plan is made that passes them over.
+        // Targets are not supported yet. They must be refused, not ignored.
         for option in ["-target", "-exclude"] {
             let ended = bench.mayfly(".", ["plan", &format!("{option}={address}")]).fails();
             ended.shows(&["Unsupported option"]);
@@ -64,7 +64,7 @@ fn the_console_opens_nothing_and_shows_no_secret() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["init"]).succeeds();
     for (typed, shown) in [
-        // There is an object; only what is in it is not known.
+        // The object itself is known; only its attributes are unknown.
         ("ephemeral.playground_random.r", "(ephemeral value)\n"),
         ("ephemeral.playground_random.r == null", "(ephemeral value)\n"),
         ("ephemeral.playground_random.r.result", "(known after apply)\n"),
@@ -99,7 +99,7 @@ fn the_console_opens_nothing_and_shows_no_secret() {
     assert!(!bench.path(".playground").exists(), "nothing was opened");
 }
 
-/// Where a value comes from is told, and neither the value nor the names in it.
+/// The error names the source of the value, and neither the value nor the names in it.
 #[test]
 fn a_value_that_an_ephemeral_variable_cannot_have_is_told_by_its_source() {
     const VARIABLES: &str = r#"
@@ -215,7 +215,7 @@ output "shown" {
 }
 "#;
 
-/// What `validate` cannot be sure of is an error of the run, which explains it as `validate` would.
+/// A possible misuse that `validate` only warns about is an error of the run, with the same explanation.
 #[test]
 fn a_run_shows_how_an_ephemeral_value_came_to_its_place() {
     let bench = Bench::with_main(DEPENDS_ON_A_VALUE);
@@ -244,7 +244,7 @@ fn a_run_shows_how_an_ephemeral_value_came_to_its_place() {
     }
 }
 
-/// The error of a summary at a line.
+/// The text of the error with this summary and line.
 fn error_with(ended: &Ended, summary: &str, line: usize) -> String {
     let printed = ended.printed();
     let place = format!("on main.tf line {line},");

@@ -76,7 +76,7 @@ ephemeral "playground_lease" "lease" {
   path = "stored"
 }
 
-# What configures it is ephemeral itself.
+# Its argument depends on ephemeral values.
 ephemeral "playground_lease" "second" {
   path = length(var.from_prompt) > length(var.from_json) ? "one" : "other"
 }
@@ -164,7 +164,7 @@ resource "playground_secret_version" "version" {
   secret_string_wo_version = var.secrets_version
 }
 
-# It reads what was stored in this run.
+# Reads the secret that this run has stored.
 ephemeral "playground_secret" "late" {
   name       = "secret"
   depends_on = [playground_secret_version.version]

@@ -1,4 +1,5 @@
-//! The RFC's example, from text to applied: every kind of line of its section "CLI Output".
+//! The example of the ephemeral resources RFC, from its text to the apply, with every kind of line in its section
+//! "CLI Output".
 
 use crate::{bench::Bench, search::Canaries};
 
@@ -10,7 +11,7 @@ const MANAGER: &str = "module.secret_management.playground_secret.manager[0]";
 const CREATION: &str = "module.secret_management.playground_secret_version.secret_creation[0]";
 const PARAMETER: &str = "playground_parameter.store_ephemeral_in_write_only";
 
-/// The example with a pair of keys that nothing may show.
+/// The example with a pair of keys that must never be shown.
 struct Secrets {
     bench: Bench,
     canaries: Canaries,

@@ -1,4 +1,4 @@
-//! `explain`, where an id comes from, and how many errors and warnings of one kind are shown.
+//! The `explain` command, the ids in messages, and the consolidation of diagnostics with the same summary.
 
 use crate::bench::Bench;
 
@@ -38,7 +38,7 @@ fn validate_json_has_the_id_that_explain_takes() {
         .shows(&["Reference to undeclared input variable"]);
 }
 
-/// As in the reference, with its words; all are shown on request.
+/// Consolidates diagnostics with the same summary, worded as in OpenTofu. A flag disables it.
 #[test]
 fn those_of_one_summary_are_shown_as_one() {
     let resource = |name: &str| {

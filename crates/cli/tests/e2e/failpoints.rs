@@ -1,7 +1,8 @@
-//! The real executable dies at every step between an intent and the state that has its answer, and the next ones go on.
+//! Kills the real executable at every step between an intent and the state with its result, and then continues
+//! with further runs.
 //!
-//! Whatever the step: no object is made twice, each one is in the state once or is said to be uncertain, the state is whole,
-//! and the lock can be taken.
+//! After every step: no object is created twice, each one is in the state once or reported as uncertain, the state
+//! is valid, and the lock is free.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -49,7 +50,7 @@ terraform {
 }
 "#;
 
-/// Steps of an apply, and how often each is taken at least.
+/// The failpoints of an apply, each with the minimum number of times that it is reached.
 const STEPS: &[(&str, usize)] = &[
     ("opening", 2),
     ("closed", 2),
@@ -68,7 +69,7 @@ const STEPS: &[(&str, usize)] = &[
 
 const RECOVERY: &[&str] = &["recovery", "recovery.announced", "recovery.written", "recovery.ended"];
 
-/// What was there before the apply, made once.
+/// The directory before the apply. It is created only once.
 fn origin() -> Bench {
     let bench = Bench::with_main(&format!("{HEAD}{BEFORE}"));
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -105,7 +106,7 @@ fn apply(bench: &Bench, point: Option<&str>, folds: bool) -> Ended {
     run.end()
 }
 
-/// How often each object was made.
+/// The number of times that each object was created.
 fn made(bench: &Bench) -> BTreeMap<String, usize> {
     let mut made = BTreeMap::new();
     for entry in bench.ledger(".").0.iter().filter(|it| it.event == "created") {
@@ -114,7 +115,7 @@ fn made(bench: &Bench) -> BTreeMap<String, usize> {
     made
 }
 
-/// Says of each uncertain object what the remote system knows of it.
+/// Resolves each uncertain object with the knowledge of the remote system. Returns their number.
 fn resolve(bench: &Bench, what: &str, ended: &Ended) -> usize {
     let mut count = 0;
     for name in ["first", "second"] {
@@ -133,7 +134,7 @@ fn resolve(bench: &Bench, what: &str, ended: &Ended) -> usize {
     count
 }
 
-/// Goes on after a kill, until all is as the configuration says.
+/// Continues after a kill, until the objects match the configuration.
 fn go_on(bench: &Bench, what: &str) {
     let mut ended = apply(bench, None, false);
     if ended.code != 0 {
@@ -150,7 +151,7 @@ fn go_on(bench: &Bench, what: &str) {
     assert!(!left, "{what}: a journal is left");
 }
 
-/// Runs cases on a few threads: they wait for disks and processes more than they work.
+/// Runs cases on a few threads, because they mostly wait for disks and processes.
 fn each<T: Sync>(cases: &[T], run: impl Fn(&T) + Sync) {
     let chunk = cases.len().div_ceil(4).max(1);
     std::thread::scope(|scope| {
@@ -168,7 +169,7 @@ fn a_kill_at_any_step_of_an_apply_loses_nothing() {
     for (step, times) in STEPS {
         cases.extend((1..=*times).map(|nth| (format!("{step}:{nth}"), false)));
     }
-    // Where the state is written after each change.
+    // Cases in which the state is written after each change.
     for step in ["fold", "fold.announced", "fold.written"] {
         cases.extend([1, 3].map(|nth| (format!("{step}:{nth}"), true)));
     }
@@ -210,9 +211,9 @@ fn a_kill_while_watch_applies_loses_nothing() {
         run.presses("a");
         run.wait_for("Only 'yes' will be accepted");
         run.presses("yes\r");
-        // Who watches stays, for the end of the input is a key, too.
+        // Keep stdin open, because its end would quit `watch`.
         let _somebody = run.hold_stdin();
-        // As shells say it of what was killed.
+        // Shells report a killed process this way.
         let killed = run.end();
         assert_eq!(killed.code, 128 + 9, "{point} was not reached:\n{}", killed.printed());
         go_on(&bench, &format!("{point} in watch"));

@@ -1,5 +1,5 @@
-//! Providers that fail, hang or die while something is open: the close is tried, the command ends in bounded time with a
-//! clear error, and no process is left.
+//! Providers that fail, hang or die while an ephemeral resource is open. A close is attempted, the command ends in
+//! bounded time with a clear error, and no process is left.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::bench::{Bench, Ended};
 
-/// A lease feeds a resource of another process, and one of its own.
+/// A configuration in which a lease is used by a resource of another provider process and by one of its own.
 fn main_with(lease: &str, other: &str, own: &str) -> String {
     format!(
         r#"
@@ -54,12 +54,12 @@ fn fault(on: &str, kind: &str) -> String {
 const OPENING: &str = "ephemeral.playground_lease.lease: Opening...";
 const CLOSING: &str = "ephemeral.playground_lease.lease: Closing...";
 
-/// What happens to the lease at the side of the provider.
+/// The state of the lease in the provider at the end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Close {
-    /// Each open has its close.
+    /// Every open lease is closed.
     Done,
-    /// The close was called, and the provider failed to do it or to answer.
+    /// The close was called, and the provider failed or did not answer.
     Called,
     /// The process that could close it is gone, or it was never open.
     Impossible,
@@ -107,7 +107,7 @@ fn check(case: &Case) -> Ended {
         ended.shows(&[CLOSING]);
     }
     bench.assert_no_orphans(".");
-    // The lock was given back, and what is written is a whole state.
+    // The lock is released, and the state file is valid.
     if bench.path("terraform.tfstate").exists() {
         assert_eq!(bench.state(".")["version"], 4);
     }
@@ -119,7 +119,7 @@ fn check(case: &Case) -> Ended {
     ended
 }
 
-/// Runs cases at once: they wait more than they work.
+/// Runs all cases concurrently, because they mostly wait.
 fn check_all(cases: &[Case]) {
     std::thread::scope(|scope| {
         for case in cases {
@@ -178,10 +178,10 @@ fn a_process_that_dies_is_followed_by_the_close_of_what_others_hold() {
     check_all(&cases);
 }
 
-/// While this object is created, a renewal is due.
+/// A creation that takes so long that a renewal becomes due.
 const SLOW: &str = "fault = { on = \"create\", kind = \"slow\", ms = 1500 }";
 
-/// A renewal that is due at once, and goes wrong.
+/// A renewal that is due at once and fails.
 fn renewal(kind: &str, shows: &'static [&'static str], close: Close) -> Case {
     Case {
         lease: format!("ttl_ms = 60000\n  renew_after_ms = 1\n  {}", fault("renew", kind)),
@@ -273,7 +273,7 @@ fn a_call_that_hangs_ends_with_the_second_interrupt_and_the_close() {
 fn a_call_that_waits_for_stop_ends_with_the_first_interrupt() {
     let bench = Bench::with_main(&main_with("", &fault("create", "wait"), ""));
     let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
-    // A stop that comes before the call does not end it.
+    // Wait until the call has arrived: a stop request that comes earlier does not end the call.
     run.wait_until("the call waits", || bench.ledger(".").0.iter().any(|it| it.event == "faulted"));
     run.interrupt();
     let ended = run.end().exits(1);

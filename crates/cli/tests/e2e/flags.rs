@@ -1,4 +1,4 @@
-//! Flags in `-help`, compared with a run of each: a refused flag is marked, and no other one is.
+//! Compares the flags in `-help` with a run of each: exactly the refused flags are marked.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ const COMMANDS: &[&[&str]] = &[
     &["force-unlock"],
 ];
 
-/// A flag as the help has it.
+/// A flag in the help text.
 #[derive(Debug)]
 struct Flag {
     name: String,
@@ -47,7 +47,7 @@ fn flags_of(bench: &Bench, command: &[&str]) -> Vec<Flag> {
                 let (name, rest) = entry.split_at(entry.find([' ', '[']).unwrap_or(entry.len()));
                 flags.push((name.to_owned(), rest.to_owned()));
             }
-            // The help of a flag may go on in the next line.
+            // The description of a flag may continue in the next line.
             None => {
                 if let Some((_, text)) = flags.last_mut() {
                     text.push(' ');
@@ -88,7 +88,7 @@ fn every_command_is_looked_at() {
 
 #[test]
 fn the_flags_that_are_refused_are_those_that_the_help_marks() {
-    // A command that is not refused ends at once: encryption is asked for, or the configuration is none.
+    // A command that is not refused fails quickly, because of `TF_ENCRYPTION` or the invalid configuration.
     let bench = Bench::with_main("resource {\n");
     let readme = include_str!("../../../../README.md");
     let mut refused = BTreeSet::new();
@@ -131,7 +131,7 @@ fn the_flags_that_are_refused_are_those_that_the_help_marks() {
             }
         }
     }
-    // The table of the README says the same.
+    // The table in the README lists the same flags.
     let rows: Vec<&str> = readme
         .lines()
         .filter(|it| it.starts_with('|') && it.contains("refused as not supported yet"))
@@ -148,7 +148,8 @@ fn the_flags_that_are_refused_are_those_that_the_help_marks() {
     }
 }
 
-/// The variable with arguments stands behind the whole name of a command, and is named after it.
+/// The arguments of the environment variable are inserted after the full command name, and the variable is named
+/// after the full name.
 #[test]
 fn arguments_of_the_environment_follow_the_last_word_of_the_command() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n}\n");

@@ -1,4 +1,4 @@
-//! `fmt`: which files, what is written and printed, and how it ends.
+//! The `fmt` command: its targets, output, written files and exit codes.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::bench::Bench;
 
-/// A directory with one file of each kind that matters, all to be formatted but `done.tf`.
+/// Creates a bench with one file of each relevant kind. All but `done.tf` need formatting.
 fn bench() -> Bench {
     let bench = Bench::new();
     for name in
@@ -41,7 +41,7 @@ fn a_directory_is_formatted_and_what_changed_is_listed() {
     let ended = bench.mayfly(".", ["fmt", "-recursive"]).succeeds();
     assert_eq!(ended.out, "sub/f.tf\nsub.tf/g.tf\n");
     assert_eq!(bench.mayfly(".", ["fmt", "-recursive"]).succeeds().out, "");
-    // A file that is named is formatted, though it is hidden.
+    // A hidden file that is named explicitly is formatted.
     assert_eq!(bench.mayfly("sub", ["fmt", "../.hidden.tf"]).succeeds().out, "../.hidden.tf\n");
     assert_is(&bench, ".hidden.tf", "x = 1\n");
 }
@@ -66,7 +66,7 @@ fn flags_say_what_is_written_and_printed() {
         let bench = bench();
         let ended = bench.mayfly(".", ["fmt"].iter().chain(*flags).chain(&["b.tf", "done.tf"]));
         let ended = ended.end().exits(*code);
-        // With neither a list nor anything written, every text is printed.
+        // If the list and writing are both disabled, all formatted texts are printed.
         let both = flags.len() == 2 && out.starts_with('x');
         assert_eq!(ended.out, if both { out.repeat(2) } else { (*out).to_owned() }, "{flags:?}");
         assert_is(&bench, "b.tf", if *written { "x = 1\n" } else { "x=1\n" });
@@ -75,7 +75,7 @@ fn flags_say_what_is_written_and_printed() {
     bench().mayfly(".", ["fmt", "-nonsense"]).fails();
 }
 
-/// What a check prints is in logs.
+/// The output of a check ends up in logs.
 #[test]
 fn the_lines_of_a_variables_file_are_not_shown() {
     let bench = Bench::new();
@@ -139,7 +139,7 @@ fn links_modes_and_owners_stay() {
     symlink("../b.tf", bench.path("sub/link.tf")).expect("links");
     symlink("sub", bench.path("way")).expect("links");
     fs::set_permissions(bench.path("b.tf"), fs::Permissions::from_mode(0o604)).expect("is ours");
-    // Links to directories are followed where they are named, and only there.
+    // Links to directories are followed only if they are named explicitly.
     assert_eq!(bench.mayfly(".", ["fmt", "-recursive", "-check"]).end().exits(3).out, {
         "a.tofu\nb.tf\nc.tfvars\nd.tftest.hcl\ne.tofutest.hcl\nsub/f.tf\nsub/link.tf\nsub.tf/g.tf\n"
     });

@@ -1,9 +1,9 @@
-//! Functions give what they give under the real `terraform`, where it is installed: values as its console shows them, and
-//! messages of errors as its `validate` has them.
+//! Compares functions with the real `terraform`, where it is installed: values as its console prints them, and
+//! error messages of its `validate`.
 //!
-//! The expressions are in `functions/expressions.txt`, one a line; `FUNCTIONS_FILE` names another file. Where both refuse an
-//! expression, the texts may differ in a bounded number of cases: what is wrong with a YAML document, say, is told in the words
-//! of whoever reads it.
+//! The expressions are in `functions/expressions.txt`, one per line; `FUNCTIONS_FILE` names another file. If both
+//! programs refuse an expression, the messages may differ in a limited number of cases. For example, the error
+//! about a YAML document is worded by the YAML parser.
 
 use std::{collections::BTreeMap, fs, io::Write, process::Command};
 
@@ -13,22 +13,22 @@ use crate::bench::Bench;
 
 const EXPRESSIONS: &str = include_str!("functions/expressions.txt");
 
-/// Longer lines are cut by the console of `terraform`.
+/// The console of `terraform` truncates longer lines.
 const LONGEST_LINE: usize = 50_000;
 
-/// More expressions at once take `terraform` longer than a test waits.
+/// The number of expressions per process. With more, `terraform` exceeds the time limit of a test.
 const PART: usize = 250;
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Given {
-    /// As the console shows it.
+    /// The value as the console prints it.
     Value(String),
-    /// The message, unless only the console knew that it is an error.
+    /// The error message. `None` if only the console detected the error.
     Error(Option<String>),
 }
 
-/// Why a difference is meant to be, by what the expression begins with and what `terraform` says.
+/// The reasons for intended differences, by the start of the expression and a part of Terraform's output.
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("", "panic in function implementation", "a crash of the reference"),
     ("element(", "invalid index", "OpenTofu counts negative indexes from the end"),
@@ -52,7 +52,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 #[test]
 fn functions_give_what_terraform_gives() {
     if Command::new("terraform").arg("version").output().is_err() {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: functions_give_what_terraform_gives, because terraform is not on PATH"
@@ -110,7 +110,7 @@ fn reason(expression: &str, theirs: &Given) -> Option<&'static str> {
     found.map(|(_, _, reason)| *reason)
 }
 
-/// First what is wrong, with all that is not asked for; then the values of everything else.
+/// The results of expressions. Errors are collected first, then the values of all valid expressions.
 fn given(program: &str, expressions: &[&str]) -> Vec<Given> {
     let bench = Bench::new();
     for (name, content) in
@@ -144,7 +144,7 @@ fn given(program: &str, expressions: &[&str]) -> Vec<Given> {
     given.into_iter().map(|it| it.unwrap_or(Given::Error(None))).collect()
 }
 
-/// The expressions that are errors whatever happens, and why.
+/// The expressions that `validate` refuses, with the error messages.
 fn refused(
     bench: &Bench,
     program: &str,
@@ -171,7 +171,7 @@ fn refused(
     errors.collect()
 }
 
-/// The values of expressions, all of them from one line of the console.
+/// The values of expressions, all from a single line of the console.
 fn shown(
     bench: &Bench,
     program: &str,
@@ -201,7 +201,7 @@ fn shown(
     assert_eq!(values.len(), which.len(), "{}", run.printed());
     let value = |text: &str| match text.trim().trim_end_matches(',') {
         FAILED => Given::Error(None),
-        // What of a text would act on a terminal is visible in ours.
+        // Escape control characters, as Mayfly does.
         value => Given::Value(value.replace('\r', "\\r")),
     };
     values.iter().map(|(at, text)| (*at, value(text))).collect()

@@ -1,9 +1,9 @@
-//! The leak gate: every command with every flag, in a configuration that has a secret from every origin in every place;
-//! then a search through all that was printed and written. What is told what secret is looked for in its words, too: command
-//! lines that are wrong, every example, a crash, and the children that are started.
+//! The leak gate. Runs every command with every flag in a configuration with a secret from every origin in every
+//! place, and searches all output and files for the secrets. Also covers invalid command lines, all examples, a
+//! crash, and the environment of child processes.
 //!
-//! **Invariant:** a command, a flag or an example that is new fails here until a row has it. The program itself is asked
-//! what there is.
+//! **Invariant:** a new command, flag or example fails here until a row covers it. The program itself lists its
+//! commands and flags.
 
 use std::{
     collections::BTreeSet,
@@ -20,25 +20,25 @@ use crate::{
     search::Canaries,
 };
 
-/// What a command is given beside its arguments.
+/// The sources of values for a command, in addition to its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
-    /// The environment, and files that lie there.
+    /// The environment and the automatic variables files.
     Around,
-    /// The same, `-var` and `-var-file`, and the answer to a question.
+    /// Also `-var` and `-var-file`, and the answer to a question.
     Typed,
-    /// The same, with a variable of the environment in place of the answer.
+    /// Also `-var` and `-var-file`, and an environment variable instead of the answer.
     All,
 }
 
-/// How long a command takes.
+/// The end of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
-    /// Until it has done its work.
+    /// It ends by itself.
     Its,
-    /// Until it is interrupted, once this was printed.
+    /// It is interrupted after it has printed this text.
     Until(&'static str),
-    /// As long as an editor speaks with it.
+    /// It ends when the editor disconnects.
     Editing,
 }
 
@@ -47,7 +47,7 @@ struct Row {
     arguments: &'static [&'static str],
     given: Given,
     takes: Takes,
-    /// What is typed, after the answer.
+    /// The input after the answer.
     typed: &'static str,
     fault: &'static str,
     code: i32,
@@ -95,7 +95,7 @@ impl Row {
         Row { fault, ..self }
     }
 
-    /// The names of the command: `state adopt`.
+    /// The words of the command, such as `state adopt`.
     fn command(&self) -> Vec<&str> {
         let words = self.arguments.iter().filter(|it| !it.starts_with('-'));
         let is_group = |it: &&&str| ["state", "providers", "metadata"].contains(*it);
@@ -117,14 +117,15 @@ impl Row {
             "" => run,
             fault => run.env("PLAYGROUND_FAULT", fault),
         };
-        // Where a provisioner tells what providers chose, so that it can be looked for.
+        // The directory in which a provisioner writes the secrets that providers chose, so that they can be
+        // searched for.
         run.env("TF_VAR_outside", outside)
     }
 }
 
 const VAULT: &str = "playground_vault.vault";
 
-/// In the order of a day's work. What `more.tf` brings comes with `import`.
+/// The commands in a realistic order. The file `more.tf` is added before `import`.
 const ROWS: &[Row] = &[
     around(&["version"]),
     around(&["-version=true"]),
@@ -210,7 +211,8 @@ const ROWS: &[Row] = &[
     typed(&["destroy", "-var=secrets_version=2"]).types("yes\n").shows(&["9 destroyed"]),
 ];
 
-/// What providers give away when it is imported, or known to exist by one side only.
+/// Resources whose provider returns secrets, when the first one is imported and when the unconfirmed creation of
+/// the second one is adopted.
 const MORE: &str = r#"
 resource "playground_parameter" "imported" {
   name             = "imported"
@@ -245,14 +247,14 @@ fn no_command_prints_or_writes_a_secret() {
             everywhere.check(ended);
         }
         let open = open(&everywhere);
-        // What a process has open that dies, nobody can close.
+        // A process that dies cannot close its ephemeral resources.
         assert!(open == left_open || !row.fault.is_empty(), "{what}: {open} are left open");
         left_open = open;
     }
     everywhere.bench.assert_no_orphans("everywhere");
 }
 
-/// How many ephemeral resources were opened and not closed.
+/// The number of ephemeral resources that were opened and not closed.
 fn open(everywhere: &Everywhere) -> usize {
     if !everywhere.bench.path("everywhere/.playground/ledger.jsonl").exists() {
         return 0;
@@ -277,7 +279,7 @@ fn ended(everywhere: &Everywhere, row: &Row, outside: &Path) -> Ended {
     }
 }
 
-/// An editor has the files with secrets open, and breaks them.
+/// Opens the files with secrets in an editor session, and introduces errors.
 fn edited(everywhere: &Everywhere, run: Run) -> Ended {
     let mut child = run.spawn();
     let from_server = child.stdout.take().expect("is piped");
@@ -307,7 +309,7 @@ fn edited(everywhere: &Everywhere, run: Run) -> Ended {
     Ended { code, out: json!(said).to_string(), err, elapsed: std::time::Duration::ZERO }
 }
 
-/// The commands below `path`, each with its flags, as the program's own help has them.
+/// Collects the commands below `path` with their flags, from the program's own help.
 fn known_to_help(bench: &Bench, path: &[&str], found: &mut Vec<(String, BTreeSet<String>)>) {
     let arguments: Vec<&str> = path.iter().copied().chain(["-help"]).collect();
     let help = bench.mayfly(".", arguments).succeeds().out;
@@ -339,7 +341,7 @@ fn every_command_and_every_flag_passes_the_gate() {
     known_to_help(&Bench::new(), &[], &mut found);
     assert!(found.len() > 15, "the help lists commands: {found:?}");
     let used: BTreeSet<String> = ROWS.iter().map(|it| it.command().join(" ")).collect();
-    // What only holds others is no command.
+    // A command group is not a command.
     let is_group = |name: &str| found.iter().any(|(it, _)| it.starts_with(&format!("{name} ")));
     let commands = found.iter().map(|(name, _)| name);
     let missing: Vec<&String> = commands
@@ -351,7 +353,7 @@ fn every_command_and_every_flag_passes_the_gate() {
         .filter_map(|it| it.strip_prefix('-'))
         .map(|it| it.split('=').next().unwrap_or_default())
         .collect();
-    // With the values that every row gets.
+    // Every row has these flags.
     used.extend(["var", "var-file"]);
     let flags: BTreeSet<&String> = found.iter().flat_map(|(_, flags)| flags).collect();
     assert!(flags.len() > 30, "the help lists flags: {flags:?}");
@@ -359,7 +361,8 @@ fn every_command_and_every_flag_passes_the_gate() {
     assert!(missing.is_empty(), "no row of the gate gives: {missing:?}");
 }
 
-/// Command lines with a secret where none belongs: `SECRET` is one with blanks and quotes, `WORD` one of letters.
+/// Invalid command lines with a secret. `SECRET` is one with spaces and quotes, `WORD` one that consists of
+/// letters.
 const MISTYPED: &[&[&str]] = &[
     &["WORD"],
     &["-WORD"],
@@ -422,12 +425,12 @@ fn a_command_line_that_is_wrong_is_not_quoted() {
     everywhere.canaries.assert_not_written(&everywhere.bench);
 }
 
-/// A folder of `examples/`, and what is secret in it.
+/// A folder of `examples/`, and its secrets.
 struct Example {
     folder: &'static str,
-    /// An expression for what a provider gives away in a run.
+    /// An expression for a secret that a provider returns in a run.
     opens: Option<&'static str>,
-    /// Variables for secrets that are not declared ephemeral, as the RFC has them: a saved plan keeps those.
+    /// Variables for secrets that are not ephemeral, as in the RFC. A saved plan contains them.
     values: &'static [&'static str],
 }
 
@@ -443,7 +446,7 @@ const EXAMPLES: &[Example] = &[
         values: &[],
     },
     Example { folder: "secrets/store", opens: None, values: &["access_key", "secret_key"] },
-    // Run in the folder of the one before, with what that stored.
+    // Runs in the folder of the previous example, with the objects that it stored.
     Example {
         folder: "secrets/read",
         opens: Some("jsonencode(module.secret_management.secrets)"),
@@ -451,7 +454,7 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// Modules of examples, and examples that need an account of AWS.
+/// Modules of examples, and examples that need an AWS account.
 const NOT_RUN: &[&str] = &[
     "lambda-aws",
     "lambda-aws/function",
@@ -483,7 +486,7 @@ fn every_example_passes_the_gate() {
     assert_eq!(found, known.map(str::to_owned).collect(), "a row of the gate is for each example");
 }
 
-/// The example's commands, with logs at TRACE in a file.
+/// Runs the commands of an example, with logs at level TRACE in a file.
 fn check_example(bench: &Bench, example: &Example, canaries: &mut Canaries, values: &[String]) {
     let outside = tempfile::tempdir().expect("a directory can be made");
     let told = outside.path().join("told");
@@ -504,7 +507,7 @@ fn check_example(bench: &Bench, example: &Example, canaries: &mut Canaries, valu
             &["plan", "-json"],
             &["destroy", "-auto-approve"],
         ],
-        // What it stores is read by the next.
+        // The next example reads the stored objects.
         _ => &[&["plan"], &["apply", "-auto-approve", "-json"], &["show", "-json"]],
     };
     let run = |arguments: &&[&str]| {
@@ -561,13 +564,13 @@ fn a_crash_tells_its_place_and_no_value() {
     }
 }
 
-/// The processes that come from `parent`, however far.
+/// The direct and indirect child processes of `parent`.
 pub(crate) fn descendants(parent: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").expect("can be listed").flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // The second field, in parentheses, may hold blanks; the state stands before the parent.
+        // The second field is in parentheses and may contain spaces. The process state precedes the parent ID.
         let parent =
             stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
         parents.extend(parent.map(|it: u32| (pid, it)));
@@ -610,7 +613,7 @@ fn no_child_is_given_a_secret_that_is_not_its_own() {
         for name in ["cmdline", "environ"] {
             let text = read(pid, name);
             let shown = String::from_utf8_lossy(&read(pid, "cmdline")).into_owned();
-            // The one that the configuration gives secrets to.
+            // The command that receives secrets from the configuration.
             if shown.contains("printf") {
                 continue;
             }

@@ -1,8 +1,8 @@
-//! The page of promises and that of stricter rules name tests; each of them is there.
+//! Checks that the tests named in `docs/guarantees.md` and `docs/stricter.md` exist.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// Where the tests of a name on the page lie.
+/// The folders of each test suite that the pages name.
 const SUITES: &[(&str, &[&str])] = &[
     ("e2e", &["crates/cli/tests/e2e"]),
     ("lsp", &["crates/cli/tests/lsp"]),
@@ -23,7 +23,7 @@ fn root() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The texts below a folder, by their path without its ending.
+/// Collects the source texts below a folder, by path without extension.
 fn texts(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).expect("can be listed").flatten() {
         let path = entry.path();
@@ -32,13 +32,13 @@ fn texts(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) {
             texts(&path, &format!("{prefix}/{name}"), found);
         } else if path.extension().is_some_and(|it| it == "rs") {
             let text = fs::read_to_string(&path).expect("can be read");
-            // Two folders of a suite may have a file of the same name.
+            // Two folders of a suite may have files of the same name.
             found.entry(format!("{prefix}/{name}")).or_default().push_str(&text);
         }
     }
 }
 
-/// What stands in backticks in the last cell of the tables' rows.
+/// The words in backticks in the last cell of each table row.
 fn named(page: &str) -> Vec<(&str, Vec<&str>)> {
     let rows = page.lines().filter(|it| it.starts_with("| ") && !it.starts_with("|---"));
     rows.filter_map(|row| {
@@ -49,7 +49,8 @@ fn named(page: &str) -> Vec<(&str, Vec<&str>)> {
     .collect()
 }
 
-/// What a name on the page stands for, if it is not there. `place` is the file that the row named last.
+/// Returns true if the test, file or heading that a page names does not exist. `place` is the file that the row
+/// named last.
 fn missing<'a>(name: &'a str, place: &mut &'a str, texts: &BTreeMap<String, String>) -> bool {
     if let Some((file, heading)) = name.split_once('#') {
         let text = fs::read_to_string(root().join("tests/spec").join(file)).unwrap_or_default();
@@ -63,15 +64,15 @@ fn missing<'a>(name: &'a str, place: &mut &'a str, texts: &BTreeMap<String, Stri
     let is_test = name.bytes().all(|it| it == b'_' || it.is_ascii_alphanumeric());
     match *place {
         MISBEHAVING => !texts[MISBEHAVING].contains(&format!("\n| {name} | ")),
-        // Words before the first place are no tests.
+        // Words before the first place are not tests.
         "" => false,
-        // A whole suite is named, or a command.
+        // A whole suite or a command is named.
         _ if !is_test => false,
         _ => texts.get(*place).is_none_or(|it| !has_test(it, name)),
     }
 }
 
-/// Whether a text has a test of that name, and not only a function.
+/// Returns true if a text has a test of that name. A plain function does not count.
 fn has_test(text: &str, name: &str) -> bool {
     let head = format!("fn {name}(");
     text.match_indices(&head).any(|(at, _)| {
@@ -81,7 +82,7 @@ fn has_test(text: &str, name: &str) -> bool {
     })
 }
 
-/// The table of the ways in which a plugin misbehaves, whose rows are tests.
+/// The table of misbehaving plugins, whose rows are tests.
 const MISBEHAVING: &str = "misbehaving";
 
 #[test]

@@ -1,4 +1,4 @@
-//! `init` where providers are linked, cached, run already, or cannot run at all.
+//! `init` with providers that are linked, cached, already running, or not executable.
 
 use std::{
     fs,
@@ -16,10 +16,10 @@ const MAIN: &str = "terraform {\n  required_providers {\n    thing = {\n      so
 /// The content of a plugin that cannot run.
 const NO_PROGRAM: &str = "this is no program";
 
-/// Where packages of the provider lie below a mirror or a cache.
+/// The path of a provider package in a mirror or a cache.
 const PACKAGE: &str = "example.com/tests/thing/1.2.0/PLATFORM";
 
-/// A mirror with one package, whose plugin is `content`.
+/// Creates a mirror with one package, whose plugin is `content`.
 fn bench(content: &[u8]) -> Bench {
     let bench = Bench::with_main(MAIN);
     let package = bench.path(&format!("../mirror/{}", package()));
@@ -49,7 +49,8 @@ fn init(program: &Program, bench: &Bench) -> Run {
     program.run(bench, ".", ["init"]).env("TF_CLI_CONFIG_FILE", bench.root().join("rc"))
 }
 
-/// The output of `init` with this program's names. The reference also warns of a lock file with the hashes of one platform.
+/// The output of `init`, with the names of this program. Removes OpenTofu's warning about a lock file with the
+/// hashes of only one platform.
 fn lines(out: &str) -> String {
     let text = out.replace("OpenTofu", "Mayfly").replace("tofu", "mayfly");
     match (
@@ -107,7 +108,7 @@ fn init_prints_the_lines_of_the_reference() {
     }
 }
 
-/// The cache is named by the environment, by a file in either syntax, or by a file in the configuration directory.
+/// The cache is set by the environment, by a file in either syntax, or by a file in the configuration directory.
 #[test]
 fn packages_go_through_the_cache_wherever_it_is_named() {
     type Name = fn(&Bench, Run, &Path) -> Run;
@@ -184,7 +185,7 @@ fn json(bench: &Bench, cache: &Path) -> String {
     )
 }
 
-/// Without a lock, a package of the cache is compared with its source, unless the user says that it need not be.
+/// Without a lock, a cached package is compared with its source, unless the user disables that.
 #[test]
 fn an_unlocked_package_of_the_cache_is_taken_if_the_environment_allows_it() {
     for program in programs() {
@@ -204,7 +205,8 @@ fn an_unlocked_package_of_the_cache_is_taken_if_the_environment_allows_it() {
     }
 }
 
-/// A provider that runs already needs no package, no lock and no process. No process listens at the address here.
+/// A provider that already runs needs no package, no lock and no process. In this test, no process listens at the
+/// address.
 #[test]
 fn providers_that_run_already_are_neither_installed_nor_locked() {
     let address = r#"{"Protocol":"grpc","ProtocolVersion":6,"Pid":1,"Test":true,"Addr":{"Network":"unix","String":"/nowhere/socket"}}"#;
@@ -223,7 +225,7 @@ fn providers_that_run_already_are_neither_installed_nor_locked() {
     }
 }
 
-/// Another platform's program, no program, a program that may not be run, one that fails.
+/// Plugins for another platform, invalid executables, files without execute permission, and plugins that fail.
 #[test]
 fn init_needs_no_provider_that_can_run() {
     // An ELF header for a machine that does not exist (0xffff).
@@ -246,7 +248,7 @@ fn init_needs_no_provider_that_can_run() {
         assert!(ended.out.ends_with(SUCCESS), "{what}: {}", ended.out);
         assert_eq!(ended.err, "", "{what}");
         assert!(bench.path(".terraform.lock.hcl").is_file(), "{what}");
-        // It is needed now, and the error says so.
+        // `validate` needs the provider, and reports that it cannot start.
         let ended = bench.mayfly(".", ["validate"]).fails();
         ended.shows(&["Error: Failed to start provider", "example.com/tests/thing"]);
     }
@@ -268,7 +270,7 @@ fn schemas_that_init_could_not_read_are_read_when_they_are_needed() {
     bench.mayfly(".", ["plan"]).succeeds().shows(&["Plan: 1 to add"]);
 }
 
-/// Mirrors are often made of links.
+/// Mirrors often consist of links.
 #[test]
 fn a_link_to_a_package_elsewhere_is_followed() {
     let bench = bench(NO_PROGRAM.as_bytes());
@@ -278,7 +280,8 @@ fn a_link_to_a_package_elsewhere_is_followed() {
     init(&Program::Mayfly, &bench).succeeds().shows(&["Installed example.com/tests/thing v1.2.0"]);
 }
 
-/// The provider of what is in the state is installed, too, though the configuration names it no more: it has to destroy that.
+/// Providers of objects in the state are installed even if the configuration no longer names them, because they
+/// must destroy the objects.
 #[test]
 fn providers_of_the_state_are_installed() {
     for program in programs() {
@@ -298,13 +301,13 @@ fn providers_of_the_state_are_installed() {
             ended.out
         );
     }
-    // A state that cannot be read is the matter of the command that needs it.
+    // `init` ignores a state that cannot be read. The command that needs it reports the error.
     let bench = bench(NO_PROGRAM.as_bytes());
     bench.write("terraform.tfstate", "{");
     init(&Program::Mayfly, &bench).succeeds();
 }
 
-/// The places that are searched without a CLI configuration.
+/// The directories that are searched without a CLI configuration.
 #[test]
 fn mirrors_lie_in_the_data_directories_of_the_user_and_of_the_machine() {
     for program in programs() {
@@ -333,7 +336,7 @@ fn mirrors_lie_in_the_data_directories_of_the_user_and_of_the_machine() {
     }
 }
 
-/// A cache that does not exist is warned of, and made.
+/// A cache directory that does not exist causes a warning and is created.
 #[test]
 fn a_cache_that_is_not_there_is_made() {
     for program in programs() {
@@ -348,7 +351,8 @@ fn a_cache_that_is_not_there_is_made() {
     }
 }
 
-/// What OpenTofu's `init` says of broken configurations, and what only its `validate` finds.
+/// The errors that OpenTofu's `init` reports for an invalid configuration, and errors that only its `validate`
+/// finds.
 #[test]
 fn init_reports_what_a_configuration_is_read_with() {
     let refused = [

@@ -1,4 +1,4 @@
-//! Ctrl-C: once, and what runs is finished; twice, and it ends.
+//! Ctrl-C: after the first, running operations are finished; after the second, the command ends.
 
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ fn one_interrupt_finishes_what_runs_saves_and_closes() {
         ledger.count("closed", "playground_random")
     );
     bench.assert_no_orphans(".");
-    // The next run goes on where this one stopped.
+    // The next run continues.
     bench
         .mayfly(".", ["apply", "-auto-approve"])
         .succeeds()

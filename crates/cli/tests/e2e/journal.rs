@@ -1,4 +1,4 @@
-//! Runs that are killed, and what the next one makes of their journal.
+//! Killed runs, and recovery from their journals.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -34,7 +34,7 @@ resource "playground_secret" "slow" {
 output "id" { value = playground_secret.quick.id }
 "#;
 
-/// The answer takes longer than any test, and the object is there long before.
+/// A creation whose object is made at once, and whose answer takes longer than any test.
 const LATE: &str = r#"{ on = "create", kind = "slow", late = true, ms = 3600000 }"#;
 
 fn bench(fault: &str) -> Bench {
@@ -45,7 +45,7 @@ fn apply(bench: &Bench) -> Started {
     bench.mayfly(".", ["apply", "-auto-approve"]).start()
 }
 
-/// Kills an apply after the first object was made and the second was asked for.
+/// Kills an apply after the first object was created and the second one was requested.
 fn killed(bench: &Bench) {
     kill_when_made(bench, apply(bench));
 }
@@ -54,7 +54,7 @@ fn kill_when_made(bench: &Bench, run: Started) {
     kill_when(bench, run, |deeds| deeds.count("created", "playground_secret") == 2);
 }
 
-/// Kills it after the second object was asked for, which the remote system does not make.
+/// Kills an apply after the second object was requested, which the remote system does not create.
 fn killed_in_vain(bench: &Bench) {
     let is_asked = |deeds: &Deeds| deeds.0.iter().any(|it| it.event == "faulted");
     kill_when(bench, apply(bench), is_asked);
@@ -77,7 +77,7 @@ fn journal(bench: &Bench) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Lets the remote system answer from here on.
+/// Removes the fault, so that the remote system answers from now on.
 fn mend(bench: &Bench) {
     bench.write("main.tf", &format!("{HEAD}{}", TWO.replace("  fault = FAULT\n", "")));
 }
@@ -96,7 +96,7 @@ fn a_killed_apply_loses_no_answer_and_makes_nothing_twice() {
     );
     let mode = fs::metadata(bench.path("terraform.tfstate.journal")).expect("is there");
     assert_eq!(mode.permissions().mode() & 0o777, 0o600);
-    // Who only reads sees what is known, and leaves everything as it is.
+    // Commands that only read replay the journal in memory and change nothing.
     assert_eq!(list(&bench), "playground_secret.quick\n");
     bench.mayfly(".", ["state", "show", "playground_secret.quick"]).succeeds();
     assert_eq!(journal(&bench).as_ref(), Some(&text));
@@ -115,7 +115,7 @@ fn a_killed_apply_loses_no_answer_and_makes_nothing_twice() {
     ]);
     assert!(ended.err.contains("Error: Object may exist already"), "{}", ended.err);
     assert_eq!(bench.state(".")["serial"], 1);
-    // Said once.
+    // The warning is shown only once.
     let again = bench.mayfly(".", ["plan"]).fails();
     again.shows(&["Objects may exist that the state does not know"]);
     again.lacks(&["was cut off", "left open"]);
@@ -171,7 +171,7 @@ fn a_provider_that_dies_leaves_an_uncertain_object() {
     assert_eq!(list(&bench), "playground_secret.quick\n");
     mend(&bench);
     bench.mayfly(".", ["plan"]).fails().shows(&["Object may exist already"]);
-    // The provider says that it is there, which is no answer to the first attempt.
+    // The provider reports that the object exists. That does not confirm the first attempt.
     bench
         .mayfly(".", ["apply", "-auto-approve", "-retry-uncertain"])
         .fails()
@@ -196,7 +196,7 @@ fn a_run_that_ends_leaves_no_journal() {
     assert_eq!(left, Vec::<String>::new());
 }
 
-/// Nothing is done with a journal that cannot be trusted, and nothing of it is lost.
+/// Checks that a journal that cannot be used is refused, and that neither the journal nor the state changes.
 #[track_caller]
 fn refused(bench: &Bench, parts: &[&str]) -> Ended {
     let before = fs::read(bench.path("terraform.tfstate.journal")).expect("is there");
@@ -222,7 +222,7 @@ fn a_journal_that_is_damaged_or_of_another_state_is_an_error() {
     fs::write(&path, &damaged).expect("is ours");
     refused(&bench, &["Error: Damaged journal", "terraform.tfstate.journal is damaged at byte 0"]);
 
-    // What was never whole is no damage.
+    // An incomplete entry at the end is not damage.
     fs::write(&path, [&whole[..], b"MFJ\x01\x07"].concat()).expect("is ours");
     assert_eq!(list(&bench), "playground_secret.quick\n");
 
@@ -248,7 +248,7 @@ fn a_journal_that_is_damaged_or_of_another_state_is_an_error() {
 fn a_state_that_another_program_wrote_since_is_not_overwritten() {
     let bench = bench("null");
     apply(&bench).end().exits(0);
-    // Another attribute: the change is answered, then the next one hangs.
+    // The change of an attribute is confirmed, then the next creation hangs.
     let text = format!("{HEAD}{}", TWO.replace("FAULT", "null"))
         .replace("\"quick\"\n  value_wo  ", "\"quick\"\n  description = \"d\"\n  value_wo  ")
         + "resource \"playground_secret\" \"third\" {\n  name = \"third\"\n  depends_on = [playground_secret.quick]\n  fault = { on = \"create\", kind = \"slow\", late = true, ms = 3600000 }\n}\n";
@@ -396,7 +396,7 @@ fn nothing_is_begun_where_no_journal_can_be_written() {
     ));
     let mut run = bench.mayfly(".", ["apply"]).start();
     run.wait_for("Enter a value: ");
-    // Nothing can take the place of a directory that is not empty.
+    // A directory that is not empty cannot be replaced by a file.
     bench.write("terraform.tfstate.journal/in", "the way");
     run.types("yes");
     let ended = run.end().exits(1);
@@ -415,7 +415,7 @@ fn a_full_disk_leaves_the_last_good_state() {
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     let before = bench.read("terraform.tfstate");
     bench.write("main.tf", &text(60_000));
-    // No disk can be filled here, but no file can become larger than 20 KB.
+    // The test cannot fill a disk, so it limits the file size to 20 KB.
     let script = format!(
         "trap '' XFSZ; ulimit -f 40; exec {} apply -auto-approve",
         env!("CARGO_BIN_EXE_mayfly")

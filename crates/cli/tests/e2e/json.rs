@@ -1,4 +1,4 @@
-//! Configurations in the JSON syntax: they mean what the native ones mean, and what is wrong with them is told of where it is.
+//! Configurations in JSON syntax mean the same as native ones, and errors in them have the right location.
 
 use crate::bench::Bench;
 
@@ -118,7 +118,7 @@ fn what_is_wrong_is_shown_where_it_is() {
     ]);
 }
 
-/// `x.tofu.json` hides `x.tf.json`, as `x.tofu` hides `x.tf`.
+/// `x.tofu.json` replaces `x.tf.json`, as `x.tofu` replaces `x.tf`.
 #[test]
 fn files_of_both_syntaxes_are_one_module() {
     let bench = Bench::with_main("locals {\n  a = \"native\"\n}\n");

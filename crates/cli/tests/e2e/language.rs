@@ -1,7 +1,8 @@
-//! The language gives in a plan what it gives under the real `terraform`, where it is installed: values with their types, what
-//! is not known yet, and which expressions are errors. The console knows no unknown values, so each expression is an output.
+//! Compares planned values with the real `terraform`, where it is installed: values with their types, unknown
+//! values, and expressions that are errors. The console has no unknown values, so each expression is an output.
 //!
-//! The expressions are in `language/expressions.txt`, one a line with `␤` for a line feed; `LANGUAGE_FILE` names another file.
+//! The expressions are in `language/expressions.txt`, one per line with `␤` for a line feed; `LANGUAGE_FILE` names
+//! another file.
 
 use std::{collections::BTreeMap, fs, io::Write, os::unix::fs::PermissionsExt, process::Command};
 
@@ -12,16 +13,16 @@ use crate::bench::Bench;
 const MAIN: &str = include_str!("language/main.tf");
 const EXPRESSIONS: &str = include_str!("language/expressions.txt");
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Clone, PartialEq, Debug)]
 enum Given {
-    /// Value and type, and what of it is unknown or sensitive.
+    /// The value, its type, and its unknown and sensitive parts.
     Planned(Json),
     /// The summary of the error.
     Error(String),
 }
 
-/// Why a difference is meant to be, by the expression.
+/// The reasons for intended differences, by expression.
 const ALLOWED: &[(&str, &str)] = &[
     ("local.flag && false", SIDES),
     ("local.flag || true", SIDES),
@@ -36,7 +37,7 @@ const BOUNDS: &str = "bounds are kept through arithmetic";
 #[test]
 fn the_language_plans_what_terraform_plans() {
     if Command::new("terraform").arg("version").output().is_err() {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: the_language_plans_what_terraform_plans, because terraform is not on PATH"
@@ -53,7 +54,7 @@ fn the_language_plans_what_terraform_plans() {
     report(&expressions, &theirs, &ours, ALLOWED);
 }
 
-/// Fails where the two differ and nothing says why.
+/// Fails if results differ without a reason.
 fn report(texts: &[String], theirs: &[Given], ours: &[Given], reasons: &[(&str, &str)]) {
     let (mut wrong, mut worded, mut allowed) = (String::new(), 0, BTreeMap::<&str, usize>::new());
     for ((text, theirs), ours) in texts.iter().zip(theirs).zip(ours) {
@@ -84,7 +85,7 @@ fn report(texts: &[String], theirs: &[Given], ours: &[Given], reasons: &[(&str, 
 
 const MAYFLY: &str = env!("CARGO_BIN_EXE_mayfly");
 
-/// What each expression gives as an output.
+/// The results of expressions as outputs.
 fn given(program: &str, expressions: &[String]) -> Vec<Given> {
     let bench = Bench::with_main(MAIN);
     let text = |at: usize| {
@@ -105,7 +106,7 @@ fn given(program: &str, expressions: &[String]) -> Vec<Given> {
     all.map(|(at, given)| given.unwrap_or_else(|| output(at))).collect()
 }
 
-/// What each body makes of a resource.
+/// The planned resource for each body.
 fn planned_bodies(program: &str, bodies: &[String]) -> Vec<Given> {
     let source = providers::playground::SOURCE;
     let bench = Bench::with_main(&format!(
@@ -142,7 +143,8 @@ fn planned_bodies(program: &str, bodies: &[String]) -> Vec<Given> {
     all.map(|(at, given)| given.unwrap_or_else(|| resource(at))).collect()
 }
 
-/// The plan of all texts that can be planned; those that are refused are taken out, each with the summary of its error.
+/// Plans all valid texts together. Removes texts with errors until the plan succeeds, and records the summary of
+/// each error.
 fn planned(
     bench: &Bench,
     program: &str,
@@ -158,7 +160,7 @@ fn planned(
         };
         run.end()
     };
-    // Where a provider is overridden, there is nothing to install.
+    // With an overridden provider, `init` has nothing to install.
     run(&["init"]);
     let mut given: Vec<Option<Given>> = vec![None; count];
     loop {
@@ -199,7 +201,7 @@ fn planned(
 
 const BLOCKS: &str = include_str!("language/blocks.txt");
 
-/// Why blocks come out differently, by their text.
+/// The reasons for intended differences of blocks, by their text.
 const BLOCKS_ALLOWED: &[(&str, &str)] = &[
     ("dynamic \"replica\" {\nfor_each = []\ncontent {\n}\n}", NO_ELEMENTS),
     ("dynamic \"replica\" {\nfor_each = []\ncontent {\nnope = 1\nname = \"x\"\n}\n}", NO_ELEMENTS),
@@ -207,11 +209,11 @@ const BLOCKS_ALLOWED: &[(&str, &str)] = &[
 
 const NO_ELEMENTS: &str = "what a content may say does not depend on how many blocks it makes";
 
-/// The bodies of resources whose type has nested blocks of every kind: one a line, with `␤` for a line feed.
+/// Bodies of a resource type with nested blocks of every kind, one per line with `␤` for a line feed.
 #[test]
 fn nested_blocks_plan_what_terraform_plans() {
     if Command::new("terraform").arg("version").output().is_err() {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: nested_blocks_plan_what_terraform_plans, because terraform is not on PATH"

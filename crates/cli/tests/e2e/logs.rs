@@ -1,4 +1,4 @@
-//! `TF_LOG` and its kin: which lines there are, where they go, and what is never in them.
+//! `TF_LOG` and related variables: the log lines, their destination, and content that must not be in them.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -10,7 +10,7 @@ use crate::{
 
 const MAIN: &str = "variable \"v\" {\n  default = \"\"\n}\n\nresource \"terraform_data\" \"a\" {\n  input = 1\n}\n\noutput \"o\" {\n  value = 1\n}\n";
 
-/// Every command, as it succeeds in a directory where something was applied.
+/// Every command, successful in a directory with an applied configuration.
 const COMMANDS: &[&[&str]] = &[
     &["init"],
     &["validate"],
@@ -30,7 +30,7 @@ const COMMANDS: &[&[&str]] = &[
     &["destroy", "-auto-approve"],
 ];
 
-/// Commands that end with an error here, and log that.
+/// Commands that fail here and log the error.
 const FAILURES: &[&[&str]] = &[
     &["state", "adopt", "terraform_data.a", "id"],
     &["import", "terraform_data.nothing", "id"],
@@ -47,7 +47,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// The time and the level of a line; `None` if it is no line of a log.
+/// The time and the level of a log line. `None` if it is not a log line.
 fn parsed(line: &str) -> Option<(&str, &str)> {
     let (time, rest) = line.split_once(' ')?;
     let is_time = time.len() >= 24
@@ -125,7 +125,7 @@ fn a_log_file_is_appended_to_and_is_nobody_elses() {
     run().succeeds();
     let second = fs::read_to_string(&path).expect("is text");
     assert!(second.starts_with(&first) && second.len() > first.len());
-    // A file that cannot be opened costs the file only.
+    // A log file that cannot be opened does not disable the log.
     let ended = run().env("TF_LOG_PATH", "/nowhere/some.log").succeeds();
     assert!(ended.err.starts_with(
         "Error opening log file: open /nowhere/some.log: no such file or directory\n"
@@ -149,7 +149,7 @@ fn json_is_one_object_a_line() {
     }
 }
 
-/// The words, on stderr, of both programs.
+/// Both programs print the same warning to stderr.
 #[test]
 fn a_level_that_does_not_exist_is_warned_of() {
     for program in programs() {
@@ -161,7 +161,8 @@ fn a_level_that_does_not_exist_is_warned_of() {
     }
 }
 
-/// `TF_LOG` decides for this program, `TF_LOG_PROVIDER` for providers; each wins over the other name.
+/// `TF_LOG` sets both levels. `TF_LOG_CORE` sets the level of this program if `TF_LOG` is not set, and
+/// `TF_LOG_PROVIDER` overrides `TF_LOG` for providers.
 #[test]
 fn this_program_and_its_providers_have_levels_of_their_own() {
     let bench = with_script("#!/bin/sh\necho '[INFO] from the script' >&2\nexit 1\n");
@@ -186,7 +187,7 @@ fn this_program_and_its_providers_have_levels_of_their_own() {
     assert_eq!(logged(&[("TF_LOG", "OFF"), ("TF_LOG_CORE", "INFO")]), (false, false));
 }
 
-/// Values of variables, of the environment and of resources, wherever they come from.
+/// Values of variables, of the environment and of resources are never logged.
 #[test]
 fn no_line_has_a_value() {
     let bench = Bench::with_main(

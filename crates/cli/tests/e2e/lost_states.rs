@@ -1,4 +1,4 @@
-//! States that lost their content, and serials that cannot be counted up.
+//! States that lost their content, and serials that cannot be increased.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ output "o" {
 }
 "#;
 
-/// A state that was written twice, so that it has a backup.
+/// Creates a state that was written twice, so that it has a backup.
 fn applied() -> Bench {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -62,11 +62,11 @@ fn a_state_of_no_bytes_beside_a_backup_has_lost_its_content() {
     }
     assert_eq!(bench.ledger(".").0.len(), calls, "no provider was asked for anything");
     assert!(!bench.path(".terraform.tfstate.lock.info").exists());
-    // The way out.
+    // Recover by copying the backup.
     fs::copy(bench.path("terraform.tfstate.backup"), bench.path("terraform.tfstate"))
         .expect("is copied");
     bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(2).lacks(&["to add"]);
-    // The other one: there is to be no state.
+    // Alternatively, remove the state file.
     fs::remove_file(bench.path("terraform.tfstate")).expect("was there");
     bench.mayfly(".", ["plan"]).succeeds().shows(&["1 to add"]);
     bench.mayfly(".", ["output"]).succeeds();
@@ -82,7 +82,7 @@ fn a_backup_that_is_damaged_says_all_the_same_that_there_was_a_state() {
         "terraform.tfstate.backup, which cannot be read either",
         "copy of your own",
     ]);
-    // Where the backup is elsewhere, it is looked for there.
+    // A backup at another path is found there.
     fs::rename(bench.path("terraform.tfstate.backup"), bench.path("elsewhere")).expect("is moved");
     let command = ["plan", "-backup=elsewhere"];
     let ended = bench.mayfly(".", command).end();

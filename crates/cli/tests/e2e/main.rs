@@ -1,4 +1,4 @@
-//! The real executable from end to end: real processes, files, signals and prompts.
+//! End-to-end tests of the real executable with real processes, files, signals and prompts.
 
 #![expect(
     clippy::disallowed_methods,

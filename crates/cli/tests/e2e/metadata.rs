@@ -1,5 +1,5 @@
-//! The signatures of functions are those of the real `terraform`, where it is installed; what differs is in a table, each line
-//! with its reason.
+//! Compares the signatures of functions with the real `terraform`, where it is installed. A table lists the
+//! differences with reasons.
 
 use std::{collections::BTreeMap, io::Write, process::Command};
 
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bench::Bench;
 
-/// What is different: a name, the part, what the reference has, what is here, and why.
+/// The differences: function name, part of the signature, Terraform's value, Mayfly's value, and the reason.
 const DIFFERENT: &[(&str, &str, &str, &str, &str)] = &[
     ("can", "parameters.0.is_nullable", "null", "true", "can(null) is true"),
     ("try", "variadic_parameter.is_nullable", "null", "true", "try(null) is null"),
@@ -33,7 +33,7 @@ const DIFFERENT: &[(&str, &str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Functions that `terraform` 1.11 does not have: of OpenTofu 1.7, and of 1.13.
+/// Functions that `terraform` 1.11 does not have. They come from OpenTofu 1.7 and 1.13.
 const MORE: &[&str] = &[
     "assumeequal",
     "assumelistlength",
@@ -56,7 +56,7 @@ const MORE: &[&str] = &[
 #[test]
 fn signatures_are_those_of_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: signatures_are_those_of_terraform, because terraform is not on PATH"
@@ -91,7 +91,7 @@ fn compare(name: &str, part: &str, theirs: &Json, ours: &Json, found: &mut Vec<[
     match (theirs, ours) {
         (Json::Object(a), Json::Object(b)) => {
             for key in a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))) {
-                // Descriptions are in words of our own, and those of parameters are left out.
+                // Descriptions are worded differently, and parameters have none here.
                 if key != "description" {
                     let [a, b] = [a, b].map(|it| it.get(key).unwrap_or(&Json::Null));
                     compare(name, &inner(key), a, b, found);

@@ -1,4 +1,4 @@
-//! Packages of modules: one directory for each, locked, and compared with their locks before anything is planned or applied.
+//! Module packages: each has one directory, is locked, and is compared with its lock before a plan or apply.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -33,7 +33,7 @@ output "where" {
 }
 "#;
 
-/// A repository and a configuration that calls it three times.
+/// Creates a Git repository, and a configuration that calls it three times.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("net/main.tf", NET);
@@ -65,7 +65,7 @@ fn commit(bench: &Bench, tag: &str) {
     git(bench, &["tag", "--force", tag]);
 }
 
-/// The only package in place.
+/// The only installed package.
 fn package(bench: &Bench) -> PathBuf {
     let entries = fs::read_dir(bench.path(".terraform/modules")).expect("is there").flatten();
     let mut directories = entries.map(|it| it.path()).filter(|it| it.is_dir());
@@ -103,7 +103,7 @@ fn calls_share_one_directory_that_is_locked() {
         &format!("net in .terraform/modules/{name} and .terraform/modules/{name}/sub: hello"),
         &format!("x in .terraform/modules/{name} and"),
     ]);
-    // Whoever has the repository only gets the same from the lock file, and nothing is got twice.
+    // With only the repository, the lock file leads to the same package, and nothing is downloaded twice.
     fs::remove_dir_all(bench.path(".terraform")).expect("was there");
     bench.mayfly(".", ["init", "-lockfile=readonly"]).succeeds();
     fs::remove_dir_all(bench.path("net")).expect("was there");
@@ -131,7 +131,7 @@ fn a_moved_tag_is_not_followed_until_an_upgrade() {
     bench.mayfly(".", ["plan"]).succeeds().shows(&["moved"]);
 }
 
-/// What is done to a package in place, and what a plan and the apply of a saved plan say of it.
+/// Changes to an installed package, and the messages of a plan and of the apply of a saved plan.
 #[test]
 fn a_package_that_was_changed_is_neither_planned_nor_applied() {
     let bench = bench();
@@ -181,7 +181,7 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
         let warning = "Warning: Module package differs from its lock";
         let applied = bench.mayfly(".", ["apply", "saved.plan"]);
         match read {
-            // No function reads it, and the plan file has the configuration.
+            // No function reads the file, and the plan file contains the configuration.
             "" => {
                 applied.succeeds().shows(&[warning, found]);
                 fs::remove_file(bench.path("terraform.tfstate")).expect("was written");
@@ -191,7 +191,7 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
         assert!(!bench.path("terraform.tfstate").exists());
         bench.mayfly(".", ["init"]).succeeds().shows(&["again: what was in place is not"]);
     }
-    // Somebody who changes the package and the lock file does not change what was planned.
+    // Changing both the package and the lock file does not affect a saved plan.
     bench.write("net/hello.txt", "moved");
     commit(&bench, "v1");
     bench.mayfly(".", ["init", "-upgrade"]).succeeds();
@@ -264,7 +264,7 @@ fn a_module_that_writes_into_its_own_directory_is_told_of() {
         "  - in the directory of module.package: \".terraform/modules/package/built.zip\"",
         "${path.temp}",
     ]);
-    // What the package's module wrote is not part of it, and does not keep it from being used.
+    // Files that the module wrote are not part of the package, so it can still be used.
     let grown = "Warning: Module package has other files in it";
     bench.mayfly(".", ["apply", "saved.plan"]).succeeds().shows(&[grown, "built.zip"]);
     let ended = bench.mayfly(".", ["plan", "-json"]).succeeds();
@@ -274,7 +274,7 @@ fn a_module_that_writes_into_its_own_directory_is_told_of() {
         let is_there = lines.iter().any(|it| it["diagnostic"]["summary"] == summary);
         assert!(is_there, "{summary}: {lines:#?}");
     }
-    // With path.temp there is nothing to tell.
+    // With `path.temp` there are no warnings.
     bench.write("net/main.tf", &writes("path.temp"));
     commit(&bench, "v2");
     bench.write("local/m/main.tf", &writes("path.temp"));
@@ -332,7 +332,7 @@ fn a_source_that_was_changed_is_installed_again() {
     bench.mayfly(".", ["plan"]).fails().shows(&["Error: Module source has changed", "ref=v1"]);
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["plan"]).succeeds();
-    // Nobody asks for the other one any more.
+    // No call uses the other package anymore.
     package(&bench);
     let lock = text(&bench, ".terraform.lock.hcl");
     assert!(!lock.contains("ref=v1"), "{lock}");
@@ -347,7 +347,7 @@ fn a_password_in_a_source_is_written_nowhere() {
     );
     let ended = bench.mayfly(".", ["init"]).fails();
     ended.shows(&["Error: Failed to download module", "https://localhost:1/x.git"]);
-    // The line of the configuration is quoted, as its author wrote it; nothing else has it.
+    // The error quotes the line of the configuration. Nothing else contains the password.
     let quoted = "source = \"git::https://user:hunter22@localhost:1/x.git\"";
     assert_eq!(ended.err.matches("hunter22").count(), ended.err.matches(quoted).count());
     assert!(!ended.out.contains("hunter22"));
@@ -396,7 +396,7 @@ fn a_package_that_calls_itself_is_refused() {
     bench.mayfly(".", ["init"]).fails().shows(&["Error: Module calls itself", "main.tf line 2"]);
 }
 
-/// The directory of the package is named after its place, whatever the version is: what is planned from `path.module` stays.
+/// The directory of a package does not depend on its version, so planned values of `path.module` stay the same.
 #[test]
 fn an_upgrade_to_another_version_changes_no_path() {
     let bench = bench();
@@ -418,7 +418,7 @@ fn an_upgrade_to_another_version_changes_no_path() {
     bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
 }
 
-/// The manifest is no part of what is locked: where it points, there must be what is locked.
+/// The manifest is not locked. The directories that it names must contain the locked packages.
 #[test]
 fn a_manifest_that_points_elsewhere_is_not_believed() {
     let bench = bench();
@@ -462,12 +462,12 @@ fn what_is_broken_in_place_is_put_right_by_init() {
     bench.mayfly(".", ["init"]).succeeds();
     let main = package(&bench).join("main.tf");
     fs::write(&main, "}").expect("is written");
-    // The lock is asked before anything of it is read.
+    // The package is verified before any of it is read.
     let differs = "Error: Module package differs from its lock";
     bench.mayfly(".", ["plan"]).fails().shows(&[differs, "changed: \"main.tf\""]);
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["plan"]).succeeds();
-    // A broken version does not take the place of a good one.
+    // A package with errors does not replace a valid one.
     let good = text(&bench, ".terraform.lock.hcl");
     bench.write("net/main.tf", "output \"x\" {");
     commit(&bench, "v1");
@@ -504,7 +504,7 @@ fn a_readonly_lock_file_keeps_the_packages_as_well() {
     bench.mayfly(".", ["init", "-lockfile=readonly"]).fails().shows(&[summary]);
 }
 
-/// Wherever the data directory is said to be.
+/// Various spellings of the data directory.
 #[test]
 fn packages_are_compared_however_the_data_directory_is_written() {
     let bench = bench();
@@ -535,7 +535,7 @@ fn a_package_without_a_module_at_its_top_says_where_there_is_one() {
     ]);
 }
 
-/// One that cannot be had is told of once, however many calls there are.
+/// A package that cannot be downloaded is reported once, regardless of the number of calls.
 #[test]
 fn a_package_that_cannot_be_had_is_told_of_once() {
     let bench = bench();
@@ -546,7 +546,7 @@ fn a_package_that_cannot_be_had_is_told_of_once() {
     assert_eq!(ended.out.matches("Downloading").count(), 1, "{}", ended.out);
 }
 
-/// A call that comes before another one, or goes, moves nothing that is there.
+/// Adding or removing another call does not move an installed package.
 #[test]
 fn a_package_keeps_its_directory_when_calls_come_and_go() {
     let bench = bench();
@@ -573,7 +573,7 @@ fn a_package_keeps_its_directory_when_calls_come_and_go() {
         bench.write("main.tf", &format!("{}{more}{output}", call("m", "v1")));
         bench.mayfly(".", ["init"]).succeeds();
         bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);
-        // The lock file says where it is, for everybody.
+        // The directory is recorded in the lock file, so it is the same for all users.
         fs::remove_dir_all(bench.path(".terraform")).expect("was there");
         bench.mayfly(".", ["init"]).succeeds();
         bench.mayfly(".", ["plan", "-detailed-exitcode"]).end().exits(0);

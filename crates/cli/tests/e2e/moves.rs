@@ -1,4 +1,4 @@
-//! Objects of blocks that got `count` or `enabled`, or lost it, keep their place under another address.
+//! Objects keep their identity when `count` or `enabled` is added to their block or removed from it.
 
 use serde_json::{Value as Json, json};
 
@@ -66,7 +66,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Address, actions, previous address and reason of each planned change.
+/// The address, actions, previous address and reason of each planned change.
 fn changes(plan: &Json) -> Vec<Json> {
     let changes = plan["resource_changes"].as_array().expect("are there").iter();
     let told = changes.map(|it| {

@@ -1,4 +1,4 @@
-//! `apply FILE` and `show FILE` read the configuration that the plan file holds, whatever lies in the directory.
+//! `apply FILE` and `show FILE` use the configuration in the plan file, regardless of the working directory.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -107,7 +107,7 @@ fn no_configuration_is_needed_in_the_directory() {
     remove(&bench, "c/main.tf");
     fs::remove_dir_all(bench.path("c/m")).expect("was there");
     applies(&bench).lacks(&["Warning"]);
-    // Nor any data directory, nor the directory itself.
+    // Neither the data directory nor the original directory is needed.
     let bench = planned();
     bench.write("elsewhere/a.txt", "text");
     fs::copy(bench.path("c/p"), bench.path("elsewhere/p")).expect("is copied");
@@ -132,7 +132,7 @@ fn variables_files_of_today_may_not_contradict_the_plan() {
     applies(&bench).shows(&["Warning: Value for undeclared variable"]);
 }
 
-/// What functions read, and what a plan and its apply say of it.
+/// Checks that an apply stops if the result of a file function in `expression` changed since the plan.
 #[track_caller]
 fn stops(expression: &str, change: impl FnOnce(&Bench), line: &str) {
     let bench = Bench::new();
@@ -185,7 +185,7 @@ fn a_file_that_is_not_read_again_may_change() {
     bench.mayfly("c", ["apply", "-auto-approve"]).succeeds();
     bench.write("c/main.tf", &main("b"));
     bench.mayfly("c", ["plan", "-out=p"]).succeeds();
-    // Nothing is done about the resource, so its file is not needed.
+    // No change is planned for the resource, so its file is not needed.
     remove(&bench, "c/kept.txt");
     bench.mayfly("c", ["apply", "p"]).succeeds().shows(&["0 added, 1 changed, 0 destroyed"]);
 }
@@ -203,7 +203,7 @@ fn the_plan_knows_where_its_state_is() {
     }
     bench.mayfly("elsewhere", ["apply", "p"]).succeeds();
     assert!(bench.path("elsewhere/states/a.tfstate").exists());
-    // The states were migrated since: what is left at the old place is an old state.
+    // The states were migrated after the plan, so the state at the old place is outdated.
     bench.write("c/main.tf", &main.replace("states/", "other/"));
     bench.mayfly("c", ["init", "-reconfigure"]).succeeds();
     let ended = bench.mayfly("c", ["apply", "p"]).fails();
@@ -238,7 +238,7 @@ fn a_source_that_is_made_from_a_file_is_the_planned_one() {
     bench.mayfly("c", ["apply", "p"]).succeeds().shows(&["o = \"one\""]);
 }
 
-/// A mirror with two versions of a provider, which are this program.
+/// Creates a mirror with two versions of a provider, both of which run this program.
 fn with_mirror(bench: &Bench) {
     let platform =
         format!("linux_{}", if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" });
@@ -277,7 +277,7 @@ fn the_providers_are_those_of_the_plan() {
     bench.write("c/main.tf", &main("1.0.0"));
     run(&["init"]).exits(0);
     run(&["plan", "-out=p"]).exits(0);
-    // Another version is locked and installed now, beside the planned one.
+    // Another version is now locked and installed besides the planned one.
     bench.write("c/main.tf", &main("2.0.0"));
     run(&["init", "-upgrade"]).exits(0);
     let planned = bench.path(".terraform/providers/example.com/tests/parts/1.0.0");
@@ -298,7 +298,7 @@ fn the_providers_are_those_of_the_plan() {
     run(&["apply", "p"]).exits(0).shows(&["Resources: 1 added"]);
 }
 
-/// Applies a plan file after a stranger changed it: an error or what the plan says, and nothing else.
+/// Applies a plan file that was tampered with. The result must be an error or the planned operation.
 #[track_caller]
 fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
     let bench = planned();
@@ -398,7 +398,7 @@ fn neither_values_of_variables_files_nor_of_files_get_into_a_plan_file() {
         canaries.assert_not_printed(&ended);
         canaries.assert_not_written(&bench);
     }
-    // What a stop says of the file names it, and nothing of its content.
+    // The error about a changed file names the file and shows none of its content.
     bench.write("c/secret.txt", &canaries.add_word("another file"));
     fs::remove_file(bench.path("c/terraform.tfstate")).expect("was written");
     let ended = bench.mayfly("c", ["apply", "p"]).fails();
@@ -412,7 +412,7 @@ fn the_declarations_of_the_plan_decide_what_children_inherit() {
     bench.write("c/main.tf", SECRETS);
     bench.write("c/secret.txt", "text");
     bench.mayfly("c", ["plan", "-out=p"]).env("TF_VAR_token", "kanarek").succeeds();
-    // Today's configuration says that the variable is no secret.
+    // The current configuration no longer declares the variable as ephemeral.
     bench.write("c/main.tf", "variable \"token\" {}\n");
     let run = bench.mayfly("c", ["apply", "p"]).env("TF_VAR_token", "kanarek");
     run.env("TF_VAR_other", "inherited").succeeds();

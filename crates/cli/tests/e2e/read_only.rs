@@ -1,4 +1,5 @@
-//! Places that cannot be written. Root may write everywhere, so where the tests run as root, the commands run as nobody.
+//! Directories and files that are not writable. Root may write everywhere, so if the tests run as root, the
+//! commands run as an unprivileged user.
 
 use std::{
     collections::BTreeSet,
@@ -23,13 +24,13 @@ resource "playground_secret" "a" {
 }
 "#;
 
-/// A bench whose commands are run by somebody who may not write everywhere.
+/// A bench whose commands run as an unprivileged user.
 pub(crate) struct Guarded {
     pub(crate) bench: Bench,
     program: PathBuf,
 }
 
-/// A path with another mode for a while.
+/// A path whose mode is changed temporarily.
 struct Closed {
     path: PathBuf,
     before: Permissions,
@@ -44,9 +45,9 @@ impl Drop for Closed {
 impl Guarded {
     pub(crate) fn with_main(text: &str) -> Guarded {
         let bench = Bench::with_main(text);
-        // The playground keeps its world beside the configuration, and that can be written.
+        // The store of the playground is in the working directory, and stays writable.
         fs::create_dir(bench.path(".playground")).expect("can be made");
-        // Where the tests are built, nobody else may have a look.
+        // The build directory may not be readable for other users.
         let program = bench.root().join("mayfly");
         let built = env!("CARGO_BIN_EXE_mayfly");
         if fs::hard_link(built, &program).is_err() {
@@ -60,7 +61,7 @@ impl Guarded {
         guarded
     }
 
-    /// Gives files to who runs the commands.
+    /// Makes the user that runs the commands the owner of files.
     pub(crate) fn hand_over(&self, path: &Path) {
         if !rustix::process::geteuid().is_root() {
             return;
@@ -88,13 +89,13 @@ impl Guarded {
         Closed { path, before }
     }
 
-    /// How often a provider was asked anything.
+    /// The number of provider calls.
     fn calls(&self) -> usize {
         let ledger = self.bench.path(".playground/ledger.jsonl");
         if ledger.exists() { self.bench.ledger(".").0.len() } else { 0 }
     }
 
-    /// All of these commands say the same, and ask no provider for anything.
+    /// Checks that all of these commands fail with the same message and without a provider call.
     #[track_caller]
     fn refuse(&self, commands: &[&str], expected: Expect) {
         let before = self.calls();
@@ -109,7 +110,7 @@ impl Guarded {
         self.settled(&self.mayfly(command.split(' ')).fails())
     }
 
-    /// What an error says, without what differs from run to run.
+    /// The error message, without the parts that differ between runs.
     fn settled(&self, ended: &Ended) -> String {
         ended.err.replace(&self.bench.root().join("work").display().to_string(), "WORK")
     }
@@ -146,7 +147,7 @@ fn where_the_directory_is_read_only_nothing_is_begun() {
 
         Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
     "#]]);
-    // Who only looks needs to write nothing.
+    // Commands that only read need no write access.
     let planned = guarded.mayfly(["plan", "-lock=false"]).succeeds();
     planned.shows(&["1 to add"]);
     planned.lacks(&["Warning"]);

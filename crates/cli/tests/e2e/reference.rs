@@ -1,12 +1,12 @@
-//! The real `tofu`, for tests that compare with it: `MAYFLY_TOFU` names the executable.
+//! The real `tofu`, for tests that compare with it. `MAYFLY_TOFU` names the executable.
 
 use std::io::Write;
 
-/// The executable; `None`, with a line on stderr, where it is not named.
+/// The executable. `None`, with a message on stderr, if `MAYFLY_TOFU` is not set.
 pub(crate) fn tofu(test: &str) -> Option<String> {
     let named = std::env::var("MAYFLY_TOFU").ok().filter(|it| !it.is_empty());
     if named.is_none() {
-        // Not by a macro whose output the test harness keeps: the person who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(std::io::stderr(), "skipped: {test}, because MAYFLY_TOFU is not set");
     }
     named

@@ -1,4 +1,4 @@
-//! Saved plans: which variables they want again, what is in the file, and which files are refused.
+//! Saved plans: the variables that an apply needs again, the content of the file, and files that are refused.
 
 use std::{fs, io::Read};
 
@@ -67,12 +67,12 @@ impl Planned {
         self.bench.mayfly("c", ["apply"].iter().chain(arguments).chain(&["plan.bin"])).end()
     }
 
-    /// What the provisioner saw.
+    /// The text that the provisioner wrote.
     fn seen(&self) -> Option<String> {
         fs::read_to_string(self.bench.path("seen")).ok()
     }
 
-    /// Applies a plan that must be refused, and that must not have done anything.
+    /// Applies a plan that must be refused without any effect.
     #[track_caller]
     fn refused(&self, arguments: &[&str], parts: &[&str]) {
         let ended = self.apply(arguments).exits(1);
@@ -83,7 +83,7 @@ impl Planned {
     }
 }
 
-/// What was planned before the error can be looked at, and nothing more.
+/// A plan with errors can be inspected but not applied.
 #[test]
 fn a_plan_with_errors_is_saved_and_refused() {
     let bench = Bench::new();
@@ -173,7 +173,7 @@ fn the_file_holds_what_the_specification_says_and_no_secret() {
         names,
         ["tfconfig/m-/main.tf", "tfconfig/modules.json", "tfplan", "tfstate", "tfstate-prev"]
     );
-    // Of the ephemeral resource, the address; the word is there once.
+    // The address of the ephemeral resource occurs exactly once.
     let address = b"ephemeral.playground_random.value";
     assert_eq!(tfplan.windows(address.len()).filter(|it| it == address).count(), 1);
     let mode = std::os::unix::fs::PermissionsExt::mode(
@@ -212,7 +212,7 @@ fn a_plan_is_shown_anywhere_and_as_it_was_planned() {
     };
     let (text, json) = (show("c", &[]), show("c", &["-json"]));
     assert!(text.contains("(write-only attribute)") && json.contains("\"module_calls\""), "{json}");
-    // Elsewhere there is nothing, or something that has nothing to do with it, or something broken.
+    // Directories without a configuration, with an unrelated one, and with an invalid one.
     for (folder, main) in
         [("none", ""), ("other", "output \"x\" { value = 1 }\n"), ("broken", "resource {")]
     {
@@ -228,7 +228,7 @@ fn a_plan_is_shown_anywhere_and_as_it_was_planned() {
 fn a_plan_is_for_one_version_of_one_state() {
     let planned = Planned::with(&["-var=token=t"]);
     let bench = &planned.bench;
-    // Somebody else was faster.
+    // Another apply changed the state first.
     bench.mayfly("c", ["apply", "-auto-approve", "-var=token=other"]).succeeds();
     planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan is stale"]);
     bench.mayfly("c", ["plan", "-out=plan.bin", "-var=token=t", "-var=plain=p2"]).succeeds();
@@ -244,10 +244,10 @@ fn a_plan_is_for_one_version_of_one_state() {
     let lineage = bench.state("c")["lineage"].as_str().expect("has a lineage").to_owned();
     bench.write("c/terraform.tfstate", &state.replace(&lineage, &uuid::Uuid::new_v4().to_string()));
     planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan does not match the given state"]);
-    // The one that it was made for.
+    // The state that the plan was made for.
     bench.write("c/terraform.tfstate", &state);
     planned.apply(&["-var=token=t"]).exits(0);
-    // Once only.
+    // A plan can be applied only once.
     planned.apply(&["-var=token=t"]).exits(1).shows(&["Saved plan is stale"]);
 }
 

@@ -1,4 +1,5 @@
-//! Looks for secrets wherever a process can leave them: files and their names, archives, what was printed, memory.
+//! Searches for secrets in all places where a process can leave them: files and their names, archives, output,
+//! memory.
 
 use std::{
     fs::{self, File},
@@ -11,15 +12,15 @@ use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD, Engine};
 
 use crate::bench::{Bench, Ended};
 
-/// Secrets by the name of the place that they come from.
+/// Secrets, by the name of their origin.
 ///
-/// Each has a core of letters and digits, which looks the same raw, JSON-escaped and percent-encoded; around it are
-/// characters that each of these escapes.
+/// Each has a core of letters and digits, which is the same in raw, JSON-escaped and percent-encoded form. The
+/// core is enclosed in characters that each of these encodings escapes.
 pub(crate) struct Canaries {
     cores: Vec<(String, String)>,
 }
 
-/// A found secret: the name of its origin and the spelling.
+/// A found secret: the name of its origin and the encoding.
 type Found = String;
 
 impl Canaries {
@@ -27,20 +28,20 @@ impl Canaries {
         Canaries { cores: Vec::new() }
     }
 
-    /// A new secret, with characters around it that every way of quoting changes.
+    /// Creates a secret, enclosed in characters that every form of quoting changes.
     pub(crate) fn add(&mut self, origin: &str) -> String {
         let core = format!("Kanarek{}{}", self.cores.len(), uuid::Uuid::new_v4().simple());
         self.cores.push((origin.to_owned(), core.clone()));
         format!("<\"{core}\\&é>")
     }
 
-    /// A secret that someone else chose.
+    /// Adds a secret that was not created here.
     pub(crate) fn know(&mut self, origin: &str, secret: &str) {
         assert!(secret.len() >= 6, "too short to be looked for");
         self.cores.push((origin.to_owned(), secret.to_owned()));
     }
 
-    /// Those of some origins only.
+    /// The secrets of the given origins.
     pub(crate) fn of(&self, origins: &[&str]) -> Canaries {
         let wanted = self.cores.iter().filter(|(origin, _)| origins.contains(&origin.as_str()));
         Canaries { cores: wanted.cloned().collect() }
@@ -56,7 +57,7 @@ impl Canaries {
         Finder::new(spellings)
     }
 
-    /// A new secret that looks like a name, as tokens do.
+    /// Creates a secret that looks like an identifier, as tokens do.
     pub(crate) fn add_word(&mut self, origin: &str) -> String {
         let core = format!("Kanarek{}{}", self.cores.len(), uuid::Uuid::new_v4().simple());
         self.cores.push((origin.to_owned(), core.clone()));
@@ -75,7 +76,7 @@ impl Canaries {
         self.finder().find(bytes)
     }
 
-    /// Fails if a file of the bench, or its name, holds a secret; what the test itself wrote is its own.
+    /// Fails if a file of the bench, or its name, contains a secret. Files that the test itself wrote are ignored.
     #[track_caller]
     pub(crate) fn assert_not_written(&self, bench: &Bench) {
         let finder = self.finder();
@@ -95,7 +96,8 @@ impl Canaries {
         assert!(found.is_empty(), "written: {found:#?}");
     }
 
-    /// The secrets in the memory of a process, but for its arguments and environment; nothing where it cannot be read.
+    /// The secrets in the memory of a process, without its arguments and environment. `None` if the memory cannot
+    /// be read.
     pub(crate) fn in_memory(&self, pid: u32) -> Option<Vec<Found>> {
         let finder = self.finder();
         let mut found = Vec::new();
@@ -106,7 +108,7 @@ impl Canaries {
     }
 }
 
-/// Whether a text is in the memory of a process; the control of a search that finds nothing.
+/// Returns true if a text is in the memory of a process. Used to verify that a search without results works.
 pub(crate) fn memory_has(pid: u32, text: &str) -> Option<bool> {
     let finder = Finder::new(vec![(text.as_bytes().to_vec(), text.to_owned())]);
     let mut has = false;
@@ -123,7 +125,7 @@ fn spellings_of(core: &str) -> Vec<Vec<u8>> {
         bytes.extend_from_slice(core.as_bytes());
         for engine in [&BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE_NO_PAD] {
             let text = engine.encode(&bytes).into_bytes();
-            // The first and last characters depend on what stands beside.
+            // The first and last characters depend on adjacent bytes.
             let (first, last) =
                 ([0, 2, 3][alignment], text.len() - usize::from(!bytes.len().is_multiple_of(3)));
             found.push(text[first..last].to_vec());
@@ -134,10 +136,10 @@ fn spellings_of(core: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// Finds many texts in one pass, quickly enough for a build without optimization.
+/// Finds many texts in one pass, fast enough for a debug build.
 struct Finder {
     spellings: Vec<(Vec<u8>, String)>,
-    /// Whether a spelling begins with these two bytes.
+    /// True for each pair of bytes with which a spelling begins.
     begins: Vec<bool>,
 }
 
@@ -164,7 +166,7 @@ impl Finder {
         found
     }
 
-    /// The same, and inside of zips.
+    /// Like `find`, and also searches the entries of zip files.
     fn find_deep(&self, bytes: &[u8]) -> Vec<Found> {
         let mut found = self.find(bytes);
         if bytes.starts_with(b"PK") {
@@ -197,7 +199,7 @@ fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
     }
 }
 
-/// Reads the pages of a process that were ever written to. `None` where that is not allowed.
+/// Reads the pages of a process that were ever written to. `None` if that is not permitted.
 fn read_memory(pid: u32, visit: &mut dyn FnMut(&[u8])) -> Option<()> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
@@ -214,7 +216,7 @@ fn read_memory(pid: u32, visit: &mut dyn FnMut(&[u8])) -> Option<()> {
             (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
         for (start, end) in present.runs(start, end)? {
             let mut bytes = vec![0; usize::try_from(end - start).ok()?];
-            // A page may go away while we look.
+            // A page may disappear during the search.
             if memory.read_exact_at(&mut bytes, start).is_err() {
                 continue;
             }
@@ -230,7 +232,7 @@ fn read_memory(pid: u32, visit: &mut dyn FnMut(&[u8])) -> Option<()> {
 
 const PAGE: u64 = 4096;
 
-/// Which pages of a process have content: most of a big stack was never touched.
+/// Finds the pages of a process that have content. Most of a large stack was never touched.
 struct Present {
     pagemap: File,
 }
@@ -246,7 +248,7 @@ impl Present {
         self.pagemap.read_exact(&mut entries).ok()?;
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for (index, entry) in entries.chunks_exact(8).enumerate() {
-            // Bits 63 and 62: in memory, swapped out.
+            // Bit 63: in memory; bit 62: swapped out.
             if entry[7] & 0xc0 == 0 {
                 continue;
             }
@@ -260,10 +262,10 @@ impl Present {
     }
 }
 
-/// Where the kernel put what the process was started with.
+/// The memory ranges with the arguments and the environment of a process.
 fn arguments_and_environment(pid: u32) -> Option<Vec<(u64, u64)>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field, in parentheses, may hold blanks.
+    // The second field is in parentheses and may contain spaces.
     let fields: Vec<u64> =
         stat.rsplit_once(") ")?.1.split(' ').map(|it| it.trim().parse().unwrap_or(0)).collect();
     let field = |number: usize| fields.get(number - 3).copied();

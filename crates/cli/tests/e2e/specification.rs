@@ -1,5 +1,6 @@
-//! The part of the specification that is about commands: in Markdown files of `tests/spec`, a `files` block is a directory,
-//! and the `session` blocks behind it are what happens in it. `tests/spec/README.md` tells the notation.
+//! Runs the part of the specification that is about commands. In the Markdown files of `tests/spec`, a `files`
+//! block describes a directory, and the following `session` blocks are commands in it. The README in that folder
+//! describes the notation.
 
 use std::{
     fs,
@@ -8,19 +9,19 @@ use std::{
 
 use crate::bench::Bench;
 
-/// One command of a session.
+/// A command of a session.
 struct Step {
-    /// The line of the Markdown file.
+    /// The line in the Markdown file.
     line: usize,
-    /// What is typed after the prompt of the shell.
+    /// The text after the shell prompt.
     command: String,
-    /// What is typed into the command.
+    /// The input of the command.
     input: String,
-    /// What it prints.
+    /// The expected output.
     printed: Vec<String>,
 }
 
-/// A directory with what happens in it.
+/// A directory with the commands that run in it.
 #[derive(Default)]
 struct Scene {
     files: Vec<(String, String)>,
@@ -118,7 +119,7 @@ impl Scene {
     }
 }
 
-/// What is not as a scene says, each with the line of its command.
+/// The differences between a scene and its actual run, each with the line of its command.
 fn play(scene: &Scene) -> Vec<String> {
     let bench = Bench::new();
     let all = scene.files.iter();
@@ -134,7 +135,7 @@ fn play(scene: &Scene) -> Vec<String> {
     printed.collect()
 }
 
-/// What a command prints on both streams, and how it ends where that is no success.
+/// The output of a command on both streams, with the exit code if it fails.
 fn run(bench: &Bench, step: &Step) -> String {
     let words = words(&step.command);
     let is_setting = |word: &&String| word.split_once('=').is_some() && !word.starts_with('-');
@@ -155,11 +156,11 @@ fn run(bench: &Bench, step: &Step) -> String {
         0 => String::new(),
         code => format!("[ends with {code}]\n"),
     };
-    // Where both streams are written to, a blank line of the second begins it.
+    // If both streams have output, stderr begins with a blank line.
     format!("{}{}{end}", ended.out, ended.err)
 }
 
-/// The words of a command; what stands in single quotes is one.
+/// The words of a command. A text in single quotes is one word.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for character in command.chars() {
@@ -172,7 +173,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Whether lines are what is expected; `...` stands for any number of them.
+/// Returns true if the lines match. The line `...` in `expected` matches any number of lines.
 fn is_like(lines: &[&str], expected: &[&str]) -> bool {
     match expected.split_first() {
         None => lines.is_empty(),

@@ -1,4 +1,5 @@
-//! `state list`, `state show` and the words at the end of a destruction, beside the real `tofu` where it is.
+//! `state list`, `state show`, and the summary after a destruction, compared with the real `tofu` where it is
+//! available.
 
 use crate::{
     bench::Bench,
@@ -154,7 +155,7 @@ fn a_directory_without_a_state_has_none_to_list() {
     }
 }
 
-/// `destroy` has words of its own; every other way to destroy is an apply.
+/// `destroy` prints a different summary than the other ways to destroy, which are applies.
 #[test]
 fn only_the_command_destroy_says_that_it_destroyed() {
     const APPLIED: &str = "Apply complete! Resources: 0 added, 0 changed, 5 destroyed.";

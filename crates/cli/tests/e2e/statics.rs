@@ -1,10 +1,10 @@
-//! What is decided before anything is planned: which modules are called, and where the state is.
+//! Static evaluation: the modules that are called and the place of the state, which are decided before a plan.
 
 use std::{fs, process::Command};
 
 use crate::{bench::Bench, console::Terminal};
 
-/// A variable chooses one of two modules.
+/// A variable that selects one of two modules.
 const CHOSEN: &str = r#"
 variable "flavour" {
   type = string
@@ -38,7 +38,7 @@ fn a_variable_chooses_a_module() {
     for command in ["init", "validate", "plan"] {
         let ended = bench.mayfly(".", [command, "-no-color"]).fails();
         ended.shows(&["Error: Unable to compute static value", "source = local.directory", unset]);
-        // Nothing that follows from it is told of.
+        // Consequential errors are not reported.
         assert_eq!(ended.printed().matches("Error: ").count(), 1, "{}", ended.printed());
     }
     bench
@@ -82,7 +82,7 @@ fn watch_follows_a_value_to_another_module() {
     watch.wait_for("There is no module at \"./modules/none\"");
     bench.write("terraform.tfvars", "flavour = \"large\"\n");
     watch.wait_for_times("Plan: 1 to add", 2);
-    // The files of the module that is called now count, too.
+    // The files of the newly called module are watched, too.
     bench.write("modules/large/main.tf", "locals {\n  a = nothing.b\n}\n");
     watch.wait_for("Reference to undeclared resource");
     watch.interrupt();
@@ -99,7 +99,7 @@ fn git(bench: &Bench, arguments: &[&str]) {
     assert!(status.expect("git is there: it brought this repository").success());
 }
 
-/// A repository with two versions of a module.
+/// Creates a repository with two versions of a module.
 fn repository(bench: &Bench) -> String {
     fs::create_dir_all(bench.path("net")).expect("can be made");
     git(bench, &["init", "--quiet", "--initial-branch=main"]);
@@ -143,7 +143,7 @@ output "version" {
     bench.mayfly(".", ["validate"]).fails().shows(&["Module source has changed"]);
 }
 
-/// One module that is called twice, and calls what it was told to.
+/// A module that is called twice and calls a different package each time.
 #[test]
 fn one_module_calls_two_packages() {
     let bench = Bench::new();
@@ -175,11 +175,11 @@ output "version" {
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["plan"]).succeeds().shows(&["this is v1 and this is v2"]);
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
-    // It is all in place, and stays there.
+    // All packages are installed and stay so.
     bench.mayfly(".", ["init"]).succeeds().lacks(&["Downloading"]);
 }
 
-/// A module whose calls lead elsewhere each time is judged once.
+/// A module that calls different modules each time is checked only once.
 #[test]
 fn what_is_wrong_with_a_module_is_told_once() {
     let bench = Bench::with_main(
@@ -237,7 +237,7 @@ module "m" {
 }
 "#,
     );
-    // As another tool leaves it.
+    // The manifest and directory as another tool leaves them.
     bench.write(".terraform/modules/m/main.tf", "locals {}\n");
     bench.write(
         ".terraform/modules/modules.json",
@@ -288,7 +288,7 @@ fn the_state_is_where_the_backend_says() {
     // Another workspace.
     bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_WORKSPACE", "blue").succeeds();
     assert!(bench.path("states/test/blue/terraform.tfstate").exists());
-    // The state of another environment is not here, and nobody begins one by mistake.
+    // The state of another environment is elsewhere, and must not be started anew by mistake.
     for command in
         [vec!["plan"], vec!["output"], vec!["state", "list"], vec!["apply", "-auto-approve"]]
     {
@@ -317,7 +317,7 @@ fn states_are_brought_along() {
     );
     bench.mayfly(".", ["plan"]).fails().shows(&["Backend initialization required"]);
     bench.mayfly(".", ["init"]).fails().shows(&["Backend configuration changed"]);
-    // What is there already is not overwritten. The other workspaces are where they were.
+    // Existing states are not overwritten. The other workspaces stay in their old place.
     bench.write("backend.tf", "terraform {\n  backend \"local\" {\n    path          = \"kept/here.tfstate\"\n    workspace_dir = \"kept\"\n  }\n}\n");
     bench.write("kept/blue/terraform.tfstate", "{}");
     bench.mayfly(".", ["init", "-migrate-state"]).fails().shows(&["would be overwritten"]);
@@ -360,7 +360,7 @@ fn an_override_file_replaces_a_backend() {
     assert!(bench.path("x.tfstate").exists());
 }
 
-/// What was initialized with another backend has its state there.
+/// A directory that was initialized with another backend has its state there.
 #[test]
 fn the_state_of_another_backend_is_not_forgotten() {
     let bench = Bench::with_main("locals {}\n");
@@ -374,7 +374,7 @@ fn the_state_of_another_backend_is_not_forgotten() {
     bench.mayfly(".", ["plan"]).succeeds();
 }
 
-/// A resource whose state is where the command line says.
+/// A resource in a state whose place is given on the command line.
 const PARTIAL: &str =
     "terraform {\n  backend \"local\" {\n  }\n}\nresource \"terraform_data\" \"r\" {\n}\n";
 
@@ -384,12 +384,12 @@ fn the_command_line_says_where_the_state_is() {
     bench.mayfly(".", ["init", "-backend-config=path=states/a.tfstate"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     assert!(bench.path("states/a.tfstate").exists() && !bench.path("terraform.tfstate").exists());
-    // What init was told counts for everything after it, and for another init, too.
+    // The arguments of `init` stay valid for later commands, including another `init`.
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["init", "-backend-config", "path=states/a.tfstate"]).succeeds();
     bench.mayfly(".", ["state", "list"]).succeeds().shows(&["terraform_data.r"]);
     bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
-    // Another place is a change as one in the configuration is.
+    // A change of the place on the command line is handled like one in the configuration.
     let other = "-backend-config=path=states/b.tfstate";
     let changed = bench.mayfly(".", ["init", other]).fails();
     changed.shows(&["Backend configuration changed", "-migrate-state", "-reconfigure"]);
@@ -397,10 +397,10 @@ fn the_command_line_says_where_the_state_is() {
     bench.mayfly(".", ["init", "-migrate-state", other]).succeeds().shows(&["Copied the state"]);
     assert!(bench.path("states/b.tfstate").exists());
     bench.mayfly(".", ["plan"]).succeeds().shows(&["No changes."]);
-    // A plan that was saved is for this state.
+    // A saved plan is for this state.
     bench.mayfly(".", ["plan", "-destroy", "-out=p"]).succeeds();
     bench.mayfly(".", ["apply", "p"]).succeeds().shows(&["1 destroyed"]);
-    // Nobody says it any more.
+    // The place is no longer given.
     bench.mayfly(".", ["init", "-reconfigure"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     assert!(bench.path("terraform.tfstate").exists());
@@ -422,7 +422,7 @@ fn what_the_command_line_added_to_a_configuration_does_not_count_for_another() {
     bench.mayfly(".", ["init", "-reconfigure", "-backend-config=path=y.tfstate"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     assert!(bench.path("y.tfstate").exists() && !bench.path("x.tfstate").exists());
-    // The same place, said in the configuration: nothing to be initialized.
+    // Writing the recorded place into the configuration needs no initialization.
     bench.write(
         "main.tf",
         &PARTIAL.replace("\"local\" {\n", "\"local\" {\n    path = \"y.tfstate\"\n"),
@@ -466,7 +466,7 @@ fn what_the_command_line_says_of_no_backend_is_warned_of() {
     bench.mayfly(".", ["plan"]).succeeds();
 }
 
-/// Flags, and what both programs say of them first.
+/// Flags with the first message of both programs.
 const FLAGS_OF_BACKENDS: &[(&[&str], &str)] = &[
     (&["-backend-config=pth=x"], "Invalid backend configuration argument"),
     (&["-backend-config==x"], "Invalid backend configuration argument"),
@@ -480,7 +480,7 @@ const FLAGS_OF_BACKENDS: &[(&[&str], &str)] = &[
     (&["-backend-config="], "successfully initialized"),
 ];
 
-/// Backends, and what both programs say of them first.
+/// Backend blocks with the first error of both programs.
 const BACKENDS: &[(&str, &str)] = &[
     ("backend \"nope\" {}", "Unsupported backend type"),
     ("backend \"etcd\" {}", "Unsupported backend type"),
@@ -524,7 +524,7 @@ const BACKENDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Whether the real thing is here to be compared with.
+/// Runs `init` with `program`, or with Mayfly for `None`, and checks its first message.
 fn says(program: Option<&str>, bench: &Bench, flags: &[&str], expected: &str) {
     let arguments = [&["init", "-input=false", "-no-color"], flags].concat();
     let ended = match program {
@@ -554,7 +554,7 @@ fn init_says_of_backends_what_terraform_says() {
     }
 }
 
-/// What init needs to know it asks on a terminal, and nowhere else.
+/// `init` asks for the variables of static evaluation on a terminal only.
 #[test]
 fn init_asks_for_what_decides_which_modules_there_are() {
     let bench = chosen();
@@ -577,12 +577,13 @@ fn init_asks_for_what_decides_which_modules_there_are() {
     let refused = Terminal::run(&bench, &["init", "-input=false"]).end();
     assert_eq!(refused.0, Some(1), "{}", refused.1);
     assert!(refused.1.contains("Unable to compute static value"), "{}", refused.1);
-    // Nobody is there: what comes by a pipe is no answer.
+    // Input from a pipe is not an answer.
     let ended = bench.mayfly(".", ["init"]).input("small\n").fails();
     ended.shows(&["Unable to compute static value"]);
 }
 
-/// What `encryption` and providers are told comes from variables as sources do, and secrets are not shown.
+/// Arguments of `encryption` and of provider instances may come from variables, like sources. Secrets are not
+/// shown.
 #[test]
 fn values_of_variables_are_held_against_encryption_and_instances_of_providers() {
     let bench = Bench::with_main(
@@ -629,7 +630,7 @@ resource "terraform_data" "r" {
     found(&[west, "-var=rounds=1000"], &["iterations = var.rounds", "dangerously low"]);
     found(&[west, "-var=rounds=many"], &["a number is required"]);
     let other = r#"-var=regions=["north", "wets"]"#;
-    // As long as something is wrong with the encryption, that it is not supported is not said.
+    // Errors in the encryption block suppress the error that encryption is not supported.
     let few = "-var=rounds=1000";
     found(&[few, other], &["Provider instance not present", "Did you mean \"wets\"?"]);
     found(&[few, "-var=regions=[null]"], &["a set that has null in it"]);

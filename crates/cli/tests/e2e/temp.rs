@@ -1,4 +1,4 @@
-//! `path.temp` on the disk: what is there while a run goes on, what travels in a saved plan, and what is left.
+//! `path.temp` on disk: its files during a run, in a saved plan, and after a run.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -6,7 +6,7 @@ use state::{PlanFile, TempEntry, TempKind};
 
 use crate::{bench::Bench, read_only::Guarded};
 
-/// The provider writes its store while it is planned, below `path.temp`.
+/// A provider that writes its store below `path.temp` while it is planned.
 const STORED: &str = r#"
 terraform {
   required_providers {
@@ -38,7 +38,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// Everything below a data directory's `tmp`.
+/// The entries of `tmp` in a data directory.
 fn left(bench: &Bench, data_dir: &str) -> Vec<String> {
     let Ok(entries) = fs::read_dir(bench.path(&format!("{data_dir}/tmp"))) else {
         return Vec::new();
@@ -55,7 +55,7 @@ fn after_a_success_nothing_is_left_and_after_a_failure_it_is_said_where() {
     assert!(left(&bench, "c/.terraform").is_empty());
     let seen = fs::read_to_string(bench.path("c/seen")).expect("the files were there");
     assert!(seen.contains("playground_secret"), "{seen}");
-    // The store is gone with the directory, so there is something to do again.
+    // The store was removed with the directory, so the objects are planned again.
     bench.mayfly("c", ["apply"]).input("no\n").fails().shows(&["Apply cancelled"]);
     assert!(left(&bench, "c/.terraform").is_empty());
     let ended = bench
@@ -95,7 +95,7 @@ fn a_saved_plan_brings_its_files_to_another_directory() {
 #[test]
 fn a_saved_plan_is_applied_by_another_user() {
     let guarded = Guarded::with_main(STORED);
-    // Where the tests run as root, root plans and somebody else applies.
+    // If the tests run as root, root plans and an unprivileged user applies.
     guarded.bench.mayfly(".", ["plan", "-out=plan.bin"]).succeeds();
     for name in ["home", "work"] {
         guarded.hand_over(&guarded.bench.root().join(name));
@@ -131,7 +131,7 @@ fn the_data_directory_may_be_another() {
     ended.shows(&["another TF_DATA_DIR", &names[0], &names[1]]);
 }
 
-/// Applies a plan after somebody changed it.
+/// Applies a plan that was tampered with.
 #[track_caller]
 fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
     let bench = bench();
@@ -166,7 +166,7 @@ fn what_is_there_before_the_apply_is_replaced_by_what_was_planned() {
     let kind = TempKind::Symlink { target: "store/ledger.jsonl".to_owned() };
     file.temp.push(TempEntry { path: format!("{module}/link"), kind });
     fs::write(bench.path("c/plan.bin"), file.write().expect("can be written")).expect("is written");
-    // Somebody waits with a link where the files will be, and with files of his own.
+    // An attacker has placed a link and other files in the directory.
     let directory = bench.path(&format!("c/.terraform/tmp/{}", file.plan.id));
     fs::create_dir_all(directory.join(&module)).expect("can be made");
     bench.write("victim/ledger.jsonl", "kept");
@@ -191,7 +191,7 @@ terraform {
 }
 "#;
 
-/// The first example of the specification's appendix, with a file in the place of the bucket.
+/// The first example of the RFC's appendix, with a file in place of the bucket.
 const PACKAGE: &str = r#"
 data "archive_file" "sources" {
   source_dir  = "${path.module}/lambda-sources"
@@ -216,7 +216,7 @@ fn a_package_that_was_planned_here_is_uploaded_there() {
     bench.write("c/lambda-sources/index.js", "exports.example = () => 1;\n");
     bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
     fs::copy(bench.path("c/plan.bin"), bench.path("elsewhere/plan.bin")).expect("is copied");
-    // The sources are not there; only the package is.
+    // The sources do not exist here, only the archive.
     bench.mayfly("elsewhere", ["apply", "plan.bin"]).succeeds().shows(&["1 added"]);
     let uploaded: Vec<_> =
         fs::read_dir(bench.path("elsewhere/bucket")).expect("is there").collect();
@@ -227,13 +227,13 @@ fn a_package_that_was_planned_here_is_uploaded_there() {
     let mut file = zip.by_name("index.js").expect("is in it");
     std::io::Read::read_to_string(&mut file, &mut text).expect("is text");
     assert_eq!(text, "exports.example = () => 1;\n");
-    // The package comes to be another path in every plan, and that is no change.
+    // The archive has a different path in every plan, which is not a change.
     bench.write("elsewhere/lambda-sources/index.js", "exports.example = () => 1;\n");
     let again = bench.mayfly("elsewhere", ["plan", "-detailed-exitcode"]);
     again.succeeds().shows(&["No changes."]);
 }
 
-/// The second example of the appendix, with `terraform_data` in the place of `null_resource`.
+/// The second example of the appendix, with `terraform_data` in place of `null_resource`.
 const WORKAROUND: &str = r#"
 resource "terraform_data" "workaround" {
   triggers_replace = {

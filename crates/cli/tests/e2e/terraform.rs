@@ -1,5 +1,5 @@
-//! The same configurations under the real `terraform`, where it is installed: the same plans, and each reads the state
-//! that the other wrote.
+//! Runs the same configurations with the real `terraform`, where it is installed. Both make the same plans, and
+//! each reads the state that the other wrote.
 
 use std::{fs, io::Write, os::unix::fs::PermissionsExt, process::Command};
 
@@ -90,7 +90,7 @@ enum Program {
 
 use Program::{Mayfly, Terraform};
 
-/// A bench in which both programs find the playground.
+/// A bench in which both programs find the playground provider.
 struct Both {
     bench: Bench,
     canaries: Canaries,
@@ -98,10 +98,10 @@ struct Both {
 }
 
 impl Both {
-    /// None where there is no `terraform`.
+    /// Creates the bench. `None` if `terraform` is not installed.
     fn new() -> Option<Both> {
         if Command::new("terraform").arg("version").output().is_err() {
-            // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+            // Write to stderr directly: the test harness captures the output of print macros.
             let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
             return None;
         }
@@ -138,7 +138,7 @@ impl Both {
         run.env("TF_VAR_secret", &self.secret).env("TF_CLI_ARGS", "-no-color")
     }
 
-    /// Applies, and finds that both programs have nothing more to do.
+    /// Applies, and checks that both programs then plan no changes.
     fn apply(&self, program: Program, generation: &str) -> String {
         let applied = self.run(program, &["apply", "-auto-approve", generation]).succeeds();
         self.canaries.assert_not_printed(&applied);
@@ -150,7 +150,7 @@ impl Both {
         applied.out[end..].lines().next().expect("a line").to_owned()
     }
 
-    /// What a program plans, without what is bound to a program or a time.
+    /// The plan of a program, without the parts that differ between programs or times.
     fn plan(&self, program: Program, generation: &str) -> Json {
         self.run(program, &["plan", "-out=plan.bin", generation]).succeeds();
         let plan = self.run(program, &["show", "-json", "plan.bin"]).succeeds().json();
@@ -160,7 +160,7 @@ impl Both {
     }
 }
 
-/// Fails unless the two are the same; shows where they differ only.
+/// Fails unless the documents are equal. Shows only the differences.
 #[track_caller]
 fn assert_same(what: &str, ours: &Json, theirs: &Json) {
     let mut found = Vec::new();
@@ -209,7 +209,7 @@ fn both_plan_and_do_the_same() {
         let destroyed = both.run(program, &["destroy", "-auto-approve"]).succeeds();
         destroyed.shows(&["Destroy complete! Resources: 7 destroyed."]);
     }
-    // Both asked the provider for the same.
+    // Both programs requested the same from the provider.
     let effects = |both: &Both| {
         let ledger = both.bench.ledger(".");
         let effects = ledger
@@ -263,7 +263,7 @@ fn packages_of_modules_that_one_installed_are_there_for_the_other() {
     both.run(Terraform, &["plan"]).succeeds();
     fs::remove_dir_all(both.bench.path(".terraform/modules")).expect("was there");
     both.run(Terraform, &["init"]).succeeds();
-    // It knows the block of the lock file as one for later, and leaves it there.
+    // Terraform ignores the unknown block in the lock file and keeps it.
     both.run(Mayfly, &["plan"]).succeeds().lacks(&["Warning"]);
     both.run(Mayfly, &["init"]).succeeds();
     both.run(Mayfly, &["plan"]).succeeds().lacks(&["Warning"]);
@@ -288,7 +288,7 @@ fn each_goes_on_with_the_state_of_the_other() {
     both.run(Mayfly, &["plan", "-destroy", "-detailed-exitcode"]).end().exits(0);
 }
 
-/// Both keep the state where the backend says, and believe what the other wrote down of that.
+/// Both programs keep the state in the place of the backend block, and accept the record that the other one wrote.
 #[test]
 fn both_find_the_state_of_a_backend() {
     let Some(both) = Both::new() else { return };

@@ -1,5 +1,5 @@
-//! The real `tofu` beside this program: the same arguments, the same words. `MAYFLY_TOFU` names it; without it the tests say
-//! what they skip, and check this program alone.
+//! Compares this program with the real `tofu`: the same arguments and the same output. `MAYFLY_TOFU` names the
+//! executable. Without it, the tests print a note and check this program alone.
 
 use std::{ffi::OsStr, io::Write};
 
@@ -12,12 +12,12 @@ pub(crate) enum Program {
     Tofu(String),
 }
 
-/// Both programs, or this one alone.
+/// Both programs, or only this one if `tofu` is not available.
 pub(crate) fn programs() -> Vec<Program> {
     match std::env::var("MAYFLY_TOFU") {
         Ok(path) => vec![Program::Mayfly, Program::Tofu(path)],
         Err(_) => {
-            // Not by a macro whose output the test harness keeps: a person has to see it.
+            // Write to stderr directly: the test harness captures the output of print macros.
             let _ = writeln!(std::io::stderr(), "skipped in part: MAYFLY_TOFU is not set");
             vec![Program::Mayfly]
         }
@@ -32,7 +32,7 @@ impl Program {
         }
     }
 
-    /// A command in `folder`, without colours and without a configuration file of the machine.
+    /// A command in `folder`, without colors and without the configuration file of the machine.
     pub(crate) fn run<S: AsRef<OsStr>>(
         &self,
         bench: &Bench,
@@ -47,7 +47,7 @@ impl Program {
     }
 }
 
-/// The words of an output, with this program's names and without its line breaks.
+/// The words of an output, with the names of this program and without line breaks.
 pub(crate) fn words(text: &str) -> String {
     let text = text.replace("OpenTofu", "Mayfly").replace("tofu", "mayfly");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Kills at random moments. `cargo xtask torture` does the same for as long as somebody likes.
+//! Kills at random times. `cargo xtask torture` does the same for an arbitrary duration.
 
 use std::path::Path;
 

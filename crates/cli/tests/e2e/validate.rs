@@ -1,6 +1,7 @@
-//! What `validate` says of small configurations, beside what the real `terraform` says of them where it is installed.
+//! Compares the result of `validate` for small configurations with that of the real `terraform`, where it is
+//! installed.
 //!
-//! `validate/*.txt` hold the configurations:
+//! The configurations are in `validate/*.txt`:
 //!
 //! ```text
 //! === what it is about
@@ -10,7 +11,8 @@
 //! …
 //! ```
 //!
-//! `\BOM` in a file is a byte order mark, `\CR` a carriage return. The verdict is the first error, or the first warning, or `ok`; where they differ, there is a line for each.
+//! In a file, `\BOM` stands for a byte order mark and `\CR` for a carriage return. The verdict is the first error,
+//! the first warning, or `ok`. If the programs differ, there is a line for each.
 
 use std::{
     fmt::Write as _,
@@ -25,7 +27,7 @@ use serde_json::Value as Json;
 
 use crate::bench::Bench;
 
-/// One configuration.
+/// A configuration with its expected verdicts.
 struct Case {
     name: String,
     mayfly: String,
@@ -58,7 +60,7 @@ fn cases(text: &str) -> Vec<Case> {
     text.split("=== ").skip(1).map(of_case).collect()
 }
 
-/// A summary with the members of a cycle sorted: which of them the reference begins with is chance.
+/// A summary with the members of a cycle sorted, because Terraform begins with a random one.
 fn in_one_order(summary: &str) -> String {
     let Some(members) = summary.strip_prefix("Cycle: ") else { return summary.to_owned() };
     let mut members: Vec<_> = members.split(", ").collect();
@@ -83,13 +85,13 @@ fn verdict(json: &Json) -> String {
     }
 }
 
-/// What is not as a case says.
+/// The differences between the actual and the expected verdicts of a case.
 fn judge(case: &Case, with_terraform: bool) -> Vec<String> {
     let bench = Bench::new();
     case.files.iter().for_each(|(path, text)| bench.write(path, text));
     let mut wrong = Vec::new();
     let mut compare = |who: &str, found: String, expected: &str| {
-        // What is not always the same is not compared.
+        // The verdict `-` varies and is not compared.
         if expected != "-" && found != expected {
             wrong.push(format!("{}: {who} says {found}, not {expected}", case.name));
         }
@@ -98,13 +100,13 @@ fn judge(case: &Case, with_terraform: bool) -> Vec<String> {
         let terraform = |arguments: &[&str]| {
             bench.program("terraform", ".", arguments).env("CHECKPOINT_DISABLE", "1").end()
         };
-        // Modules have to be known to it.
+        // `terraform` needs an `init` to find modules.
         if case.files.iter().any(|(path, _)| path.contains('/')) {
             terraform(&["init", "-backend=false"]);
         }
         let ask = || verdict(&terraform(&["validate", "-json"]).json());
         let mut found = ask();
-        // It works side by side, and which of its errors is the first is not always the same.
+        // `terraform` is concurrent, so its first error may vary.
         for _ in 0..3 {
             if case.terraform == "-" || found == case.terraform {
                 break;

@@ -1,7 +1,7 @@
-//! `validate -json` beside that of the real `terraform`, where it is installed: the same document for configurations with a
-//! fault each, in every field but the words of details.
+//! Compares `validate -json` with that of the real `terraform`, where it is installed, for configurations with one
+//! error each. All fields except details must be equal.
 //!
-//! What is known to differ is listed with the reason, and has to differ: the list is no place to hide in.
+//! Known differences are listed with a reason, and must actually occur.
 
 use std::{collections::BTreeMap, io::Write, process::Command};
 
@@ -10,24 +10,24 @@ use serde_json::Value as Json;
 
 use crate::bench::Bench;
 
-/// Why the two say different things.
+/// The reason for a difference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Why {
-    /// OpenTofu, and the specification of ephemeral values, word it as Mayfly does.
+    /// OpenTofu, or the ephemeral resources RFC, words it like Mayfly.
     OpenTofusWords,
-    /// What is missing is shown at the block's header, and there at its opening brace.
+    /// Mayfly shows a missing argument at the header of the block, Terraform at its opening brace.
     AtTheHeader,
-    /// The value at fault is shown, and there the header of the block around.
+    /// Mayfly shows the invalid value, Terraform the header of the enclosing block.
     AtTheValue,
-    /// All of a reference or a text is shown, and there its first name, or what is between the quotes.
+    /// Mayfly shows the whole reference or string, Terraform its first name or the text between the quotes.
     WholeExpression,
-    /// An object that tells the signature of a function, and lines around a place, are there only.
+    /// Only Terraform has an object with the signature of a function, and context lines.
     FewerFacts,
-    /// Which values are listed below the code.
+    /// The values that are listed below the code.
     OtherValues,
-    /// Errors that only follow from another one are there only; what comes after a syntax error, here only.
+    /// Only Terraform reports consequential errors. Only Mayfly reports errors after a syntax error.
     OtherErrors,
-    /// It is found by `validate` here, and by `plan` there.
+    /// Mayfly finds it in `validate`, Terraform in `plan`.
     Earlier,
 }
 
@@ -36,7 +36,7 @@ use Why::{
     WholeExpression,
 };
 
-/// Writes the files of a case into a directory of its own, and reads what a program says of them.
+/// Writes the files of a case into their own directory, and validates them with a program.
 fn validated(program: &str, number: usize, fixture: &str) -> (i32, Json) {
     let bench = Bench::new();
     let folder = format!("case{number}");
@@ -58,8 +58,8 @@ fn validated(program: &str, number: usize, fixture: &str) -> (i32, Json) {
     (ended.code, comparable(ended.json()))
 }
 
-/// Without the words of details, and without what the reference does not have; in the order of the text, since the
-/// reference has that of its threads.
+/// A document without details and without fields that Terraform does not have. Diagnostics are sorted by location,
+/// because Terraform's order depends on its threads.
 fn comparable(mut document: Json) -> Json {
     let diagnostics = document["diagnostics"].as_array_mut().expect("a list");
     let place =

@@ -1,8 +1,9 @@
-//! Values of variables come out as under the real `terraform`, where it is installed: the same values of outputs, the same
-//! errors and warnings at the same places.
+//! Compares the values of variables with the real `terraform`, where it is installed: output values, and errors
+//! and warnings with their locations.
 //!
-//! The cases are in `variables/cases.txt`, each in a directory of its own with `variables/main.tf`. A case is a name behind
-//! `##`, a command behind `$` and files behind `--`. What follows them is of OpenTofu and of Mayfly alone.
+//! The cases are in `variables/cases.txt`, each in its own directory with `variables/main.tf`. A case has a name
+//! after `##`, a command after `$`, and files after `--`. The other tests in this file cover behavior that only
+//! OpenTofu and Mayfly have.
 
 use std::{collections::BTreeMap, io::Write, process::Command};
 
@@ -13,10 +14,10 @@ use crate::bench::{Bench, Run};
 const MAIN: &str = include_str!("variables/main.tf");
 const CASES: &str = include_str!("variables/cases.txt");
 
-/// What no message may contain.
+/// A text that no message may contain.
 const SECRET: &str = "kanarek";
 
-/// A command with the files that it finds.
+/// A command with its files.
 #[derive(Default)]
 struct Case {
     name: String,
@@ -25,16 +26,16 @@ struct Case {
     files: BTreeMap<String, String>,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(PartialEq, Eq, Debug)]
 struct Came {
     succeeded: bool,
-    /// Severity, summary, and file with line.
+    /// The severity, the summary, and the file with the line.
     said: Vec<(String, String, Option<String>)>,
     outputs: BTreeMap<String, Json>,
 }
 
-/// Why cases differ, beside in the place of a value on the command line.
+/// The reasons for differences, other than the place of a value on the command line.
 const DIFFERENT: &[(&str, &str)] = &[
     ("no name", "a name that is none is no undeclared variable"),
     ("file with a syntax error", "one error for one fault"),
@@ -54,7 +55,7 @@ const DIFFERENT: &[(&str, &str)] = &[
 #[test]
 fn variables_are_what_they_are_for_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
-        // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+        // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
             "skipped: variables_are_what_they_are_for_terraform, because terraform is not on PATH"
@@ -110,7 +111,8 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// `NAME=VALUE` before the command are its environment. Quotes are those of a shell, and single.
+/// Parses a command line. `NAME=VALUE` before the command sets an environment variable. Quotes are single quotes
+/// as in a shell.
 fn read_command(text: &str, case: &mut Case) {
     let quoted = text.split('\'').enumerate();
     let words = quoted.flat_map(|(at, part)| match at % 2 {
@@ -167,7 +169,7 @@ fn one_said(diagnostic: &Json) -> (String, String, Option<String>) {
     let text = |name: &str| diagnostic[name].as_str().unwrap_or_default().to_owned();
     let range = diagnostic["range"].as_object();
     let place = range.map(|it| format!("{}:{}", it["filename"], it["start"]["line"]));
-    // What was typed has no place in ours, as it is not to be shown.
+    // Mayfly has no location for a value on the command line, because the value must not be shown.
     let place = place.filter(|it| !it.contains("<value for"));
     (text("severity"), text("summary"), place)
 }
@@ -335,7 +337,8 @@ fn every_command_takes_values() {
     console.exits(1).shows(&["Unsuitable value for var.n"]);
 }
 
-/// Nothing runs after an error of analysis, so that the default's validation would come to light after the error was mended.
+/// After an error of analysis nothing runs. Failed validations of defaults are reported with the other errors, so
+/// that fixing those does not reveal them.
 #[test]
 fn validations_that_a_default_fails_are_reported_beside_other_errors() {
     let bench = Bench::with_main("module \"m\" {\n  source = \"./m\"\n}\n");

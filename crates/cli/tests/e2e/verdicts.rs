@@ -1,4 +1,5 @@
-//! What `validate` remembers of configurations that a provider found good, and what it asks again.
+//! The cache of `validate` for configurations that a provider accepted, and the cases in which the provider is
+//! asked again.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
@@ -27,12 +28,13 @@ fn bench(value: &str) -> Bench {
     bench
 }
 
-/// Lets the provider refuse everything that it is asked.
+/// Makes the provider refuse every validation.
 const REFUSES: &str = r#"{"on":"validate","kind":"fail"}"#;
 
 const THINKS: &str = r#"{"on":"validate","kind":"slow","ms":2500}"#;
 
-/// Whether `validate` asks the provider. Then it is asked once more, and finds the configuration good.
+/// Returns true if `validate` asks the provider. Then validates again, so that the provider accepts the
+/// configuration.
 #[track_caller]
 fn asks(bench: &Bench, folder: &str) -> bool {
     let is_asked = refuses(bench.mayfly(folder, ["validate"]));
@@ -51,7 +53,7 @@ fn refuses(run: Run) -> bool {
     ended.code != 0
 }
 
-/// Waits until the process that validates was started. The one before it gives the schemas.
+/// Waits until the validating provider process has started. The process before it returns the schemas.
 fn wait_for_provider(started: &Started) {
     let mut seen = BTreeSet::new();
     started.wait_until("a provider validates", || {
@@ -60,13 +62,13 @@ fn wait_for_provider(started: &Started) {
     });
 }
 
-/// The process that supervises the others is a descendant, too.
+/// Returns true for a provider process. The supervisor is also a descendant, and does not count.
 fn is_provider(process: u32) -> bool {
     let arguments = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&arguments).contains("serve-bundled-provider")
 }
 
-/// The names of the verdicts that are kept.
+/// The files of the cached verdicts.
 fn kept(bench: &Bench) -> Vec<PathBuf> {
     let directory = bench.root().join("home/.cache/mayfly/verdicts");
     let shards = fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path());
@@ -80,11 +82,11 @@ fn an_unchanged_configuration_is_asked_about_once_in_a_directory() {
     assert!(asks(&bench, "c"));
     assert!(!asks(&bench, "c"));
     assert_eq!(kept(&bench).len(), 1);
-    // The provider runs in another directory there, and may see other files.
+    // In another directory the provider may see other files.
     bench.write("d/main.tf", &MAIN.replace("VALUE", "x"));
     assert!(asks(&bench, "d"));
     assert!(!asks(&bench, "d"));
-    // The same directory by another way.
+    // A link leads to the directory `c` itself.
     std::os::unix::fs::symlink(bench.path("c"), bench.path("link")).expect("can be made");
     assert!(!asks(&bench, "link"));
 }
@@ -138,7 +140,7 @@ fn a_pass_belongs_to_the_executable_that_gave_it() {
     let name = program.to_str().expect("is text");
     let started = bench.program(name, "c", ["validate"]).env("PLAYGROUND_FAULT", THINKS).start();
     wait_for_provider(&started);
-    // While the provider thinks, another program is put in the place of its executable.
+    // While the provider validates, its executable is replaced.
     let mut other = fs::read(&program).expect("is there");
     other.extend_from_slice(b"another one");
     fs::write(bench.path("other"), other).expect("is written");

@@ -1,4 +1,5 @@
-//! `watch`: saves, broken text, leases that live on, and secrets, with the real executable and a real provider.
+//! Tests of `watch` with the real executable and a real provider: saved changes, syntax errors, leases that stay
+//! open, and secrets.
 
 use std::{fs, process::Command};
 
@@ -46,7 +47,7 @@ resource "playground_secret" "s" {
 }
 "#;
 
-/// A watcher that writes JSON.
+/// A watcher with JSON output.
 struct Watcher<'b> {
     bench: &'b Bench,
     started: Started,
@@ -72,7 +73,7 @@ impl<'b> Watcher<'b> {
         }
     }
 
-    /// Saves as editors do: beside, then over.
+    /// Saves a file like an editor: writes a new file and renames it.
     #[track_caller]
     fn save(&mut self, name: &str, text: &str, is_good: bool) {
         self.bench.write(&format!("{name}.new"), text);
@@ -87,7 +88,7 @@ impl<'b> Watcher<'b> {
 
     fn all_calls(&self) -> usize {
         let ledger = self.bench.ledger(".");
-        // A lease is renewed whatever happens.
+        // Leases are renewed at any time, so renewals do not count.
         ledger.0.iter().filter(|it| it.event == "rpc" && it.rpc != "renew").count()
     }
 }
@@ -103,15 +104,15 @@ fn a_save_asks_the_provider_only_about_what_it_changed() {
     assert!(parameters > 0 && watcher.calls(plan, "playground_secret") > 0);
     let calls = watcher.all_calls();
 
-    // Another spelling of the same value.
+    // Another expression with the same value.
     watcher.save("main.tf", &MAIN.replace("\"one\"", "lower(\"ONE\")"), true);
     assert_eq!(watcher.all_calls(), calls);
 
-    // Broken text: no plan, and nobody is asked.
+    // A syntax error: nothing is planned, and no provider is called.
     watcher.save("main.tf", &MAIN.replace("\"one\"", "\"one"), false);
     assert_eq!(watcher.all_calls(), calls);
 
-    // Mended, with another value: one resource is planned by the process that runs.
+    // Fixed, with another value: the running process plans one resource.
     watcher.save("main.tf", &MAIN.replace("\"one\"", "\"two\""), true);
     assert!(watcher.calls(plan, "playground_parameter") > parameters);
     let ledger = bench.ledger(".");
@@ -120,7 +121,7 @@ fn a_save_asks_the_provider_only_about_what_it_changed() {
     let parameters = watcher.calls(plan, "playground_parameter");
     let secrets = watcher.calls(plan, "playground_secret");
 
-    // A variables file that was not there before, and a file of the configuration that comes and goes.
+    // A new variables file, and a configuration file that is added and removed.
     watcher.save("terraform.tfvars", "kind = \"SecureString\"\n", true);
     assert!(watcher.calls(plan, "playground_parameter") > parameters);
     watcher.save("more.tf", "output \"more\" {\n  value = 1\n}\n", true);
@@ -189,9 +190,9 @@ fn what_a_killed_watcher_left_open_is_named_once() {
 fn another_command_that_applies_is_noticed() {
     let bench = Bench::with_main(MAIN);
     let watcher = Watcher::start(&bench, "secret-value");
-    // While it only plans, it holds no lock.
+    // While it plans, it holds no lock.
     bench.mayfly(".", ["apply", "-auto-approve", "-var=secret=secret-value"]).succeeds();
-    // The state is written more than once; the last time, everything is there.
+    // The state is written more than once. After the last write it is complete.
     watcher.started.wait_for("\"changes\":{\"add\":0,\"change\":0,");
     watcher.started.signal(Signal::TERM);
     let ended = watcher.started.end().exits(0);
@@ -202,7 +203,7 @@ fn on_a_terminal(bench: &Bench, arguments: &str) -> Option<Started> {
     terminal(bench, arguments).map(Run::start)
 }
 
-/// A watcher on a terminal that `script` makes; nothing where there is no such program.
+/// A watcher on a terminal that the program `script` provides. `None` if that program is not installed.
 pub(crate) fn terminal(bench: &Bench, arguments: &str) -> Option<Run> {
     if Command::new("script").arg("--version").output().is_err() {
         println!("skipped: there is no program \"script\" to make a terminal");
@@ -294,13 +295,13 @@ fn a_watcher_whose_reader_has_gone_ends() {
     bench.program("sh", ".", ["-c", &command]).succeeds().shows(&["\"type\":\"version\"", "ended"]);
 }
 
-/// What replaces a directory as a whole (`git`, `init`) leaves another one of that name.
+/// Tools such as `git` and `init` replace a whole directory with another one of the same name.
 #[test]
 fn a_directory_that_is_replaced_as_a_whole_is_followed() {
     let bench = Bench::with_main(
         "module \"m\" {\n  source = \"./m\"\n}\noutput \"o\" {\n  value = module.m.o\n}\n",
     );
-    // What is wrong with it is printed, so that one sees which one was read.
+    // The error shows which module was read.
     let module = |name: &str| format!("output \"o\" {{\n  value = local.{name}\n}}\n");
     bench.write("m/main.tf", "output \"o\" {\n  value = 1\n}\n");
     let started = bench.mayfly(".", ["watch", "-json"]).start();
@@ -310,7 +311,7 @@ fn a_directory_that_is_replaced_as_a_whole_is_followed() {
     fs::rename(bench.path("m"), bench.path("away")).expect("is moved");
     fs::rename(bench.path("n"), bench.path("m")).expect("is moved");
     watcher.started.wait_for("second");
-    // The one that is there now is the one that is watched.
+    // The new directory is watched.
     bench.write("m/main.tf", &module("third"));
     watcher.started.wait_for("third");
     watcher.started.interrupt();
@@ -330,10 +331,10 @@ fn a_package_that_is_changed_and_put_right_is_noticed() {
     watcher.wait_for("\"ok\":true");
     bench.write(".terraform/modules/m/text", "evil");
     watcher.wait_for("changed: \\\"text\\\"");
-    // While that is put right, it may be found wrong once more.
+    // While the package is repaired, it may be reported once more.
     bench.mayfly(".", ["init"]).succeeds();
     watcher.wait_for_times("\"ok\":true", 2);
-    // In another directory than before.
+    // The package is now in another directory.
     bench.write(".terraform/modules/m/main.tf", "# evil");
     watcher.wait_for("changed: \\\"main.tf\\\"");
     watcher.interrupt();

@@ -1,4 +1,4 @@
-//! A workspace on the disk, and the executable that serves it.
+//! A workspace on disk, and the executable as its language server.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -10,14 +10,14 @@ use editor::Editor;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A server with an editor.
+/// A server with a connected editor.
 pub(crate) struct Session {
     pub(crate) root: TempDir,
     child: Child,
     editor: Option<Editor>,
 }
 
-/// The files of a fixture in a directory of their own.
+/// Writes the files of a fixture to a new directory.
 pub(crate) fn workspace(fixture: &str) -> TempDir {
     let root = tempfile::tempdir().expect("a directory can be made");
     for (path, text) in split(fixture) {
@@ -26,7 +26,7 @@ pub(crate) fn workspace(fixture: &str) -> TempDir {
     root
 }
 
-/// `//- /path` begins a file.
+/// Splits a fixture into files. A line `//- /path` begins a file.
 fn split(fixture: &str) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = Vec::new();
     for line in fixture.trim_start().split_inclusive('\n') {
@@ -45,18 +45,18 @@ pub(crate) fn write(root: &Path, path: &str, text: &str) {
 }
 
 impl Session {
-    /// Serves a fixture to an editor that can do what most can.
+    /// Serves a fixture to an editor with the usual capabilities.
     pub(crate) fn new(fixture: &str) -> Session {
         Session::with(workspace(fixture), editor::usual_capabilities())
     }
 
-    /// Serves the directory `work` of a root.
+    /// Serves the directory `work` below `root`.
     pub(crate) fn with(root: TempDir, capabilities: Value) -> Session {
         let child = start(&mut command(root.path()));
         Session::of(root, child, capabilities)
     }
 
-    /// Serves a fixture in an environment with one variable more.
+    /// Serves a fixture with an additional environment variable.
     pub(crate) fn with_variable(fixture: &str, name: &str, value: &str) -> Session {
         let root = workspace(fixture);
         let child = start(command(root.path()).env(name, value));
@@ -71,12 +71,12 @@ impl Session {
         Session { root, child, editor: Some(editor) }
     }
 
-    /// Writes a file as another program would.
+    /// Writes a file, as another program would.
     pub(crate) fn write(&self, path: &str, text: &str) {
         write(self.root.path(), path, text);
     }
 
-    /// Ends the server; it must go in good order and leave nothing unsaid.
+    /// Shuts the server down. It must exit successfully and send no further messages.
     pub(crate) fn leave(mut self) {
         if let Some(editor) = self.editor.take() {
             editor.leave();
@@ -84,13 +84,13 @@ impl Session {
         assert!(self.child.wait().expect("ends").success(), "the server ends in good order");
     }
 
-    /// The process of the server.
+    /// The server process.
     pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 }
 
-/// The server in an environment that is empty but for a home of its own.
+/// The server in an empty environment with its own home directory.
 fn command(root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
     command
@@ -99,7 +99,7 @@ fn command(root: &Path) -> Command {
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", root.join("home"))
-        // A named pipe in the place of a file holds up who reads it.
+        // Reading a named pipe blocks the server until the test writes to it.
         .env("MAYFLY_FAILPOINT_PIPES", "1");
     command
 }
@@ -125,7 +125,7 @@ impl DerefMut for Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // A test that failed leaves no server behind.
+        // End the server even if the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

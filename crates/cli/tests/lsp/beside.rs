@@ -1,4 +1,4 @@
-//! Files beside those that modules are made of: the ones that cannot be taken, and variables files.
+//! Files that are not module sources: files that cannot be loaded, and variables files.
 
 use std::{path::Path, process::Command};
 
@@ -7,10 +7,11 @@ use tempfile::TempDir;
 
 use crate::bench::{Session, workspace, write};
 
-/// Summaries with the files that they are in, sorted.
+/// Diagnostic summaries with their files, sorted.
 type Said = Vec<(String, String)>;
 
-/// What `validate` says in the directory of a workspace. What has no file in `range` names it in its detail.
+/// The result of `validate` in the directory of a workspace. A diagnostic without a `range` names its file in the
+/// detail.
 fn validated(session: &Session) -> Said {
     let output = Command::new(env!("CARGO_BIN_EXE_mayfly"))
         .args(["validate", "-json"])
@@ -34,7 +35,7 @@ fn validated(session: &Session) -> Said {
     said
 }
 
-/// What the server says of a workspace whose `main.tf` is open, hints left out.
+/// The diagnostics of the server for a workspace whose `main.tf` is open, without hints.
 fn told(session: &mut Session) -> Said {
     let params = json!({ "previousResultIds": [] });
     let report = session.request("workspace/diagnostic", params).expect("an answer");
@@ -62,7 +63,7 @@ fn pulling(root: TempDir) -> Session {
 #[track_caller]
 fn check(fixture: &str, spoil: impl FnOnce(&Path), expected: &[(&str, &str)]) {
     let root = workspace(fixture);
-    // Before the server looks: it would hear of it some time later.
+    // Do this before the server reads the files, because it notices later changes only after a delay.
     spoil(&root.path().join("work"));
     let mut session = pulling(root);
     session.open_file("main.tf");
@@ -166,7 +167,7 @@ fn a_variables_file_is_held_against_the_variables_while_it_is_typed() {
     );
     assert_eq!(session.text_in("terraform.tfvars", &found[1]["range"]), "siez");
     assert!(!found[2].to_string().contains("hunter2"), "{}", found[2]);
-    // The other side of it is typed, too.
+    // Changing the variable declaration updates the diagnostics of the variables file.
     session.open_file("main.tf");
     session.replace("main.tf", "variable \"size\"", "variable \"siez\"");
     let found = session.diagnostics_when("terraform.tfvars", |found| found.len() == 2);

@@ -1,4 +1,4 @@
-//! What is wrong, while somebody types.
+//! Diagnostics while the user types.
 
 use editor::Editor;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ output "out" {
 }
 "#;
 
-/// Summaries with the texts that they are at.
+/// The summaries with the texts at their ranges.
 fn shown(editor: &Editor, path: &str, diagnostics: &[Value]) -> Vec<String> {
     let one = |it: &Value| {
         let summary = it["message"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn a_misuse_is_told_while_it_is_typed_and_forgotten_when_it_is_undone() {
             "the variable is declared here"
         ]
     );
-    // The file that is not open is told of after it.
+    // The diagnostics of a file that is not open are sent afterwards.
     let elsewhere = session.diagnostics("other.tf");
     assert!(
         elsewhere[0]["message"]
@@ -131,7 +131,7 @@ fn a_client_that_pulls_is_not_pushed() {
         shown(&session, "main.tf", &found),
         ["Invalid usage of ephemeral value @ local.plain"]
     );
-    // The other files of the module have changed with it.
+    // The diagnostics of the other files in the module changed, too.
     session.notification("workspace/diagnostic/refresh");
     let params = json!({ "previousResultIds": [] });
     let report = session.request("workspace/diagnostic", params).expect("an answer");
@@ -142,7 +142,7 @@ fn a_client_that_pulls_is_not_pushed() {
         .filter_map(|it| it["uri"].as_str())
         .collect();
     assert_eq!(uris, [session.uri("main.tf"), session.uri("other.tf")]);
-    // What has not changed is not said again.
+    // Unchanged diagnostics are not sent again.
     let previous: Vec<Value> = report["items"]
         .as_array()
         .expect("items")
@@ -179,12 +179,12 @@ fn what_others_do_to_files_counts() {
     let changed = json!([{ "uri": session.uri("locals.tf"), "type": 3 }]);
     session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
     assert_eq!(session.diagnostics("locals.tf"), Vec::<Value>::new());
-    // A file that is open is what the editor says, whatever the disk says.
+    // For an open file the text of the editor counts, regardless of the disk.
     session.write("main.tf", "not a configuration");
     let changed = json!([{ "uri": session.uri("main.tf"), "type": 2 }]);
     session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
     assert_eq!(session.pull("main.tf"), Vec::<Value>::new());
-    // Closed, it is what the disk says.
+    // For a closed file the text on disk counts.
     session.close("main.tf");
     let found = session.diagnostics("main.tf");
     assert!(!found.is_empty());
@@ -223,12 +223,12 @@ fn positions_are_counted_as_the_client_counts() {
 
 #[test]
 fn where_the_client_cannot_watch_files_the_server_does() {
-    // The usual capabilities say nothing of watching.
+    // The usual capabilities do not include file watching.
     let mut session = Session::new(MODULES);
     session.open_file("main.tf");
     assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
     session.write("m/main.tf", "variable \"in\" {}\noutput \"other\" {\n  value = 1\n}\n");
-    // Who looks while it is written finds an empty file, and two problems.
+    // A read during the write sees an empty file, which has two problems.
     let found = session.diagnostics_when("main.tf", |found| found.len() == 1);
     assert_eq!(shown(&session, "main.tf", &found), ["Unsupported attribute @ .out"]);
     session.leave();

@@ -1,4 +1,4 @@
-//! Real editors drive the server.
+//! Drives the server from real editors.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,8 +15,8 @@ fn runs(program: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs an editor's own test against the executable.
-/// `asked` is a command that succeeds where the editor is installed.
+/// Runs an editor's own test against the executable. Skips it unless the command `asked` succeeds, which shows
+/// that the editor is installed.
 #[track_caller]
 fn check(editor: &str, asked: &[&str]) {
     if !runs(asked) {
@@ -31,13 +31,13 @@ fn check(editor: &str, asked: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
 }
 
-/// It opens an example, types misuses, reads the diagnostics, and undoes them.
+/// Opens an example, types misuses, reads the diagnostics, and undoes the changes.
 #[test]
 fn neovim() {
     check("neovim", &["nvim", "--version"]);
 }
 
-/// The same with the client that comes with newer ones.
+/// Does the same as `neovim`, with the LSP client of newer Emacs versions.
 #[test]
 fn emacs() {
     check("emacs", &["emacs", "--batch", "--eval", "(require 'eglot)"]);

@@ -1,4 +1,4 @@
-//! Each feature once, through the protocol. What the answers say is tested where they are made, in `ide`.
+//! Tests each feature once through the protocol. The tests in `ide` check the content of the answers.
 
 use serde_json::{Value, json};
 
@@ -90,7 +90,7 @@ fn signatures_hints_and_tokens() {
     session.leave();
 }
 
-/// The texts at places, file by file.
+/// The texts at locations, with their files.
 fn at(session: &Session, places: &Value) -> Vec<String> {
     let one = |it: &Value| {
         let path =
@@ -106,7 +106,7 @@ fn path_of(session: &Session, uri: &str) -> String {
     uri.strip_prefix(&session.uri("")).expect("is in the workspace").to_owned()
 }
 
-/// What is wrong with a file, without the warning that a secret stands in it.
+/// The errors of a file, without the warning about a literal secret.
 fn errors(session: &mut Session, path: &str) -> Vec<Value> {
     session.pull(path).into_iter().filter(|it| it["severity"] == 1).collect()
 }
@@ -144,7 +144,7 @@ fn definitions_and_references_across_modules() {
     session.leave();
 }
 
-/// Applies an edit of several files to the texts that are open.
+/// Applies a workspace edit to the open texts.
 fn apply(session: &mut Session, edit: &Value) {
     for document in edit["documentChanges"].as_array().expect("documents") {
         let path = path_of(session, document["textDocument"]["uri"].as_str().expect("a file"));
@@ -183,7 +183,7 @@ fn a_variable_is_renamed_with_the_arguments_that_set_it() {
     assert!(session.text("m/main.tf").contains("value = var.secret"));
     assert_eq!(errors(&mut session, "main.tf"), Vec::<Value>::new());
     assert_eq!(errors(&mut session, "m/main.tf"), Vec::<Value>::new());
-    // What is no name is refused with a reason.
+    // An invalid name is refused with a reason.
     let mut params = session.at("m/main.tf", at_variable);
     params["newName"] = json!("1 2");
     let refused = session.request("textDocument/rename", params).expect_err("is no name");
@@ -200,7 +200,7 @@ fn outlines_and_names_found_anywhere() {
         outline.as_array().expect("a list").iter().map(|it| it["name"].clone()).collect();
     assert_eq!(names, ["password", "locals", "m", "o"]);
     assert_eq!(outline[1]["children"][0]["name"], "upper");
-    // One that nobody has opened yet, and that nobody calls.
+    // A module that is not open and not called.
     session.write("elsewhere/main.tf", "variable \"far_away\" {}\n");
     let changed = json!([{ "uri": session.uri("elsewhere/main.tf"), "type": 1 }]);
     session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changed }));
@@ -359,7 +359,7 @@ fn a_provider_that_is_not_installed_is_named_with_the_way_to_get_it() {
     assert_eq!(status["severity"], "warning");
     let detail = status["detail"].as_str().expect("a text");
     assert!(detail.contains("hashicorp/nowhere") && detail.contains("mayfly init"), "{detail}");
-    // Nothing is said of a body that nobody knows.
+    // Without a schema there are no errors about the body.
     assert_eq!(errors(&mut session, "main.tf"), Vec::<Value>::new());
     session.set("main.tf", "");
     session.leave();
@@ -404,14 +404,14 @@ fn a_source_is_completed_with_the_modules_of_the_workspace() {
         .map(|it| &it["textEdit"]["newText"])
         .collect();
     assert_eq!(inserted, ["./modules/vpc"]);
-    // A module that comes is there, too.
+    // A new module is offered, too.
     session.write("modules/db/main.tf", "locals {}\n");
     let uri = session.uri("modules/db/main.tf");
     let changes = json!({ "changes": [{ "uri": uri, "type": 1 }] });
     session.notify("workspace/didChangeWatchedFiles", changes);
     let list = session.request("textDocument/completion", params).expect("an answer");
     assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
-    // Elsewhere it is a division.
+    // Elsewhere, `/` is a division.
     session.set("main.tf", "locals {\n  a = 4 /\n}\n");
     let at = session.find("main.tf", "/") + 1;
     let mut params = session.at("main.tf", at);

@@ -1,4 +1,4 @@
-//! The language server of the real executable, over its standard input and output.
+//! Tests of the real executable as a language server over standard input and output.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Files, modules and folders that come and go while somebody edits.
+//! Files, modules and folders that appear and disappear during an editor session.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn watched(session: &mut Session, changes: &[(&str, u8)]) {
     session.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
 }
 
-/// An editor that tells of changes of files, and pulls nothing.
+/// The capabilities of an editor that reports file changes and does not pull diagnostics.
 fn watching() -> Value {
     let mut capabilities = editor::usual_capabilities();
     capabilities["workspace"]["didChangeWatchedFiles"] = json!({ "dynamicRegistration": true });
@@ -54,7 +54,7 @@ fn a_module_that_nobody_calls_any_more_has_nothing_wrong() {
     session.leave();
 }
 
-/// Its outputs may not be ephemeral then, as `validate` says in its directory.
+/// A module that is not called is checked as a root module, whose outputs must not be ephemeral.
 #[test]
 fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
     let output = "variable \"e\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value     = var.e\n  ephemeral = true\n}\n";
@@ -75,7 +75,7 @@ fn a_configuration_that_is_open_can_come_to_be_called() {
     session.open_file("a/main.tf");
     session.open_file("b/main.tf");
     session.set("a/main.tf", "module \"b\" {\n  source = \"../b\"\n}\n");
-    // What was said of the text before is not said again, so it is asked for.
+    // Unchanged diagnostics are not published again, so pull them.
     assert_eq!(session.pull("a/main.tf"), Vec::<Value>::new());
     assert_eq!(session.pull("b/main.tf"), Vec::<Value>::new());
     session.leave();
@@ -92,12 +92,12 @@ fn a_directory_that_is_deleted_under_an_open_file_takes_nothing_from_it() {
     session.set("m/main.tf", GOOD);
     assert_eq!(session.diagnostics("m/main.tf"), Vec::<Value>::new());
     session.close("m/main.tf");
-    // Now the module is gone, and its caller is told.
+    // The module no longer exists, so its caller has an error.
     session.diagnostics_when("main.tf", has("module-not-installed"));
     session.leave();
 }
 
-/// Some editors tell of the directory alone.
+/// Some editors report only the change of the directory.
 #[test]
 fn a_directory_that_is_deleted_and_made_again_counts() {
     let mut session = serve(&called_and_bad());
@@ -148,13 +148,13 @@ fn a_file_that_another_one_hides_is_no_part_of_the_module() {
     let mut session = serve(&format!("//- /main.tofu\n{GOOD}//- /main.tf\n{GOOD}"));
     session.open_file("main.tofu");
     assert_eq!(session.diagnostics("main.tofu"), Vec::<Value>::new());
-    // Declared twice, if it counted.
+    // If the file counted, the local would be declared twice.
     session.open_file("main.tf");
     session.open(".hidden.tf", GOOD);
     assert_eq!(session.pull("main.tofu"), Vec::<Value>::new());
     session.set("main.tf", BAD);
     assert_eq!(session.pull("main.tf"), Vec::<Value>::new());
-    // It comes out with what was typed.
+    // The file becomes visible, with the unsaved text of the editor.
     session.close("main.tofu");
     std::fs::remove_file(path(&session, "main.tofu")).expect("can be removed");
     watched(&mut session, &[("main.tofu", 3)]);
@@ -210,7 +210,7 @@ fn a_folder_that_is_taken_out_of_the_workspace_has_nothing_wrong() {
     session.leave();
 }
 
-/// Looking for a name loads what nobody had opened; what is wrong there is told too, and what was told stays.
+/// A symbol search loads files that are not open. Their diagnostics are published, and the earlier ones stay.
 #[test]
 fn what_is_loaded_for_a_search_is_checked() {
     let mut session = serve(&format!("//- /a/main.tf\n{BAD}//- /b/main.tf\n{BAD}"));

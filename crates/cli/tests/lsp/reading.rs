@@ -1,4 +1,4 @@
-//! What is read from the disk while somebody types. A named pipe is a file whose reader waits for as long as a test wants.
+//! Reads from disk during an editor session. A named pipe delays its reader for as long as a test wants.
 
 use std::{
     io::Write as _,
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::bench::{Session, workspace};
 
-/// A file that nobody can read to its end before the test says so.
+/// A named pipe in place of a file. A read completes only after the test releases it.
 struct Pipe(PathBuf);
 
 impl Pipe {
@@ -22,7 +22,7 @@ impl Pipe {
         Pipe(path)
     }
 
-    /// Waits until somebody reads, and lets them read to the end.
+    /// Waits for a reader, and lets it read an empty file.
     fn release(self) {
         let mut pipe = std::fs::OpenOptions::new().write(true).open(self.0).expect("opens");
         pipe.write_all(b"").expect("is read");
@@ -47,7 +47,7 @@ fn keys_are_taken_and_answered_while_schemas_are_read() {
     session.open_file("main.tf");
     session.replace("main.tf", "b = 1", "b = true");
     assert!(hover(&mut session, "main.tf", "= local.b").contains("local.b: bool"));
-    // Nothing is known of the provider yet, not even that it is missing.
+    // The state of the provider is not known yet, so the server must not report that it is missing.
     let left = session.left_over();
     assert!(left.iter().all(|it| it["method"] != "mayfly/status"), "{left:?}");
     lock.release();
@@ -79,7 +79,7 @@ fn keys_are_taken_and_answered_while_callers_are_looked_for() {
     session.open_file("m/main.tf");
     session.replace("m/main.tf", "{}", "{ type = number }");
     assert!(hover(&mut session, "m/main.tf", "= var.in").contains("var.in: number"));
-    // A rename without the callers would leave them broken.
+    // The rename waits for the callers, because without them it would break them.
     let at = session.find("m/main.tf", "= var.in") + "= var.in".len();
     let mut params = session.at("m/main.tf", at);
     params["newName"] = json!("input");
@@ -88,7 +88,7 @@ fn keys_are_taken_and_answered_while_callers_are_looked_for() {
     other.release();
     let edit = session.answer(rename).expect("can be renamed").to_string();
     assert!(edit.contains(&session.uri("main.tf")), "{edit}");
-    // What is wrong is told as part of the configuration that calls it.
+    // The module is checked as part of the configuration that calls it.
     session.replace("m/main.tf", "var.in", "upper(\"x\"");
     session.diagnostics_when("m/main.tf", |found| !found.is_empty());
     session.leave();

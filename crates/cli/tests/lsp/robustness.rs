@@ -1,10 +1,10 @@
-//! Haste, cancellation, and nonsense.
+//! Fast edits, cancellation, and invalid messages.
 
 use serde_json::{Value, json};
 
 use crate::bench::Session;
 
-/// So many locals that asking about all of them takes a while.
+/// A fixture with so many locals that a request about all of them takes a while.
 fn many(count: usize) -> String {
     let locals: String = (0..count)
         .map(|index| {
@@ -26,7 +26,7 @@ fn fifty_quick_edits_give_one_newest_answer() {
     }
     let found = session.diagnostics_when("main.tf", |found| found.len() >= 50);
     assert_eq!(found.iter().filter(|it| it["code"] == "undeclared-reference").count(), 50);
-    // Nothing older comes after the newest.
+    // No diagnostics of an older version follow.
     session.pull("main.tf");
     let versions = |it: &Value| it["params"]["version"].as_i64();
     let late = session.left_over();
@@ -41,7 +41,7 @@ fn a_question_that_is_cancelled_is_answered_so_and_the_server_lives_on() {
     let params = json!({ "textDocument": { "uri": session.uri("main.tf") } });
     let id = session.begin("textDocument/semanticTokens/full", params.clone());
     session.cancel(id);
-    // It may have been too late.
+    // The cancellation may have come too late.
     if let Err(error) = session.answer(id) {
         assert_eq!(error["code"], -32800, "{error}");
     }
@@ -56,7 +56,7 @@ fn nonsense_harms_nobody() {
     session.diagnostics("main.tf");
     let uri = session.uri("main.tf");
     let document = json!({ "uri": uri });
-    // Positions that are nowhere, ranges that end before they begin, files that are none.
+    // Positions outside of the text, ranges with the end before the start, and URIs that are not files.
     for position in [
         json!({"line": 4000000000u32, "character": 4000000000u32}),
         json!({"line": 0, "character": 77}),
@@ -94,7 +94,7 @@ fn nonsense_harms_nobody() {
     assert!(session.request("no/such/method", json!({})).is_err());
     assert!(session.request("textDocument/hover", json!({ "what": 1 })).is_err());
     session.notify("textDocument/didChange", json!(7));
-    // It is there, and in its right mind.
+    // The server still works correctly.
     session.set("main.tf", "locals {\n  a = local.gone\n}\n");
     let found = session.diagnostics("main.tf");
     assert_eq!(found[0]["code"], "undeclared-reference");
@@ -109,7 +109,7 @@ fn a_connection_that_breaks_ends_the_server() {
     assert_eq!(status.code(), Some(1), "it was not told to shut down");
 }
 
-/// The editor stops to listen if anything but the protocol is on stdout.
+/// Only messages of the protocol may be written to stdout, otherwise the editor disconnects.
 #[test]
 fn a_warning_about_the_cli_configuration_is_not_between_the_messages() {
     let fixture = "//- /main.tf\nlocals {\n  a = local.gone\n}\n";
@@ -119,7 +119,7 @@ fn a_warning_about_the_cli_configuration_is_not_between_the_messages() {
     session.leave();
 }
 
-/// There are many ways to write the address of a file.
+/// The URI of a file has several spellings. The server uses the one with which the file was opened.
 #[test]
 fn a_file_is_told_of_under_the_address_that_it_was_opened_under() {
     let mut session = Session::new("//- /a (b).tf\n");
@@ -131,7 +131,7 @@ fn a_file_is_told_of_under_the_address_that_it_was_opened_under() {
     session.leave();
 }
 
-/// A carriage return alone ends a line for the protocol, and for nobody else.
+/// In the protocol, a lone carriage return ends a line. In HCL it does not.
 #[test]
 fn an_edit_after_a_lone_carriage_return_goes_where_the_client_means() {
     let mut session = Session::new("//- /main.tf\n");
@@ -172,7 +172,8 @@ fn several_changes_of_one_message_count_from_the_text_after_the_one_before() {
     session.leave();
 }
 
-/// Bytes that are no conversation: each is answered, and what comes behind is read. The process ends as the client wants it to.
+/// Byte sequences that are not valid messages. Each is answered, and the following messages are read. The process
+/// ends as the client requests.
 #[test]
 fn frames_that_are_no_messages_are_answered_and_the_server_lives_on() {
     use std::{

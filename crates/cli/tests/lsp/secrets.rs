@@ -1,10 +1,10 @@
-//! Nothing that the server says holds the value of a secret, wherever it is asked.
+//! No answer of the server contains the value of a secret.
 
 use serde_json::{Value, json};
 
 use crate::bench::Session;
 
-/// A word that is in secrets only.
+/// A word that occurs only in secrets.
 const SECRET: &str = "hush";
 
 const FIXTURE: &str = r#"
@@ -54,7 +54,7 @@ password = "hush-file"
 key      = { name = "hush-name", value = "hush-value" }
 "#;
 
-/// What is asked about every place, by what the server says that it can do.
+/// The requests for every position, by server capability.
 const QUESTIONS: &[(&str, &str)] = &[
     ("hoverProvider", "textDocument/hover"),
     ("completionProvider", "textDocument/completion"),
@@ -63,7 +63,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("documentHighlightProvider", "textDocument/documentHighlight"),
 ];
 
-/// What is asked about every word.
+/// The requests for every word.
 const OF_WORDS: &[(&str, &str)] = &[
     ("referencesProvider", "textDocument/references"),
     ("renameProvider", "textDocument/prepareRename"),
@@ -71,7 +71,7 @@ const OF_WORDS: &[(&str, &str)] = &[
     ("callHierarchyProvider", "textDocument/prepareCallHierarchy"),
 ];
 
-/// What is asked about every file.
+/// The requests for every file.
 const OF_FILES: &[(&str, &str)] = &[
     ("inlayHintProvider", "textDocument/inlayHint"),
     ("semanticTokensProvider", "textDocument/semanticTokens/full"),
@@ -87,7 +87,7 @@ const OF_FILES: &[(&str, &str)] = &[
     ("codeLensProvider", "textDocument/codeLens"),
 ];
 
-/// Fails where the server announces what nobody asks it here.
+/// Fails if the server announces a capability that this test does not request.
 fn check_all_are_asked(session: &Session) {
     let asked = QUESTIONS.iter().chain(OF_WORDS).chain(OF_FILES).map(|(capability, _)| *capability);
     let asked: Vec<&str> = asked.chain(["workspaceSymbolProvider"]).collect();
@@ -99,7 +99,7 @@ fn check_all_are_asked(session: &Session) {
     }
 }
 
-/// Where words begin.
+/// The offsets at which words begin.
 fn words(text: &str) -> Vec<usize> {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let before = std::iter::once(' ').chain(text.chars());
@@ -110,7 +110,7 @@ fn words(text: &str) -> Vec<usize> {
         .collect()
 }
 
-/// All that the server says about a file.
+/// All answers of the server about a file.
 fn ask_all(session: &mut Session, path: &str, said: &mut Vec<Value>) {
     let text = session.text(path).to_owned();
     let whole = session.range(path, 0..text.len());
@@ -122,7 +122,7 @@ fn ask_all(session: &mut Session, path: &str, said: &mut Vec<Value>) {
             let mut params = session.at(path, at);
             params["context"] = json!({ "includeDeclaration": true });
             params["newName"] = json!("other");
-            // Not every word can have another name; why, is said.
+            // Some words cannot be renamed. The error must not contain a secret either.
             said.push(session.request(question, params).unwrap_or_else(|error| error));
         }
     }
@@ -137,7 +137,7 @@ fn ask_all(session: &mut Session, path: &str, said: &mut Vec<Value>) {
         });
         let answer = session.request(question, params).unwrap_or_else(|error| error);
         match answer.as_array() {
-            // A quick fix may move the text that somebody wrote; it is the one answer that has to hold it.
+            // The edit of a quick fix may contain the text of the file, so only its title is checked.
             Some(actions) if *question == "textDocument/codeAction" => {
                 said.extend(actions.iter().map(|it| it["title"].clone()));
             }
@@ -156,7 +156,7 @@ fn no_answer_and_no_message_holds_a_secret() {
         ask_all(&mut session, path, &mut said);
     }
     said.push(session.request("workspace/symbol", json!({ "query": "" })).expect("names"));
-    // Text that is being typed, in the place of a secret.
+    // Incomplete text in place of a secret.
     for broken in [
         "password = \"hush-typed",
         "password = hush-typed\nkey = { hush-name = \"hush-value\" }\n",
@@ -175,7 +175,7 @@ fn no_answer_and_no_message_holds_a_secret() {
     session.leave();
 }
 
-/// A quick fix may move the text that somebody wrote; it is the one answer that has to hold it.
+/// Log messages and status messages contain no text of an open file.
 #[test]
 fn what_is_written_in_the_open_file_is_not_logged() {
     let mut session = Session::new(FIXTURE);

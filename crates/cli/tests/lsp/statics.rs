@@ -1,4 +1,4 @@
-//! Sources of modules that are no literals, while somebody types.
+//! Computed module sources during an editor session.
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ fn a_source_is_followed_while_it_is_typed() {
     let mut session = Session::new(FIXTURE);
     session.open_file("main.tf");
     let unset = session.diagnostics_when("main.tf", has("unset-static-variable"));
-    // Nothing follows from it.
+    // There are no consequential errors.
     assert_eq!(unset.len(), 1, "{unset:?}");
     let main = FIXTURE
         .split("//- /")

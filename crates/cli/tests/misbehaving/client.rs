@@ -1,4 +1,4 @@
-//! Calls of the real client, without a command around it.
+//! Calls of the real plugin client, without a command.
 
 use std::{fmt::Write, process::Command, sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use values::{Type, Value};
 
 use crate::good::{data, empty, thing, token, with};
 
-/// What the client asks the plugin.
+/// A request of the client to the plugin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ask {
     Schemas,
@@ -61,7 +61,7 @@ impl Ask {
         Ask::Stop,
     ];
 
-    /// The call in protocol 6.
+    /// The name of the RPC in protocol 6.
     pub(crate) fn method(self) -> &'static str {
         match self {
             Ask::Schemas => "GetProviderSchema",
@@ -86,7 +86,7 @@ impl Ask {
         }
     }
 
-    /// The call as cores name it in what they say.
+    /// The name of the RPC in messages of OpenTofu and Mayfly.
     pub(crate) fn named(self) -> &'static str {
         match self {
             Ask::ValidateEphemeral => "ValidateEphemeralConfig",
@@ -96,7 +96,7 @@ impl Ask {
     }
 }
 
-/// Knows one secret.
+/// A redactor that knows one secret.
 struct Known;
 
 impl Redact for Known {
@@ -105,7 +105,7 @@ impl Redact for Known {
     }
 }
 
-/// Starts what `command` says and asks it; what comes out of it, as text.
+/// Starts the plugin with `command` and sends a request. Returns the result as text.
 pub(crate) async fn run(command: Command, ask: Ask, start_timeout: Duration) -> String {
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
     let mut options = LaunchOptions::new("example.com/tests/bad", sink, Arc::new(Known));
@@ -131,7 +131,7 @@ fn said(diagnostics: &[ProviderDiagnostic]) -> String {
     text
 }
 
-/// What was said, and what was accepted beside it.
+/// The diagnostics, and the accepted value if there is one.
 fn outcome(diagnostics: &[ProviderDiagnostic], value: Option<String>) -> String {
     let accepted = value.map(|it| format!("(accepted) {it}")).unwrap_or_default();
     said(diagnostics) + &accepted

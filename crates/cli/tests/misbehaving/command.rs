@@ -1,4 +1,4 @@
-//! The real executable, with the plugin as its only provider and an object in the state that must survive everything.
+//! Runs the real executable with the plugin as its only provider. The state has an object that must survive.
 
 use std::{fs, time::Duration};
 
@@ -13,15 +13,15 @@ use crate::{
     serve::{BENCH, WAY},
 };
 
-/// How a command is run.
+/// The way in which a command is run.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
     ToTheEnd(&'static str),
-    /// After the same with a good provider, which fills the cache of schemas; and once more after that.
+    /// Runs first with a good provider, which fills the schema cache, then with the misbehaving one, then again.
     Cached(&'static str),
-    /// Interrupted once the call that the way names has arrived, and again after that.
+    /// Interrupted when the call that the way names has arrived, and a second time later.
     Interrupted(&'static str),
-    /// Killed once the call that the way names has arrived.
+    /// Killed when the call that the way names has arrived.
     Killed(&'static str),
 }
 
@@ -50,7 +50,7 @@ resource "bad_thing" "other" {
 }
 "#;
 
-/// `kept` is as configured; `gone` is to be destroyed.
+/// A state in which `kept` matches the configuration and `gone` is to be destroyed.
 const STATE: &str = r#"{
   "version": 4, "terraform_version": "1.12.6", "serial": 3, "lineage": "5f0e3b1c-8d0a-4a5b-9b7e-1d2c3b4a5f60", "outputs": {},
   "resources": [
@@ -65,13 +65,13 @@ const STATE: &str = r#"{
 }
 "#;
 
-/// No command runs so long that it must renew more often.
+/// The maximum number of renewals in the run of any command.
 const MOST_RENEWALS: usize = 4;
 
-/// What came of a command.
+/// The result of a command.
 pub(crate) struct Came {
     pub(crate) said: String,
-    /// The exit code, and what the state holds.
+    /// The exit code, and the content of the state.
     pub(crate) after: String,
     pub(crate) wrong: Vec<String>,
 }
@@ -135,7 +135,7 @@ fn wait_for_call(bench: &Bench, run: &Started) {
     run.wait_until("the call arrives", arrived);
 }
 
-/// Kills the command, and its supervisor before it if that is not to help; nothing of the plugin may be left.
+/// Kills the command. Kills its supervisor first unless `is_supervised`. No process of the plugin may be left.
 fn killed(bench: &Bench, run: Started, is_supervised: bool) -> Came {
     wait_for_call(bench, &run);
     if !is_supervised {
@@ -172,13 +172,13 @@ fn kill_supervisor(run: &Started) {
 fn interrupted(bench: &Bench, run: Started) -> Ended {
     wait_for_call(bench, &run);
     run.interrupt();
-    // The second one follows when the first one was heard, unless that was enough.
+    // Send the second interrupt after the first was handled, unless that already ended the command.
     std::thread::sleep(Duration::from_millis(700));
     run.interrupt();
     run.end()
 }
 
-/// What was said, without paths; and what is wrong beside it, whatever the way was.
+/// The output without paths, and the violations of rules that hold for every row.
 fn looked_at(bench: &Bench, ended: &Ended, row: &Row) -> Came {
     let mut wrong = crate::after(bench.root());
     let printed = ended.printed();
@@ -214,7 +214,7 @@ fn looked_at(bench: &Bench, ended: &Ended, row: &Row) -> Came {
     Came { said: settled(&about(&errors(ended), row), bench.root()), after, wrong }
 }
 
-/// Whether `kept` is what it was, and the names of all objects.
+/// Returns true if `kept` is unchanged, and the names of all objects.
 fn objects(state: &str) -> (bool, Vec<String>) {
     let Ok(state) = serde_json::from_str::<serde_json::Value>(state) else {
         return (false, vec!["(no state)".to_owned()]);
@@ -234,7 +234,8 @@ fn objects(state: &str) -> (bool, Vec<String>) {
     (kept, managed.iter().map(name).collect())
 }
 
-/// Where a process dies, who else was waiting for it differs from run to run: the errors about the call that it died in.
+/// The errors about the call in which the process died. Other pending calls also fail, and these differ between
+/// runs.
 fn about(said: &str, row: &Row) -> String {
     let Some(method) = row.way.strip_prefix("dies ").and_then(|it| it.split(' ').nth(1)) else {
         return said.to_owned();
@@ -244,7 +245,7 @@ fn about(said: &str, row: &Row) -> String {
     if errors.is_empty() { said.to_owned() } else { format!("Error: {}", errors.join("\nError: ")) }
 }
 
-/// The errors and warnings that were printed; where there is none, how it ended.
+/// The printed errors and warnings. If there are none, the last line of the output.
 fn errors(ended: &Ended) -> String {
     let begins =
         |it: &str| it.starts_with("Warning: ") && !it.contains("Provider development overrides");

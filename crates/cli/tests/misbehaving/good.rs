@@ -1,21 +1,21 @@
-//! A provider as it should be: its schemas, and what it answers. The ways of misbehaving are departures from it.
+//! A well-behaved provider: its schemas and answers. The misbehaving ways deviate from it.
 
 use values::{Kind, Str, Type, Value, json, msgpack};
 
 use crate::wire::{Message, field};
 
-/// What the ephemeral resource gives.
+/// The token that the ephemeral resource returns.
 pub(crate) const TOKEN: &str = "the-t0ken-of-the-day";
 
-/// A call that arrived.
+/// A received call.
 pub(crate) struct Call<'a> {
-    /// Its name in protocol 6.
+    /// The name of the RPC in protocol 6.
     pub(crate) method: &'a str,
     pub(crate) request: &'a [u8],
 }
 
 impl Call<'_> {
-    /// What the object that the call is about is called.
+    /// The name of the object that the call is about.
     pub(crate) fn name(&self) -> String {
         let config = match self.method {
             "PlanResourceChange" => [4, 2],
@@ -29,7 +29,7 @@ impl Call<'_> {
         config.into_iter().find_map(name).unwrap_or_default()
     }
 
-    /// A value of the request; null if it is not there or of another type.
+    /// A value in the request. Null if it is missing or has another type.
     pub(crate) fn value(&self, number: u64, ty: &Type) -> Value {
         let bytes = field(field(self.request, number), 1);
         msgpack::decode(bytes, ty).unwrap_or_else(|_| Value::null(ty.clone()))
@@ -70,12 +70,12 @@ pub(crate) fn with(value: &Value, changes: &[(&str, Value)]) -> Value {
     Value::object(attributes)
 }
 
-/// A `DynamicValue`.
+/// A `DynamicValue` message.
 pub(crate) fn dynamic(value: &Value, ty: &Type) -> Message {
     raw(&msgpack::encode(value, ty).expect("the value is of the type"))
 }
 
-/// A `DynamicValue` of these bytes.
+/// A `DynamicValue` message with these bytes.
 pub(crate) fn raw(msgpack: &[u8]) -> Message {
     Message::new().bytes(1, msgpack)
 }
@@ -114,7 +114,7 @@ pub(crate) fn schemas(thing: &Message) -> Message {
     schemas_with(&[OPTIONAL], thing)
 }
 
-/// The same, with these flags on the argument of the provider's own configuration.
+/// Like [`schemas`], with these flags on the argument of the provider configuration.
 pub(crate) fn schemas_with(token: &[u64], thing: &Message) -> Message {
     let provider = block(&[attribute("token", "\"string\"", token)]);
     let data = block(&[
@@ -154,7 +154,7 @@ fn identity_of(value: &Value) -> Message {
     }
 }
 
-/// What a good provider answers; nothing to a call that it does not know.
+/// The answer of a well-behaved provider. `None` for an unknown call.
 pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
     let nothing = Message::new();
     Some(match call.method {
@@ -205,14 +205,14 @@ pub(crate) fn answer(call: &Call<'_>) -> Option<Message> {
     })
 }
 
-/// An object of nulls.
+/// An object whose attributes are all null.
 pub(crate) fn empty(ty: &Type) -> Value {
     let Type::Object(object) = ty else { return Value::null(ty.clone()) };
     let null = |(name, ty): (&Str, &Type)| (name.clone(), Value::null(ty.clone()));
     Value::object(object.iter().map(null).collect())
 }
 
-/// The object that a good provider plans.
+/// The object that a well-behaved provider plans.
 pub(crate) fn planned_state(call: &Call<'_>) -> Value {
     let proposed = call.value(3, &thing());
     if proposed.is_null() {
@@ -236,7 +236,7 @@ fn planned(call: &Call<'_>) -> Message {
         .message(7, &identity_of(&state))
 }
 
-/// The object that a good provider makes.
+/// The object that a well-behaved provider creates.
 pub(crate) fn made(call: &Call<'_>) -> Value {
     let planned = call.value(3, &thing());
     if planned.is_null() {

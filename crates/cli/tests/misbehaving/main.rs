@@ -1,7 +1,7 @@
-//! One plugin that misbehaves in every way, and one table that meets every way: through the client, and through the real
-//! executable where that is what matters. Called by a core, this program is the plugin; else it runs the table.
+//! A plugin that misbehaves in all ways, and a table that tests each way with the plugin client, or with the real
+//! executable if that matters. If a core starts this program, it is the plugin; otherwise it runs the table.
 //!
-//! The table writes `docs/plugins-that-misbehave.md`. An argument chooses rows by a part of their way.
+//! The table writes `docs/plugins-that-misbehave.md`. An argument selects rows by a part of their way.
 
 #![expect(
     clippy::disallowed_methods,
@@ -39,13 +39,13 @@ use crate::{
     rows::{How, Row},
 };
 
-/// What the table writes.
+/// The page that the table writes.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/plugins-that-misbehave.md");
-/// How many rows run at once: most wait more than they work.
+/// The number of concurrent rows. Most rows mainly wait.
 const AT_ONCE: usize = 8;
-/// No row may take longer.
+/// The time limit of a row.
 const BOUND: Duration = Duration::from_secs(25);
-/// How long a plugin that does not start is waited for here.
+/// The start timeout for a plugin that never starts.
 const IMPATIENT: Duration = Duration::from_millis(1500);
 const PATIENT: Duration = Duration::from_secs(20);
 
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs all rows, several at once; what they said in the order of the table, and what is wrong.
+/// Runs all rows concurrently. Returns their results in the order of the table, and the violations.
 fn run_all(rows: &[Row]) -> (Vec<Found<'_>>, Vec<String>) {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
@@ -85,7 +85,7 @@ fn run_all(rows: &[Row]) -> (Vec<Found<'_>>, Vec<String>) {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
-                    // Those at the end wait the longest, so they begin first.
+                    // The last rows take the longest, so they begin first.
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(row) = rows.len().checked_sub(index + 1).map(|it| &rows[it]) else {
                         return;
@@ -108,11 +108,11 @@ fn run_all(rows: &[Row]) -> (Vec<Found<'_>>, Vec<String>) {
     (found, wrong)
 }
 
-/// How often a row that says something else than the page is run again.
+/// The number of repetitions for a row whose result differs from the page.
 const AGAIN: usize = 3;
 
-/// Which of two errors of a transport comes first can depend on who else is at work: a row that says something else than
-/// the page must say it alone, too, and every time.
+/// Repeats rows whose result differs from the page, one at a time. Under load, either of two transport errors may
+/// come first. A real difference occurs every time.
 fn again_alone(found: &mut [Found<'_>], wrong: &mut Vec<String>) {
     let page = std::fs::read_to_string(PAGE).unwrap_or_default();
     let is_known = |found: &Found<'_>| page.lines().any(|it| it == page::line(found));
@@ -150,12 +150,12 @@ fn run_row(row: &Row) -> (Found<'_>, Vec<String>) {
     (Found { row, said: came.said, after: came.after }, wrong)
 }
 
-/// What never starts need not be waited for long; what fails for another reason should not fail for being slow.
+/// The start timeout of a row: short if the plugin never starts, otherwise long enough for a slow machine.
 fn patience(row: &Row) -> Duration {
     if row.says_nothing() { IMPATIENT } else { PATIENT }
 }
 
-/// What the client says of a row's plugin.
+/// The message of the client about a row's plugin.
 fn started(row: &Row, ask: client::Ask, patience: Duration) -> command::Came {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(plant::plant(folder.path(), row));
@@ -173,18 +173,18 @@ fn started(row: &Row, ask: client::Ask, patience: Duration) -> command::Came {
     command::Came { said: settled(&said, folder.path()), after: String::new(), wrong }
 }
 
-/// Whether an error says which provider and which call it was. What a provider says itself is shown as it is: whoever shows
-/// it knows what it is about.
+/// Returns true if an error names the provider and the call. Diagnostics of the provider itself are shown
+/// unchanged, because their caller adds the context.
 fn names_all(row: &Row, ask: client::Ask, said: &str) -> bool {
     let is_its_own = row.way.contains("says") || row.way.starts_with("fails at an argument");
     let is_named = |it: &str| said.contains(&format!("(*GRPCProvider).{it}"));
-    // A second call for the schemas belongs to the first.
+    // The call for the identity schemas belongs to the request for schemas.
     let is_call_named = is_named(ask.named()) || is_named("GetResourceIdentitySchemas");
     let refused = !said.contains("(accepted)");
     is_its_own || !refused || (said.contains("example.com/tests/bad") && is_call_named)
 }
 
-/// What is wrong once the plugin was let go.
+/// The violations after the plugin was stopped.
 pub(crate) fn after(root: &Path) -> Vec<String> {
     let left = plant::orphans(root);
     plant::bury(root);

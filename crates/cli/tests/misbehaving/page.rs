@@ -13,17 +13,17 @@ in this way, through the client or through the real executable, and this page is
 `UPDATE_EXPECT=1 cargo test -p cli --test misbehaving`.
 ";
 
-/// What became of a row.
+/// The result of a row.
 pub(crate) struct Found<'a> {
     pub(crate) row: &'a Row,
     pub(crate) said: String,
     pub(crate) after: String,
 }
 
-/// Texts are shown up to here.
+/// The maximum length of a text on the page.
 const LONGEST: usize = 900;
 
-/// The whole page.
+/// The text of the page.
 pub(crate) fn page(found: &[Found<'_>]) -> String {
     let mut page = HEAD.to_owned();
     let mut part = "";
@@ -40,7 +40,7 @@ pub(crate) fn page(found: &[Found<'_>]) -> String {
     page
 }
 
-/// What the page says of a row.
+/// The line of the page for a row.
 pub(crate) fn line(found: &Found<'_>) -> String {
     format!("| {} | {} | {} |", found.row.way, cell(&found.said), found.after)
 }
@@ -54,17 +54,17 @@ fn cell(text: &str) -> String {
     lines.join("<br>").replace('|', "\\|").replace("<br><br>", "<br>")
 }
 
-/// A text without what differs from run to run.
+/// A text without the parts that differ between runs.
 pub(crate) fn settled(text: &str, root: &Path) -> String {
     let text = text.replace(&root.display().to_string(), "TMP");
-    // Which of the two it is depends on who is faster.
+    // Timing decides which of the two errors occurs.
     let text = text.replace("Broken pipe (os error 32)", "connection reset").replace(
         "connection error: stream closed because of a broken pipe",
         "http2 error: connection error detected: frame with invalid size",
     );
     let mut settled = String::with_capacity(text.len());
     let mut rest = text.as_str();
-    // Process ids.
+    // Remove process IDs.
     while let Some(at) = rest.find("TMP/bad") {
         let (before, after) = rest.split_at(at + "TMP/bad".len());
         settled.push_str(before);
@@ -75,7 +75,7 @@ pub(crate) fn settled(text: &str, root: &Path) -> String {
     settled
 }
 
-/// What is said of where a row is met.
+/// A short name for the context in which a row is tested.
 pub(crate) fn place(row: &Row) -> String {
     match &row.how {
         How::Start => "start".to_owned(),

@@ -1,4 +1,4 @@
-//! The plugin as an executable in a folder, and what is left of its processes.
+//! Installs the plugin as an executable in a folder, and finds the processes that it left.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use crate::{
     serve::{BENCH, WAY},
 };
 
-/// Writes the executable of a row's plugin below `root`: a script that becomes this very program, or something worse.
+/// Writes the executable of a row's plugin below `root`: a script that runs this program, or the row's own script.
 pub(crate) fn plant(root: &Path, row: &Row) -> PathBuf {
     let folder = root.join("plugin");
     fs::create_dir_all(&folder).expect("can be made");
@@ -31,7 +31,7 @@ pub(crate) fn plant(root: &Path, row: &Row) -> PathBuf {
     path
 }
 
-/// Puts this very program below `root`, as the executable of a plugin.
+/// Installs this program below `root` as the executable of a plugin.
 pub(crate) fn plant_itself(root: &Path) -> PathBuf {
     let folder = root.join("plugin");
     fs::create_dir_all(&folder).expect("can be made");
@@ -43,7 +43,7 @@ pub(crate) fn plant_itself(root: &Path) -> PathBuf {
     path
 }
 
-/// Processes that a plugin planted below `root` left behind, once they had the time to end.
+/// The processes that a plugin below `root` left, after some time to end.
 pub(crate) fn orphans(root: &Path) -> Vec<String> {
     let mark = format!("{BENCH}={}", root.display());
     let end = Instant::now() + Duration::from_secs(3);
@@ -56,7 +56,7 @@ pub(crate) fn orphans(root: &Path) -> Vec<String> {
     }
 }
 
-/// Processes of which this is in the environment, as they were called. A zombie has none.
+/// The command lines of processes with this environment variable. A zombie has no environment.
 fn with_variable(mark: &[u8]) -> Vec<String> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let marked = processes.flatten().filter(|it| {
@@ -70,7 +70,7 @@ fn with_variable(mark: &[u8]) -> Vec<String> {
     marked.map(called).collect()
 }
 
-/// Ends what was left behind, so that one failure is not many.
+/// Kills the processes that were left, so that they do not cause further failures.
 pub(crate) fn bury(root: &Path) {
     let mark = format!("{BENCH}={}", root.display());
     let Ok(processes) = fs::read_dir("/proc") else { return };

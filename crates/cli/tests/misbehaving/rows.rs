@@ -1,34 +1,34 @@
-//! The table: every way of misbehaving, and where it is met.
+//! The table of all ways of misbehaving, each with the context in which it is tested.
 
 use crate::{client::Ask, command::Run};
 
-/// One way of misbehaving, met in one way.
+/// A way of misbehaving in one context.
 #[derive(Clone)]
 pub(crate) struct Row {
-    /// The part of the page that it is in.
+    /// The section of the page.
     pub(crate) part: &'static str,
-    /// What the plugin does; also what the plugin is told to do.
+    /// The behavior of the plugin. It is also the instruction to the plugin.
     pub(crate) way: String,
-    /// What is run in place of the plugin, where that is not the plugin itself.
+    /// A shell script that runs instead of the plugin. Empty for the plugin itself.
     pub(crate) script: &'static str,
     pub(crate) how: How,
 }
 
 impl Row {
-    /// Whether only the end of patience ends the wait for it.
+    /// Returns true if only the timeout ends the wait for the plugin.
     pub(crate) fn says_nothing(&self) -> bool {
         self.way.contains("says nothing") || self.way.contains("does not end it")
     }
 }
 
-/// How a way is met.
+/// The context in which a way is tested.
 #[derive(Clone)]
 pub(crate) enum How {
-    /// The client starts it.
+    /// The client starts the plugin.
     Start,
-    /// The client asks it something.
+    /// The client sends a request to the plugin.
     Call(Ask),
-    /// A command runs with it.
+    /// A command uses the plugin.
     Command(Run),
 }
 
@@ -46,7 +46,7 @@ const EPHEMERAL: &str = "Ephemeral resources, in `apply`";
 const INTERRUPT: &str = "It hangs, and Ctrl-C is pressed";
 const KILL: &str = "It hangs, and Mayfly is killed";
 
-/// Ways of not starting, as programs of a shell.
+/// Plugins that fail to start, as shell scripts.
 const STARTS: &[(&str, &str)] = &[
     ("ends at once", "exit 3"),
     ("ends at once and says why", "echo 'missing library, hunter2' >&2; exit 127"),
@@ -88,11 +88,11 @@ const STARTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Ways of being started and not being connected to.
+/// Plugins that start and do not accept connections.
 const CONNECTIONS: &[&str] =
     &["hangs up", "speaks HTTP/1.1", "speaks something else", "listens and says nothing"];
 
-/// Ways that show when the schemas are asked for.
+/// Faults that occur when the schemas are requested.
 const TRANSPORTS: &[&str] = &[
     "answers with a page of HTML",
     "answers another type of content",
@@ -282,7 +282,7 @@ const EPHEMERALS: &[&str] = &[
     "fails to close and says the secret",
 ];
 
-/// Programs of a shell that the plugin is run by, where that is what matters.
+/// Shell scripts that run the plugin as a child process, for rows that depend on that.
 const IN_A_SHELL: &str = "trap '' TERM HUP INT QUIT; \"$PLUGIN\"; sleep 300; sleep 300";
 const BESIDE_A_CHILD: &str =
     "(trap '' TERM HUP INT QUIT; exec setsid sleep 300) & exec \"$PLUGIN\"";

@@ -1,4 +1,5 @@
-//! The process of the plugin: the handshake, HTTP/2 and the framing of gRPC, by hand where it is broken.
+//! The process of the plugin: the handshake, HTTP/2 and the gRPC framing, implemented by hand where they are
+//! broken on purpose.
 
 use std::{
     convert::Infallible,
@@ -25,36 +26,36 @@ use tokio::{
 
 use crate::{good::Call, ways, wire::Message};
 
-/// The variable that says how the plugin misbehaves.
+/// The environment variable that selects the way of misbehaving.
 pub(crate) const WAY: &str = "MISBEHAVING_WAY";
-/// The variable with the directory of the test, where the plugin writes down which calls it got.
+/// The environment variable with the directory of the test, in which the plugin records its calls.
 pub(crate) const BENCH: &str = "MISBEHAVING_BENCH";
 
-/// What becomes of a call.
+/// The reply to a call.
 pub(crate) enum Reply {
     Message(Message),
-    /// A status that is none of success, with its words.
+    /// An error status with its message.
     Status(u32, String),
-    /// These bytes in place of a framed message, with or without a status after them.
+    /// These bytes instead of a framed message, followed by a status if one is given.
     Frames(Vec<u8>, Option<u32>),
-    /// An answer of HTTP that is none of gRPC.
+    /// An HTTP response that is not gRPC.
     Http(u16, &'static str),
     /// No answer.
     Never,
-    /// The process ends instead.
+    /// The process ends without an answer.
     Exit,
     /// The process ends after a part of the answer.
     PartThenExit(Message),
-    /// The process ends with the next call after this answer.
+    /// The process answers, and ends at the next call.
     MessageThenExit(Message),
 }
 
-/// Whether the next call is the last.
+/// True if the process ends at the next call.
 static DOOMED: AtomicBool = AtomicBool::new(false);
 
 type Body = StreamBody<tokio_stream::wrappers::ReceiverStream<Result<Frame<Bytes>, Infallible>>>;
 
-/// Serves until it is ended.
+/// Serves until the process is ended.
 pub(crate) fn main() -> ExitCode {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let (way, bench) = (variable(WAY), variable(BENCH));
@@ -65,7 +66,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 async fn serve(way: &'static str, bench: &'static str) {
-    // Ctrl-C goes to the whole process group, and is for the core.
+    // Ctrl-C reaches the whole process group, but is meant for the core.
     let interrupts = tokio::signal::unix::SignalKind::interrupt();
     let _ignored = tokio::signal::unix::signal(interrupts).expect("can be ignored");
     let others = way.starts_with("ignores signals").then(|| {
@@ -126,7 +127,7 @@ async fn answer(
     if method == "StreamStdio" {
         return stdio(way);
     }
-    // What stands before the message is a flag and its length.
+    // A flag and a length precede the message.
     let body = request.into_body().collect().await.map(|it| it.to_bytes()).unwrap_or_default();
     let call = Call { method, request: body.get(5..).unwrap_or_default() };
     if DOOMED.load(Ordering::SeqCst) {
@@ -137,19 +138,19 @@ async fn answer(
     respond(reply)
 }
 
-/// Ends the process in the middle of what it does.
+/// Ends the process abruptly.
 #[expect(clippy::exit, reason = "that is how it misbehaves")]
 fn die() -> ! {
     std::process::exit(7)
 }
 
-/// Ends the process as the core asks for.
+/// Ends the process as the core requests.
 #[expect(clippy::exit, reason = "what else runs is of no interest any more")]
 pub(crate) fn end() -> ! {
     std::process::exit(0)
 }
 
-/// Writes down which call arrived.
+/// Records a received call.
 fn note(bench: &str, method: &str) {
     let path = std::path::Path::new(bench).join("calls");
     let file = std::fs::File::options().append(true).create(true).open(path);
@@ -216,7 +217,7 @@ fn respond(reply: Reply) -> Response<Body> {
     response
 }
 
-/// Ends the process once what was sent is under way. The stream stays open until then.
+/// Ends the process after the data was sent. The stream stays open until then.
 fn exit_soon(sender: mpsc::Sender<Result<Frame<Bytes>, Infallible>>) {
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -225,7 +226,7 @@ fn exit_soon(sender: mpsc::Sender<Result<Frame<Bytes>, Infallible>>) {
     });
 }
 
-/// The stream of what the plugin prints, as go-plugin sends it.
+/// The stream of the plugin's output, in the protocol of go-plugin.
 fn stdio(way: &'static str) -> Response<Body> {
     let (sender, receiver) = mpsc::channel(4);
     let mut response = Response::new(StreamBody::new(receiver.into()));

@@ -1,5 +1,5 @@
-//! The ways in which the plugin misbehaves. Each is a departure from the [good](crate::good) provider at one call; where
-//! it is about an object, only the one called `new` is met.
+//! The ways in which the plugin misbehaves. Each deviates from the [good](crate::good) provider at one call. If
+//! the call is about an object, it deviates only for the object named `new`.
 
 use std::{
     io::Write,
@@ -17,10 +17,10 @@ use crate::{
     wire::Message,
 };
 
-/// What happens before the plugin says where it listens.
+/// Runs before the handshake line.
 pub(crate) fn begin(way: &str) {
     if way == "floods stderr while it works" {
-        // For ever: it is read as fast as it can be, and ends with the process.
+        // Writes until the process ends, because the core keeps reading.
         std::thread::spawn(|| {
             let line = [b"x".repeat(997), b"\n".to_vec()].concat().repeat(64);
             while std::io::stderr().write_all(&line).is_ok() {}
@@ -28,7 +28,7 @@ pub(crate) fn begin(way: &str) {
     }
 }
 
-/// What happens after that.
+/// Runs after the handshake line.
 pub(crate) fn started(way: &str) {
     match way {
         "closes stdout" => {
@@ -42,7 +42,7 @@ pub(crate) fn started(way: &str) {
     }
 }
 
-/// What the plugin prints, as the stream of go-plugin tells it; nothing more after `None`.
+/// The next message of the plugin's output stream. `None` at its end.
 pub(crate) fn printed(way: &str) -> Option<Message> {
     match way {
         "floods stdout" => Some(Message::new().number(1, 1).bytes(2, &b"flood ".repeat(170))),
@@ -53,10 +53,10 @@ pub(crate) fn printed(way: &str) -> Option<Message> {
     }
 }
 
-/// Whether the plugin has stopped answering for good.
+/// True if the plugin has stopped answering permanently.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// The answer to a call.
+/// The reply to a call.
 pub(crate) fn reply(way: &str, call: &Call<'_>) -> Reply {
     if way == "answers nothing from the change on" {
         SILENT.fetch_or(call.method == "ApplyResourceChange" && is_met(call), Ordering::SeqCst);
@@ -94,7 +94,7 @@ fn good(call: &Call<'_>) -> Reply {
     }
 }
 
-/// `dies before ReadResource`, and the like.
+/// Handles ways such as `dies before ReadResource`.
 #[expect(clippy::zombie_processes, reason = "a child that nobody waits for is what it leaves")]
 fn dies(way: &str, call: &Call<'_>) -> Option<Reply> {
     let (how, method) = way.rsplit_once(' ')?;
@@ -127,7 +127,8 @@ fn dies(way: &str, call: &Call<'_>) -> Option<Reply> {
     })
 }
 
-/// Calls about an object are met if it is the one that is called `new`, or has none of these names.
+/// Returns true if a way applies to a call. Calls about the objects `kept`, `other` and `gone` are answered
+/// correctly.
 fn is_met(call: &Call<'_>) -> bool {
     match call.method {
         "PlanResourceChange" | "ApplyResourceChange" => {
@@ -137,7 +138,7 @@ fn is_met(call: &Call<'_>) -> bool {
     }
 }
 
-/// What is broken below the messages, at the call for the schemas.
+/// Faults below the level of messages, at the call for the schemas.
 fn breaks_grpc(way: &str, call: &Call<'_>) -> Option<Reply> {
     if call.method != "GetProviderSchema" {
         return None;
@@ -163,7 +164,7 @@ fn breaks_grpc(way: &str, call: &Call<'_>) -> Option<Reply> {
     })
 }
 
-/// Schemas that break a rule.
+/// Invalid schemas.
 fn schemas(way: &str) -> Option<Message> {
     let optional = |name: &str, ty: &str| attribute(name, ty, &[OPTIONAL]);
     let of = |attributes: &[Message]| Some(good::schemas(&schema(&block(attributes))));
@@ -244,13 +245,13 @@ fn bench() -> std::path::PathBuf {
     std::env::var_os(BENCH).unwrap_or_default().into()
 }
 
-/// Whether a process before this one was asked for the schemas.
+/// Returns true if an earlier process of the test was asked for the schemas.
 fn is_again() -> bool {
     let calls = std::fs::read_to_string(bench().join("calls")).unwrap_or_default();
     calls.lines().any(|it| it == "GetProviderSchema")
 }
 
-/// Schemas that are not those of the first time.
+/// Schemas that differ from those of the first process.
 fn other_schemas(way: &str) -> Option<Message> {
     let mut attributes = good::thing_attributes();
     let (index, attribute) = match way {
@@ -276,7 +277,7 @@ fn other_schemas(way: &str) -> Option<Message> {
     Some(good::schemas(&schema(&block(&attributes))))
 }
 
-/// An object of a data source in MessagePack, of which these attributes are not what they should be.
+/// An object of a data source in MessagePack, in which `changes` replace some attributes.
 fn data_object(changes: &[(&str, &[u8])]) -> Vec<u8> {
     let mut object = vec![0x84];
     for name in ["name", "number", "map", "any"] {
@@ -292,13 +293,13 @@ fn data_object(changes: &[(&str, &[u8])]) -> Vec<u8> {
     object
 }
 
-/// A value of dynamic type.
+/// The encoding of a value of dynamic type.
 fn of_type(ty: &str, value: &[u8]) -> Vec<u8> {
     let length = (ty.len() as u32).to_be_bytes();
     [&[0x92, 0xc6][..], &length, ty.as_bytes(), value].concat()
 }
 
-/// What a data source should not be.
+/// Invalid objects of a data source.
 fn read(way: &str, call: &Call<'_>) -> Option<Message> {
     let with_bytes = |name: &str, bytes: &[u8]| Some(data_object(&[(name, bytes)]));
     let deep = |ty: &str, value: &[u8]| with_bytes("any", &of_type(ty, value));
@@ -363,7 +364,7 @@ fn read(way: &str, call: &Call<'_>) -> Option<Message> {
     }
 }
 
-/// Diagnostics that are a burden; `field` is theirs in the answer.
+/// Harmful diagnostics. `field` is their field number in the answer.
 fn said(way: &str, field: u64) -> Option<Message> {
     let error = |summary: &str, detail: &str| {
         Some(Message::new().message(field, &diagnostic(1, summary, detail)))
@@ -530,7 +531,7 @@ fn applied(way: &str, call: &Call<'_>) -> Option<Message> {
         return None;
     }
     if way.contains("renew") {
-        // Long enough for a renewal to be due in the meantime.
+        // Long enough for a renewal to become due.
         std::thread::sleep(std::time::Duration::from_millis(1500));
     }
     let made = good::made(call);

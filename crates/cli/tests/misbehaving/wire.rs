@@ -1,4 +1,4 @@
-//! Protocol buffers by hand: what a plugin may send is more than what generated code can say.
+//! An encoder for protocol buffers. It can write messages that generated code cannot.
 
 /// A message that is being written.
 #[derive(Clone, Default)]
@@ -9,7 +9,7 @@ impl Message {
         Message::default()
     }
 
-    /// A field of a length: bytes, text or a message.
+    /// Adds a length-delimited field: bytes, text or a message.
     pub(crate) fn bytes(mut self, field: u64, value: &[u8]) -> Message {
         self.varint(field << 3 | 2);
         self.varint(value.len() as u64);
@@ -25,14 +25,14 @@ impl Message {
         self.bytes(field, &value.0)
     }
 
-    /// A field that is a number or a flag.
+    /// Adds a number or a flag.
     pub(crate) fn number(mut self, field: u64, value: u64) -> Message {
         self.varint(field << 3);
         self.varint(value);
         self
     }
 
-    /// An entry of a map with texts as keys.
+    /// Adds an entry of a map with string keys.
     pub(crate) fn entry(self, field: u64, key: &str, value: &Message) -> Message {
         self.message(field, &Message::new().text(1, key).message(2, value))
     }
@@ -46,7 +46,7 @@ impl Message {
     }
 }
 
-/// A field of a length in a message, the last one of its number; empty if there is none.
+/// The last length-delimited field with a number in a message. Empty if there is none.
 pub(crate) fn field(mut message: &[u8], wanted: u64) -> &[u8] {
     let mut found: &[u8] = &[];
     while let Some(tag) = varint(&mut message) {

@@ -1,4 +1,4 @@
-//! From the text of one file to [`CliConfig`].
+//! Decodes the text of one file to [`CliConfig`].
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ pub(super) const ONE_INSTALLATION: &str =
     "No more than one provider_installation block may be specified";
 const METHOD: &str = "Invalid provider_installation method block";
 
-/// Reads what is understood; everything else becomes a problem, or, at the top, nothing: the reference ignores
-/// settings that it does not know.
+/// Decodes all known settings. Unknown settings at the top level are ignored, as OpenTofu does; every other
+/// invalid part becomes a problem.
 pub(super) fn decode(
     text: &str,
     name: &str,
@@ -52,7 +52,7 @@ fn credentials(
     tokens: &mut BTreeMap<String, Token>,
     problems: &mut Vec<ConfigProblem>,
 ) {
-    // JSON has the host as the name of an object within.
+    // In JSON, the host is the name of a nested object.
     if let ([], Some(hosts)) = (item.labels.as_slice(), item.value.as_body())
         && !hosts.is_empty()
         && hosts.iter().all(|it| it.labels.is_empty() && it.value.as_body().is_some())
@@ -186,7 +186,7 @@ fn method(block: &Item, body: &Body) -> Result<InstallationMethod, ConfigProblem
     Ok(InstallationMethod { kind, include, exclude })
 }
 
-/// The error is `None` where the argument is no list of strings.
+/// Parses a list of patterns. The error is `None` if the argument is not a list of strings.
 fn patterns(
     item: Option<&Item>,
     noun: &str,
@@ -202,7 +202,7 @@ fn patterns(
     texts.into_iter().map(parse).collect()
 }
 
-/// Replaces `$NAME` and `${NAME}`; what is not set is empty, as in Go's `os.ExpandEnv`.
+/// Expands `$NAME` and `${NAME}`. A variable that is not set is empty, as in Go's `os.ExpandEnv`.
 fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> String {
     let mut expanded = String::new();
     let mut rest = text;

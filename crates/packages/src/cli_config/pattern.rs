@@ -1,10 +1,10 @@
-//! Patterns of provider addresses: `hashicorp/*`, `registry.example.com/*/*`.
+//! Patterns of provider addresses, such as `hashicorp/*` and `registry.example.com/*/*`.
 
 use std::fmt;
 
 use addr::{DEFAULT_HOST, ProviderSource};
 
-/// An address in which each part may be `*`.
+/// A provider address in which each part may be `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderPattern {
     host: Option<String>,
@@ -13,10 +13,10 @@ pub struct ProviderPattern {
 }
 
 impl ProviderPattern {
-    /// Reads a pattern; without a host it is about the default registry.
+    /// Parses a pattern. Without a host, it matches the default registry.
     ///
     /// # Errors
-    /// A fragment, in the reference's words.
+    /// Returns a sentence fragment in OpenTofu's wording.
     pub fn parse(text: &str) -> Result<Self, String> {
         let invalid = |cause: &str| format!("invalid provider matching pattern {text:?}: {cause}");
         let (host, namespace, type_name) = match text.split('/').collect::<Vec<_>>()[..] {
@@ -24,7 +24,7 @@ impl ProviderPattern {
             [host, namespace, type_name] => (host, namespace, type_name),
             _ => return Err(invalid("must have either two or three slash-separated segments")),
         };
-        // What is no wildcard has to be an address's part; the address parser knows which are.
+        // Every part without a wildcard must be valid in an address, so let the address parser check it.
         let or =
             |part: &str, stand_in: &str| (if part == "*" { stand_in } else { part }).to_owned();
         let probe =
@@ -39,7 +39,7 @@ impl ProviderPattern {
         })
     }
 
-    /// The pattern that matches one provider only.
+    /// Returns the pattern that matches exactly one provider.
     pub(crate) fn exactly(source: &ProviderSource) -> Self {
         Self {
             host: Some(source.host.to_string()),
@@ -48,7 +48,7 @@ impl ProviderPattern {
         }
     }
 
-    /// Whether an address fits.
+    /// Returns true if an address matches.
     pub fn matches(&self, source: &ProviderSource) -> bool {
         let fits =
             |pattern: &Option<String>, part: &str| pattern.as_deref().is_none_or(|it| it == part);

@@ -49,7 +49,7 @@ fn a_whole_configuration_is_understood() {
     assert_eq!(config.dev_overrides[&source("hashicorp/null")], Path::new("/src/null"));
 }
 
-/// The forms that the reference understands, and plain objects, of which it makes labels that it then refuses.
+/// The forms that OpenTofu accepts, and plain objects, which it reads as labels and then refuses.
 #[test]
 fn a_configuration_may_be_json_whatever_its_name_is() {
     for methods in [

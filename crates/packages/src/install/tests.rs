@@ -11,7 +11,7 @@ use super::*;
 use crate::locate::{LocateRequest, Located, locate};
 use crate::{BundledProvider, CliConfig, ImpliedMirrors};
 
-/// A mirror, a working directory, and what is known about them.
+/// A mirror, a working directory, and the inputs of an installation.
 struct Place {
     root: TempDir,
     sources: Sources,
@@ -56,7 +56,7 @@ impl Place {
         self.root.path().join(name)
     }
 
-    /// An unpacked package in the mirror.
+    /// Creates an unpacked package in the mirror.
     fn unpacked(&self, name: &str, version: &str, platform: &str) -> PathBuf {
         let type_name = name.rsplit('/').next().expect("a name");
         let directory =
@@ -67,7 +67,7 @@ impl Place {
         directory
     }
 
-    /// A packed package in the mirror.
+    /// Creates a packed package in the mirror.
     fn packed(&self, name: &str, version: &str, entries: &[(&str, &str)]) {
         let type_name = name.rsplit('/').next().expect("a name");
         let folder = self.path(&format!("mirror/registry.opentofu.org/{name}"));
@@ -98,7 +98,7 @@ impl Place {
         (install(&request, &mut |it| events.push(it)), events)
     }
 
-    /// Events, errors and locks, without the machine's paths.
+    /// Compares the events, errors and locks, without local paths.
     #[track_caller]
     fn check(&mut self, expected: Expect) {
         let (outcome, events) = self.run();
@@ -239,7 +239,7 @@ fn a_directory_of_a_mirror_is_linked_by_way_of_the_cache() {
         - Reusing previous version of a/b from the dependency lock file
         - Using previously-installed a/b v1.0.0
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
-    // With the package in the cache, no source is asked.
+    // With the package in the cache, no source is queried.
     std::fs::rename(place.path("mirror"), place.path("elsewhere")).expect("it exists");
     std::fs::remove_file(&cached).expect("it exists");
     let moved = place.path("elsewhere/registry.opentofu.org/a/b/1.0.0/linux_amd64");
@@ -252,7 +252,7 @@ fn a_directory_of_a_mirror_is_linked_by_way_of_the_cache() {
         = registry.opentofu.org/a/b 1.0.0 "" 1 hashes"#]]);
 }
 
-/// An entry of the cache is used if it is the locked package, and replaced otherwise.
+/// A cache entry is used if it is the locked package and replaced otherwise.
 #[test]
 fn junk_in_the_cache_is_replaced() {
     let junk: &[fn(&Path)] = &[
@@ -291,7 +291,7 @@ fn junk_in_the_cache_is_replaced() {
     }
 }
 
-/// Without a lock, only the user's word makes what lies in the cache good enough.
+/// Without a lock, a cached package is used only with the user's permission.
 #[test]
 fn an_unlocked_package_of_the_cache_is_taken_only_if_the_user_allows_it() {
     for (may_break, expected) in [(false, "of the mirror"), (true, "of the cache")] {
@@ -325,7 +325,7 @@ fn a_provider_that_runs_already_is_neither_installed_nor_locked() {
         - Installing c/d v1.0.0...
         - Installed c/d v1.0.0 (unauthenticated)
         = registry.opentofu.org/c/d 1.0.0 "" 1 hashes"#]]);
-    // One that is locked stays so.
+    // A locked provider stays locked.
     place.unmanaged.insert(source("c/d"));
     place.check(expect![[r#"= registry.opentofu.org/c/d 1.0.0 "" 1 hashes"#]]);
 }

@@ -1,4 +1,4 @@
-//! Tokens of HCL without expressions.
+//! The tokens of HCL without expressions.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub(super) enum Token {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Any of these may be a secret, also one whose quotes were forgotten; its kind is enough.
+            // The text of a token may be a secret, for example a string without quotes, so only its kind is shown.
             Self::Word(_) => f.write_str("a word without quotes"),
             Self::Number(_) => f.write_str("a number"),
             Self::Text(_) => f.write_str("a string"),
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         Self { rest, place: Place { line: 1, column: 1 }, peeked: None, is_json: false }
     }
 
-    /// Reads JSON, where a colon stands for the equals sign.
+    /// Creates a scanner for JSON, where a colon replaces the equals sign.
     pub(super) fn of_json(text: &'a str) -> Self {
         Self { is_json: true, ..Self::new(text) }
     }
@@ -164,7 +164,7 @@ impl<'a> Scanner<'a> {
         Ok(escaped)
     }
 
-    /// A character behind `\\u` in JSON, which writes those beyond 16 bits as two.
+    /// Reads a character after `\\u` in JSON. Characters beyond 16 bits are written as two units.
     fn json_character(&mut self) -> Result<char, SyntaxError> {
         let mut units = Vec::new();
         loop {

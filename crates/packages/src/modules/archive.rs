@@ -1,4 +1,4 @@
-//! Unpacking what somebody else packed.
+//! Unpacks archives from untrusted sources.
 
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use zip::ZipArchive;
 use super::contents::{LEFT_OUT, MOST_FILES, stays_inside};
 use crate::package::{create, inner_path};
 
-/// More than any package of modules unpacks to.
+/// The size limit of an unpacked module package.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The kinds of archives, by the ends of their names and by what `archive=` says.
+/// The supported archive formats, recognized by the end of the file name or by `archive=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Archive {
     Zip,
@@ -21,11 +21,11 @@ pub(crate) enum Archive {
     TarGz,
 }
 
-/// Kinds that others unpack and we do not.
+/// Archive formats of other tools that are not supported.
 const OTHERS: [&str; 6] = ["tar.bz2", "tbz2", "tar.xz", "txz", "tar.zst", "bz2"];
 
 impl Archive {
-    /// What a file is, by its name. `None` if it is no archive.
+    /// Returns the format of a file by its name. `None` if it is not an archive.
     pub(super) fn of(name: &str) -> Result<Option<Archive>, String> {
         let ends = |ending: &str| name.strip_suffix(ending).is_some_and(|it| it.ends_with('.'));
         if let Some(ending) = OTHERS.iter().find(|it| ends(it)) {
@@ -38,7 +38,7 @@ impl Archive {
         Ok(kinds.find(|(ending, _)| ends(ending)).map(|(_, kind)| kind))
     }
 
-    /// Unpacks an archive into an empty directory.
+    /// Unpacks an archive to an empty directory.
     pub(crate) fn unpack(self, archive: impl Read + Seek, target: &Path) -> io::Result<()> {
         let archive = BufReader::new(archive);
         let mut unpacking = Unpacking { target, left: MOST_BYTES, entries: 0, links: Vec::new() };
@@ -51,13 +51,13 @@ impl Archive {
     }
 }
 
-/// An archive on its way to the disk.
+/// The state of unpacking an archive.
 struct Unpacking<'t> {
     target: &'t Path,
-    /// Bytes that may still come.
+    /// The number of bytes that may still be unpacked.
     left: u64,
     entries: usize,
-    /// Links are made when everything else is there, so that nothing is written through one.
+    /// Links are created last, so that nothing is written through one.
     links: Vec<(PathBuf, String)>,
 }
 
@@ -98,7 +98,7 @@ impl Unpacking<'_> {
                     let target = String::from_utf8(target);
                     self.link(&name, target.map_err(|_| unsafe_entry(&name))?)?;
                 }
-                // Where the archive comes from, which says nothing of a file.
+                // A global header holds metadata of the archive, not a file.
                 EntryType::XGlobalHeader => {}
                 _ => return Err(unsafe_entry(&name)),
             }
@@ -106,13 +106,13 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Where an entry goes; `None` if it is left out.
+    /// Returns the path for an entry. `None` if the entry is left out.
     fn path(&mut self, name: &str) -> io::Result<Option<PathBuf>> {
         self.entries += 1;
         if self.entries > MOST_FILES {
             return Err(io::Error::other(format!("it has more than {MOST_FILES} entries")));
         }
-        // `tar c .` begins its names so.
+        // `tar c .` starts its names with this.
         let inner = name.trim_start_matches("./");
         if inner.is_empty() {
             return Ok(None);
@@ -149,7 +149,7 @@ impl Unpacking<'_> {
     }
 
     fn finish(self) -> io::Result<()> {
-        // The directories of all come before the first, so that none is made through a link.
+        // Create the directories for all links before the first link, so that none is created through a link.
         for parent in self.links.iter().filter_map(|(path, _)| path.parent()) {
             std::fs::create_dir_all(parent)?;
         }

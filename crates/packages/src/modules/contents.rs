@@ -1,4 +1,4 @@
-//! What a package is made of, and what changes in a directory.
+//! The contents of a module package, and changes in directories.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -8,24 +8,25 @@ use std::path::Path;
 
 use crate::hash::{Hash, HashError, fault, hash_of_list, sha256_of, sha256_of_bytes};
 
-/// Belongs to whoever works in a directory, not to the package.
+/// Directories that belong to the user of a directory, not to the package.
 pub(super) const LEFT_OUT: [&str; 2] = [".git", ".terraform"];
 
-/// More than any package has.
+/// The limit on the number of files. No package has so many.
 pub(super) const MOST_FILES: usize = 200_000;
 
 const MOST_LEVELS: usize = 64;
 
-/// What a link's line in the list begins with, so that it is not taken for a file with its target's text.
+/// The prefix of a link's digest in the list. It distinguishes a link from a file whose content is the link's
+/// target.
 const LINK: &str = "link:";
 
-/// The files of a package by name, each with the hash of what is in it.
+/// The files of a package by name, each with the hash of its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     files: BTreeMap<String, String>,
 }
 
-/// How a package differs from what it was.
+/// The difference between a package and an earlier version of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Difference {
     pub(super) changed: Vec<String>,
@@ -34,19 +35,19 @@ pub(super) struct Difference {
 }
 
 impl Contents {
-    /// Reads a package, to the last file.
+    /// Reads all files of a package.
     ///
     /// # Errors
-    /// [`HashError`] for what cannot be read, for links that lead out of it, and for what is neither a file, a directory
-    /// nor a link.
+    /// Returns a [`HashError`] for unreadable files, for links that lead out of the package, and for entries that
+    /// are neither a file, a directory nor a link.
     pub fn of(root: &Path) -> Result<Contents, HashError> {
         Self::but(&[], root)
     }
 
-    /// The same of a package that another tool put in place, with the repository that it came from: that is left out.
+    /// Reads a package that another tool installed together with its repository. The repository is left out.
     ///
     /// # Errors
-    /// As [`Contents::of`].
+    /// Returns the same errors as [`Contents::of`].
     pub fn of_others(root: &Path) -> Result<Contents, HashError> {
         Self::but(&[".git"], root)
     }
@@ -67,7 +68,7 @@ impl Contents {
         Ok(Contents { files })
     }
 
-    /// `h1:`, the same that a package of a provider with these files has.
+    /// The `h1:` hash. A provider package with the same files has the same hash.
     pub fn hash(&self) -> Hash {
         hash_of_list(&self.to_text())
     }
@@ -77,7 +78,7 @@ impl Contents {
         self.files.iter().map(|(name, hash)| format!("{hash}  {name}\n")).collect()
     }
 
-    /// Reads such a list, if it is the one with this hash.
+    /// Parses such a list. `None` if its hash is not accepted.
     pub(super) fn parse(text: &str, hash: impl Fn(&Hash) -> bool) -> Option<Contents> {
         if !hash(&hash_of_list(text)) {
             return None;
@@ -89,7 +90,7 @@ impl Contents {
         Some(Contents { files: text.lines().map(line).collect::<Option<_>>()? })
     }
 
-    /// What `now` has that these do not, and the other way round.
+    /// The files that differ in `now`, that it lacks, and that it adds.
     pub(super) fn difference(&self, now: &Contents) -> Difference {
         let mut difference = Difference::default();
         for (name, hash) in &self.files {
@@ -114,10 +115,10 @@ fn link_hash(name: &str, path: &Path) -> io::Result<String> {
     }
 }
 
-/// Whether a link leads to a place in the package that it lies in, if all links of the package do.
+/// Returns true if a link leads to a place inside of its package, provided that all links of the package do.
 ///
-/// Steps up come first: from a directory they lead to the directories above it. After a name, which may be a link itself, they
-/// would lead anywhere.
+/// Upward steps must come first, where they lead to the enclosing directories. After a name, which may itself be a
+/// link, they could lead anywhere.
 pub(super) fn stays_inside(name: &str, target: &str) -> bool {
     if target.is_empty() || target.starts_with('/') {
         return false;
@@ -136,7 +137,7 @@ pub(super) fn stays_inside(name: &str, target: &str) -> bool {
     true
 }
 
-/// The state of each file below a directory, without its contents: what is asked before and after a run.
+/// The state of each file below a directory without its content, for a comparison before and after a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     files: BTreeMap<String, Stamp>,
@@ -151,18 +152,18 @@ struct Stamp {
 }
 
 impl Snapshot {
-    /// Looks at the directory of a package.
+    /// Reads the directory of a package.
     ///
     /// # Errors
-    /// [`HashError`] for directories that cannot be read, and for those with too many files.
+    /// Returns a [`HashError`] for unreadable directories, or if there are too many files.
     pub fn of_package(root: &Path) -> Result<Snapshot, HashError> {
         Self::but(&[], root)
     }
 
-    /// Looks at a directory that somebody works in: repositories and data directories in it do not count.
+    /// Reads a working directory. Repositories and data directories in it are left out.
     ///
     /// # Errors
-    /// As [`Snapshot::of_package`].
+    /// Returns the same errors as [`Snapshot::of_package`].
     pub fn of_directory(root: &Path) -> Result<Snapshot, HashError> {
         Self::but(&LEFT_OUT, root)
     }
@@ -182,7 +183,7 @@ impl Snapshot {
         Ok(Snapshot { files })
     }
 
-    /// The names of the files that came, went or were written until `now`.
+    /// The names of the files that were removed, added or written until `now`.
     pub fn changes(&self, now: &Snapshot) -> Vec<String> {
         let gone = self.files.keys().filter(|it| !now.files.contains_key(*it));
         let is_new = |(name, stamp): &(&String, &Stamp)| self.files.get(*name) != Some(*stamp);
@@ -195,7 +196,7 @@ impl Snapshot {
 
 type Visit<'v> = dyn FnMut(&str, &Path, &Metadata) -> io::Result<()> + 'v;
 
-/// Visits all that is not a directory, but for what has these names; links are not followed.
+/// Visits all entries that are not directories, except those with the given names. Links are not followed.
 fn walk(root: &Path, left_out: &[&str], visit: &mut Visit<'_>) -> Result<(), HashError> {
     let mut count = 0;
     let mut pending = vec![(String::new(), root.to_owned())];

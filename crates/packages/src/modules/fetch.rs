@@ -1,4 +1,4 @@
-//! Getting a package, whatever it is.
+//! Fetches a module package from its source.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -10,16 +10,16 @@ use super::archive::Archive;
 use super::contents::LEFT_OUT;
 use super::git::Git;
 
-/// Why a package could not be had. Texts are fragments.
+/// An error that prevented fetching a package. The texts are sentence fragments.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// What git said.
+    /// The output of git.
     #[error("{0}")]
     Git(String),
-    /// What is not done, and why.
+    /// The source was refused, with the reason.
     #[error("{0}")]
     Refused(String),
-    /// This version has no such getter.
+    /// This version does not support the getter.
     #[error("{0}")]
     Unsupported(String),
     /// Reading or writing failed.
@@ -27,7 +27,7 @@ pub enum FetchError {
     Io(#[from] io::Error),
 }
 
-/// Whether there is a getter for a package.
+/// Returns an error if the getter of a package is not supported.
 pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     let what = match &package.getter {
         Getter::Git | Getter::File => return Ok(()),
@@ -38,9 +38,9 @@ pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     Err(FetchError::Unsupported(what))
 }
 
-/// Puts a package's files into an empty directory. Gives the revision, where the package has one.
+/// Writes the files of a package to an empty directory. Returns the revision, if the package has one.
 ///
-/// `data_dir` is where we work, which is never part of a package.
+/// `data_dir` is the data directory of this run, which is never part of a package.
 pub(super) fn fetch(
     package: &ModulePackage,
     revision: Option<&str>,
@@ -71,7 +71,7 @@ pub(super) fn fetch(
     }
 }
 
-/// Git quotes what it was given.
+/// Removes secrets of the source address from an error, because git quotes its arguments.
 fn without_secrets(error: FetchError, package: &ModulePackage) -> FetchError {
     match error {
         FetchError::Git(mut words) => {
@@ -106,7 +106,7 @@ fn from_files(package: &ModulePackage, data_dir: &Path, target: &Path) -> Result
     }
 }
 
-/// Copies a directory without what belongs to those who work in it. Links stay links.
+/// Copies a directory without [`LEFT_OUT`] and `data_dir`. Links are copied as links.
 fn copy(from: &Path, to: &Path, data_dir: &Path, depth: usize) -> io::Result<()> {
     if depth > 64 {
         return Err(io::Error::other("its directories are nested too deeply"));

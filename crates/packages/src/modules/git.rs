@@ -1,4 +1,5 @@
-//! Packages in repositories of git, by the program of that name: it knows the user's keys and helpers.
+//! Module packages in git repositories. The `git` program fetches them, because it has access to the user's keys
+//! and credential helpers.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -7,16 +8,16 @@ use std::process::{Command, Stdio};
 use super::contents::LEFT_OUT;
 use super::fetch::FetchError;
 
-/// How `git` is run.
+/// The settings for running `git`.
 #[derive(Clone, Debug)]
 pub struct Git {
-    /// The program.
+    /// The path of the program.
     pub program: OsString,
-    /// What it does not get of the environment.
+    /// The environment variables that are not passed on.
     pub withheld: Vec<OsString>,
 }
 
-/// What would make git work on the repository that we were started in.
+/// Variables that would make git use the repository of the working directory.
 const OF_ANOTHER_REPOSITORY: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -28,7 +29,7 @@ const OF_ANOTHER_REPOSITORY: [&str; 8] = [
     "GIT_PREFIX",
 ];
 
-/// Settings that make a checkout the same on every machine, and keep it from running anything.
+/// Settings that make a checkout the same on every machine and prevent git from running other programs.
 const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -41,13 +42,13 @@ const SETTINGS: [&str; 13] = [
     "protocol.http.allow=always",
     "protocol.https.allow=always",
     "protocol.ssh.allow=always",
-    // Not for submodules: a repository could have a file of this machine brought into the package.
+    // `user` excludes submodules: a repository could otherwise copy a local file to the package.
     "protocol.file.allow=user",
     "gc.auto=0",
 ];
 
 impl Git {
-    /// Gets a repository's files as of a revision (or a `ref`, or its default branch) into an empty directory, and gives the
+    /// Checks out a repository at a revision, a `ref` or its default branch in an empty directory. Returns the
     /// revision.
     pub(super) fn checkout(
         &self,
@@ -66,7 +67,7 @@ impl Git {
         let shallow = ["fetch", "--quiet", "--no-tags", "--depth=1", "--", url, wanted];
         let whole = ["fetch", "--quiet", "--no-tags", "--", url, wanted];
         let fetched = self.run(target, &shallow).or_else(|error| match &error {
-            // A server of plain files knows no parts of a history.
+            // A server of plain files does not support shallow fetches.
             FetchError::Git(words) if words.contains("shallow capabilities") => {
                 self.run(target, &whole)
             }
@@ -74,13 +75,13 @@ impl Git {
         });
         let found = match fetched {
             Ok(_) => "FETCH_HEAD".to_owned(),
-            // A server need not give single revisions, and nobody but the repository knows what a short one means.
+            // A server may refuse to send single revisions, and only the repository can resolve a short one.
             Err(error) if is_revision(wanted) => self.search(url, wanted, target).ok_or(error)?,
             Err(error) => return Err(error),
         };
         self.run(target, &["checkout", "--quiet", "--detach", &found, "--"])?;
         if target.join(".gitmodules").exists() {
-            // Most say where they are beside the repository that they are part of.
+            // Most submodules have URLs relative to the repository that contains them.
             let origin = format!("remote.origin.url={url}");
             let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
             self.run(target, &[&["-c", &origin], &update[..]].concat())?;
@@ -90,7 +91,7 @@ impl Git {
         Ok(revision.trim().to_owned())
     }
 
-    /// Gets all of a repository to look for a revision in it.
+    /// Fetches the whole repository and resolves a revision in it. `None` if it does not exist.
     fn search(&self, url: &str, revision: &str, target: &Path) -> Option<String> {
         let all = ["fetch", "--quiet", "--", url, "+refs/*:refs/remotes/all/*"];
         self.run(target, &all).ok()?;
@@ -120,7 +121,7 @@ impl Git {
     }
 }
 
-/// What git says went wrong.
+/// The last lines of git's error output.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines = text.lines().map(str::trim_end).filter(|it| !it.is_empty());
@@ -131,7 +132,7 @@ fn words(stderr: &[u8]) -> String {
     }
 }
 
-/// A text whose URLs name nobody: who is named before a host often has a password, or is one.
+/// Removes user information from the URLs in a text, because it often contains a password or token.
 fn without_users(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -146,7 +147,7 @@ fn without_users(text: &str) -> String {
     shown
 }
 
-/// Neither an option nor a rule that says where to put what is fetched.
+/// Returns true if the text can be a ref name, and neither an option nor a refspec.
 fn is_name(text: &str) -> bool {
     let is_plain = |it: char| !it.is_control() && !it.is_whitespace() && !":+^~?*[\\".contains(it);
     !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
@@ -156,7 +157,8 @@ fn is_revision(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_hexdigit())
 }
 
-/// Takes out of the files that a repository gave what is not of the package: the repository itself, those of its submodules.
+/// Removes the repository and those of its submodules from the fetched files, because they are not part of the
+/// package.
 fn remove_repositories(target: &Path) -> Result<(), FetchError> {
     let mut pending = vec![target.to_owned()];
     while let Some(directory) = pending.pop() {

@@ -1,4 +1,4 @@
-//! Putting packages in place: the module half of `init`.
+//! The module part of `init`: installs module packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -14,40 +14,41 @@ use crate::hash::{Hash, sha256_of_bytes};
 use crate::locks::{Locks, ModuleLock};
 use crate::package::{PackageError, clear, scratch, settle};
 
-/// Where packages are put, and what is known of them.
+/// The inputs of an installation.
 pub struct ModuleRequest<'a> {
-    /// `.terraform/modules`.
+    /// The directory `.terraform/modules`.
     pub target: &'a Path,
-    /// What is locked.
+    /// The current locks.
     pub locks: &'a Locks,
-    /// `-upgrade`: get everything anew, whatever is locked.
+    /// True for `-upgrade`: fetch everything anew and ignore the locks.
     pub upgrade: bool,
-    /// `-lockfile=readonly`: get nothing that is not locked.
+    /// True for `-lockfile=readonly`: install only locked packages.
     pub readonly: bool,
+    /// The settings for running git.
     pub git: &'a Git,
 }
 
-/// What happens meanwhile.
+/// An event of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleEvent {
-    /// It is not in place, and is being got.
+    /// The package is not installed and is being fetched.
     Fetching,
-    /// What was in place is not what is locked, and is being got again.
+    /// The installed package is not the locked one and is being fetched again.
     Restoring,
 }
 
-/// Why a package is not in place.
+/// An error that prevents the installation of a package.
 #[derive(Debug, thiserror::Error)]
 pub enum ModuleInstallError {
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// It is not what it was when it was locked.
+    /// The package differs from the locked one.
     #[error("its contents hash to {found}, and the lock file has {}", locked(.hashes))]
     Changed { found: Hash, hashes: BTreeSet<Hash> },
-    /// It is not locked, and the locks may not change.
+    /// The package is not locked, and the lock file must not change.
     #[error("it is not in the lock file, which may not be changed")]
     NotLocked,
-    /// It was got, and could not be put in place, or has something in it that may not be there.
+    /// The package was fetched, but is invalid or could not be installed.
     #[error("{0}")]
     Package(String),
 }
@@ -64,49 +65,51 @@ impl From<PackageError> for ModuleInstallError {
 
 /// Installs the packages of one configuration, each once.
 ///
-/// What is got lies aside until [`ModuleInstaller::settle`], so that an installation that fails leaves everything as it was.
+/// Fetched packages stay in a staging directory until [`ModuleInstaller::settle`], so that a failed installation
+/// changes nothing.
 pub struct ModuleInstaller<'a> {
     request: ModuleRequest<'a>,
-    /// Where each package is, by its address.
+    /// The current directory of each package by its address.
     placed: BTreeMap<String, PathBuf>,
-    /// What lies aside, in the order in which it was got, each with the name that its directory should have.
+    /// The address of each package in the staging directory and the name for its directory, in the order of
+    /// fetching.
     aside: Vec<(String, String)>,
     locks: BTreeMap<String, ModuleLock>,
-    /// Held while something is written, so that two that run at once do not undo what the other does.
+    /// The lock file, which is held while something is written, so that concurrent runs do not interfere.
     guard: Option<File>,
 }
 
-/// The directory of what lies aside.
+/// The name of the staging directory.
 const ASIDE: &str = ".new";
 
-/// The file that is locked meanwhile.
+/// The file that is locked while the installer writes.
 const GUARD: &str = ".lock";
 
 impl<'a> ModuleInstaller<'a> {
-    /// One that has installed nothing yet.
+    /// Creates an installer that has installed nothing.
     pub fn new(request: ModuleRequest<'a>) -> Self {
         let (placed, locks) = (BTreeMap::new(), BTreeMap::new());
         Self { request, placed, aside: Vec::new(), locks, guard: None }
     }
 
-    /// Waits until nobody else writes here. What an earlier one left aside is removed.
+    /// Waits until no other process writes to the directory, and removes the staging directory of an earlier run.
     fn begin(&mut self) -> io::Result<()> {
         if self.guard.is_none() {
             std::fs::create_dir_all(self.request.target)?;
             let guard = File::create(self.request.target.join(GUARD))?;
             guard.lock()?;
-            // What stays is in nobody's way.
+            // A remaining staging directory does no harm.
             drop(std::fs::remove_dir_all(self.request.target.join(ASIDE)));
             self.guard = Some(guard);
         }
         Ok(())
     }
 
-    /// Gets a package, unless it is in place. Gives the directory that it is in for now. `name` is what its directory is to be
-    /// called if it has none yet.
+    /// Installs a package, unless the locked one is already installed. Returns its current directory, which may
+    /// still be in the staging directory. `name` is the name for its directory if the lock has none.
     ///
     /// # Errors
-    /// [`ModuleInstallError`].
+    /// Returns a [`ModuleInstallError`].
     pub fn install(
         &mut self,
         package: &ModulePackage,
@@ -151,10 +154,10 @@ impl<'a> ModuleInstaller<'a> {
             && Contents::of(place).is_ok_and(|it| lock.hashes.contains(&it.hash()))
     }
 
-    /// Records a package that somebody else put in place, where nobody here can get it.
+    /// Records a package that another tool installed, for a getter that is not supported here.
     ///
     /// # Errors
-    /// If it cannot be read, or is not what is locked.
+    /// If the package cannot be read or is not the locked one.
     pub fn adopt(&mut self, package: &str, directory: &Path) -> Result<(), ModuleInstallError> {
         let contents = Contents::of_others(directory);
         let contents = contents.map_err(|it| ModuleInstallError::Package(it.to_string()))?;
@@ -177,7 +180,7 @@ impl<'a> ModuleInstaller<'a> {
         Ok(())
     }
 
-    /// Puts a package aside, with the list of what is in it.
+    /// Fetches a package to the staging directory and writes its list of files.
     fn fetch(
         &self,
         package: &ModulePackage,
@@ -190,7 +193,7 @@ impl<'a> ModuleInstaller<'a> {
         let revision = fetch(package, revision, self.request.git, data_dir, fetched.path())?;
         let contents = Contents::of(fetched.path());
         let contents = contents.map_err(|it| {
-            // The scratch directory is nothing that anybody knows.
+            // Errors show the path inside of the package, because the scratch directory means nothing to the user.
             let inner = it.path.strip_prefix(fetched.path()).unwrap_or(&it.path);
             ModuleInstallError::Package(format!("{:?} in it: {}", inner.display(), it.cause))
         })?;
@@ -208,8 +211,9 @@ impl<'a> ModuleInstaller<'a> {
         Ok(kept)
     }
 
-    /// Puts in place what lies aside. A package keeps the directory that it is locked with; another one gets the name that it
-    /// was installed under, if no package has it. Whether there was anything to put in place.
+    /// Moves the packages from the staging directory to their places. A package keeps the directory in its lock;
+    /// another one gets the name that it was installed under if that is free. Returns true if there was a package
+    /// to move.
     ///
     /// # Errors
     /// If a directory cannot be replaced.
@@ -241,26 +245,26 @@ impl<'a> ModuleInstaller<'a> {
         Ok(is_any)
     }
 
-    /// What is in place, by address.
+    /// The directories of the installed packages by address.
     pub fn placed(&self) -> &BTreeMap<String, PathBuf> {
         &self.placed
     }
 
-    /// The locks of what is in place.
+    /// The locks of the installed packages.
     pub fn locks(&self) -> &BTreeMap<String, ModuleLock> {
         &self.locks
     }
 
-    /// Removes the packages that were put in place before and that nothing calls any more.
+    /// Removes packages of earlier installations that no module call uses any more.
     pub fn remove_others(&self) {
         let Ok(entries) = std::fs::read_dir(self.request.target) else { return };
         for list in entries.flatten().map(|it| it.path()) {
-            // What has no list is not ours.
+            // This installer has not created directories without a list.
             let Some(name) = list.file_name().and_then(|it| it.to_str()) else { continue };
             let Some(name) = name.strip_suffix(LIST).filter(|it| is_name(it)) else { continue };
             let directory = self.request.target.join(name);
             if !self.placed.values().any(|it| *it == directory) {
-                // One that stays is removed the next time.
+                // If the removal fails, the next run tries again.
                 drop(std::fs::remove_dir_all(&directory));
                 drop(std::fs::remove_file(&list));
             }
@@ -268,7 +272,7 @@ impl<'a> ModuleInstaller<'a> {
     }
 }
 
-/// Whether a text can be the name of a package's directory.
+/// Returns true if a text can be the name of a package's directory.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     let is_taken = text == MANIFEST || text.ends_with(LIST);
@@ -276,7 +280,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     may_be && text.chars().all(is_plain)
 }
 
-/// Moves a package with its list.
+/// Moves a package together with its list.
 fn replace(from: &Path, place: &Path) -> Result<(), ModuleInstallError> {
     clear(place)?;
     let moved = std::fs::rename(from, place);
@@ -292,7 +296,7 @@ fn write(path: &Path, text: &str) -> Result<(), ModuleInstallError> {
     })
 }
 
-/// The directory of the package that a directory in the modules directory belongs to.
+/// The directory of the package that contains a directory below the modules directory.
 pub fn module_package_below(modules: &Path, directory: &Path) -> Option<PathBuf> {
     let mut below = directory.strip_prefix(modules).ok()?.components();
     let first = modules.join(below.next()?);
@@ -304,24 +308,25 @@ pub fn module_package_below(modules: &Path, directory: &Path) -> Option<PathBuf>
 
 const LIST: &str = ".h1";
 
-/// Lies beside the packages, too.
+/// The manifest, which is also in the modules directory.
 const MANIFEST: &str = "modules.json";
 
-/// Where the list of a package's files lies: beside it, so that the package is what was got and nothing else.
+/// The path of the list of a package's files. It is beside the package, so that the package has exactly the
+/// fetched files.
 pub(super) fn list_of(directory: &Path) -> PathBuf {
     let mut name = directory.as_os_str().to_owned();
     name.push(LIST);
     PathBuf::from(name)
 }
 
-/// A text as a part of a file's name.
+/// Converts a text to a valid name of a package's directory.
 fn plain(text: &str) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() || "-_.".contains(it) { it } else { '_' };
     let text: String = text.chars().take(100).map(plain).collect();
     let text = text.trim_start_matches('.');
     match is_name(text) {
         true => text.to_owned(),
-        // A call may be called like the manifest, or like a list of files.
+        // The name of a module call may equal the name of the manifest or of a list.
         false => format!("module-{}", text.replace('.', "-")),
     }
 }

@@ -1,27 +1,28 @@
-//! The module manifest, `.terraform/modules/modules.json`: where each module call's sources lie.
+//! The module manifest `.terraform/modules/modules.json`, which maps module calls to their directories.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// All installed modules by key: names of calls joined with dots, empty for the root module.
+/// All installed modules by key: the names of the module calls joined with dots, empty for the root module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleManifest {
+    /// The modules by key.
     pub modules: BTreeMap<String, ModuleRecord>,
 }
 
 /// One module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleRecord {
-    /// The `source` argument, normalised; empty for the root module.
+    /// The normalized `source` argument. Empty for the root module.
     pub source: String,
-    /// The selected version, for modules of a registry.
+    /// The selected version. `None` unless the module comes from a registry.
     pub version: Option<String>,
-    /// Relative to the root module.
+    /// The directory, relative to the root module.
     pub dir: String,
 }
 
-/// A manifest that cannot be read.
+/// An error in a manifest.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ManifestError(String);
@@ -45,10 +46,10 @@ struct ModuleFileRecord {
 }
 
 impl ModuleManifest {
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// # Errors
-    /// [`ManifestError`] for what is no manifest, and for a key that is there twice.
+    /// Returns a [`ManifestError`] if the text is not a manifest or a key occurs twice.
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         let file: FileRecord =
             serde_json::from_slice(bytes).map_err(|it| ManifestError(it.to_string()))?;
@@ -66,7 +67,7 @@ impl ModuleManifest {
         Ok(Self { modules })
     }
 
-    /// The bytes of the file, sorted by key.
+    /// Returns the content of the file, sorted by key.
     pub fn to_json(&self) -> String {
         let modules = self.modules.iter().map(|(key, module)| ModuleFileRecord {
             key: key.clone(),

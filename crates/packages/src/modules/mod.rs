@@ -1,14 +1,13 @@
-//! Packages of modules: getting them, putting one directory in place for all calls that share it, and noticing when it is not
-//! what was locked any more.
+//! Module packages: fetches them, installs one directory for all calls that share a package, and verifies installed
+//! packages against the lock file.
 //!
 //! ```text
 //!   ModulePackage ──fetch──► .new/NAME ──Contents──► hash, compared with the lock ──settle──► .terraform/modules/NAME
 //!                                                         └──────► NAME.h1, the list that was hashed
 //! ```
 //!
-//! **Invariant:** a package in place is never written to, only replaced as a whole; what is put in place has the hash that
-//! is locked, if one is.
-//! **Invariant:** no entry of a package leads out of it, and nothing of a package is run.
+//! **Invariant:** an installed package is never modified, only replaced as a whole; a locked package has a locked hash.
+//! **Invariant:** no entry of a package leads out of it, and no code of a package is run.
 
 mod archive;
 mod contents;

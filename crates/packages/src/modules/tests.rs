@@ -1,4 +1,4 @@
-//! Packages from repositories, directories and archives, none of them from a network.
+//! Tests of packages from repositories, directories and archives, without a network.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use super::*;
 use crate::hash::hash_of_directory;
 use crate::locks::Locks;
 
-/// A directory with something to install, and one to install it in.
+/// A directory with the sources of packages and the modules directory.
 struct Bench {
     root: TempDir,
     locks: Locks,
@@ -53,7 +53,7 @@ impl Bench {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// A repository with one commit, which is tagged.
+    /// Creates a repository with one tagged commit.
     fn repository(&self, name: &str) -> ModulePackage {
         self.write(&format!("{name}/main.tf"), "# one\n");
         self.write(&format!("{name}/sub/main.tf"), "# sub\n");
@@ -77,7 +77,7 @@ impl Bench {
         self.package(&self.path(name).display().to_string())
     }
 
-    /// Installs packages, and locks them if all is well. Gives what was done and where they are.
+    /// Installs packages, and locks them if there is no error. Returns the events and the directories.
     fn install(&mut self, packages: &[&ModulePackage]) -> Result<Vec<String>, String> {
         let names: Vec<_> = (0..packages.len()).map(|it| format!("call{it}")).collect();
         self.install_as(&names, packages)
@@ -116,7 +116,7 @@ impl Bench {
         Ok(done.collect())
     }
 
-    /// A text without what differs from run to run.
+    /// Returns a text without the path of the test directory.
     fn shown(&self, text: &str) -> String {
         text.replace(&self.root.path().display().to_string(), "ROOT")
     }
@@ -150,7 +150,7 @@ fn a_package_is_one_directory_however_often_it_is_called() {
     let [first, second] = &done[..] else { panic!("{done:?}") };
     assert_eq!((&**first, &**second), ("Fetching call0", "call0"));
     let directory = bench.only_directory();
-    // Neither the repository nor anything of it is there.
+    // The package does not contain the repository.
     expect![[r#"
         main.tf
         sub/main.tf
@@ -162,7 +162,7 @@ fn a_package_is_one_directory_however_often_it_is_called() {
         hash_of_directory(&directory).expect("readable"),
         "the hash is the one that packages of providers have"
     );
-    // What is in place and locked is not got again.
+    // An installed and locked package is not fetched again.
     fs::remove_dir_all(bench.path("net")).expect("was there");
     assert_eq!(bench.install(&[&package]).expect("is in place"), [second.as_str()]);
 }
@@ -175,15 +175,15 @@ fn a_package_keeps_the_directory_that_it_has() {
     bench.commit("net", "v2");
     let second = bench.package(&first.to_string().replace("v1", "v2"));
     assert_eq!(bench.install(&[&first]).expect("is installed"), ["Fetching call0"]);
-    // Another version of it in the same call has its place, as that is free.
+    // Another version in the same call gets the directory, because it is free.
     assert_eq!(bench.install(&[&second]).expect("is installed"), ["Fetching call0"]);
     assert_eq!(fs::read(bench.only_directory().join("main.tf")).expect("is there"), b"# two\n");
-    // What is there already is not moved for what comes before it.
+    // An installed package keeps its directory if another one is added before it.
     let both = bench.install(&[&first, &second]).expect("is installed");
     let [new, old] = &both[..] else { panic!("{both:?}") };
     assert_eq!(old, "call0");
     assert!(new.starts_with("Fetching call0-"), "{new}");
-    // Nor when that has gone again, on no machine.
+    // The remaining package keeps its directory, even on a new machine.
     fs::remove_dir_all(bench.path("modules")).expect("was there");
     assert_eq!(bench.install(&[&first]).expect("is installed"), [new.as_str()]);
     bench.only_directory();
@@ -207,7 +207,7 @@ fn nothing_is_got_that_is_not_locked_where_the_lock_file_is_readonly() {
     bench.install(&[&package]).expect("is locked");
 }
 
-/// What fails leaves what was there before, and what was got of the others lies aside.
+/// A failed installation leaves the installed packages unchanged; fetched packages stay in the staging directory.
 #[test]
 fn an_installation_that_fails_changes_nothing() {
     let mut bench = Bench::new();
@@ -223,7 +223,7 @@ fn an_installation_that_fails_changes_nothing() {
     assert_eq!(bench.install(&[&package]).expect("is in place"), ["call0"]);
 }
 
-/// The name of a list says what is removed with it.
+/// The name of a list determines which directory is removed with it.
 #[test]
 fn what_is_not_the_name_of_a_package_is_not_removed() {
     let mut bench = Bench::new();
@@ -236,7 +236,7 @@ fn what_is_not_the_name_of_a_package_is_not_removed() {
     assert!(bench.path("modules/call0/main.tf").exists() && bench.path("net").exists());
 }
 
-/// A call `json` in a call `modules` is called like the manifest, one that is called `h1` like a list of files.
+/// A call `json` in a call `modules` would have the name of the manifest, and a call `h1` that of a list.
 #[test]
 fn a_package_is_not_called_like_what_lies_beside_it() {
     let mut bench = Bench::new();
@@ -296,7 +296,7 @@ fn a_submodule_comes_along() {
     bench.git("net", &[&allowed[..], &["submodule", "--quiet", "add", &url, "inner"]].concat());
     bench.commit("net", "v1");
     let package = bench.package(&format!("git::file://{}?ref=v1", bench.path("net").display()));
-    // Git itself takes no submodules from files, unless it is told to.
+    // By default, git refuses submodules from local files.
     let error = bench.install(&[&package]).expect_err("not allowed");
     assert!(error.contains("transport 'file' not allowed"), "{error}");
     assert!(bench.locks.modules.is_empty());
@@ -354,7 +354,7 @@ fn a_directory_and_its_archives_are_the_same_package() {
         hashes.push(bench.locks.modules[&package.to_string()].hashes.clone());
     }
     assert!(hashes.iter().all(|it| *it == hashes[0]), "{hashes:?}");
-    // It is locked, so that it may not become another one.
+    // The package is locked now, so it must not change.
     bench.write("net/main.tf", "# two\n");
     bench.install(&[&packages[0]]).expect("is taken over, since it was not locked last");
     bench.write("net/main.tf", "# three\n");
@@ -384,7 +384,7 @@ fn what_is_in_place_is_compared_with_its_lock() {
         added: names("sub/more.tofu"),
     };
     assert_eq!(bench.verdict(&package), Verdict::Altered(altered));
-    // Without the list, or with one that somebody changed, nobody knows which.
+    // Without a valid list, the changed files cannot be named.
     let list = format!("{}.h1", directory.display());
     fs::write(list, "0  main.tf\n").expect("writable");
     assert_eq!(bench.verdict(&package), Verdict::Altered(Alteration::default()));
@@ -399,7 +399,7 @@ fn a_link_in_place_of_a_file_is_seen() {
     let package = bench.repository("net");
     bench.install(&[&package]).expect("is installed");
     let directory = bench.only_directory();
-    // It leads to a file with the very same text.
+    // The link leads to a file with the same content.
     fs::copy(directory.join("main.tf"), directory.join("same.txt")).expect("possible");
     fs::remove_file(directory.join("main.tf")).expect("was there");
     symlink("same.txt", directory.join("main.tf")).expect("possible");
@@ -424,9 +424,9 @@ fn refused(bench: &mut Bench, name: &str, expected: Expect) {
     assert!(!bench.path("out").exists(), "{name} was written outside");
 }
 
-/// A name, and where it leads if it is a link.
+/// The name of an entry, and the target if it is a link.
 type ZipEntry = (&'static str, Option<&'static str>);
-/// A name, what it is, and where it leads if it is a link.
+/// The name and type of an entry, and the target if it is a link.
 type TarEntry = (&'static str, EntryType, &'static str);
 
 fn zip(path: &Path, entries: &[ZipEntry]) {
@@ -445,7 +445,7 @@ fn zip(path: &Path, entries: &[ZipEntry]) {
     zip.finish().expect("writable");
 }
 
-/// Names go into the header byte for byte: the library would refuse them.
+/// Creates a tar file. Names are written to the header directly, because the library would refuse them.
 fn tar(path: &Path, entries: &[TarEntry]) {
     let mut tar = tar::Builder::new(fs::File::create(path).expect("writable"));
     for (name, kind, target) in entries {
@@ -600,7 +600,7 @@ fn a_snapshot_tells_which_files_changed() {
     );
 }
 
-/// Each step of a link is one of the directories that it seems to be, or leads down.
+/// Every step of a link must lead to a real enclosing directory or downwards.
 #[test]
 fn links_stay_in_the_package_whatever_other_links_do() {
     let inside = [
@@ -639,7 +639,7 @@ fn what_belongs_to_those_who_work_in_it_is_no_part_of_a_package() {
     let package = bench.package(&format!("git::file://{}?ref=v1", bench.path("net").display()));
     bench.install(&[&package]).expect("is installed");
     assert!(!bench.only_directory().join(".terraform").exists());
-    // What comes there later is seen.
+    // A directory that is added later is detected.
     bench.write("modules/call0/.terraform/evil/main.tf", "# evil\n");
     assert!(
         matches!(bench.verdict(&package), Verdict::Altered(it) if it.added == [".terraform/evil/main.tf"])

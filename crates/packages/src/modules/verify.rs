@@ -1,4 +1,4 @@
-//! Whether a package in place is what was locked.
+//! Verifies installed module packages against their locks.
 
 use std::path::Path;
 
@@ -7,32 +7,36 @@ use super::install::list_of;
 use crate::hash::HashError;
 use crate::locks::ModuleLock;
 
-/// What is found where a package is in place.
+/// The result of verifying an installed package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// What was locked.
+    /// The package is the locked one.
     Same,
-    /// What was locked, and files that are no configuration beside it: as a rule, something that the module wrote.
+    /// The package is the locked one with additional files that are not configuration. Usually the module wrote
+    /// them.
     Grown(Vec<String>),
-    /// Something else.
+    /// The package differs from the locked one.
     Altered(Alteration),
 }
 
-/// In which files a package is not what was locked. All are empty where nobody knows.
+/// The files in which a package differs from the locked one. All lists are empty if the files cannot be
+/// determined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alteration {
+    /// The files with another content.
     pub changed: Vec<String>,
+    /// The files that no longer exist.
     pub missing: Vec<String>,
-    /// Configuration that was added.
+    /// Configuration files that were added.
     pub added: Vec<String>,
 }
 
-/// Compares a package in place with its lock.
+/// Compares an installed package with its lock.
 ///
 /// # Errors
-/// [`HashError`] if it cannot be read.
+/// Returns a [`HashError`] if the package cannot be read.
 pub fn verify_module_package(directory: &Path, lock: &ModuleLock) -> Result<Verdict, HashError> {
-    // What another tool has put in place brings its repository along.
+    // A package that another tool installed includes its repository.
     let now = match &lock.directory {
         Some(name) if directory.ends_with(name) => Contents::of(directory)?,
         _ => Contents::of_others(directory)?,
@@ -53,7 +57,7 @@ pub fn verify_module_package(directory: &Path, lock: &ModuleLock) -> Result<Verd
     })
 }
 
-/// Whether a file would be read as part of a module, by its name.
+/// Returns true if a file with this name is read as part of a module.
 pub fn is_configuration(name: &str) -> bool {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|it| name.ends_with(it))
 }

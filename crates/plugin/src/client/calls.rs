@@ -1,4 +1,4 @@
-//! One method per call: request to message, message to response.
+//! One method per RPC: converts the request to its message, calls, and converts the answer back.
 
 use std::{sync::atomic::Ordering, time::SystemTime};
 
@@ -19,12 +19,13 @@ use values::{Path, Str, Value};
 use super::{Failure, GrpcProvider, Unanswered, session::LARGEST_PRIVATE};
 use crate::{diagnostics, dynamic_value, generated::tfplugin, logs::shortened};
 
-/// The years 1 to 9999, in seconds of Unix time: all that a timestamp may say.
+/// The years 1 to 9999 in seconds of Unix time, the range of a protobuf timestamp.
 const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 type Said = Vec<ProviderDiagnostic>;
 
-/// Deferral is never allowed: its answers would have to be thrown away.
+/// The client capabilities in every request. Deferral is not allowed, because this engine has no use for deferred
+/// answers.
 fn capabilities() -> Option<tfplugin::ClientCapabilities> {
     Some(tfplugin::ClientCapabilities {
         deferral_allowed: false,
@@ -62,7 +63,7 @@ impl GrpcProvider {
         }
         let config =
             self.encode("ValidateProviderConfig", &config, schemas.provider.implied_type())?;
-        // Protocol 5 sends a prepared configuration back; cores ignore it.
+        // Protocol 5 also returns a prepared configuration, which cores ignore.
         let message = tfplugin::ValidateProviderConfigRequest { config };
         let answer = self.answer(self.wire.validate_provider(message)).await?;
         Ok(self.said("ValidateProviderConfig", answer.diagnostics))
@@ -316,7 +317,7 @@ impl GrpcProvider {
         Ok(ApplyResourceChangeResponse {
             new_state,
             is_undelivered: false,
-            // The object is there, and must not be lost.
+            // The object exists even if its private data is unusable, and must not get lost.
             private: private.unwrap_or(request.planned_private),
             new_identity: keep(identity, &mut diagnostics),
             legacy_type_system: answer.legacy_type_system,
@@ -440,7 +441,7 @@ impl GrpcProvider {
         self.opening.fetch_sub(1, Ordering::SeqCst);
         let (private, private_fault) = match self.private(METHOD, &private_bytes) {
             Ok(private) => (private.unwrap_or_default(), None),
-            // Closing it may need what there is, however much that is.
+            // Closing the resource may need the private data, so keep it even if it is too large.
             Err(fault) => (private(&private_bytes), Some(fault)),
         };
         let known = result.is_ok();
@@ -460,7 +461,8 @@ impl GrpcProvider {
                 Ok(OpenEphemeralResponse { opened, diagnostics })
             }
             Err(diagnostic) => {
-                // It is open although nobody can use it, so it is closed here.
+                // The resource is open, but the answer is unusable. Close it here, because the caller gets nothing
+                // that it could close.
                 diagnostics.push(diagnostic);
                 let close = CloseEphemeralRequest { type_name: request.type_name, private };
                 diagnostics.extend(words(super::flatten(self.try_close(close).await)));
@@ -469,11 +471,12 @@ impl GrpcProvider {
         }
     }
 
-    /// Learns what an answer about an ephemeral resource holds, before anything that the provider says is passed on. Where
-    /// there is something that cannot be learned, nobody can tell secrets in its words; null is nothing.
+    /// Passes the result and the private data of an open ephemeral resource to the redactor, before any text of
+    /// the same answer is passed on. If one of them cannot be registered, secrets in the provider's texts would go
+    /// unnoticed, so the plugin is silenced. A null result holds no secret.
     fn learn(&self, result: Option<&Value>, private: &[u8]) {
         if private.len() > LARGEST_PRIVATE {
-            // To look for it in every text would take longer than anybody waits.
+            // Searching every text for so long a value would take too long.
             self.listener.silence();
         } else {
             self.listener.redact.learn_private(private);
@@ -485,7 +488,7 @@ impl GrpcProvider {
         }
     }
 
-    /// Diagnostics of which only the severity may be told.
+    /// Replaces the texts of diagnostics and keeps their severities.
     fn without_words(&self, method: &str, said: &[ProviderDiagnostic]) -> Said {
         said.iter().map(|it| self.wordless(method, it.severity)).collect()
     }
@@ -520,7 +523,7 @@ impl GrpcProvider {
         let failed = diagnostics.iter().any(ProviderDiagnostic::is_error);
         let renew_at = keep(self.renew_at(METHOD, answer.renew_at), &mut diagnostics);
         let private = match answer.private {
-            // An error's answer is often empty, and closing still needs what there was.
+            // The answer of a failed call is often empty, and closing still needs the previous private data.
             None if failed => request.private,
             new => keep(self.private(METHOD, &new.unwrap_or_default()), &mut diagnostics)
                 .unwrap_or(request.private),
@@ -570,7 +573,8 @@ impl GrpcProvider {
         Ok(result)
     }
 
-    /// The signature of a function: from the schemas, or from those that the configured provider adds.
+    /// Returns the signature of a function from the schemas, or else from the functions that the configured
+    /// provider adds.
     async fn signature(&self, name: &str) -> Result<FunctionSignature, FunctionFault> {
         let schemas = self.ready().await.map_err(|failure| fault(&failure))?;
         if let Some(signature) = schemas.functions.get(name) {
@@ -609,7 +613,7 @@ fn parameter(signature: &FunctionSignature, index: usize) -> Option<&FunctionPar
     signature.parameters.get(index).or(signature.variadic.as_ref())
 }
 
-/// Diagnostics where only one text fits.
+/// Joins the errors among diagnostics into one message, for a call that can return only one.
 fn fault(diagnostics: &[ProviderDiagnostic]) -> FunctionFault {
     let texts = diagnostics.iter().filter(|it| it.is_error()).map(|it| match it.detail.as_str() {
         "" => it.summary.clone(),
@@ -618,7 +622,7 @@ fn fault(diagnostics: &[ProviderDiagnostic]) -> FunctionFault {
     FunctionFault { argument: None, message: texts.collect::<Vec<_>>().join("\n") }
 }
 
-/// The value, or nothing and one more diagnostic.
+/// Returns the value. An error becomes one more diagnostic and `None`.
 fn keep<T>(result: Result<Option<T>, ProviderDiagnostic>, diagnostics: &mut Said) -> Option<T> {
     result.unwrap_or_else(|diagnostic| {
         diagnostics.push(diagnostic);

@@ -1,4 +1,5 @@
-//! A server whose answers keep no rule: every one of them is an error that names provider and call.
+//! Tests against a server whose answers break the rules of the protocol. Each becomes an error that names the
+//! provider and the call.
 
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +26,7 @@ use crate::{
     sink::{PluginEvent, Redact},
 };
 
-/// What the server answers with.
+/// A provider server with fixed answers.
 #[derive(Clone, Default)]
 struct Fake {
     schema: tfplugin6::GetProviderSchemaResponse,
@@ -102,7 +103,7 @@ impl tfplugin6::provider_server::Provider for Fake {
     }
 }
 
-/// Serves `fake` on a socket and attaches to it.
+/// Serves `fake` on a socket and attaches a client to it.
 async fn attach(fake: Fake) -> (GrpcProvider, tempfile::TempDir) {
     attach_with(fake, Arc::new(|text: &str| text.replace("hunter2", "***"))).await
 }
@@ -138,7 +139,7 @@ fn of(block: schema::Block) -> tfplugin6::Schema {
     tfplugin6::Schema { version: 0, block: Some(block) }
 }
 
-/// A provider with one type of each kind, made of `block`.
+/// Returns a provider with one type of each kind, all with the schema `block`.
 fn with_schema(block: schema::Block) -> Fake {
     let types = || [("fake_thing".to_owned(), of(block.clone()))].into();
     let function = tfplugin::Function {
@@ -224,7 +225,7 @@ async fn values_that_are_none_are_errors_with_provider_and_call() {
     expect![[r#"
         Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadResource with a value that cannot be understood: a map of values is required. This is a bug in the provider.
     "#]].assert_eq(&read(value(b"\xc1")).await);
-    // A map that claims four billion entries.
+    // A map whose header claims four billion entries.
     expect![[r#"
         Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).ReadResource with a value that cannot be understood: an object with 1 attributes is required. This is a bug in the provider.
     "#]].assert_eq(&read(value(b"\xdf\xff\xff\xff\xff")).await);
@@ -297,7 +298,7 @@ async fn a_status_becomes_the_diagnostic_that_cores_show() {
     "#]].assert_eq(&seen);
 }
 
-/// Replaces the text of each attribute that it learned, and whatever private bytes it learned.
+/// A redactor that replaces the text of each learned attribute, and all learned private bytes.
 #[derive(Default)]
 struct Learner(Mutex<Vec<String>>);
 
@@ -318,7 +319,7 @@ impl Redact for Learner {
     }
 }
 
-/// What the diagnostics of an open that fails say, and whether the provider is heard afterwards.
+/// Opens an ephemeral resource, which must fail, and returns the texts of the diagnostics.
 async fn open(fake: Fake) -> String {
     let (provider, _folder) = attach_with(fake, Arc::new(Learner::default())).await;
     let request = OpenEphemeralRequest { type_name: "fake_thing".into(), config: null() };

@@ -1,4 +1,4 @@
-//! A provider behind a gRPC connection.
+//! The client side: an implementation of [`Provider`] over a gRPC connection.
 
 mod calls;
 #[cfg(test)]
@@ -22,17 +22,17 @@ use values::{Str, Value};
 pub use self::session::GrpcProvider;
 pub(crate) use self::session::decode_finite;
 
-/// What a call that brought no answer leaves behind.
+/// The diagnostics of a call without a usable answer.
 type Failure = Vec<ProviderDiagnostic>;
 
-/// The same of a call that changes something.
+/// The failure of a call that changes something.
 struct Unanswered {
     diagnostics: Failure,
-    /// Whether the provider was certainly never asked.
+    /// True if the request certainly did not reach the provider.
     is_undelivered: bool,
 }
 
-/// What fails before the call.
+/// Failures before the request is sent, so it was certainly not delivered.
 impl From<Failure> for Unanswered {
     fn from(diagnostics: Failure) -> Unanswered {
         Unanswered { diagnostics, is_undelivered: true }
@@ -176,7 +176,7 @@ impl Provider for GrpcProvider {
             let private = request.private.clone();
             self.try_renew(request).await.unwrap_or_else(|diagnostics| RenewEphemeralResponse {
                 renew_at: None,
-                // Closing still needs it.
+                // Closing the resource still needs the private data.
                 private,
                 diagnostics,
             })

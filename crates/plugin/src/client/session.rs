@@ -1,4 +1,4 @@
-//! The connection of one provider, its schemas, and what every call does before and after.
+//! The session with one provider: its connection and schemas, and the steps before and after every call.
 
 use std::{
     collections::BTreeMap,
@@ -38,30 +38,31 @@ use crate::{
 const SCHEMA: &str = "GetProviderSchema";
 const FUNCTIONS: &str = "GetFunctions";
 
-/// More private data than this is refused: it is held with the plan and the state, and searched for secrets. What real
-/// providers keep is a few kilobytes.
+/// The size limit for private data. It is kept with the plan and the state and searched for secrets, so larger
+/// data is refused. Real providers keep a few kilobytes.
 pub(super) const LARGEST_PRIVATE: usize = 16 << 20;
 
-/// How long connecting to a provider that somebody else runs may take.
+/// The timeout for connecting to a provider that another program runs.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A provider in a process, ours or (reattached) somebody else's.
+/// A provider in another process: one that this process started, or a reattached one.
 pub struct GrpcProvider {
     pub(super) wire: Wire,
     pub(super) listener: Listener,
     process: Option<PluginProcess>,
-    /// Schemas from a cache, which spare reading them from the process.
+    /// Schemas from a cache. They spare reading the schemas from the process.
     known: Option<Arc<ProviderSchemas>>,
     schemas: OnceCell<Arc<ProviderSchemas>>,
-    /// What the process says of its own configuration, where it was asked although that is known.
+    /// The configuration schema that the process itself reports, if it was asked although `known` is set.
     pub(super) configuration: OnceCell<Arc<Schema>>,
     functions: OnceCell<Arc<BTreeMap<Str, FunctionSignature>>>,
-    /// How many ephemeral resources it was asked to open and has not answered for. One whose process ended stays counted.
+    /// The number of `OpenEphemeralResource` calls without an answer. A call that failed stays counted.
     pub(super) opening: AtomicUsize,
 }
 
 impl GrpcProvider {
-    /// The provider in `process`. `known` are its schemas if they are at hand, read from the same executable.
+    /// Creates a client for the provider in `process`. `known` are its schemas if they are in the cache, read from
+    /// the same executable.
     #[must_use]
     pub fn new(process: PluginProcess, known: Option<Arc<ProviderSchemas>>) -> Self {
         Self {
@@ -76,10 +77,11 @@ impl GrpcProvider {
         }
     }
 
-    /// Connects to a provider that somebody else runs; closing it leaves its process alone. `known` is as for [`Self::new`].
+    /// Connects to a provider that another program runs. Closing the client leaves that process alone. `known` has
+    /// the same meaning as for [`Self::new`].
     ///
     /// # Errors
-    /// [`LaunchError::Connect`] or [`LaunchError::Timeout`].
+    /// Returns [`LaunchError::Connect`] or [`LaunchError::Timeout`].
     pub async fn attach(
         reattach: &Reattach,
         name: impl Into<String>,
@@ -112,7 +114,7 @@ impl GrpcProvider {
         })
     }
 
-    /// The protocol version that is spoken.
+    /// The protocol version of this connection.
     #[must_use]
     pub fn protocol(&self) -> ProtocolVersion {
         match self.wire {
@@ -121,7 +123,7 @@ impl GrpcProvider {
         }
     }
 
-    /// The process; none where the provider was reattached.
+    /// The process of the provider, or `None` if the provider was reattached.
     #[must_use]
     pub fn process(&self) -> Option<&PluginProcess> {
         self.process.as_ref()
@@ -133,8 +135,9 @@ impl GrpcProvider {
         }
     }
 
-    /// The schemas; every call but stopping begins here, because some providers build their routing in the call for the
-    /// schemas and must see it once in each process, unless they say otherwise.
+    /// Returns the schemas. Every call except stopping begins here: some providers set up their routing while they
+    /// answer the call for their schemas, and so must receive it once in each process, unless
+    /// `get_provider_schema_optional` is set.
     pub(super) async fn ready(&self) -> Result<Arc<ProviderSchemas>, Failure> {
         let schemas = self.schemas.get_or_try_init(|| async {
             match &self.known {
@@ -145,7 +148,8 @@ impl GrpcProvider {
                     let has_identities = known.identity_types().next().is_some();
                     let asked = self.fetch_schemas(has_identities).await?;
                     self.refuse_others(known, &asked)?;
-                    // What it requires depends on its environment, so that of this very process counts.
+                    // The required provider arguments depend on the environment of the process, so use the answer
+                    // of this process.
                     let _ = self.configuration.set(asked.provider);
                     Ok(Arc::clone(known))
                 }
@@ -165,8 +169,9 @@ impl GrpcProvider {
         schema_read::schemas(answer, identities).map_err(|fault| self.unusable(SCHEMA, &fault))
     }
 
-    /// Everything was worked out with the schemas that are known: with others, values would be sent in another form, and
-    /// kept where they must not be.
+    /// Returns an error if the schemas of the process differ from the cached ones. All analysis used the cached
+    /// schemas: with different ones, values would be encoded differently, and secrets could be written to the
+    /// state.
     fn refuse_others(
         &self,
         known: &ProviderSchemas,
@@ -193,7 +198,7 @@ impl GrpcProvider {
                 self.refuse_errors("GetResourceIdentitySchemas", answer.diagnostics)?;
                 Ok(answer.identity_schemas)
             }
-            // A provider without identities need not know the call.
+            // A provider without identities may not implement this call.
             Err(failure) if failure.is_unimplemented() => Ok(BTreeMap::new()),
             Err(failure) => Err(self.failed(&failure).await),
         }
@@ -218,7 +223,7 @@ impl GrpcProvider {
         vec![ProviderDiagnostic::error("Failed to load plugin schemas", detail)]
     }
 
-    /// The functions of the schema and those that the configured provider adds.
+    /// The functions of the schema together with those that the configured provider adds.
     pub(super) async fn all_functions(
         &self,
     ) -> Result<Arc<BTreeMap<Str, FunctionSignature>>, Failure> {
@@ -246,7 +251,7 @@ impl GrpcProvider {
         self.listener.redact.redact(text)
     }
 
-    /// The provider's diagnostics in an answer.
+    /// Reads the diagnostics in an answer, redacted.
     pub(super) fn said(
         &self,
         method: &str,
@@ -256,7 +261,7 @@ impl GrpcProvider {
         diagnostics::read_all(messages, &*self.listener.redact, &self.listener.name, &call)
     }
 
-    /// The answer to a call; without one, a diagnostic that says why there is none.
+    /// Awaits the answer to a call. A call without an answer becomes a diagnostic that gives the reason.
     pub(super) async fn answer<T>(
         &self,
         call: impl Future<Output = Result<T, RpcFailure>>,
@@ -275,7 +280,8 @@ impl GrpcProvider {
             && let Some(death) = process.death().await
         {
             detail.push_str(&format!(" Its process has ended ({}).", death.status));
-            // What it says may quote what was being opened, which nobody knows.
+            // The panic text may quote the result that was being opened, and the redactor does not have that
+            // result yet.
             if !death.panic.is_empty() && !self.is_opening() && !self.listener.is_silenced() {
                 let panic = self.clean(&death.panic.join("\n"));
                 detail.push_str(&format!(
@@ -290,7 +296,7 @@ impl GrpcProvider {
         self.opening.load(Ordering::SeqCst) > 0
     }
 
-    /// No call allows a provider to put its answer off, so one that does has none.
+    /// Returns an error if the answer is deferred. No request allows deferral.
     pub(super) fn refuse_deferral(
         &self,
         method: &str,
@@ -311,7 +317,7 @@ impl GrpcProvider {
         Err(ProviderDiagnostic::error("Provider deferred an operation", detail))
     }
 
-    /// What a provider keeps beside an object; what is too much for that is an error, and nothing is kept.
+    /// Reads a provider's private data. Data beyond [`LARGEST_PRIVATE`] is an error and is not kept.
     pub(super) fn private(
         &self,
         method: &str,
@@ -330,7 +336,7 @@ impl GrpcProvider {
         Err(ProviderDiagnostic::error("Too much private data", detail))
     }
 
-    /// A type that is not in the provider's schemas, in a call about it.
+    /// Returns the schema of a type, or an error if the provider does not have that type.
     pub(super) fn find(
         &self,
         schema: Option<Arc<Schema>>,
@@ -344,7 +350,7 @@ impl GrpcProvider {
         })
     }
 
-    /// A value for a request.
+    /// Encodes a value for a request.
     pub(super) fn encode(
         &self,
         method: &str,
@@ -367,7 +373,8 @@ impl GrpcProvider {
         message.map(Some).map_err(|error| self.unsendable(method, &error))
     }
 
-    /// The `provider_meta` of a request: left out where the provider has no schema for it, else a value or null.
+    /// Encodes the `provider_meta` of a request. `None` if the provider has no schema for it; a missing value is
+    /// sent as null.
     pub(super) fn encode_meta(
         &self,
         method: &str,
@@ -389,7 +396,7 @@ impl GrpcProvider {
         vec![ProviderDiagnostic::error("Invalid value for provider", self.clean(&detail))]
     }
 
-    /// A value of an answer.
+    /// Decodes a value in an answer.
     pub(super) fn decode(
         &self,
         method: &str,
@@ -399,7 +406,8 @@ impl GrpcProvider {
         decode_finite(message, ty).map_err(|error| self.undecodable(method, &error))
     }
 
-    /// The same for what is, or may be, ephemeral: where the value is at fault, keys of maps are part of the secret.
+    /// Decodes a value that is or may be ephemeral. The path in an error names only attributes of the type, because map
+    /// keys and set elements are values and may be secret.
     pub(super) fn decode_ephemeral(
         &self,
         method: &str,
@@ -423,7 +431,7 @@ impl GrpcProvider {
         Ok((!value.is_null()).then_some(value))
     }
 
-    /// What is wrong with an answer that cannot be understood.
+    /// The error for an answer that cannot be decoded.
     pub(super) fn undecodable(&self, method: &str, error: &dyn fmt::Display) -> ProviderDiagnostic {
         let detail = format!(
             "The provider {} answered {} with a value that cannot be understood: {error}. This is a bug in the provider.",
@@ -433,7 +441,8 @@ impl GrpcProvider {
         ProviderDiagnostic::error("Invalid provider response", self.clean(&detail))
     }
 
-    /// What stands for words of the provider that may quote a secret which no redactor knows.
+    /// The diagnostic that replaces a provider's own text if that text may quote a secret that the redactor does
+    /// not have.
     pub(super) fn wordless(&self, method: &str, severity: Severity) -> ProviderDiagnostic {
         let detail = format!(
             "The provider {} says something about {} that is not shown: it may quote the value that it opened, which cannot be \
@@ -445,7 +454,7 @@ impl GrpcProvider {
         ProviderDiagnostic { severity, ..ProviderDiagnostic::error(summary, detail) }
     }
 
-    /// A state of an answer; write-only values in it are errors and do not get any further.
+    /// Decodes a state in an answer. Each write-only value in it becomes an error and is replaced by null.
     pub(super) fn decode_state(
         &self,
         method: &str,
@@ -478,8 +487,8 @@ impl GrpcProvider {
     }
 }
 
-/// A value that a state can keep: none has a place for an infinite number, so a provider that answers with one would
-/// keep the whole state from being written.
+/// Decodes a value that a state can hold. Infinite numbers are refused: the state format cannot represent them, so
+/// one of them would make writing the whole state fail.
 pub(crate) fn decode_finite(
     message: Option<&DynamicValue>,
     ty: &Type,

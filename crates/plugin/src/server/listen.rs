@@ -1,4 +1,4 @@
-//! Connections of a core, with TLS where it asked for it.
+//! The connections that a core opens, with TLS if the core asked for it.
 
 use std::{
     io,
@@ -17,10 +17,11 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
-/// How long a TLS handshake may take; a peer that hangs in it must not hold up others.
+/// The timeout of a TLS handshake. A peer that never finishes one must not occupy the server.
 const TLS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The stream of connections. Ones that fail in TLS are dropped: they are not our core's.
+/// Returns the stream of connections. A connection whose TLS handshake fails is dropped, because it does not come
+/// from the core.
 pub(super) fn incoming(
     listener: UnixListener,
     tls: Option<TlsAcceptor>,

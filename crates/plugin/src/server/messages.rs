@@ -1,4 +1,4 @@
-//! Parts of messages that many calls share, and answers that say that a call failed.
+//! Message parts that many calls share, and answers that report a failed call.
 
 use std::time::SystemTime;
 
@@ -12,10 +12,10 @@ use crate::{
     generated::tfplugin::{self, DynamicValue, ResourceIdentityData},
 };
 
-/// What an implementation or a malformed request prevents.
+/// The diagnostics of a call that the implementation or a malformed request made fail.
 pub(super) type Failure = Vec<ProviderDiagnostic>;
 
-/// An answer that can carry diagnostics and nothing else.
+/// An answer message that can consist of diagnostics only.
 pub(super) trait Answer: Default {
     fn saying(diagnostics: Failure) -> Self;
 }
@@ -60,7 +60,7 @@ pub(super) fn read(message: Option<&DynamicValue>, ty: &Type) -> Result<Value, F
     })
 }
 
-/// An answer's value; null, not nothing, where there is none.
+/// Encodes a value of an answer. A missing value is encoded as null, not left out.
 pub(super) fn write(
     about: &About,
     value: Option<&Value>,
@@ -71,7 +71,7 @@ pub(super) fn write(
     message.map(Some).map_err(|error| about.unwritable(error.without_keys(ty)))
 }
 
-/// What an answer is about, for its errors: the call, and the type whose name says which provider it is of.
+/// The call and the resource type of an answer, for its errors. The type name shows the provider.
 pub(super) struct About {
     call: &'static str,
     type_name: String,

@@ -1,4 +1,4 @@
-//! The plugin's side: serves a [`Provider`] over go-plugin, under this program as well as under `tofu` and `terraform`.
+//! The server side: serves a [`Provider`] over go-plugin, to this program as well as to `tofu` and `terraform`.
 
 mod listen;
 mod messages;
@@ -42,17 +42,18 @@ use crate::{
     tls::Identity,
 };
 
-/// Limit of a message in both directions, that of the Go SDKs.
+/// The size limit of a message in both directions, as in the Go SDKs.
 const LARGEST_MESSAGE: usize = 256 << 20;
-/// How long calls in flight may take after the core asked for the end; it kills after two seconds.
+/// The time that calls in progress get to finish after the core asked for the shutdown. The core kills the plugin
+/// after two seconds.
 const LAST_CALLS: Duration = Duration::from_millis(1000);
-/// How often it is looked whether another process is our parent, where nothing is heard of the end of the core's pipe.
+/// The interval of checks for another parent process, for cores whose end does not close stdout's pipe.
 const PARENT_CHECK: Duration = Duration::from_secs(1);
 
-/// Why a provider could not be served, or stopped being served.
+/// An error that prevented serving a provider or stopped it.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Nobody but a person started this program. The caller prints this on stderr and exits with status 1.
+    /// A person started this program, not a core. The caller prints this on stderr and exits with status 1.
     #[error(
         "This binary is a plugin. These are not meant to be executed directly.\nPlease execute the program that consumes these \
          plugins, which will\nload any plugins automatically"
@@ -70,21 +71,24 @@ pub enum ServeError {
     Transport(String),
 }
 
-/// Serves `provider` to the core that started this process; returns when the core asks for the end.
+/// Serves `provider` to the core that started this process. Returns when the core asks for the shutdown or has
+/// ended.
 ///
-/// Prints the handshake line on stdout: nothing may be printed there before. Protocol 6 is served, or 5 to a core that
-/// knows no other if no schema has nested attributes. SIGINT is ignored, because Ctrl-C goes to the whole process group
-/// and the core decides what ends. stdin is not looked at: it is the user's terminal. A core that dies without a word is
-/// noticed at once by the end of the pipe that stdout is, which a core holds as long as it lives, also one that started us
-/// through another process; and after a second by our having another parent.
+/// Prints the handshake line on stdout; the caller must not print anything before. Serves protocol 6, or protocol
+/// 5 if the core supports only that and no schema has nested attributes. SIGINT is ignored, because Ctrl-C reaches
+/// the whole process group and the core decides what ends. stdin is not read: it may be the user's terminal.
+///
+/// A core that dies is noticed at once, because its end of the stdout pipe closes, even if it started this process
+/// through another one. In addition, a change of the parent process is noticed within a second.
 ///
 /// # Errors
-/// [`ServeError::NotAPlugin`] without the magic cookie; else what prevents listening.
+/// Returns [`ServeError::NotAPlugin`] without the magic cookie, else the error that prevents listening.
 pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     if env::var(protocol::MAGIC_COOKIE_KEY).as_deref() != Ok(protocol::MAGIC_COOKIE_VALUE) {
         return Err(ServeError::NotAPlugin);
     }
-    // Before anything is announced: a core that has ended by now reads nothing, and that is an error then.
+    // Watch the core before announcing the address: a core that ends in between would not read the line, which is
+    // an error.
     let end_of_core = end_of_core();
     let _ignored = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
     let service = Arc::new(Service::new(provider));
@@ -104,12 +108,12 @@ pub async fn serve(provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     }
 }
 
-/// Serves `provider` to any core that reattaches, without TLS, until SIGINT.
+/// Serves `provider` to every core that reattaches, without TLS, until SIGINT.
 ///
 /// Prints the value of `TF_REATTACH_PROVIDERS` on stdout, with `address` as the provider's source address.
 ///
 /// # Errors
-/// What prevents listening.
+/// Returns the error that prevents listening.
 pub async fn serve_debug(provider: Arc<dyn Provider>, address: &str) -> Result<(), ServeError> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(ServeError::Signals)?;
     let service = Arc::new(Service::new(provider));
@@ -125,7 +129,8 @@ pub async fn serve_debug(provider: Arc<dyn Provider>, address: &str) -> Result<(
     }
 }
 
-/// The highest version that both sides know; our lowest where the core names none of ours, as go-plugin does.
+/// Chooses the highest version that both sides support. If the core offers none of them, chooses the lowest
+/// version that the schemas allow, as go-plugin does.
 fn choose_version(offered: &str, fits_v5: bool) -> ProtocolVersion {
     let offered: Vec<_> =
         offered.split(',').filter_map(|it| ProtocolVersion::parse(it.trim())).collect();
@@ -149,18 +154,18 @@ fn announce(line: &str) -> Result<(), ServeError> {
     writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(ServeError::Announce)
 }
 
-/// The file of a listening socket; it goes with this.
+/// The file of a listening socket. Dropping this removes the file.
 struct Socket {
     path: PathBuf,
 }
 
 impl Socket {
-    /// Binds a socket of a new name where the core wants it, else in the temporary folder.
+    /// Binds a socket with a new name in the directory that the core asks for, or else in the temporary directory.
     fn bind() -> Result<(UnixListener, Self), ServeError> {
         let folder = env::var_os(protocol::SOCKET_DIR_KEY).filter(|it| !it.is_empty());
         let folder = folder.map_or_else(env::temp_dir, PathBuf::from);
-        // The name is short: a socket's path has about a hundred bytes. A stale file of an earlier process with our
-        // id is in nobody's use.
+        // The name is short, because a socket path is limited to about a hundred bytes. A file with the id of this
+        // process is stale: it comes from an earlier process.
         let path = folder.join(format!("plugin{}", std::process::id()));
         remove_socket(&path);
         let listener = UnixListener::bind(&path)
@@ -175,7 +180,7 @@ impl Drop for Socket {
     }
 }
 
-/// Serves until the core calls Shutdown.
+/// Serves until the core calls `Shutdown`.
 async fn run(
     service: Arc<Service>,
     version: ProtocolVersion,
@@ -217,7 +222,7 @@ async fn run(
     }
 }
 
-/// Returns when the process that started us has ended: then nobody reads our stdout, or another process is our parent.
+/// Returns when the core has ended: the reader of stdout is gone, or the parent process is a different one.
 fn end_of_core() -> impl Future<Output = ()> {
     let core = rustix::process::getppid();
     let (ended, end) = oneshot::channel();
@@ -225,7 +230,7 @@ fn end_of_core() -> impl Future<Output = ()> {
         let stdout = io::stdout();
         let pause = Timespec { tv_sec: PARENT_CHECK.as_secs() as i64, tv_nsec: 0 };
         while rustix::process::getppid() == core {
-            // Nothing is asked for, so only an error or the end of the other side is heard.
+            // No events are requested, so `poll` returns only for errors and for the end of the other side.
             let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
             if poll(&mut polled, Some(&pause)).is_ok_and(|count| count > 0) {
                 break;
@@ -235,7 +240,7 @@ fn end_of_core() -> impl Future<Output = ()> {
     };
     let thread = std::thread::Builder::new().name("core".to_owned()).spawn(watch);
     async move {
-        // Without the thread, the core's call of Shutdown is what ends us.
+        // Without the thread, only the core's call of `Shutdown` ends this process.
         if thread.is_err() || end.await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -254,8 +259,8 @@ impl GrpcController for Controller {
     }
 }
 
-/// The stream of what this process prints: nothing, because stdout and stderr stay what they are. It is held open to
-/// the end, because cores log a warning when it is missing.
+/// The stream of this process's output. It stays empty, because stdout and stderr are not redirected, and open
+/// until the end, because cores log a warning if it is missing.
 struct Stdio {
     stopped: watch::Receiver<bool>,
 }

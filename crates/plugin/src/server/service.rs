@@ -1,4 +1,4 @@
-//! A provider asked in messages: request to call, answer to message.
+//! The RPCs of a provider: converts each request to a call of the [`Provider`], and its result to the answer.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// A provider, asked in messages.
+/// A provider that answers messages.
 pub(super) struct Service {
     provider: Arc<dyn Provider>,
     schemas: OnceCell<Arc<ProviderSchemas>>,
@@ -39,7 +39,7 @@ impl Service {
         Self { provider, schemas: OnceCell::new() }
     }
 
-    /// Whether protocol 5 can say the schemas.
+    /// Returns true if protocol 5 can represent the schemas.
     pub(super) async fn fits_v5(&self) -> bool {
         let schemas = self.schemas().await;
         schemas.is_ok_and(|it| {
@@ -106,7 +106,7 @@ impl Service {
             Ok(self.provider.validate_provider_config(config).await)
         };
         match answer.await {
-            // Protocol 5 wants a configuration back; cores ignore which.
+            // Protocol 5 requires a configuration in the answer, which cores ignore.
             Ok(diagnostics) => tfplugin::ValidateProviderConfigResponse {
                 prepared_config: request.config,
                 diagnostics: diagnostics::write_all(diagnostics),
@@ -255,7 +255,7 @@ impl Service {
         let answer = answer.await;
         let new_state = match &answer.new_state {
             Some(value) => write(&about, Some(value), schema.implied_type())?,
-            // Nothing was learned.
+            // The provider gave no new state, so the current one stays.
             None => request.current_state,
         };
         Ok(tfplugin::ReadResourceResponse {
@@ -313,7 +313,8 @@ impl Service {
         let prior_state = request.prior_state.clone();
         self.try_apply(request).await.unwrap_or_else(|diagnostics| {
             tfplugin::ApplyResourceChangeResponse {
-                // Without an answer there was no change; an empty state would make the core forget the object.
+                // The provider was not called or gave no answer, so nothing changed. An empty state would make the
+                // core forget the object.
                 new_state: prior_state,
                 ..Answer::saying(diagnostics)
             }

@@ -1,4 +1,4 @@
-//! The gRPC services of both protocol versions: which method of [`Service`] answers which call.
+//! The gRPC services of both protocol versions, which forward each call to a method of [`Service`].
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -10,12 +10,12 @@ use crate::{
     server::service::Service,
 };
 
-/// Protocol 5.
+/// The service of protocol 5.
 pub(super) struct V5(pub(super) Arc<Service>);
-/// Protocol 6.
+/// The service of protocol 6.
 pub(super) struct V6(pub(super) Arc<Service>);
 
-/// Writes the service of one version: which method of [`Service`] answers which call.
+/// Implements the service of one version; each line maps a call to a method of [`Service`].
 macro_rules! serve {
     ($version:ident $package:ident $schema:ident {
         $($rpc:ident $method:ident $request:ident $response:ident;)*
@@ -85,9 +85,10 @@ serve! { V6 tfplugin6 get_provider_schema {
     stop_provider stop StopProviderRequest StopProviderResponse;
 }}
 
-/// Runs a call; a panic in it becomes a status, for a lost stream would be taken for a crash of the whole plugin.
+/// Runs a call. A panic in it becomes a status: if it closed the stream, the core would report a crash of the
+/// whole plugin.
 async fn guarded<T>(call: &str, answer: impl Future<Output = T>) -> Result<T, Status> {
-    // What a panic leaves half done belongs to the provider, which has to bear later calls like after any error.
+    // The provider may be in an inconsistent state after a panic. It has to handle later calls as after any error.
     AssertUnwindSafe(answer)
         .catch_unwind()
         .await

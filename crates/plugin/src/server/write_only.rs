@@ -1,10 +1,10 @@
-//! Write-only values of a core that does not know what they are.
+//! Refuses write-only values from a core that does not support write-only attributes.
 
 use provider::{ProviderDiagnostic, Schema, ValidateRequest, write_only_paths};
 use values::Value;
 
-/// One error for each write-only attribute that is set: a core that did not say that it knows them would write their
-/// values into its state.
+/// Returns one error for each write-only attribute that is set. A core that does not announce support for
+/// write-only attributes would write their values to its state.
 pub(super) fn refusals(request: &ValidateRequest, schema: &Schema) -> Vec<ProviderDiagnostic> {
     let paths = write_only_paths(&request.config, schema.block()).into_iter();
     let set =

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::{leftovers, process::remove_socket};
 
-/// A process that runs, or is about to.
+/// A process that is running or about to start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    /// The value of the variable that it and its children have.
+    /// The mark that the process and its descendants have in their environment.
     pub(super) mark: String,
-    /// The name that people know it by, such as a provider's source address.
+    /// The name for messages, such as a provider's source address.
     pub(super) name: String,
     leads_group: bool,
     pub(super) identity: Option<Identity>,
@@ -27,9 +27,9 @@ pub(super) struct Entry {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Identity {
     id: i32,
-    /// When it was started, in whatever words the system has for it.
+    /// The start time in the system's own format.
     started: String,
-    /// The programs that it was, in order.
+    /// The programs that the process has run, in order.
     programs: Vec<String>,
 }
 
@@ -39,12 +39,12 @@ impl Identity {
         Some(Identity { id, started: system::started(id)?, programs })
     }
 
-    /// Returns true if the process that this was made of runs: the ID could be another's by now.
+    /// Returns true if the recorded process is running. Another process may have its ID by now.
     fn is_there(&self) -> bool {
         system::started(self.id).is_some_and(|it| it == self.started)
     }
 
-    /// Returns true if the process is there and runs a program that was recorded for it. For a list that was read from a file.
+    /// Returns true if the process is running and its program is one of the recorded ones. For a list from a file.
     fn is_there_as_recorded(&self) -> bool {
         let is_known = |program: String| self.programs.contains(&program);
         self.is_there() && system::program(self.id).is_some_and(is_known)
@@ -61,14 +61,14 @@ impl Entry {
         self.identity = id.and_then(|it| i32::try_from(it).ok()).and_then(Identity::of);
     }
 
-    /// Adds the program that the process is now.
+    /// Adds the program that the process runs now.
     pub(super) fn became(&mut self) {
         let Some(identity) = &mut self.identity else { return };
         let program = system::program(identity.id);
         identity.programs.extend(program.filter(|it| !identity.programs.contains(it)));
     }
 
-    /// The line that tells of this, with its end.
+    /// The line for this process in the list, with its newline.
     pub(super) fn line(&self) -> String {
         let identity = self.identity.as_ref();
         let line = json!({
@@ -99,12 +99,12 @@ impl Entry {
     }
 }
 
-/// The line that takes a process off the list.
+/// The line that removes a process from the list.
 pub(super) fn ended_line(mark: &str) -> String {
     format!("{}\n", json!({ "ended": mark }))
 }
 
-/// Reads one line into a list. One that is torn or damaged changes nothing.
+/// Applies one line to a list. A truncated or damaged line changes nothing.
 pub(super) fn read_line(running: &mut BTreeMap<String, Entry>, line: &str) {
     let Ok(line) = serde_json::from_str::<Value>(line) else { return };
     if let Some(mark) = line["ended"].as_str() {
@@ -114,7 +114,7 @@ pub(super) fn read_line(running: &mut BTreeMap<String, Entry>, line: &str) {
     }
 }
 
-/// Kills processes that this run, or the one whose supervisor this is, has started. Returns whether there was one.
+/// Kills processes that this run has started, or, in the supervisor, its parent. Returns true if one was running.
 pub(super) fn kill(entries: &[Entry]) -> bool {
     if entries.is_empty() {
         return false;
@@ -129,10 +129,10 @@ pub(super) fn kill(entries: &[Entry]) -> bool {
     killed | leftovers::kill_marked(&marks)
 }
 
-/// Kills a process of a list that was read from a file. Returns whether there was one.
+/// Kills a process of a list that was read from a file. Returns true if it was running.
 pub(super) fn kill_recorded(entry: &Entry) -> bool {
     let identity = entry.identity.as_ref().filter(|it| {
-        // The mark is the better proof, where it can be read.
+        // The mark is the better proof, if the environment can be read.
         it.is_there_as_recorded() && leftovers::bears(it.id, &entry.mark) != Some(false)
     });
     let killed = identity.is_some_and(|it| kill_identified(it, entry.leads_group));
@@ -143,7 +143,7 @@ pub(super) fn kill_recorded(entry: &Entry) -> bool {
     killed
 }
 
-/// Removes the socket of a process that was killed.
+/// Removes the socket of a killed process.
 pub(super) fn remove_socket_of(entry: &Entry) {
     if let Some(socket) = &entry.socket {
         remove_socket(socket);
@@ -158,23 +158,25 @@ fn kill_identified(identity: &Identity, leads_group: bool) -> bool {
     kill_process(process, Signal::KILL).is_ok()
 }
 
-/// How the system knows its processes.
+/// Process queries of Linux.
 #[cfg(target_os = "linux")]
 mod system {
     use super::fs;
 
-    /// When a process was started: ticks since a boot, and which boot. `None` if there is no such process, or only a zombie.
+    /// The start time of a process: the ticks since the boot, and the id of the boot. `None` if there is no such
+    /// process, or only a zombie.
     pub(super) fn started(id: i32) -> Option<String> {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        // The name of the program is in brackets and may hold any character.
+        // The name of the program is in brackets and may contain any character.
         let (_, fields) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let (state, ticks) = (fields.first()?, fields.get(19)?);
         (!matches!(*state, "Z" | "X")).then(|| format!("{} {ticks}", boot.trim()))
     }
 
-    /// The program that a process runs. Where that may not be read (a process that cannot be dumped), its first argument.
+    /// The program that a process runs. If its link cannot be read, as for a process that cannot be dumped, its
+    /// first argument.
     pub(super) fn program(id: i32) -> Option<String> {
         let link = fs::read_link(format!("/proc/{id}/exe")).ok();
         if let Some(path) = link.as_ref().and_then(|it| it.to_str()) {
@@ -186,12 +188,12 @@ mod system {
     }
 }
 
-/// How the system knows its processes.
+/// Process queries of other systems.
 #[cfg(not(target_os = "linux"))]
 mod system {
     use std::process::Command;
 
-    /// When a process was started. `None` if there is no such process.
+    /// The start time of a process. `None` if there is no such process.
     pub(super) fn started(id: i32) -> Option<String> {
         ask(id, "lstart=")
     }

@@ -1,17 +1,19 @@
-//! Processes that this one starts end with it, whatever it dies of.
+//! Supervision of child processes: they end with this process, however it dies.
 //!
 //! ```text
-//!   Mayfly ──pipe──► supervisor     told of each process before it starts and after it ended; the closed pipe means that
-//!     │                             Mayfly is dead, and then it kills every process that is still on its list
-//!     ├──file──► record             the same lines in the data directory, for the next run: if the supervisor died as well
+//!   Mayfly ──pipe──► supervisor     gets the start and the end of each process; the closed pipe means that Mayfly
+//!     │                             is dead, and then it kills every process that is still on its list
+//!     ├──file──► record             the same lines in the data directory, in case the supervisor dies as well
 //!     └──start─► plugin, command    on Linux with the parent-death signal, which needs neither
 //! ```
 //!
-//! Start reading at [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the next run), `entry.rs` (what is
-//! told of a process, and how it is identified and killed), `starter.rs` (the parent-death signal).
+//! Start reading at [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the next run),
+//! `entry.rs` (the description of a process, and how it is identified and killed), `starter.rs` (the parent-death
+//! signal).
 //!
-//! The supervisor is this program in a hidden mode, in a session of its own, so that neither a terminal nor a signal to the
-//! process group reaches it. It starts with the first process and is one for all of them.
+//! The supervisor is this program in a hidden mode, in a session of its own, so that neither the terminal nor a
+//! signal to the process group reaches it. It starts with the first process, and one supervisor serves all
+//! processes.
 //!
 //! **Invariant:** a process is on the list before it exists, and until it and its children have ended.
 //! **Invariant:** a process ID alone never decides what is killed: the start time must be the recorded one, too.
@@ -35,14 +37,14 @@ pub(crate) use self::starter::{refused, spawn, through_starter};
 use self::{entry::Entry, records::Record};
 use crate::leftovers::{self, Mark};
 
-/// The argument that makes this program the supervisor.
+/// The argument that selects the supervisor mode.
 const SUPERVISE: &str = "supervise-processes";
-/// The argument that makes this program set the parent-death signal and become the program that follows.
+/// The argument that makes this program set the parent-death signal and then run the program that follows.
 const START: &str = "start-process";
 
-/// How the processes of this one are supervised.
+/// The settings for the supervision of child processes.
 pub struct Supervision {
-    /// This program, which must call [`hidden_mode`] before anything else.
+    /// The path of this program, which must call [`hidden_mode`] before anything else.
     pub executable: PathBuf,
     /// The directory for the record that the next run reads.
     pub records: PathBuf,
@@ -52,18 +54,19 @@ pub struct Supervision {
 pub enum HiddenMode {
     /// No hidden mode: an ordinary run.
     None,
-    /// The work is done.
+    /// A hidden mode that has finished.
     Done(ExitCode),
     /// An ordinary run with these arguments, with the parent-death signal set.
     Run(Vec<OsString>),
 }
 
-/// Supervises every process that is started from now on. Without this call nothing is supervised.
+/// Enables the supervision of all processes that are started from now on. Without this call, nothing is
+/// supervised.
 pub fn supervise(supervision: Supervision) {
     lock().supervision = Some(supervision);
 }
 
-/// Runs the modes in which this program starts itself. To be called first, before threads are started.
+/// Runs the hidden modes in which this program starts itself. Call it first, before threads are started.
 #[must_use]
 pub fn hidden_mode(arguments: &[OsString]) -> HiddenMode {
     match arguments {
@@ -75,8 +78,8 @@ pub fn hidden_mode(arguments: &[OsString]) -> HiddenMode {
     }
 }
 
-/// Kills everything that is on the list, at once and without waiting, and removes the record. The supervisor looks again when
-/// this process has ended.
+/// Kills every process on the list, at once and without waiting, and removes the record. The supervisor checks the
+/// list again when this process has ended.
 pub(crate) fn kill_all() {
     let mut roster = lock();
     let running: Vec<Entry> = roster.running.values().cloned().collect();
@@ -87,7 +90,7 @@ pub(crate) fn kill_all() {
     roster.has_no_record = true;
 }
 
-/// Where this program is, if processes are to be started through it.
+/// The path of this program, if processes are to be started through it.
 pub(crate) fn starter() -> Option<PathBuf> {
     lock().supervision.as_ref().map(|it| it.executable.clone())
 }
@@ -104,18 +107,18 @@ fn lock() -> MutexGuard<'static, Roster> {
     ROSTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The list of processes, and where it is told.
+/// The list of processes, with the supervisor and the record that receive its changes.
 struct Roster {
     supervision: Option<Supervision>,
     supervisor: Option<(Child, ChildStdin)>,
     record: Option<Record>,
-    /// The record cannot be written: the directory is read-only, or has no locks.
+    /// True if the record cannot be written, because the directory is read-only or has no locks.
     has_no_record: bool,
     running: BTreeMap<String, Entry>,
 }
 
 impl Roster {
-    /// Tells the supervisor and the record of a change.
+    /// Sends a change to the supervisor and the record. Restarts the supervisor if it has ended.
     fn tell(&mut self, line: &str) {
         let Some(supervision) = &self.supervision else { return };
         if self.record.is_none() && !self.has_no_record {
@@ -134,14 +137,15 @@ impl Roster {
         }
     }
 
-    /// Starts a supervisor, also in place of one that was killed, and tells it everything.
+    /// Starts a supervisor, also to replace one that was killed, and sends it the whole list.
     fn start_supervisor(&mut self) {
         if let Some((mut dead, pipe)) = self.supervisor.take() {
             drop(pipe);
             let _reaped = dead.try_wait();
         }
         let Some(supervision) = &self.supervision else { return };
-        // Nothing of the environment: it may hold secrets, and a mark in it would make the supervisor one of the killed.
+        // Start with an empty environment: this one may hold secrets, and with a mark in it the supervisor would be
+        // killed, too.
         let started = Command::new(&supervision.executable)
             .arg(SUPERVISE)
             .env_clear()
@@ -158,14 +162,15 @@ impl Roster {
     }
 }
 
-/// A process on the list. Dropping this takes it off: the process and its children must have ended then.
+/// The entry of a process on the list. Dropping this removes the entry: the process and its children must have
+/// ended by then.
 pub struct Registration {
     mark: Mark,
 }
 
 impl Registration {
-    /// Puts a process on the list that is about to start. `name` is shown to people, such as a provider's source address.
-    /// `leads_group`: it and its children have a process group of their own.
+    /// Adds a process that is about to start. `name` is shown to users, such as a provider's source address.
+    /// `leads_group` is true if the process and its children have a process group of their own.
     #[must_use]
     pub fn new(name: &str, leads_group: bool) -> Registration {
         let mark = Mark::new();
@@ -184,12 +189,12 @@ impl Registration {
         (leftovers::KEY, &self.mark.value)
     }
 
-    /// Adds the ID of the process that was started, which its parent has not reaped.
+    /// Adds the ID of the started process, which its parent has not reaped yet.
     pub fn started(&self, id: Option<u32>) {
         self.change(|entry| entry.started(id));
     }
 
-    /// Adds the program that the process has become, and its socket.
+    /// Adds the program that the process runs now, and its socket.
     pub(crate) fn connected(&self, socket: Option<&Path>) {
         self.change(|entry| {
             entry.became();
@@ -197,13 +202,13 @@ impl Registration {
         });
     }
 
-    /// Kills the process, its group if it leads one, and everything that it started.
+    /// Kills the process, its group if it leads one, and its descendants.
     pub fn kill(&self) {
         let entry = lock().running.get(&self.mark.value).cloned();
         entry::kill(entry.as_slice());
     }
 
-    /// Kills what the process has started and not ended.
+    /// Kills the remaining descendants of the process.
     pub(crate) fn kill_leftovers(&self) {
         self.mark.kill();
     }

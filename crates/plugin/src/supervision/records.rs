@@ -1,6 +1,6 @@
-//! The list of processes as a file: what the next run needs if this process and its supervisor were killed.
+//! The list of processes as a file, for the next run if both this process and its supervisor were killed.
 //!
-//! Each run has a file of its own, which it holds locked. A file that can be locked belongs to a run that has ended.
+//! Each run has its own file and holds a lock on it. If a file can be locked, its run has ended.
 
 use std::{
     collections::BTreeMap,
@@ -14,14 +14,14 @@ use rustix::fs::OFlags;
 
 use super::entry;
 
-/// A record of more bytes is not read: a run that lives writes its file anew whenever nothing runs.
+/// The size limit for reading a record. A run empties its file whenever none of its processes are left.
 const LARGEST: u64 = 16 << 20;
 
-/// The file of this run.
+/// The record of this run.
 pub(super) struct Record {
     file: File,
     path: PathBuf,
-    /// The data directory, if it was made for this.
+    /// The data directory, if it was created for the record.
     made: Option<PathBuf>,
 }
 
@@ -31,11 +31,11 @@ impl Record {
         let made = parent.map(Path::to_owned);
         let path = directory.join(name);
         let record = || {
-            // A run that ends at this moment may remove the directory, which was empty.
+            // Another run that is ending may remove the directory while it is empty.
             DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
             let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
             file.try_lock().map_err(io::Error::other)?;
-            // Another run may have taken the file for an old one before it was locked.
+            // Another run may have removed the file as a stale one before it was locked.
             match file.metadata()?.nlink() {
                 0 => Err(io::Error::other("the record was removed")),
                 _ => Ok(file),
@@ -50,9 +50,9 @@ impl Record {
         }
     }
 
-    /// Adds a line. Once nothing runs, the file becomes empty.
+    /// Adds a line. If no process is left, the file is emptied instead.
     pub(super) fn add(&mut self, line: &str, is_all_over: bool) {
-        // A record that cannot be written is one safeguard less; the supervisor and the parent-death signal stay.
+        // If the record cannot be written, the supervisor and the parent-death signal still protect.
         let _written = match is_all_over {
             true => self.file.set_len(0).and_then(|()| self.file.rewind()),
             false => self.file.write_all(line.as_bytes()),
@@ -64,7 +64,7 @@ impl Record {
     }
 }
 
-/// Removes a record, and directories that were made for it and are empty.
+/// Removes a record, and the directories that were created for it if they are empty.
 fn remove(path: &Path, made: Option<&Path>) {
     let _gone = fs::remove_file(path);
     if let Some(directory) = path.parent() {
@@ -75,11 +75,11 @@ fn remove(path: &Path, made: Option<&Path>) {
     }
 }
 
-/// Kills the processes that runs which have ended left, by the records in `directory`. Returns the names of those that were
-/// there.
+/// Kills the processes that ended runs have left, according to the records in `directory`. Returns the names of
+/// those that were running.
 ///
-/// A record that is locked belongs to a run that lives. One that another user could have written is not believed. Its
-/// directory goes with the last record, and the data directory if it is empty then.
+/// A locked record belongs to a live run and is skipped. A record that another user could have written is ignored.
+/// The directory is removed with its last record, and then the data directory if it is empty.
 #[must_use]
 pub fn end_left_processes(directory: &Path) -> Vec<String> {
     let Ok(records) = fs::read_dir(directory) else { return Vec::new() };
@@ -93,10 +93,12 @@ pub fn end_left_processes(directory: &Path) -> Vec<String> {
     ended
 }
 
+/// Kills the processes of one record and returns their names.
+///
 /// # Errors
-/// The run lives, or the record is not one.
+/// If the run is live or the file is not a valid record.
 fn end_left_by(path: &Path) -> io::Result<Vec<String>> {
-    // Neither a link to elsewhere nor a pipe, which nobody writes to.
+    // Follow no link, and do not block on a pipe that has no writer.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(end_left_processes(&directory), Vec::<String>::new(), "its run lives");
         assert_eq!(child.try_wait().expect("is ours"), None, "it runs");
         drop(record);
-        // A test beside this one may be between fork and exec, and has the file open until then.
+        // A test in another thread may be between fork and exec; its child has the file open until then.
         let ended = (0..500).map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             end_left_processes(&directory)

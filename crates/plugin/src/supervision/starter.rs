@@ -1,5 +1,5 @@
-//! Starts processes that end with this one: with the parent-death signal where there is one, and out of reach of a closed
-//! terminal, so that the operation in flight can be ended in good order.
+//! Starts processes that end with this one, by the parent-death signal where the system has it. A closed terminal
+//! does not reach them, so that the operation in progress can finish.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -14,30 +14,32 @@ use tokio::{process::Child, runtime::Handle, sync::oneshot};
 
 use super::{HiddenMode, START, starter};
 
-/// Begins the line on stdout that says that a program could not be started; the number of the error follows.
+/// The prefix of the line on stdout that reports that a program could not be started. The error number follows.
 const REFUSED: &str = "mayfly-cannot-start ";
 
-/// A process to be started, for a runtime.
+/// A process to start, and the runtime that manages it.
 struct Job {
     command: tokio::process::Command,
     runtime: Handle,
     answer: oneshot::Sender<io::Result<Child>>,
 }
 
-/// A thread that lives as long as the process. The parent-death signal comes when the *thread* ends that started a child.
+/// A thread that lives as long as this process. The parent-death signal is sent when the *thread* that started a
+/// child ends.
 static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
     let (sender, jobs) = mpsc::channel::<Job>();
     let work = move || {
-        // Children inherit it. A closed terminal and Ctrl-\ reach the whole process group; Mayfly decides what ends.
+        // Children inherit the blocked signals. A closed terminal and Ctrl-\ signal the whole process group, but
+        // Mayfly decides what ends.
         let _blocked =
             [Signal::SIGHUP, Signal::SIGQUIT].into_iter().collect::<SigSet>().thread_block();
         for mut job in jobs {
             let _runtime = job.runtime.enter();
-            // Nobody waits any more: dropping the child kills it.
+            // If the receiver is gone, the start was cancelled: dropping the child kills it.
             let _abandoned = job.answer.send(job.command.spawn());
         }
     };
-    // Without the thread there is no receiver, and every start is an error.
+    // If the thread does not start, there is no receiver, and every start returns an error.
     let _thread = std::thread::Builder::new().name("starter".to_owned()).spawn(work);
     sender
 });
@@ -51,7 +53,7 @@ pub(crate) async fn spawn(command: tokio::process::Command) -> io::Result<Child>
     child.await.map_err(|_| gone())?
 }
 
-/// The command that starts `command` with the parent-death signal, which a process can only set for itself.
+/// Wraps `command` so that it starts with the parent-death signal, which a process can set only for itself.
 pub(crate) fn through_starter(command: Command) -> Command {
     let Some(this) = starter().filter(|_| cfg!(target_os = "linux")) else { return command };
     let mut through = Command::new(this);
@@ -69,13 +71,14 @@ pub(crate) fn through_starter(command: Command) -> Command {
     through
 }
 
-/// The error of a program that could not be started, if the first line of its output says that.
+/// Returns the error of a program that could not be started, if the first line of its output reports one.
 pub(crate) fn refused(line: &str) -> Option<io::Error> {
     let number = line.strip_prefix(REFUSED)?.trim().parse().ok()?;
     Some(io::Error::from_raw_os_error(number))
 }
 
-/// Sets the parent-death signal and becomes `program`. Where that is this very program, it goes on here.
+/// Sets the parent-death signal and then runs `program`. If that is this program, returns the arguments to
+/// continue with.
 pub(super) fn run(this: &OsStr, parent: &OsStr, program: &OsStr, rest: &[OsString]) -> HiddenMode {
     end_with_parent(parent);
     if program == this {
@@ -88,13 +91,13 @@ pub(super) fn run(this: &OsStr, parent: &OsStr, program: &OsStr, rest: &[OsStrin
     HiddenMode::Done(ExitCode::from(127))
 }
 
-/// Lets the system kill this process when its parent ends.
+/// Asks the system to kill this process when its parent ends.
 #[expect(clippy::exit, reason = "the parent has ended already, so nobody waits")]
 fn end_with_parent(parent: &OsStr) {
     #[cfg(target_os = "linux")]
     let _unsupported =
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    // A parent that ended before the signal was set sends none.
+    // If the parent ended before the signal was set, no signal is sent.
     let now = rustix::process::getppid().map(|it| it.as_raw_nonzero().to_string());
     if now.as_deref().map(OsStr::new) != Some(parent) {
         std::process::exit(1);

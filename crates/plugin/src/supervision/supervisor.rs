@@ -1,4 +1,4 @@
-//! The process that outlives its parent for a moment: it kills what the parent started and could not end.
+//! The supervisor process: it outlives its parent for a short time and kills the processes that the parent left.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,8 @@ use nix::sys::signal::SigSet;
 
 use super::entry::{self, Entry};
 
-/// Pauses between two looks. A process may be between fork and exec, where its environment is still that of its parent.
+/// The pauses between the attempts to kill. A process between fork and exec still has the environment of its
+/// parent, so it is found only later.
 const PAUSES: [Duration; 5] = [
     Duration::ZERO,
     Duration::from_millis(20),
@@ -20,9 +21,11 @@ const PAUSES: [Duration; 5] = [
     Duration::from_millis(1500),
 ];
 
-/// Reads what the parent tells until the pipe is closed; then the parent has ended, and nothing on the list may outlive it.
+/// Reads the list from the parent until the pipe is closed. Then the parent has ended, and every process on the
+/// list is killed.
 pub(super) fn run() -> ExitCode {
-    // What ends the terminal's foreground job, or a service, is for the parent: this process ends after it.
+    // Signals for the terminal's foreground job or for a service are meant for the parent. This process must end
+    // after it.
     let _own_session = rustix::process::setsid();
     let _blocked = SigSet::all().thread_block();
     let running: Vec<Entry> = told().into_values().collect();

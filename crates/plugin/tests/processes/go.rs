@@ -1,7 +1,7 @@
-//! Our client against a provider made with the public Go framework (`tests/peers/go-provider`).
+//! Tests of the client against a provider made with the public Go framework (`tests/peers/go-provider`).
 //!
-//! Ignored by default, because the peer must be built first:
-//! `cd tests/peers/go-provider && go build -o bin/terraform-provider-gopeer .`
+//! Ignored by default, because the peer must be built first: `cd tests/peers/go-provider && go build -o
+//! bin/terraform-provider-gopeer .`
 
 use std::{path::PathBuf, process::Command};
 

@@ -1,4 +1,5 @@
-//! Plugins as real processes: our client against our server, and against programs that do everything wrong.
+//! Tests with plugins as real processes: the client against the server, and against programs that break the
+//! protocol.
 
 #![expect(clippy::disallowed_methods, reason = "the tests look at processes, sockets and clocks")]
 

@@ -1,5 +1,5 @@
-//! Plugins whose start goes wrong in ways that need more than a script, or that do wrong after it. Every way by itself is in the
-//! table of the executable's tests (`crates/cli/tests/misbehaving`).
+//! Plugins that fail at the start in ways that need more than a script, or that misbehave later. The table in the
+//! executable's tests (`crates/cli/tests/misbehaving`) covers each kind of failure by itself.
 
 use std::{
     process::Command,
@@ -9,7 +9,8 @@ use std::{
 use crate::support::{Heard, eventually, exists, options, peer, shell};
 use plugin::{LaunchError, LaunchOptions, LogLevel, PluginEvent, TlsMode, launch};
 
-/// Starts `script`, expects a failure whose first line is `expected`, and that nothing is left of the process.
+/// Starts `script` and checks that it fails, that the first line of the error is `expected`, and that no process
+/// is left.
 async fn check(script: &str, expected: &str) -> LaunchError {
     let folder = tempfile::tempdir().expect("a folder");
     let id_file = folder.path().join("id");
@@ -52,7 +53,7 @@ async fn a_socket_where_nobody_speaks_runs_into_the_timeout() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s");
     let _deaf = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
-    // Something that looks like a certificate makes the client wait for a TLS handshake.
+    // A field that looks like a certificate makes the client wait for a TLS handshake.
     let line = format!("1|6|unix|{}|grpc|{}", path.display(), "A".repeat(100));
     let script = format!("echo '{line}'; sleep 60");
     check(&script, "timeout while waiting for plugin to start (1.5 s)").await;
@@ -92,7 +93,7 @@ async fn a_flood_of_output_neither_blocks_nor_fills_memory() {
     let peer = peer();
     let folder = tempfile::tempdir().expect("a folder");
     let started = folder.path().join("started");
-    // A megabyte in one line before the handshake, on stderr; more after it, on both.
+    // One line of a megabyte on stderr before the handshake, and more on both streams after it.
     let script = format!(
         "head -c 1048576 /dev/zero | tr '\\0' x >&2; echo >&2; (until test -e {}; do sleep 0.02; done; \
          head -c 1048576 /dev/zero; head -c 3000000 /dev/zero >&2; echo >&2; echo 'panic: hunter2' >&2; \
@@ -118,7 +119,7 @@ async fn a_flood_of_output_neither_blocks_nor_fills_memory() {
 
 #[tokio::test]
 async fn a_plugin_that_ignores_shutdown_is_killed() {
-    // The shell, which is our child, outlives the peer.
+    // The shell is the child process and outlives the peer.
     let script = format!("trap '' TERM; {}; sleep 60", peer().display());
     let heard = Heard::default();
     let process =

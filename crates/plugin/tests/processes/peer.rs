@@ -1,4 +1,4 @@
-//! Our client against our server, over real processes.
+//! Tests of the client against the server, over real processes.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ fn thing(name: &str) -> Value {
     ])
 }
 
-/// A null of the type of [`thing`].
+/// A null value of the type of [`thing`].
 fn no_thing() -> Value {
     Value::null(thing("").ty())
 }
@@ -48,7 +48,7 @@ fn plan_of(prior: Value, proposed: Value) -> PlanResourceChangeRequest {
     }
 }
 
-/// The life of a resource; gives what went over the wire as text.
+/// Runs through the life of a resource and returns the exchanged values as text.
 async fn live(provider: &GrpcProvider) -> Vec<String> {
     let mut seen = Vec::new();
     let config = Value::object_from([("prefix", Value::string("p"))]);
@@ -174,7 +174,7 @@ async fn import_upgrade_move_and_data_sources_pass_through() {
             raw_state: RawState::Json(json[..].into()),
         })
         .await;
-    // The peer gives the write-only value back, which is its fault and must not get any further.
+    // The peer returns the write-only value, which is an error; the value must not be passed on.
     seen.extend(texts(&upgraded.diagnostics));
     seen.push(format!("{:?}", upgraded.state));
     let moved = provider
@@ -314,7 +314,7 @@ async fn known_schemas_spare_the_call_for_them() {
             .is_some()
     );
     end(&provider).await;
-    // The one call is the server's own, which needs its schemas too.
+    // The server itself needs the schemas, so it makes one call.
     assert_eq!(heard.calls(), ["schemas", "plan a"]);
 }
 
@@ -368,7 +368,7 @@ async fn a_plugin_ignores_the_interrupt_that_its_whole_group_gets() {
 
 #[tokio::test]
 async fn a_plugin_whose_core_is_killed_ends_by_itself() {
-    // The shell is the core; it starts the peer as go-plugin would, waits for its handshake, and dies.
+    // The shell acts as the core: it starts the peer as go-plugin does, waits for its handshake, and exits.
     let script = "\"$0\" > \"$1\" & echo $! ; while ! [ -s \"$1\" ]; do sleep 0.01; done";
     let folder = tempfile::tempdir().expect("a folder");
     let output = Command::new("sh")
@@ -391,7 +391,8 @@ async fn a_plugin_whose_core_is_killed_ends_by_itself() {
 
 #[tokio::test]
 async fn a_plugin_whose_output_nobody_reads_ends_by_itself() {
-    // The parent lives: a core that started the plugin through another process is noticed by the pipe alone.
+    // The parent lives on. Only the pipe shows that a core has ended that started the plugin through another
+    // process.
     let mut child = Command::new(peer())
         .env(
             "TF_PLUGIN_MAGIC_COOKIE",
@@ -420,7 +421,7 @@ async fn a_plugin_whose_output_nobody_reads_ends_by_itself() {
 
 #[tokio::test]
 async fn an_exit_without_destructors_can_kill_all_plugins() {
-    // Killing all would reach the processes of tests beside this one, so it happens in a process of its own.
+    // Killing everything would hit the processes of other tests, so this runs in a separate process.
     if std::env::var_os("KILL_ALL").is_none() {
         let status = Command::new(std::env::current_exe().expect("a test has an executable"))
             .args(["--exact", "peer::an_exit_without_destructors_can_kill_all_plugins"])

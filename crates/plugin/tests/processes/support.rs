@@ -1,4 +1,4 @@
-//! What the tests of real processes share: where the peer is, and a sink that remembers.
+//! Helpers for the tests with real processes: the path of the peer, and a sink that keeps events.
 
 use std::{
     path::PathBuf,
@@ -20,7 +20,7 @@ pub(crate) fn peer() -> PathBuf {
     path.join("examples/peer")
 }
 
-/// The peer, told to speak protocol 5 only by taking the place of what we offer.
+/// A command that starts the peer and overrides the protocol versions that the client offers.
 pub(crate) fn peer_speaking(version: &str) -> Command {
     let mut command = Command::new("env");
     command.arg(format!("PLUGIN_PROTOCOL_VERSIONS={version}")).arg(peer());
@@ -33,7 +33,7 @@ pub(crate) fn shell(script: &str) -> Command {
     command
 }
 
-/// Everything that plugins said.
+/// The events of all plugins.
 #[derive(Clone, Default)]
 pub(crate) struct Heard(Arc<Mutex<Vec<PluginEvent>>>);
 
@@ -61,7 +61,7 @@ impl Heard {
     }
 }
 
-/// Options with a sink that remembers and a redactor that knows the secret `hunter2`.
+/// Options with a sink that keeps events and a redactor for the secret `hunter2`.
 pub(crate) fn options(heard: &Heard) -> LaunchOptions {
     let heard = heard.clone();
     let sink = move |_: &str, event: PluginEvent| heard.0.lock().expect("not poisoned").push(event);
@@ -80,7 +80,7 @@ pub(crate) async fn start(command: Command, tls: TlsMode, heard: &Heard) -> Grpc
     GrpcProvider::new(process.unwrap_or_else(|error| panic!("{error}")), None)
 }
 
-/// Ends the provider and says whether that was quick and the process is gone.
+/// Closes the provider and checks that this is quick and that its process is gone.
 pub(crate) async fn end(provider: &GrpcProvider) {
     let id = provider.process().and_then(|it| it.id()).expect("it runs");
     let begin = Instant::now();
@@ -89,12 +89,12 @@ pub(crate) async fn end(provider: &GrpcProvider) {
     assert!(!exists(id), "process {id} is still there");
 }
 
-/// Whether a process with this id exists, be it as a zombie.
+/// Returns true if a process with this id exists, even as a zombie.
 pub(crate) fn exists(id: u32) -> bool {
     PathBuf::from(format!("/proc/{id}")).exists()
 }
 
-/// Waits until `condition` holds, at most half a minute.
+/// Waits until `condition` holds, for at most half a minute.
 pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !condition() {
@@ -103,7 +103,7 @@ pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) 
     }
 }
 
-/// Diagnostics as lines.
+/// Formats diagnostics as lines.
 pub(crate) fn texts(diagnostics: &[ProviderDiagnostic]) -> Vec<String> {
     let text = |it: &ProviderDiagnostic| {
         let path = it.path.as_ref().map(|path| format!(" at {path}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Our server under the real Terraform: the Go side of the transport as client.
+//! Tests of the server with the real Terraform, whose transport is go-plugin.
 //!
 //! Ignored by default, because `terraform` must be on the PATH.
 
@@ -35,7 +35,7 @@ output "all" {
 }
 "#;
 
-/// Runs `terraform` in `folder`; its stdout, with stderr where it fails.
+/// Runs `terraform` in `folder` and returns its stdout, with stderr if it fails.
 fn terraform(folder: &Path, arguments: &[&str], disable_tls: bool) -> String {
     let mut command = Command::new("terraform");
     command.args(arguments).current_dir(folder).env("TF_CLI_CONFIG_FILE", folder.join("rc"));

@@ -8,8 +8,8 @@ use super::same::hash_value;
 use super::{Violation, attr_of, go_syntax, is_secret};
 use crate::schema::{Attribute, Block, NestedBlock, Nesting};
 
-/// Lists where an object is not a completion of the planned one: unknown parts may have become anything that was said
-/// of them, everything else must be as planned.
+/// Returns the places where `actual` is not a completion of the planned object. An unknown part may have become
+/// any value that its refinements allow; every other part must be as planned.
 pub fn object_compatible(block: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
     let mut check = Check::default();
     check.block(block, planned, actual);
@@ -20,7 +20,7 @@ pub fn object_compatible(block: &Block, planned: &Value, actual: &Value) -> Vec<
 struct Check {
     path: Path,
     violations: Vec<Violation>,
-    /// Something around the current path is sensitive, so its content must not be quoted.
+    /// True if a value that encloses the current path is sensitive, so its content must not be quoted.
     secret: bool,
 }
 
@@ -63,7 +63,7 @@ impl Check {
         }
     }
 
-    /// Whatever is wrong inside a secret is one violation, which quotes nothing.
+    /// Checks an attribute. All violations inside a secret become one violation that quotes nothing.
     fn attribute(&mut self, attribute: &Attribute, planned: &Value, actual: &Value) {
         let secret = self.secret
             || attribute.sensitive
@@ -277,7 +277,7 @@ fn nested_secret(attribute: &Attribute) -> bool {
     attribute.nested().is_some_and(|it| it.has_sensitive() || it.has_write_only())
 }
 
-/// Says whether the actual value is certainly not what was said of the unknown one.
+/// Returns true if the refinements of the unknown value rule the actual value out.
 fn excludes(refinements: &Refinements, actual: &Value) -> bool {
     match actual.kind() {
         Kind::Unknown(_) => false,
@@ -302,19 +302,19 @@ struct Unmatched<'a> {
     actual: Vec<&'a Value>,
 }
 
-/// What of an element its counterpart must repeat exactly.
+/// The parts of an element that a matching element must repeat exactly.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Fixed<'a> {
-    /// All of it.
+    /// The whole element.
     Whole,
-    /// These attributes.
+    /// Only these attributes.
     Attributes(Vec<&'a Str>),
 }
 
-/// Finds the elements that correspond to none of the other set: every planned element needs an actual one that
-/// completes it, and the other way round; one may serve several.
+/// Returns the elements without a match in the other set. Every planned element needs an actual one that completes
+/// it, and the other way round; one element may match several.
 ///
-/// Elements are compared only where they agree in what is known of them, so that it does not take all pairs.
+/// To avoid comparing all pairs, elements are compared only if their known parts agree.
 fn unmatched_elements<'a>(
     planned: &'a [Value],
     actual: &'a [Value],
@@ -330,7 +330,7 @@ fn unmatched_elements<'a>(
         let index = indexes.entry(fixed).or_insert_with_key(|fixed| index_by(actual, fixed));
         let mut found = false;
         for &position in index.get(&key).map(Vec::as_slice).unwrap_or_default() {
-            // One that is matched already is of interest only until this element has found any.
+            // An actual element that is already matched needs no comparison once this planned element has a match.
             if (!found || !matched[position]) && compatible(element, &actual[position]) {
                 found = true;
                 matched[position] = true;
@@ -353,16 +353,16 @@ fn index_by(elements: &[Value], fixed: &Fixed<'_>) -> BTreeMap<u64, Vec<usize>> 
     index
 }
 
-/// What is fixed of an element of a set attribute.
+/// The fixed part of an element of a set attribute.
 fn known_part(element: &Value) -> Fixed<'_> {
-    // A null of no particular type stands for anything.
+    // A null of dynamic type may stand for a value of any type, so such an element is not fixed as a whole.
     if element.is_wholly_known() && !element.ty().has_dynamic() {
         return Fixed::Whole;
     }
     known_names(element)
 }
 
-/// What is fixed of a block: known primitive attributes.
+/// The fixed part of a block: its known attributes of primitive type.
 fn known_names(element: &Value) -> Fixed<'_> {
     let is_fixed =
         |part: &Value| matches!(part.kind(), Kind::Bool(_) | Kind::Number(_) | Kind::String(_));

@@ -7,16 +7,16 @@ use values::{Kind, Step, Str, Type, Value};
 use super::same::{hash_value, same};
 use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
 
-/// The elements of a prior set, each to be used for at most one configured element.
+/// The elements of a prior set, each of which matches at most one configured element.
 ///
-/// A prior element can have come from a configured one where they differ in nothing but computed attributes that the
-/// configuration leaves out. Comparing all pairs would be quadratic, so the prior elements are found by a hash of
-/// those attributes that must be equal. Which these are depends on the computed attributes that the configured
-/// element leaves out; the elements of one set do not differ much in that, so there is one index for each such choice.
+/// A prior element matches a configured one if they differ only in computed attributes that the configuration does
+/// not set. Comparing all pairs would be quadratic, so prior elements are found by a hash of the attributes that
+/// must be equal. Which attributes these are depends on the computed attributes that the configured element sets.
+/// There is one index for each such choice, and the elements of a set make few different choices.
 pub(super) struct PriorElements<'a> {
     shape: Shape<'a>,
     elements: Vec<(&'a Value, bool)>,
-    /// Names of attributes that must be equal → hash of their values → positions, in order.
+    /// Names of attributes that must be equal → hash of their values → positions in order.
     indexes: BTreeMap<Vec<&'a Str>, BTreeMap<u64, VecDeque<usize>>>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> PriorElements<'a> {
         PriorElements { shape, elements, indexes: BTreeMap::new() }
     }
 
-    /// The first unused prior element that can have come from `config`.
+    /// Returns the first unused prior element that matches `config`, and marks it as used.
     pub(super) fn take_match(&mut self, config: &Value) -> Option<&'a Value> {
         if self.elements.is_empty() {
             return None;
@@ -74,7 +74,7 @@ fn hash_of(element: &Value, names: &[&Str]) -> u64 {
     hasher.finish()
 }
 
-/// Which part of a schema a value belongs to.
+/// The part of a schema that a value belongs to.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
     Block(&'a Block),
@@ -85,9 +85,9 @@ enum Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// Attributes of an element that must be equal for a match: those that are not computed, and those computed ones
-    /// that the configuration sets. Attributes with others inside and block types are left to the full comparison,
-    /// unless they are sets, which must be equal too.
+    /// The attributes of an element that must be equal for a match: those that are not computed, and the computed
+    /// ones that the configuration sets. Nested attributes and block types are left to the full comparison, except
+    /// for sets, which must be equal, too.
     fn fixed_names(self, config: &Value) -> Vec<&'a Str> {
         let is_set = |name: &Str| config.get_attr(name).is_none_or(|it| it.is_null());
         match self {
@@ -102,12 +102,12 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Says whether the provider can have made `prior` of `config` by filling in computed attributes.
+    /// Returns true if the provider can have made `prior` from `config` by filling in computed attributes.
     fn can_come_from(self, prior: &Value, config: &Value) -> bool {
         if same(config, prior) {
             return true;
         }
-        // There is no path into a set by which its elements could correspond.
+        // No path leads into a set, so the elements of two sets cannot be paired.
         if matches!(config.ty(), Type::Set(_)) {
             return false;
         }
@@ -120,7 +120,7 @@ impl<'a> Shape<'a> {
             let Some(configured) = part_of(config, &step, part) else { return false };
             match self.part(&step) {
                 Some(shape) => shape.can_come_from(part, &configured),
-                // Not in the schema, so nothing says that it may differ; it is compared leaf by leaf.
+                // The part is not in the schema, so no rule lets it differ. Compare the values.
                 None => same(&configured, part),
             }
         })
@@ -162,7 +162,7 @@ fn fixed_attributes<'a>(
     attributes.iter().filter(is_fixed).map(|(name, _)| name)
 }
 
-/// The part of `config` at a step; what is inside something unknown is unknown.
+/// The part of `config` at a step. The parts of an unknown value are unknown.
 fn part_of(config: &Value, step: &Step, prior: &Value) -> Option<Value> {
     match config.kind() {
         Kind::Unknown(_) => Some(Value::unknown(prior.ty())),

@@ -1,17 +1,17 @@
-//! Values in the notation that messages to authors of providers use: as Go source that makes the value.
+//! Prints values as the Go source that constructs them, the notation of messages for provider developers.
 
 use std::fmt::Write as _;
 
 use values::{Kind, Refinements, Type, Value, go_quoted};
 
-/// Prints a value as `cty.StringVal("a")`.
+/// Prints a value, for example as `cty.StringVal("a")`.
 pub(super) fn value(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
     out
 }
 
-/// A space and a key, or nothing where it is a secret.
+/// Returns a space and the key, or nothing if the key is secret.
 pub(super) fn key(key: &str, is_secret: bool) -> String {
     if is_secret { String::new() } else { format!(" {}", go_quoted(key)) }
 }

@@ -4,20 +4,20 @@ use values::{Kind, Path, Step, Str, Type, Value};
 
 use crate::schema::Block;
 
-/// Which changes of the configuration an object does not follow.
+/// The changes of the configuration that `ignore_changes` excludes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IgnoreChanges {
-    /// None of them.
+    /// All changes.
     All,
-    /// Those at and below these paths. A path that ends in a text index means one key of a map.
+    /// Changes at and below these paths. A path that ends in a string index selects one key of a map.
     Paths(Vec<Path>),
 }
 
-/// Gives the configuration with what is ignored put back to what the prior object has.
+/// Returns the configuration with the ignored parts replaced by those of the prior object.
 ///
-/// With [`IgnoreChanges::All`] that is the whole prior object, without what only the provider sets where the schema is
-/// given. A path that leads nowhere in either value is passed over; a map key that the prior object does not have is
-/// removed from the configuration. Only called where there is a prior object.
+/// With [`IgnoreChanges::All`], the result is the whole prior object. If the schema is given, attributes that only
+/// the provider sets become null in it. A path that exists in neither value is skipped. A map key that the prior
+/// object lacks is removed from the configuration. Must only be called if there is a prior object.
 #[must_use]
 pub fn ignore_changes(
     prior: &Value,
@@ -41,9 +41,9 @@ fn without_computed_only(prior: &Value, block: Option<&Block>) -> Value {
     })
 }
 
-/// One place to restore.
+/// A place whose prior value is restored.
 struct Restored {
-    /// The whole place, or some keys of the map there.
+    /// The prior value of the place. If `keys` is set, only these keys of the map there are restored.
     prior: Value,
     keys: Option<Vec<Str>>,
 }
@@ -75,7 +75,7 @@ fn remember(places: &mut Vec<(Path, Restored)>, path: Path, prior: Value, key: O
     }
 }
 
-/// Cuts a text index off the end of a path.
+/// Splits a string index off the end of a path.
 fn split_key(path: &Path) -> (Path, Option<Str>) {
     let Some((Step::Index(key), rest)) = path.steps().split_last() else {
         return (path.clone(), None);

@@ -1,10 +1,10 @@
-//! The rules by which a resource's object changes: what is proposed to the provider, and what it may answer.
+//! The rules for changes of a resource's object: the proposal to the provider, and the answers that it may give.
 //!
-//! Every function takes values that conform to the block's implied type. They may be marked: values that are moved
-//! keep their marks, comparisons do not look at them, and what is marked sensitive or ephemeral, or belongs to a
-//! sensitive or write-only attribute, is quoted in no message.
+//! All functions take values that conform to the implied type of the block. Values may be marked. Moved values
+//! keep their marks, and comparisons ignore marks. No message quotes a value that is marked sensitive or
+//! ephemeral, or that belongs to a sensitive or write-only attribute.
 //!
-//! The rules are those of OpenTofu's `internal/plans/objchange` (`protocol.md` 5).
+//! The rules are those of OpenTofu's package `internal/plans/objchange`.
 
 mod compatible;
 mod element_index;
@@ -30,21 +30,22 @@ pub use self::plan_valid::plan_valid;
 pub use self::proposed::{planned_unknown_object, proposed_new};
 pub use self::replace::{ReplacePaths, replace_paths};
 
-/// Whether a step may stand in the path of a violation: the keys of a secret map are as secret as its elements.
+/// Returns true if the path of a violation may show the step: the keys of a secret map are as secret as its
+/// elements.
 fn is_shown(step: &Step, is_secret: bool) -> bool {
     !(is_secret && matches!(step, Step::Index(key) if key.as_str().is_some()))
 }
 
-/// A rule that an answer of a provider does not keep.
+/// A violation of a rule by a provider's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The part of the object that is at fault.
+    /// The part of the object with the violation.
     pub path: Path,
-    /// The rule, as a fragment.
+    /// The rule as a sentence fragment.
     pub message: String,
 }
 
-/// Prints `.path: message`, or the message alone for the object as a whole.
+/// Prints `.path: message`, or only the message if it concerns the whole object.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_root() {
@@ -55,7 +56,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// An attribute of an object that may be null or unknown as a whole: then the attribute is, too.
+/// The attribute of an object. If the object as a whole is null or unknown, so is the attribute.
 fn attr_of(object: &Value, name: &str, ty: impl FnOnce() -> Type) -> Value {
     match object.kind() {
         Kind::Object(attributes) => {
@@ -66,7 +67,7 @@ fn attr_of(object: &Value, name: &str, ty: impl FnOnce() -> Type) -> Value {
     }
 }
 
-/// Says whether a value as a whole, not only some part of it, must not be shown.
+/// Returns true if the value as a whole must not be shown. Secrets inside of it do not count.
 fn is_secret(value: &Value) -> bool {
     value.marks().has(MarkKind::Sensitive) || value.marks().has(MarkKind::Ephemeral)
 }

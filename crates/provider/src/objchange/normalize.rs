@@ -2,8 +2,8 @@ use values::{Kind, Type, Value};
 
 use crate::schema::{Block, NestedBlock, Nesting};
 
-/// Brings an object from a provider of the old SDK into the form that the rest of the program expects: no null or
-/// unknown collections of blocks. Attributes are as they were.
+/// Normalizes an object from a provider that uses the legacy SDK: null or unknown collections of blocks are
+/// replaced. Attributes stay the same.
 #[must_use]
 pub fn normalize_legacy(value: &Value, block: &Block) -> Value {
     if value.is_null() {
@@ -52,7 +52,7 @@ fn collection(nested: &NestedBlock, elements: Vec<Value>) -> Value {
     }
 }
 
-/// A block of which nothing is known but that it is there.
+/// A block with unknown content, which stands for an unknown number of blocks.
 fn stub(block: &Block) -> Value {
     let attributes = block
         .attributes()

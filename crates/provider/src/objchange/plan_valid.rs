@@ -6,10 +6,11 @@ use super::same::same;
 use super::{Violation, attr_of, go_syntax, is_secret};
 use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
 
-/// Lists where a planned object is not what a provider may make of this configuration and prior object.
+/// Returns the places where a planned object breaks the rules for planning this configuration over this prior
+/// object.
 ///
-/// For authors of providers; fatal, except where the provider asks to be let off as being made with the old SDK.
-/// A planned null is right for a write-only attribute whatever its configuration.
+/// The messages are for provider developers. A violation is an error, unless the provider declares that it uses
+/// the legacy type system. The planned value of a write-only attribute must be null, whatever its configuration.
 pub fn plan_valid(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { path: Path::root(), violations: Vec::new(), secret: false };
     check.block(block, &Sides { prior, config, planned });
@@ -53,7 +54,7 @@ const UNKNOWN_ELEMENT: &str = "element representing nested block must not be unk
 struct Check {
     path: Path,
     violations: Vec<Violation>,
-    /// Something around the current path is sensitive, so its content must not be quoted.
+    /// True if a value that encloses the current path is sensitive, so its content must not be quoted.
     secret: bool,
 }
 
@@ -197,7 +198,8 @@ impl Check {
         self.block(block, &Sides { prior: prior.unwrap_or(&nothing), config, planned });
     }
 
-    /// Elements of sets have no identity by which plan and configuration could be compared; the provider is trusted.
+    /// Checks a set of blocks. Its elements have no identity by which plan and configuration could be compared, so
+    /// their content is not checked.
     fn block_set(&mut self, sides: &Sides<'_>) {
         let Some(planned) = sides.planned.as_slice() else {
             return self.report("attribute representing a set of nested blocks must be empty to indicate no blocks, not null");
@@ -212,7 +214,7 @@ impl Check {
         if same(planned, config) {
             return;
         }
-        // The provider holds the configured value to mean what is there already.
+        // The provider considers the configured value equivalent to the prior value and keeps the prior one.
         if same(planned, prior) && !prior.is_null() && !config.is_null() {
             return;
         }
@@ -312,7 +314,8 @@ impl Check {
         }
     }
 
-    /// Unknown elements may turn out equal, so a planned set stands for a range of lengths.
+    /// Checks the length of a set. Unknown elements may turn out equal, so a planned set has a range of possible
+    /// lengths.
     fn object_set(&mut self, sides: &Sides<'_>) {
         let (planned, config) = (sides.planned.range(), sides.config.range());
         let exact = config.max_length().filter(|max| *max == config.min_length());
@@ -326,7 +329,7 @@ impl Check {
         self.report(format!("count in plan ({planned}) disagrees with count in config ({config})"));
     }
 
-    /// A space and the value, or nothing where it is a secret.
+    /// Returns a space and the value, or nothing if it is secret.
     fn quote(&self, value: &Value) -> String {
         if self.secret || value.has_deep_secret() {
             return String::new();

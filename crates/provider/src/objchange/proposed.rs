@@ -6,10 +6,12 @@ use super::attr_of;
 use super::element_index::PriorElements;
 use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
 
-/// Merges what there is with what is wanted, as a proposal to the provider.
+/// Merges the prior object and the configuration into the proposal for the provider.
 ///
-/// Computed attributes that the configuration leaves out keep their prior value; everything else is as configured.
-/// Elements of lists correspond by index, of maps by key, of sets by what the configuration says of them. Without a
+/// Computed attributes that the configuration does not set keep their prior value; everything else comes from the
+/// configuration. Elements of lists are paired by index, of maps by key, and of sets by their configured
+/// attributes. Without a prior object, computed attributes are null. Write-only values are copied from the
+/// configuration.
 /// prior object computed attributes are null. Write-only values come along from the configuration.
 #[must_use]
 pub fn proposed_new(block: &Block, prior: &Value, config: &Value) -> Value {
@@ -22,9 +24,10 @@ pub fn proposed_new(block: &Block, prior: &Value, config: &Value) -> Value {
     merge_block(block, prior, config)
 }
 
-/// What is known of an object that will only be read at apply: as configured, and unknown where it is computed.
+/// The planned value of an object that is only read during apply: configured attributes are copied, computed ones
+/// are unknown.
 ///
-/// Inside maps and sets computed attributes stay null, as in OpenTofu 1.12.
+/// Inside maps and sets, computed attributes stay null, as in OpenTofu 1.12.
 #[must_use]
 pub fn planned_unknown_object(block: &Block, config: &Value) -> Value {
     merge_block(block, &Value::unknown(block.implied_type().clone()), config)
@@ -69,8 +72,8 @@ fn merge_attribute(attribute: &Attribute, prior: Value, config: Value) -> Value 
     }
 }
 
-/// Says whether the prior value of a nested attribute holds something that only a configuration can have put there:
-/// then its absence from the configuration is a removal, not a wish to keep it.
+/// Returns true if the prior value of a nested attribute holds something that only a configuration can have set.
+/// If the configuration lacks the attribute, that is then a removal; otherwise the prior value is kept.
 fn holds_configured_value(attribute: &Attribute, prior: &Value) -> bool {
     let Some(object) = attribute.nested() else { return false };
     match object.nesting() {
@@ -139,7 +142,7 @@ fn merge_block_element(block: &Block, prior: Option<&Value>, config: &Value) -> 
     }
 }
 
-/// Merges by index; an element without a prior one is as configured.
+/// Merges by index. An element without a prior one is taken from the configuration.
 fn merge_list(
     prior: &Value,
     config: &Value,
@@ -160,7 +163,7 @@ fn merge_list(
     like(config, merged.collect())
 }
 
-/// Merges by key; an element without a prior one is as configured.
+/// Merges by key. An element without a prior one is taken from the configuration.
 fn merge_map(
     prior: &Value,
     config: &Value,
@@ -186,7 +189,7 @@ fn merge_map(
     rebuilt.with_marks(config.marks())
 }
 
-/// Merges each element with the first prior one that can have come from it, each used once.
+/// Merges each element with the first matching prior element. Each prior element is used once.
 fn merge_set(
     config: &Value,
     mut prior: PriorElements<'_>,
@@ -199,7 +202,7 @@ fn merge_set(
     like(config, merged)
 }
 
-/// A sequence of the same kind and declared element type, with the same marks.
+/// Returns a sequence with other elements, and with the kind, element type and marks of `sequence`.
 fn like(sequence: &Value, elements: Vec<Value>) -> Value {
     let element = || sequence.ty().element().cloned().unwrap_or(Type::Dynamic);
     let rebuilt = match sequence.kind() {

@@ -2,20 +2,22 @@ use values::{Kind, Path, Step, Value};
 
 use crate::schema::Block;
 
-/// Which of the paths that a provider wants a new object for do call for one.
+/// The paths for which a provider requires replacement, sorted by whether they change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplacePaths {
-    /// Paths whose value changes, or may change, or is write-only.
+    /// Paths whose value changes, may change, or is write-only.
     pub changed: Vec<Path>,
-    /// Some of the changed paths lead to a write-only attribute: the object is replaced though nothing differs.
+    /// True if a changed path leads to a write-only attribute: the object is replaced although its values are
+    /// equal.
     pub has_write_only: bool,
-    /// Paths that exist in neither object, which is a fault of the provider.
+    /// Paths that exist in neither object, which is an error of the provider.
     pub nonexistent: Vec<Path>,
 }
 
-/// Keeps the paths whose values differ between prior and planned object. Creating an object replaces nothing.
+/// Selects the paths whose values differ between the prior and the planned object. Without a prior object nothing
+/// is replaced.
 ///
-/// A path that exists in one of the two only counts as changed; so does a comparison that depends on what is unknown.
+/// A path that exists in only one of the objects counts as changed. So does a comparison whose result is unknown.
 pub fn replace_paths(
     block: &Block,
     prior: &Value,
@@ -45,7 +47,8 @@ pub fn replace_paths(
     found
 }
 
-/// Follows a path by the rules of expressions: names also reach into maps, texts also into objects.
+/// Resolves a path as an expression does: names also select map elements, and string indexes also select
+/// attributes.
 fn resolve(value: &Value, path: &Path) -> Option<Value> {
     path.steps().iter().try_fold(value.clone(), |value, step| {
         if !value.is_known() {

@@ -2,7 +2,7 @@ use std::hash::{Hash, Hasher};
 
 use values::{Kind, Value};
 
-/// Says whether two values are the same, refinements of unknown parts and marks aside.
+/// Returns true if two values are equal apart from marks and refinements of unknown parts.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     if a.is_wholly_known() != b.is_wholly_known() {
         return false;
@@ -36,13 +36,14 @@ fn same_entries<'a, K: PartialEq>(
     same_length && x.zip(y).all(|((key, a), (other, b))| key == other && same(a, b))
 }
 
-/// Feeds a value to a hasher so that values which are [`same`] feed the same.
+/// Hashes a value. Values that are [`same`] have the same hash.
 pub(super) fn hash_value(value: &Value, hasher: &mut impl Hasher) {
     match value.kind() {
         Kind::Null => 0u8.hash(hasher),
         Kind::Unknown(_) => 1u8.hash(hasher),
         Kind::Bool(it) => (2u8, it).hash(hasher),
-        // Whole numbers are equal by value, whatever text their precision gives them; others by text.
+        // Whole numbers are equal by value although their texts depend on the precision; other numbers are equal
+        // by text.
         Kind::Number(it) if it.is_integer() => {
             (3u8, (it.nearest_f64() + 0.0).to_bits()).hash(hasher)
         }

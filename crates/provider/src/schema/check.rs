@@ -4,12 +4,12 @@ use super::{
     Attribute, AttributeType, Block, MAX_DEPTH, NestedBlock, Nesting, ObjectNesting, Schema,
 };
 
-/// A rule of schemas that one does not keep.
+/// A violation of a rule for schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaProblem {
-    /// Names from the outermost block on, joined by dots; empty for the schema as a whole.
+    /// The names from the outermost block on, joined by dots. Empty for the schema as a whole.
     pub path: String,
-    /// The rule, as a fragment.
+    /// The rule as a sentence fragment.
     pub message: String,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Check<'a> {
         }
         let before = self.problems.len();
         self.block(&nested.block);
-        // The type of a block that nests too deeply is not computed.
+        // Skipped if the block has problems: the type of a block that nests too deeply must not be computed.
         if nested.nesting == Nesting::Set
             && self.problems.len() == before
             && nested.block.implied_type().has_dynamic()
@@ -122,7 +122,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// Attribute names are not held to this: real providers have dashes in them.
+/// Returns true if a block type may have this name. The rule does not apply to attribute names, because real
+/// providers use dashes in them.
 fn is_block_name(name: &str) -> bool {
     !name.is_empty()
         && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
@@ -146,7 +147,8 @@ pub(super) fn write_only_in_set(block: &Block) -> Option<String> {
     })
 }
 
-/// The path below `attribute` to a write-only attribute within a set; `inside` where we are in one already.
+/// Returns the path below `attribute` to a write-only attribute within a set. `inside` is true if `attribute`
+/// itself is in a set.
 fn in_attribute(attribute: &Attribute, inside: bool) -> Option<String> {
     if inside && attribute.write_only {
         return Some(String::new());

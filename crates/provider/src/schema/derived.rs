@@ -5,9 +5,9 @@ use values::{ObjectType, Str, Type, Value};
 
 use super::{Attribute, Block, NestedBlock, NestedObject, Nesting, ObjectNesting};
 
-/// What follows from a schema, computed at first use.
+/// Properties that are derived from a schema, computed at first use.
 ///
-/// It is no part of the schema's identity: two schemas are equal whatever was computed of them.
+/// They do not count for equality: two schemas are equal whatever was computed for them.
 #[derive(Clone, Default)]
 pub(super) struct Derived {
     implied_type: OnceLock<Type>,
@@ -15,7 +15,7 @@ pub(super) struct Derived {
     flags: OnceLock<Flags>,
 }
 
-/// What occurs anywhere inside.
+/// The flags that occur in any part of the schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     pub(super) write_only: bool,
@@ -74,7 +74,7 @@ fn arranged_blocks(nesting: Nesting, object: Type) -> Type {
     match nesting {
         Nesting::Single | Nesting::Group => object,
         Nesting::Set => Type::set(object),
-        // Elements may have different types, so no list or map type describes them.
+        // The elements may have different types, so no list or map type fits them.
         Nesting::List | Nesting::Map if object.has_dynamic() => Type::Dynamic,
         Nesting::List => Type::list(object),
         Nesting::Map => Type::map(object),

@@ -1,5 +1,5 @@
-//! Where two schemas mean something else. Words (descriptions, deprecations) mean nothing: some providers make them up
-//! anew in every process.
+//! Finds differences between two schemas that change their meaning. Texts (descriptions, deprecation messages) are
+//! ignored: some providers generate them anew in every process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use values::Str;
 
 use super::{Attribute, AttributeType, Block, FunctionSignature, NestedBlock, Schema};
 
-/// Of two schemas; the empty path is the schema as a whole.
+/// The path of the first difference of two schemas. The empty path is the schema as a whole.
 pub(crate) fn of_schemas(a: &Schema, b: &Schema) -> Option<String> {
     match a.version == b.version {
         true => of_blocks(&a.block, &b.block),
@@ -15,14 +15,14 @@ pub(crate) fn of_schemas(a: &Schema, b: &Schema) -> Option<String> {
     }
 }
 
-/// The path of the first part that is only in one of them, or another.
+/// The path of the first part that only one of the blocks has or that differs.
 fn of_blocks(a: &Block, b: &Block) -> Option<String> {
     of_parts(&a.attributes, &b.attributes, of_attributes)
         .or_else(|| of_parts(&a.blocks, &b.blocks, of_nested))
 }
 
 fn of_attributes(a: &Attribute, b: &Attribute) -> Option<String> {
-    // What is required may be optional in another environment, and is the same on the wire.
+    // A required attribute may be optional in another environment, and both are encoded in the same way.
     let is_given = |it: &Attribute| it.required || it.optional;
     let flags = |it: &Attribute| (is_given(it), it.computed, it.sensitive, it.write_only);
     match (&a.ty, &b.ty) {
@@ -43,7 +43,7 @@ fn of_nested(a: &NestedBlock, b: &NestedBlock) -> Option<String> {
     }
 }
 
-/// The first part that is only in one of two maps, or another.
+/// The path of the first part that only one of the maps has or that differs.
 fn of_parts<T>(
     a: &BTreeMap<Str, T>,
     b: &BTreeMap<Str, T>,
@@ -56,7 +56,7 @@ fn of_parts<T>(
     Some(if path.is_empty() { name.to_owned() } else { format!("{name}.{path}") })
 }
 
-/// The first name that is only in one of two lists, or has another meaning; with the path below it.
+/// The first name that only one of the lists has or whose meaning differs, with the path below it.
 pub(crate) fn first_other<'a>(
     a: &[&'a str],
     b: &[&'a str],
@@ -71,7 +71,7 @@ pub(crate) fn first_other<'a>(
     gone_or_other.or_else(new)
 }
 
-/// Whether two functions are called and answer in the same way.
+/// Returns true if two functions take the same arguments and return the same type.
 pub(crate) fn are_same_functions(a: &FunctionSignature, b: &FunctionSignature) -> bool {
     let form = |it: &FunctionSignature| {
         let each = it.parameters.iter().chain(&it.variadic);
@@ -92,7 +92,7 @@ mod tests {
         parts.into_iter().map(|(name, part)| (Str::from(name), part)).collect()
     }
 
-    /// A schema with an attribute of its own, one in an object, and one in a block.
+    /// A schema with an attribute at the top, one in a nested object, and one in a block.
     fn schema(change: impl FnOnce(&mut Attribute), nesting: Nesting) -> Schema {
         let mut attribute = Attribute::optional(Type::String);
         change(&mut attribute);

@@ -11,12 +11,12 @@ use values::{Str, Type, Value};
 pub use self::check::SchemaProblem;
 use self::derived::Derived;
 
-/// Depth at which a schema is refused, so that no walk over it can exhaust the stack.
+/// The depth at which a schema is refused, so that no walk over it can exhaust the stack.
 ///
-/// The deepest real one (AWS's web firewall rules) nests some twenty levels.
+/// The deepest known schema (the web firewall rules of AWS) nests about twenty levels.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// The shape of a provider's configuration, or of one of its resource types.
+/// The schema of a provider configuration or of a resource type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema {
     version: i64,
@@ -24,12 +24,12 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A schema of this version of the type's state.
+    /// Creates a schema with this version.
     pub fn new(version: i64, block: Block) -> Schema {
         Schema { version, block }
     }
 
-    /// Version of the state that is written with this schema.
+    /// The version of states that are written with this schema.
     pub fn version(&self) -> i64 {
         self.version
     }
@@ -39,20 +39,20 @@ impl Schema {
         &self.block
     }
 
-    /// Type of every value of this schema; the same as [`Block::implied_type`].
+    /// The type of all values of this schema; the same as [`Block::implied_type`].
     pub fn implied_type(&self) -> &Type {
         self.block.implied_type()
     }
 
-    /// What makes the schema unusable; a provider that has any such schema is refused.
+    /// Returns the violations that make the schema unusable. A provider with such a schema is refused.
     pub fn problems(&self) -> Vec<SchemaProblem> {
         check::problems(self)
     }
 
     /// The first write-only attribute inside a set, as `.block.attribute`.
     ///
-    /// A type that has one is refused when it is used: an element of a set has no identity but its value, so the
-    /// provider's answer could not be checked for the attribute.
+    /// A type with such an attribute is refused when it is used: the elements of a set have no identity apart from
+    /// their value, so the provider's answer could not be checked for the attribute.
     pub fn write_only_in_set(&self) -> Option<String> {
         check::write_only_in_set(&self.block)
     }
@@ -60,34 +60,35 @@ impl Schema {
 
 /// A group of attributes and nested blocks.
 ///
-/// Types that follow from it are computed once, at first use; hence no field of its content can be changed.
+/// Derived types are computed once, at first use. Fields that they depend on are therefore private and cannot be
+/// changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     attributes: BTreeMap<Str, Attribute>,
     blocks: BTreeMap<Str, NestedBlock>,
-    /// Text for people.
+    /// The description for users.
     pub description: Str,
-    /// How to read the description.
+    /// The format of the description.
     pub description_kind: DescriptionKind,
-    /// Says whether the block should no longer be used.
+    /// True if the block is deprecated.
     pub deprecated: bool,
-    /// What the provider advises instead.
+    /// The provider's advice on a replacement.
     pub deprecation_message: Str,
     derived: Derived,
 }
 
 impl Block {
-    /// A block without description that is not deprecated.
+    /// Creates a block without a description that is not deprecated.
     pub fn new(attributes: BTreeMap<Str, Attribute>, blocks: BTreeMap<Str, NestedBlock>) -> Block {
         Block { attributes, blocks, ..Block::default() }
     }
 
-    /// Attributes by name.
+    /// The attributes by name.
     pub fn attributes(&self) -> &BTreeMap<Str, Attribute> {
         &self.attributes
     }
 
-    /// The block with optional attributes in place of the required ones, nested blocks included.
+    /// Returns the block with all required attributes made optional, including those in nested blocks.
     #[must_use]
     pub fn without_required(&self) -> Block {
         let attributes = self.attributes.iter().map(|(name, attribute)| {
@@ -107,8 +108,8 @@ impl Block {
         }
     }
 
-    /// The required attributes that a value of the block lacks, each with the part of the value that lacks it. Nothing is said
-    /// of what is not known.
+    /// The required attributes that a value of the block lacks, each with the path of the part that lacks it.
+    /// Unknown parts are not checked.
     pub fn missing(&self, value: &Value) -> Vec<(values::Path, Str)> {
         let mut missing = Vec::new();
         self.add_missing(value, &values::Path::root(), &mut missing);
@@ -142,31 +143,32 @@ impl Block {
         }
     }
 
-    /// Nested block types by name.
+    /// The nested block types by name.
     pub fn blocks(&self) -> &BTreeMap<Str, NestedBlock> {
         &self.blocks
     }
 
-    /// The object type of the block's values (`protocol.md` 4.2). A list or map block with a dynamic attribute
-    /// anywhere inside is itself dynamic: its values are tuples and objects.
+    /// The object type of the block's values. A list or map block with a dynamic attribute anywhere inside is
+    /// itself dynamic: its values are tuples and objects.
     pub fn implied_type(&self) -> &Type {
         self.derived.implied_type(|| derived::block_type(self))
     }
 
-    /// The implied type for converting what a user wrote: inside nested attributes, all that need not be set is
-    /// optional.
+    /// The implied type for converting user input: inside nested attributes, every attribute that is not required
+    /// is optional.
     pub fn decode_type(&self) -> Type {
         derived::block_decode_type(self)
     }
 
-    /// The value of a block in which nothing is written: attributes null, lists of blocks empty, groups filled in.
+    /// The value of an empty block: attributes are null, lists of blocks are empty, and groups are filled in.
     pub fn empty_value(&self) -> Value {
         self.derived.empty_value(|| derived::empty_block(self))
     }
 
-    /// The attribute that a chain of names leads to. Indexes do not count as names.
+    /// Returns the attribute at the end of a chain of names. Indexes do not count as names.
     ///
-    /// Gives nothing where the names lead to a block, past an attribute without nested attributes, or nowhere.
+    /// `None` if the names lead to a block, continue below an attribute without nested attributes, or do not
+    /// exist.
     pub fn attribute_by_names<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -182,9 +184,9 @@ impl Block {
         }
     }
 
-    /// The attribute that a path into a value leads to; see [`Block::attribute_by_names`].
+    /// Returns the attribute that a path into a value leads to; see [`Block::attribute_by_names`].
     ///
-    /// Also gives nothing for a path that ends in an index.
+    /// `None` also for a path that ends in an index.
     pub fn attribute_by_path(&self, path: &values::Path) -> Option<&Attribute> {
         match path.steps().last()? {
             values::Step::Index(_) => None,
@@ -192,17 +194,17 @@ impl Block {
         }
     }
 
-    /// Says whether an attribute anywhere inside is write-only.
+    /// Returns true if any attribute in the block is write-only.
     pub fn has_write_only(&self) -> bool {
         self.derived.flags(|| derived::block_flags(self)).write_only
     }
 
-    /// Says whether an attribute anywhere inside is sensitive.
+    /// Returns true if any attribute in the block is sensitive.
     pub fn has_sensitive(&self) -> bool {
         self.derived.flags(|| derived::block_flags(self)).sensitive
     }
 
-    /// Says whether an attribute or block anywhere inside is deprecated.
+    /// Returns true if any attribute or block in the block is deprecated.
     pub fn has_deprecated(&self) -> bool {
         self.derived.flags(|| derived::block_flags(self)).deprecated
     }
@@ -215,33 +217,33 @@ fn names_of(path: &values::Path) -> impl Iterator<Item = &str> {
     })
 }
 
-/// One attribute. Exactly one of required, optional, computed, or both of optional and computed.
+/// An attribute. It is required, optional, computed, or both optional and computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// Its type, or the attributes inside it.
+    /// The type of the attribute, or its nested attributes.
     pub ty: AttributeType,
-    /// The configuration must set it.
+    /// True if the configuration must set it.
     pub required: bool,
-    /// The configuration may set it.
+    /// True if the configuration may set it.
     pub optional: bool,
-    /// The provider may choose it where the configuration does not set it.
+    /// True if the provider may choose the value if the configuration does not set it.
     pub computed: bool,
-    /// Never shown.
+    /// True if the value must never be shown.
     pub sensitive: bool,
-    /// Given to the provider with the configuration only; null in every state and plan.
+    /// True if the value is sent only with the configuration. It is null in every state and plan.
     pub write_only: bool,
-    /// Should no longer be used.
+    /// True if the attribute is deprecated.
     pub deprecated: bool,
-    /// What the provider advises instead.
+    /// The provider's advice on a replacement.
     pub deprecation_message: Str,
-    /// Text for people.
+    /// The description for users.
     pub description: Str,
-    /// How to read the description.
+    /// The format of the description.
     pub description_kind: DescriptionKind,
 }
 
 impl Attribute {
-    /// An attribute with no flag set; the caller sets at least one of required, optional and computed.
+    /// Creates an attribute without flags. The caller must set at least one of required, optional and computed.
     pub fn new(ty: AttributeType) -> Attribute {
         Attribute {
             ty,
@@ -257,27 +259,27 @@ impl Attribute {
         }
     }
 
-    /// A required attribute.
+    /// Creates a required attribute.
     pub fn required(ty: Type) -> Attribute {
         Attribute { required: true, ..Attribute::new(AttributeType::Type(ty)) }
     }
 
-    /// An optional attribute.
+    /// Creates an optional attribute.
     pub fn optional(ty: Type) -> Attribute {
         Attribute { optional: true, ..Attribute::new(AttributeType::Type(ty)) }
     }
 
-    /// An attribute that only the provider sets.
+    /// Creates an attribute that only the provider sets.
     pub fn computed(ty: Type) -> Attribute {
         Attribute { computed: true, ..Attribute::new(AttributeType::Type(ty)) }
     }
 
-    /// An attribute that the provider chooses unless the configuration sets it.
+    /// Creates an attribute that the provider chooses unless the configuration sets it.
     pub fn optional_computed(ty: Type) -> Attribute {
         Attribute { optional: true, computed: true, ..Attribute::new(AttributeType::Type(ty)) }
     }
 
-    /// Type of the attribute's values.
+    /// The type of the attribute's values.
     pub fn implied_type(&self) -> Type {
         match &self.ty {
             AttributeType::Type(ty) => ty.clone(),
@@ -285,7 +287,7 @@ impl Attribute {
         }
     }
 
-    /// Type for converting what a user wrote; see [`Block::decode_type`].
+    /// The type for converting user input; see [`Block::decode_type`].
     pub fn decode_type(&self) -> Type {
         match &self.ty {
             AttributeType::Type(ty) => ty.clone(),
@@ -293,7 +295,7 @@ impl Attribute {
         }
     }
 
-    /// The attributes inside, if its type is made of such.
+    /// The nested attributes. `None` if the attribute has a plain type.
     pub fn nested(&self) -> Option<&NestedObject> {
         match &self.ty {
             AttributeType::Type(_) => None,
@@ -301,7 +303,7 @@ impl Attribute {
         }
     }
 
-    /// Says whether only the provider sets it.
+    /// Returns true if only the provider sets the attribute.
     pub fn is_computed_only(&self) -> bool {
         self.computed && !self.optional
     }
@@ -311,16 +313,16 @@ impl Attribute {
     }
 }
 
-/// Where an attribute's type comes from.
+/// The definition of an attribute's type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeType {
-    /// A type.
+    /// A plain type.
     Type(Type),
-    /// Attributes with flags of their own (protocol 6 only).
+    /// Nested attributes with flags of their own (protocol 6 only).
     Nested(NestedObject),
 }
 
-/// The attributes inside an attribute.
+/// The nested attributes of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedObject {
     nesting: ObjectNesting,
@@ -329,27 +331,27 @@ pub struct NestedObject {
 }
 
 impl NestedObject {
-    /// Objects with these attributes, in this arrangement.
+    /// Creates objects with these attributes and this nesting mode.
     pub fn new(nesting: ObjectNesting, attributes: BTreeMap<Str, Attribute>) -> NestedObject {
         NestedObject { nesting, attributes, derived: Derived::default() }
     }
 
-    /// One object or a collection of them.
+    /// The nesting mode: one object or a collection of objects.
     pub fn nesting(&self) -> ObjectNesting {
         self.nesting
     }
 
-    /// Attributes of each object, by name.
+    /// The attributes of each object by name.
     pub fn attributes(&self) -> &BTreeMap<Str, Attribute> {
         &self.attributes
     }
 
-    /// Type of the attribute that is made of these objects.
+    /// The type of the attribute that these objects form.
     pub fn implied_type(&self) -> &Type {
         self.derived.implied_type(|| derived::nested_type(self))
     }
 
-    /// Type for converting what a user wrote; see [`Block::decode_type`].
+    /// The type for converting user input; see [`Block::decode_type`].
     pub fn decode_type(&self) -> Type {
         derived::nested_decode_type(self)
     }
@@ -367,7 +369,7 @@ impl NestedObject {
     }
 }
 
-/// How the objects of a nested attribute are arranged.
+/// The nesting mode of a nested attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectNesting {
     /// One object.
@@ -383,49 +385,49 @@ pub enum ObjectNesting {
 /// A type of nested block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedBlock {
-    /// What is inside each block.
+    /// The content of each block.
     pub block: Block,
-    /// How blocks of this type are arranged.
+    /// The nesting mode.
     pub nesting: Nesting,
-    /// The least number of blocks.
+    /// The minimum number of blocks.
     pub min_items: i64,
-    /// The greatest number of blocks; 0 for no limit.
+    /// The maximum number of blocks; 0 for no limit.
     pub max_items: i64,
 }
 
 impl NestedBlock {
-    /// A block type without limits on its number.
+    /// Creates a block type without limits on the number of blocks.
     pub fn new(nesting: Nesting, block: Block) -> NestedBlock {
         NestedBlock { block, nesting, min_items: 0, max_items: 0 }
     }
 
-    /// Type of the value that all blocks of this type make together.
+    /// The type of the value that all blocks of this type form together.
     pub fn implied_type(&self) -> Type {
         derived::nested_block_type(self)
     }
 
-    /// The value where there is no block of this type.
+    /// The value if there is no block of this type.
     pub fn empty_value(&self) -> Value {
         derived::empty_nested_block(self)
     }
 }
 
-/// How blocks of one type are arranged.
+/// The nesting mode of a block type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nesting {
-    /// At most one block; null where there is none.
+    /// At most one block; null if there is none.
     Single,
-    /// At most one block; an object of nulls where there is none.
+    /// At most one block; an object of nulls if there is none.
     Group,
-    /// Blocks in order.
+    /// An ordered list of blocks.
     List,
-    /// Blocks without order or repetition.
+    /// A set of blocks, without order or duplicates.
     Set,
-    /// Blocks with a label each.
+    /// Blocks with one label each, the key.
     Map,
 }
 
-/// How to read a description.
+/// The format of a description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DescriptionKind {
     /// Plain text.
@@ -435,38 +437,38 @@ pub enum DescriptionKind {
     Markdown,
 }
 
-/// What a function of a provider takes and gives.
+/// The signature of a provider's function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionSignature {
-    /// Parameters in order.
+    /// The parameters in order.
     pub parameters: Vec<FunctionParameter>,
-    /// The parameter that takes all further arguments.
+    /// The parameter for all further arguments. `None` if the function is not variadic.
     pub variadic: Option<FunctionParameter>,
-    /// Type of the result.
+    /// The type of the result.
     pub returns: Type,
-    /// One line for people.
+    /// A summary of one line for users.
     pub summary: Str,
-    /// Text for people.
+    /// The description for users.
     pub description: Str,
-    /// How to read the description.
+    /// The format of the description.
     pub description_kind: DescriptionKind,
-    /// Not empty where the function should no longer be used.
+    /// The deprecation message. Empty unless the function is deprecated.
     pub deprecation_message: Str,
 }
 
 /// One parameter of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionParameter {
-    /// Name, for messages.
+    /// The name, for messages.
     pub name: Str,
-    /// Type to which the argument is converted.
+    /// The type to which the argument is converted.
     pub ty: Type,
-    /// Whether the provider takes null.
+    /// True if the provider accepts null.
     pub allow_null_value: bool,
-    /// Whether the provider takes a value that is not wholly known.
+    /// True if the provider accepts a value that is not wholly known.
     pub allow_unknown_values: bool,
-    /// Text for people.
+    /// The description for users.
     pub description: Str,
-    /// How to read the description.
+    /// The format of the description.
     pub description_kind: DescriptionKind,
 }

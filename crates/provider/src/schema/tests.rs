@@ -129,7 +129,7 @@ fn a_schema_that_breaks_a_rule_is_reported() {
     let bad_name = Schema::new(0, block_with([], [("B-", Nesting::List, Block::default())]));
     let bounds = "MinItems and MaxItems must";
     let cases = [
-        // Dashes in attribute names occur in real providers.
+        // Real providers have dashes in attribute names.
         (with_attribute(optional()), String::new()),
         (
             with_attribute(Attribute::new(ty())),

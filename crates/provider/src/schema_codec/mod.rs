@@ -6,11 +6,11 @@
 //!            for each schema: name, offset and length in blobs, SHA-256 of the blob ◄─────────────────┘
 //! ```
 //!
-//! Opening checks the index; decoding a schema checks its blob. So nothing is used that was not checked, and a
-//! provider with a thousand types costs no more than those that are used.
+//! Opening a cache entry checks the index; decoding a schema checks its blob. So nothing is used unchecked, and
+//! the cost depends on the types that are used, not on the thousand types that the provider may have.
 //!
-//! **Invariant:** bytes that this module did not write for the same executable are an error, as far as a hash without a
-//! key can tell; and whatever the bytes are, they are decoded exactly or not at all: unknown flags, unsorted names,
+//! **Invariant:** bytes that this module did not write for the same executable are an error, as far as a hash
+//! without a key can detect it; and all bytes are decoded exactly or not at all: unknown flags, unsorted names,
 //! trailing bytes and counts beyond the input are errors.
 
 mod read;
@@ -23,37 +23,37 @@ pub(crate) use self::read::schema_from;
 pub use self::write::encode;
 pub(crate) use self::write::schema_bytes;
 
-/// SHA-256 of the provider's executable, to which an entry belongs.
+/// The SHA-256 of the provider's executable that a cache entry belongs to.
 pub type ExecutableHash = [u8; 32];
 
-/// Changes with every change of the format; an entry of another version is an error, and is written anew.
+/// The version of the format. An entry of another version is an error and is written anew.
 const VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"MFLYSCHM";
 
-/// Deeper schemas are neither written nor read, so that no input exhausts the stack.
+/// The nesting limit of schemas that are written or read, so that no input exhausts the stack.
 const MAX_DEPTH: usize = crate::schema::MAX_DEPTH;
 
-/// Why an entry of the schema cache cannot be used.
+/// An error in an entry of the schema cache.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CacheError {
-    /// The bytes are no such entry, or of another version of the format.
+    /// The bytes are no cache entry, or one of another format version.
     #[error("not a schema cache entry of this version")]
     Format,
-    /// The entry was made from another executable.
+    /// The entry belongs to another executable.
     #[error("schema cache entry of another executable")]
     Executable,
     /// A hash does not match.
     #[error("schema cache entry is damaged ({0})")]
     Damaged(&'static str),
-    /// The hashes match, but the content is not what this program writes.
+    /// The hashes match, but this program does not write such content.
     #[error("schema cache entry is malformed ({0})")]
     Malformed(&'static str),
-    /// The schema nests deeper than any provider's does.
+    /// The schema nests deeper than the limit.
     #[error("schema is nested too deeply")]
     TooDeep,
 }
 
-/// The four kinds of types, in the order of the index.
+/// The four kinds of schemas by type name, in the order of the index.
 #[derive(Clone, Copy)]
 enum Family {
     Managed,
@@ -66,7 +66,7 @@ impl Family {
     const ALL: [Family; 4] = [Family::Managed, Family::Data, Family::Ephemeral, Family::Identity];
 }
 
-/// Bits of an attribute.
+/// The flag bits of an attribute.
 mod attribute_flags {
     pub(super) const REQUIRED: u8 = 1;
     pub(super) const OPTIONAL: u8 = 1 << 1;
@@ -78,7 +78,7 @@ mod attribute_flags {
     pub(super) const NESTED: u8 = 1 << 7;
 }
 
-/// Bits of a block, and of a function or parameter where they apply.
+/// The flag bits of a block, a function or a parameter.
 mod doc_flags {
     pub(super) const DEPRECATED: u8 = 1;
     pub(super) const MARKDOWN: u8 = 1 << 1;
@@ -86,14 +86,14 @@ mod doc_flags {
     pub(super) const ALLOW_UNKNOWN: u8 = 1 << 3;
 }
 
-/// Bits of the provider.
+/// The flag bits of the provider's capabilities.
 mod capability_flags {
     pub(super) const PLAN_DESTROY: u8 = 1;
     pub(super) const SCHEMA_OPTIONAL: u8 = 1 << 1;
     pub(super) const MOVE_STATE: u8 = 1 << 2;
 }
 
-/// First byte of a type.
+/// The first byte of an encoded type.
 mod type_tags {
     pub(super) const DYNAMIC: u8 = 0;
     pub(super) const BOOL: u8 = 1;
@@ -106,7 +106,7 @@ mod type_tags {
     pub(super) const OBJECT: u8 = 8;
 }
 
-/// First byte of a nesting: of a block's, or of a nested attribute's, which has no group.
+/// The first byte of a nesting mode. A nested attribute has no group mode.
 mod nesting_tags {
     pub(super) const SINGLE: u8 = 0;
     pub(super) const GROUP: u8 = 1;

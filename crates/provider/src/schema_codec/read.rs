@@ -14,7 +14,7 @@ use crate::schema::{
 };
 use crate::schemas::Capabilities;
 
-/// An entry of the schema cache. Each type is checked and decoded when it is first asked for.
+/// An entry of the schema cache. Each schema is checked and decoded at its first use.
 pub struct CachedSchemas {
     blobs: Blobs,
     capabilities: Capabilities,
@@ -47,7 +47,7 @@ struct Blobs {
 }
 
 impl Blobs {
-    /// The blob at a place, checked against its hash.
+    /// Returns the blob at a place after checking its hash.
     fn get(&self, place: &Place) -> Result<&[u8], CacheError> {
         let start = self.start.checked_add(place.offset);
         let end = start.and_then(|start| start.checked_add(place.length));
@@ -67,10 +67,10 @@ impl Blobs {
 const HEADER: usize = MAGIC.len() + 4 + 32 + 8 + 8;
 
 impl CachedSchemas {
-    /// Checks header and index of an entry that was written for this executable.
+    /// Opens an entry: checks its header and index, and that it belongs to this executable.
     ///
     /// # Errors
-    /// Where it was not, or is damaged.
+    /// If the entry belongs to another executable or is damaged.
     pub fn open(
         bytes: impl Into<Arc<[u8]>>,
         executable: &ExecutableHash,
@@ -89,23 +89,23 @@ impl CachedSchemas {
         Ok(index.schemas(Blobs { bytes, start }))
     }
 
-    /// What the provider can do beyond the least.
+    /// The optional capabilities of the provider.
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
     }
 
-    /// The schema of the provider's own configuration.
+    /// The schema of the provider configuration.
     ///
     /// # Errors
-    /// Where it is damaged.
+    /// If it is damaged.
     pub fn provider(&self) -> Result<Schema, CacheError> {
         self.blobs.schema(&self.provider)
     }
 
-    /// The schema of the `provider_meta` block, where there is one.
+    /// The schema of the `provider_meta` block. `None` if the provider has none.
     ///
     /// # Errors
-    /// Where it is damaged.
+    /// If it is damaged.
     pub fn provider_meta(&self) -> Result<Option<Schema>, CacheError> {
         match self.blobs.get(&self.provider_meta)? {
             [] => Ok(None),
@@ -116,7 +116,7 @@ impl CachedSchemas {
     /// All functions.
     ///
     /// # Errors
-    /// Where they are damaged.
+    /// If they are damaged.
     pub fn functions(&self) -> Result<BTreeMap<Str, FunctionSignature>, CacheError> {
         decode(self.blobs.get(&self.functions)?, In::functions)
     }
@@ -141,27 +141,27 @@ impl CachedSchemas {
         self.lookup(Family::Identity, type_name)
     }
 
-    /// Names of managed resource types, in order.
+    /// The names of the managed resource types in order.
     pub fn managed_types(&self) -> impl Iterator<Item = &str> {
         self.managed.keys().map(|name| &**name)
     }
 
-    /// Names of data sources, in order.
+    /// The names of the data sources in order.
     pub fn data_types(&self) -> impl Iterator<Item = &str> {
         self.data.keys().map(|name| &**name)
     }
 
-    /// Names of ephemeral resource types, in order.
+    /// The names of the ephemeral resource types in order.
     pub fn ephemeral_types(&self) -> impl Iterator<Item = &str> {
         self.ephemeral.keys().map(|name| &**name)
     }
 
-    /// Names of managed resource types that have an identity, in order.
+    /// The names of the managed resource types with an identity, in order.
     pub fn identity_types(&self) -> impl Iterator<Item = &str> {
         self.identities.keys().map(|name| &**name)
     }
 
-    /// What was found damaged so far, by type.
+    /// The damaged schemas among those that were used so far, by type.
     pub fn damage(&self) -> Vec<(Str, CacheError)> {
         let entries = Family::ALL.into_iter().flat_map(|family| self.index(family));
         entries
@@ -188,7 +188,7 @@ impl CachedSchemas {
     }
 }
 
-/// Checks all that precedes the index hash, and returns the length of the index.
+/// Checks the header before the index hash, and returns the length of the index.
 fn check_header(
     header: &[u8],
     rest: usize,
@@ -235,7 +235,7 @@ impl DecodedIndex {
     }
 }
 
-/// Decodes all of the bytes.
+/// Decodes a value that must take up all of the bytes.
 fn decode<'a, T>(
     bytes: &'a [u8],
     read: impl FnOnce(&mut In<'a>) -> Result<T, CacheError>,
@@ -298,7 +298,7 @@ impl<'a> In<'a> {
                 break;
             }
             number |= bits << shift;
-            // A last byte of nothing could have been left out: there is one way to write a number.
+            // A last byte of zero is an error, because each number has exactly one encoding.
             if byte == 0 && shift > 0 {
                 break;
             }
@@ -313,7 +313,7 @@ impl<'a> In<'a> {
         usize::try_from(self.unsigned()?).map_err(|_| CacheError::Malformed("length"))
     }
 
-    /// A number of things of at least one byte each, so that no claim can outgrow the input.
+    /// A number of items. Each item takes at least one byte, so a number beyond the rest of the input is an error.
     fn count(&mut self) -> Result<usize, CacheError> {
         match self.length()? {
             count if count <= self.rest.len() => Ok(count),
@@ -340,7 +340,7 @@ impl<'a> In<'a> {
         Ok(decoded)
     }
 
-    /// Things by name, in the order of their names; another order, or a name twice, was not written by us.
+    /// Reads items by name. Their names must be sorted and unique, as the encoder writes them.
     fn named<T>(
         &mut self,
         mut read: impl FnMut(&mut In<'a>) -> Result<T, CacheError>,
@@ -520,7 +520,7 @@ fn description_kind(flags: u8, bit: u8) -> DescriptionKind {
     if flags & bit == 0 { DescriptionKind::Plain } else { DescriptionKind::Markdown }
 }
 
-/// Decodes one schema, which is all of the bytes.
+/// Decodes one schema, which must take up all of the bytes.
 pub(crate) fn schema_from(bytes: &[u8]) -> Result<Schema, CacheError> {
     decode(bytes, In::schema)
 }

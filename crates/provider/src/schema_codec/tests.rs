@@ -200,7 +200,7 @@ fn damage_to_one_type_leaves_the_others_and_is_reported() {
     assert_eq!(read.damage(), [("t_rich".into(), CacheError::Damaged("schema"))]);
 }
 
-/// Whatever a blob says, decoding it ends, and what it yields is written back to the same bytes.
+/// Decoding terminates for every blob, and a decoded schema is encoded to the same bytes.
 #[test]
 fn a_blob_is_decoded_exactly_or_not_at_all() {
     let blob = super::write::schema_bytes(&rich_schema()).expect("it is shallow");

@@ -14,10 +14,10 @@ use crate::schema::{
 };
 use crate::schemas::ProviderSchemas;
 
-/// Writes all schemas of a provider, for the executable that they came from.
+/// Encodes all schemas of a provider, for the executable that they came from.
 ///
 /// # Errors
-/// Where a schema nests too deeply, or one that lies in a cache itself is damaged.
+/// If a schema nests too deeply, or if it comes from a cache and is damaged there.
 pub fn encode(
     schemas: &ProviderSchemas,
     executable: &ExecutableHash,
@@ -79,7 +79,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// Writes one blob and its place in the index.
+    /// Writes one blob, and its place to the index.
     fn add(
         &mut self,
         write: impl FnOnce(&mut Out) -> Result<(), CacheError>,
@@ -301,7 +301,7 @@ fn markdown(kind: DescriptionKind) -> u8 {
     flag(kind == DescriptionKind::Markdown, doc_flags::MARKDOWN)
 }
 
-/// Writes one schema.
+/// Encodes one schema.
 pub(crate) fn schema_bytes(schema: &Schema) -> Result<Vec<u8>, CacheError> {
     let mut out = Out::default();
     out.schema(schema)?;

@@ -1,5 +1,5 @@
-//! `archive_file`: an archive at a path. As a data source it is made each time it is read, as a resource where something has
-//! changed.
+//! `archive_file`: an archive at a path. The data source creates it at each read, the resource only if something
+//! has changed.
 
 use std::{
     fs::File,
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// The attributes of the hashes, in the order of [`Digests`].
+/// The attributes for the digests, in the order of [`Digests`].
 const OUTPUTS: [&str; 6] = [
     "output_md5",
     "output_sha",
@@ -36,14 +36,14 @@ const OUTPUTS: [&str; 6] = [
     "output_base64sha512",
 ];
 
-/// The modes of an archive and of the folders that are made for it, before the process' mask.
+/// The modes of an archive and of directories that are created for it, before the umask of the process applies.
 const MODE: Mode = Mode(0o666);
 const FOLDERS: Mode = Mode(0o777);
 
 pub(super) struct ArchiveFile;
 
-/// The schema of both, after the public one of the provider `hashicorp/archive`. Another path is another object; else the
-/// archive is written over.
+/// The schema of the resource and the data source, which follows the public schema of the provider
+/// `hashicorp/archive`. Another path requires replacement; any other change overwrites the archive.
 pub(super) fn schema() -> Schema {
     let source = Block::new()
         .description("A text that is packed as a file.")
@@ -104,7 +104,7 @@ impl Resource<()> for ArchiveFile {
         order::validate(config, diagnostics);
     }
 
-    /// Looks for changes that no attribute shows: those of the files that are packed, and of the archive itself.
+    /// Looks for changes that no attribute shows: changed contents of the packed files, and a changed archive.
     fn plan<'a>(&'a self, _: &'a (), change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
         Box::pin(async move {
             if change.planned.value() != change.prior.value() {
@@ -112,7 +112,8 @@ impl Resource<()> for ArchiveFile {
             }
             let order = Order::of(&change.prior)?;
             let packed = beside(move || digests(&order)).await;
-            // What cannot be packed at the moment may be made before this is applied; if not, the apply says so.
+            // A source that cannot be packed yet may be created before the apply. If it is not, the apply reports
+            // the error.
             let is_same =
                 packed.is_ok_and(|it| Some(it.id()) == change.prior.string("id").as_deref());
             if !is_same {
@@ -154,13 +155,13 @@ impl Resource<()> for ArchiveFile {
         self.create(client, change)
     }
 
-    /// The archive stays, as that of the data source does: whoever was given its path may still need it.
+    /// Keeps the archive, as the data source does: a program that received its path may still need it.
     fn delete<'a>(&'a self, _: &'a (), _: &'a mut Existing) -> BoxFuture<'a, Ended> {
         Box::pin(ready(Ok(())))
     }
 }
 
-/// Makes the archive that `object` describes, and shows in it what came of that.
+/// Writes the archive that `object` describes and sets the computed attributes.
 async fn write(object: &mut Object) -> Ended {
     let order = Order::of(object)?;
     let digests = beside(move || written(&order)).await?;
@@ -173,7 +174,7 @@ fn show(object: &mut Object, digests: &Digests) {
     object.set("output_size", i64::try_from(digests.size()).unwrap_or(i64::MAX));
 }
 
-/// Puts the archive at its place.
+/// Writes the archive to its place.
 fn written(order: &Order) -> Result<Digests, Diagnostic> {
     let unwritable = |error| unwritable(order, &error);
     let entries = entries(order)?;
@@ -184,7 +185,7 @@ fn written(order: &Order) -> Result<Digests, Diagnostic> {
     Ok(digests)
 }
 
-/// What the archive would be, without making it.
+/// Computes the digests of the archive without writing it to its place.
 fn digests(order: &Order) -> Result<Digests, Diagnostic> {
     let entries = entries(order)?;
     let mut file = tempfile::tempfile().map_err(|it| unwritable(order, &it))?;

@@ -1,4 +1,4 @@
-//! Finds what is packed: names, modes and where the bytes are.
+//! Collects the entries of an archive: names, modes and sources of their bytes.
 
 use std::{
     fs::{self, DirEntry, Metadata},
@@ -15,31 +15,31 @@ use crate::{
     sdk::Diagnostic,
 };
 
-/// The summary of errors about what is to be packed.
+/// The summary of errors about the source of an archive.
 const UNREADABLE: &str = "Source Cannot Be Archived";
 
-/// The owner may execute the file.
+/// The mode bit that lets the owner execute the file.
 const EXECUTABLE: u32 = 0o100;
 
-/// One file of an archive. It has no `Debug`: contents may be secret.
+/// An entry of an archive. It has no `Debug`, because its content may be secret.
 pub(super) struct Entry {
-    /// With `/` between its parts.
+    /// The name in the archive, with `/` as separator.
     pub(super) name: String,
     pub(super) mode: Mode,
     pub(super) body: Body,
 }
 
-/// The bytes of an entry.
+/// The source of an entry's bytes.
 pub(super) enum Body {
     Text(Str),
-    /// A file, and how long it was when it was found.
+    /// A file, with the length that it had when it was found.
     File(PathBuf, u64),
 }
 
-/// All entries of an archive in the order of their names, of which there is at least one.
+/// Returns all entries of an archive, sorted by name. There is at least one.
 ///
 /// # Errors
-/// Where there is nothing to pack, or something that cannot be packed.
+/// If there is nothing to pack, or something cannot be packed.
 pub(super) fn entries(order: &Order) -> Result<Vec<Entry>, Diagnostic> {
     let mut found = Collection { order, own: FileId::at(&order.output), entries: Vec::new() };
     match &order.contents {
@@ -56,10 +56,10 @@ pub(super) fn entries(order: &Order) -> Result<Vec<Entry>, Diagnostic> {
     Ok(entries)
 }
 
-/// Entries that are being found.
+/// The entries that were found so far.
 struct Collection<'a> {
     order: &'a Order,
-    /// The archive that is there already.
+    /// The existing archive at the output path, which is left out.
     own: Option<FileId>,
     entries: Vec<Entry>,
 }
@@ -95,7 +95,7 @@ impl Collection<'_> {
         Ok(())
     }
 
-    /// All files below `folder`, whose names begin with `prefix`. `inside` are the folders around them.
+    /// Adds all files below `folder` and prepends `prefix` to their names. `inside` are the enclosing directories.
     fn walk(
         &mut self,
         directory: &Directory,
@@ -105,7 +105,7 @@ impl Collection<'_> {
     ) -> Result<(), Diagnostic> {
         let found: io::Result<Vec<DirEntry>> = fs::read_dir(folder).and_then(Iterator::collect);
         let mut found = found.map_err(|it| self.error(folder, it))?;
-        // What is wrong is said of the same file each time, too.
+        // Sort the entries, so that an error always names the same file.
         found.sort_by_key(DirEntry::file_name);
         for entry in found {
             let path = entry.path();
@@ -136,7 +136,8 @@ impl Collection<'_> {
         Ok(())
     }
 
-    /// Of the mode of a file, only whether it can be executed is kept: the rest is the taste of one machine.
+    /// Adds an entry. Of a file's mode, only the executable bit is kept, because the other bits differ between
+    /// machines.
     fn push(&mut self, name: String, metadata: Option<&Metadata>, body: Body) {
         let is_executable = metadata.is_some_and(|it| it.mode() & EXECUTABLE != 0);
         let as_seen = if is_executable { Mode(0o755) } else { Mode(0o644) };
@@ -148,7 +149,7 @@ impl Collection<'_> {
     }
 }
 
-/// An error about something that is to be packed.
+/// An error about a source of an archive.
 pub(super) fn unreadable(order: &Order, path: &Path, why: impl std::fmt::Display) -> Diagnostic {
     file_error(&order.attribute, UNREADABLE, path, why)
 }
@@ -165,7 +166,8 @@ mod tests {
     use super::*;
     use crate::archive::order::Format;
 
-    /// A folder with these files; one that ends in `*` can be executed, and `a -> b` is a link.
+    /// Creates a directory with these files. A name that ends in `*` is an executable file, and `a -> b` is a
+    /// link.
     fn folder(files: &[&str]) -> TempDir {
         let folder = tempfile::tempdir().expect("can be made");
         for file in files {
@@ -199,7 +201,7 @@ mod tests {
         Contents::Directory(Directory { path: path.to_owned(), excludes, follow })
     }
 
-    /// Names and modes, or the error without the name of the folder.
+    /// Compares the names and modes of the entries, or the error without the path of the directory.
     #[track_caller]
     fn check_order(folder: &TempDir, order: &Order, expected: &Expect) {
         let shown = match entries(order) {
@@ -211,7 +213,7 @@ mod tests {
                 assert_eq!(said.path, Some(order.attribute.clone()));
                 let folder = folder.path().to_string_lossy();
                 let detail = said.detail.replace(&*folder, ".");
-                // The number is another on another system.
+                // The error number differs between systems.
                 let why = detail.split(" (os error").next().unwrap_or_default();
                 format!("{}: {}", said.summary, why.trim_end_matches('.'))
             }
@@ -392,7 +394,7 @@ mod tests {
         );
         let folder = folder(&["f"]);
         let name = std::ffi::OsStr::from_bytes(b"\xff");
-        // Some systems have no such names.
+        // Some systems do not allow such names.
         if fs::write(folder.path().join(name), "").is_ok() {
             let everything = order(directory(folder.path(), &[], true), PathBuf::from("none/out"));
             check_order(

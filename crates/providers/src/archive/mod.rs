@@ -1,11 +1,12 @@
-//! `mayfly/archive`: archives of files, as a data source and as a resource, after the provider `hashicorp/archive`.
+//! `mayfly/archive`: archives of files, as a data source and as a resource, modelled on the provider
+//! `hashicorp/archive`.
 //!
-//! Start at [`provider`], then [`archive_file`]: it makes an [`order::Order`] of a configuration, [`collect`] finds what is
-//! to be packed, [`pack`] packs it.
+//! Start at [`provider`], then [`archive_file`]: it converts a configuration to an [`order::Order`], [`collect`]
+//! finds the entries, and [`pack`] packs them.
 //!
-//! **Invariant:** the bytes of an archive follow from names, contents and modes alone: no time, owner, order or place of
-//! the disk is in them.
-//! **Invariant:** an archive is never in itself, and never half written.
+//! **Invariant:** the bytes of an archive depend only on names, contents and modes, not on times, owners, or the
+//! order or location of the files on the disk.
+//! **Invariant:** an archive never contains itself and is never half written.
 
 mod archive_file;
 mod collect;
@@ -24,13 +25,13 @@ use crate::sdk::{
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/archive";
 
-/// The provider, not configured.
+/// Creates the provider, not yet configured.
 #[must_use]
 pub fn provider() -> Server<Archive> {
     Server::new(Archive)
 }
 
-/// The provider's parts.
+/// The definition of the provider.
 pub struct Archive;
 
 impl Definition for Archive {

@@ -1,4 +1,4 @@
-//! What a configuration orders: where the content comes from, and how it is packed.
+//! The request for an archive in a configuration: the source of its content and its format.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use crate::{
     sdk::{Diagnostic, Diagnostics, Object, validate::requires},
 };
 
-/// The ways to give the content, of which a configuration has one.
+/// The attributes for the content. A configuration sets exactly one of them.
 const WAYS: [&str; 4] = [SOURCE, SOURCE_CONTENT, SOURCE_FILE, SOURCE_DIR];
 
 pub(super) const SOURCE: &str = "source";
@@ -24,21 +24,21 @@ pub(super) const SOURCE_DIR: &str = "source_dir";
 pub(super) const OUTPUT_PATH: &str = "output_path";
 pub(super) const EXCLUDES: &str = "excludes";
 
-/// The summary of errors about attributes that do not go together.
+/// The summary of errors about attributes that exclude or require each other.
 const COMBINATION: &str = "Invalid Attribute Combination";
 
-/// An archive that is to be made. It has no `Debug`: contents may be secret.
+/// An archive to create. It has no `Debug`, because its contents may be secret.
 pub(super) struct Order {
     pub(super) format: Format,
     pub(super) contents: Contents,
-    /// Where it comes from, for errors.
+    /// The attribute for the content, for errors.
     pub(super) attribute: Path,
-    /// The mode of all entries, whatever their files have.
+    /// The mode of all entries, instead of the modes of their files.
     pub(super) mode: Option<Mode>,
     pub(super) output: PathBuf,
 }
 
-/// A kind of archive.
+/// The format of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Format {
     Zip,
@@ -58,30 +58,30 @@ impl Format {
     }
 }
 
-/// What is packed.
+/// The content of an archive.
 pub(super) enum Contents {
-    /// A file, by its own name.
+    /// A file under its own name.
     File(PathBuf),
-    /// All files of a folder, by their names in it.
+    /// All files of a directory under their relative names.
     Directory(Directory),
-    /// Texts, by the names that they are given.
+    /// Texts under the given names.
     Texts(Vec<(String, Str)>),
 }
 
-/// A folder that is packed.
+/// A directory to pack.
 pub(super) struct Directory {
     pub(super) path: PathBuf,
-    /// Which names stay outside.
+    /// The names to leave out.
     pub(super) excludes: GlobSet,
-    /// Whether links to folders are entered. Links to files always are followed.
+    /// True if links to directories are followed. Links to files are always followed.
     pub(super) follow: bool,
 }
 
 impl Order {
-    /// Of a configuration or plan in which all is known.
+    /// Creates the request from a configuration or plan that is wholly known.
     ///
     /// # Errors
-    /// What is wrong with it, if only what was unknown at validation shows it.
+    /// Returns an error that only values that were unknown during validation reveal.
     pub(super) fn of(object: &Object) -> Result<Order, Diagnostic> {
         let mut diagnostics = Diagnostics::default();
         let way = validate(object, &mut diagnostics);
@@ -118,8 +118,8 @@ impl Order {
     }
 }
 
-/// Checks what the schema cannot say. Parts may be unknown: an unknown way counts as given. Returns the way that is given
-/// if it is one.
+/// Checks the rules that the schema cannot express. The configuration may be unknown in parts; an unknown
+/// attribute counts as set. Returns the attribute for the content if exactly one is set.
 pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) -> Option<&'static str> {
     requires(config, SOURCE_CONTENT, SOURCE_CONTENT_FILENAME, diagnostics);
     requires(config, SOURCE_CONTENT_FILENAME, SOURCE_CONTENT, diagnostics);
@@ -130,7 +130,7 @@ pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) -> Option
             WAYS.join(", "),
             if given.is_empty() { "none is".to_owned() } else { given.join(" and ") + " are" },
         );
-        // The last of them is the one too many; where there is none, the first could be the one.
+        // Report the last attribute, which is one too many. If none is set, report the first, which could be set.
         let at = given.last().unwrap_or(&WAYS[0]);
         diagnostics.error_at(config.path_of(at), COMBINATION, detail);
         return None;
@@ -145,13 +145,13 @@ pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) -> Option
     Some(given[0])
 }
 
-/// A set of no blocks is never null; every other way is, where it is not given.
+/// Returns true if the attribute is set. A set of blocks is never null, so an empty one counts as not set.
 fn is_given(config: &Object, way: &str) -> bool {
     let value = config.attr(way);
     !value.is_null() && (way != SOURCE || value.stored_length() != Some(0))
 }
 
-/// The globs of `excludes`. They are held against whole names; `*` and `?` do not match a `/`, `**` does.
+/// Parses the globs of `excludes`. They match whole names; `*` and `?` do not match a `/`, `**` does.
 fn excludes(config: &Object) -> Result<GlobSet, Diagnostic> {
     let mut set = GlobSetBuilder::new();
     let invalid = |detail: String| {
@@ -166,7 +166,8 @@ fn excludes(config: &Object) -> Result<GlobSet, Diagnostic> {
     set.build().map_err(|it| invalid(format!("{it}.")))
 }
 
-/// The entries that are given as texts. Errors name no element of the set, which would be its content.
+/// Returns the entries that are given as texts. Errors name no element of the set, because its index would be its
+/// content.
 fn texts(config: &Object) -> Result<Vec<(String, Str)>, Diagnostic> {
     let mut texts = Vec::new();
     let mut names = BTreeSet::new();
@@ -188,7 +189,8 @@ fn texts(config: &Object) -> Result<Vec<(String, Str)>, Diagnostic> {
     Ok(texts)
 }
 
-/// The name as it is in the archive: relative and without `.` and `..`, so that nothing is unpacked elsewhere.
+/// Returns the name in the archive, relative and without `.` and `..`, so that unpacking stays inside of the
+/// target directory. `None` if there is no such name.
 fn entry_name(filename: &str) -> Option<String> {
     let mut parts = Vec::new();
     for component in FilePath::new(filename).components() {
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
     use crate::{archive::archive_file::schema, sdk::Diagnostic};
 
-    /// A configuration; a text that reads `?` is unknown, and so is a whole attribute that is one.
+    /// Creates a configuration from JSON. `"?"` stands for an unknown string or an unknown attribute.
     fn config(members: &str) -> Object {
         let empty = schema().to_provider().block().empty_value();
         let mut object = Object::new(empty);

@@ -1,4 +1,4 @@
-//! Packs entries, the same into the same bytes.
+//! Packs entries deterministically: equal entries give equal bytes.
 
 use std::{
     error::Error,
@@ -16,19 +16,19 @@ use super::{
     order::Format,
 };
 
-/// How hard is tried. Named, because another default would make other bytes.
+/// The compression level. It is explicit, because another default would change the bytes.
 const LEVEL: u32 = 6;
 
-/// The time of all entries, in seconds since 1970: the first that a zip file can tell, 1980-01-01.
+/// The time of all entries in seconds since 1970: 1980-01-01, the earliest time in a zip file.
 const TIME: u64 = 315_532_800;
 
-/// "Unknown", of the systems that the head of a gzip file can name.
+/// The value "unknown" for the operating system in a gzip header.
 const NO_SYSTEM: u8 = 255;
 
-/// Zip files keep sizes from here on in another way, which is to be said before the entry is written.
+/// Zip files store sizes from this limit on in another format, which must be chosen before the entry is written.
 const LARGE: u64 = u32::MAX as u64;
 
-/// Why nothing was packed.
+/// An error that prevented packing.
 #[derive(Debug)]
 pub(super) enum PackError {
     /// A file of an entry cannot be read.
@@ -37,10 +37,10 @@ pub(super) enum PackError {
     Unwritable(io::Error),
 }
 
-/// Writes an archive of entries that are in order.
+/// Writes an archive of sorted entries.
 ///
 /// # Errors
-/// Where a file cannot be read, or the archive not be written.
+/// If a file cannot be read or the archive cannot be written.
 pub(super) fn pack(
     format: Format,
     entries: &[Entry],
@@ -87,7 +87,7 @@ fn tar_gz(entries: &[Entry], archive: impl Write) -> io::Result<()> {
     tar.into_inner()?.finish()?.flush()
 }
 
-/// The bytes of an entry, exactly as many as were announced.
+/// A reader of an entry's bytes. It fails unless the entry has exactly the announced length.
 struct Source<'a> {
     from: Box<dyn Read + 'a>,
     path: &'a Path,
@@ -124,7 +124,7 @@ impl Read for Source<'_> {
     }
 }
 
-/// A failure to read, told from one to write on its way through the writers of archives.
+/// A read error. The type distinguishes it from write errors after both have passed through an archive writer.
 #[derive(Debug)]
 struct SourceError {
     path: PathBuf,
@@ -180,7 +180,7 @@ mod tests {
 
     const FORMATS: [Format; 2] = [Format::Zip, Format::TarGz];
 
-    /// What is in an archive: modes and contents by names, in order.
+    /// The entries of an archive in order: name, mode and content.
     type Unpacked = Vec<(String, u32, String)>;
 
     fn packed(format: Format, entries: &[Entry]) -> Vec<u8> {
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// A folder in which the files are made in this order, with this time and these modes.
+    /// Creates a directory with these files in this order, with this time and these modes.
     fn folder(names: &[&str], seconds: u64, executable: u32, other: u32) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("can be made");
         for name in names {
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// A disk that is full.
+    /// A writer to a full disk.
     struct Full;
 
     impl Write for Full {

@@ -1,4 +1,4 @@
-//! `mayfly/archive` as an executable of its own, for `terraform` and `tofu`.
+//! `mayfly/archive` as a separate executable, for `terraform` and `tofu`.
 
 #![expect(clippy::print_stderr, reason = "a plugin that a person starts says so on stderr")]
 

@@ -1,4 +1,4 @@
-//! `mayfly/local` as an executable of its own, for `terraform` and `tofu`.
+//! `mayfly/local` as a separate executable, for `terraform` and `tofu`.
 
 #![expect(clippy::print_stderr, reason = "a plugin that a person starts says so on stderr")]
 

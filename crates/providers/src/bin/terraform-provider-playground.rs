@@ -1,5 +1,5 @@
-//! The playground as an executable of its own, for `terraform` and `tofu`. With `-debug` it is started by a person, and
-//! prints what to set so that a core finds it.
+//! The playground as a separate executable, for `terraform` and `tofu`. With `-debug`, a person starts it, and it
+//! prints the variable that makes a core find it.
 
 #![expect(clippy::print_stderr, reason = "a plugin that a person starts says so on stderr")]
 

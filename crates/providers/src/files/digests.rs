@@ -1,4 +1,4 @@
-//! The hashes of a file.
+//! The digests of a file.
 
 use std::{
     fmt::Write as _,
@@ -12,10 +12,10 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::sdk::Object;
 
-/// How much of a file is in memory at once.
+/// The number of bytes of a file that are in memory at once.
 const CHUNK: usize = 64 * 1024;
 
-/// The size of a file and all hashes that the providers tell of it.
+/// The size of a file and all digests that the providers report.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Digests {
     size: u64,
@@ -24,10 +24,10 @@ pub(crate) struct Digests {
 }
 
 impl Digests {
-    /// Reads to the end.
+    /// Reads the content to its end.
     ///
     /// # Errors
-    /// Where that fails.
+    /// If reading fails.
     pub(crate) fn of(mut content: impl Read) -> io::Result<Digests> {
         let (mut md5, mut sha1) = (Md5::new(), Sha1::new());
         let (mut sha256, mut sha512) = (Sha256::new(), Sha512::new());
@@ -57,17 +57,17 @@ impl Digests {
         Ok(Digests { size, texts })
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// The SHA-1 in hexadecimal digits: the `id` of all objects that are files.
+    /// The SHA-1 in hexadecimal digits, which is the `id` of all objects for files.
     pub(crate) fn id(&self) -> &str {
         &self.texts[1]
     }
 
-    /// Sets `id` and the attributes of these names, in the order of the hashes.
+    /// Sets `id` and the attributes with these names, in the order of the digests.
     pub(crate) fn show(&self, object: &mut Object, names: &[&str; 6]) {
         object.set("id", self.id());
         for (name, text) in names.iter().zip(&self.texts) {
@@ -87,7 +87,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time, and is interrupted before each.
+    /// A reader that returns one byte at a time and is interrupted before each.
     struct Slow<'a>(&'a [u8], bool);
 
     impl Read for Slow<'_> {

@@ -1,4 +1,4 @@
-//! A file that is written beside its place and put there when it is whole.
+//! Atomic writing of files: a file is written beside its place and moved there when it is complete.
 
 use std::{
     fs::{self, DirBuilder, File, Permissions},
@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::Mode;
 
-/// Which file something is, whatever names it has.
+/// The identity of a file, independent of its names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FileId {
     device: u64,
@@ -19,29 +19,29 @@ pub(crate) struct FileId {
 }
 
 impl FileId {
-    /// Of the file that was looked at.
+    /// The identity of the file with this metadata.
     pub(crate) fn of(metadata: &fs::Metadata) -> FileId {
         FileId { device: metadata.dev(), inode: metadata.ino() }
     }
 
-    /// Of the file at a path, if there is one.
+    /// The identity of the file at a path. `None` if there is no file.
     pub(crate) fn at(path: &Path) -> Option<FileId> {
         fs::metadata(path).ok().as_ref().map(FileId::of)
     }
 }
 
-/// A file in the making. Nobody sees it at its place before [`Draft::keep`]; dropped, it leaves nothing but the folders
-/// that were made for it.
+/// A file that is being written. It does not appear at its place before [`Draft::keep`]. If it is dropped, only
+/// the directories that were created for it remain.
 pub(crate) struct Draft {
     file: NamedTempFile,
     place: PathBuf,
 }
 
 impl Draft {
-    /// Begins a file for a path; folders that are missing are made. Both modes are what the process' mask leaves of them.
+    /// Begins a file for a path and creates missing directories. The umask of the process applies to both modes.
     ///
     /// # Errors
-    /// Where something other than a file is at the path, or the folder takes no file.
+    /// If the path leads to something other than a regular file, or the directory does not accept a file.
     pub(crate) fn begin(path: &Path, mode: Mode, folders: Mode) -> io::Result<Draft> {
         let place = place_of(path)?;
         let folder = match place.parent() {
@@ -57,21 +57,22 @@ impl Draft {
         Ok(Draft { file, place })
     }
 
-    /// What is written so far, and to be written on.
+    /// The file, for writing.
     pub(crate) fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }
 
-    /// Puts the file at its place, over the one that is there.
+    /// Moves the file to its place and replaces an existing file.
     ///
     /// # Errors
-    /// Where the system refuses it.
+    /// If the system refuses it.
     pub(crate) fn keep(self) -> io::Result<()> {
         self.file.persist(&self.place).map(drop).map_err(|it| it.error)
     }
 }
 
-/// Where a file at `path` lies: behind the link that the path may be. What is no file is never replaced by one.
+/// Returns the path to write to: the target if `path` is a link. Returns an error if something other than a
+/// regular file would be replaced.
 fn place_of(path: &Path) -> io::Result<PathBuf> {
     let text = path.as_os_str().as_encoded_bytes();
     if path.file_name().is_none() || text.ends_with(b"/") {
@@ -86,7 +87,7 @@ fn place_of(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The error without the name of the temporary file, which nobody knows and which is another each time.
+/// Returns the error without the name of the temporary file, which is random and means nothing to the user.
 fn without_name(error: io::Error) -> io::Error {
     error
         .get_ref()
@@ -113,7 +114,7 @@ mod tests {
         fs::metadata(path).expect("is there").permissions().mode() & 0o777
     }
 
-    /// Whoever runs the tests may have a mask; it is the same for all files.
+    /// The mode that the umask of the test process leaves; it is the same for all files.
     fn allowed(folder: &Path) -> u32 {
         let all = tempfile::Builder::new()
             .permissions(Permissions::from_mode(0o777))
@@ -160,7 +161,7 @@ mod tests {
     #[track_caller]
     fn check(path: &Path, expected: &str) {
         let error = write(path, "").expect_err("is refused").to_string();
-        // The number is another on another system.
+        // The error number differs between systems.
         assert_eq!(error.split(" (os error").next(), Some(expected));
     }
 

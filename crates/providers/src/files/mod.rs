@@ -1,7 +1,6 @@
-//! What the providers of files have in common.
+//! Shared code of the providers for files.
 //!
-//! Start at [`Draft`], which is how files come to be; [`Digests`] is what is known of one, [`Mode`] what may be done with
-//! it.
+//! Start at [`Draft`], which writes files; [`Digests`] describes their content, and [`Mode`] their permissions.
 
 mod digests;
 mod draft;
@@ -16,19 +15,19 @@ pub(crate) use self::{
     mode::{IsMode, Mode},
 };
 
-/// Does work that waits for disks beside the calls that do not.
+/// Runs blocking work on a separate thread.
 pub(crate) async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The server ends, and nobody waits for an answer.
+            // The runtime is shutting down, so no caller waits for an answer.
             Err(_) => std::future::pending().await,
         },
     }
 }
 
-/// An error about a file that an attribute names. The text must not be of the file's content.
+/// Creates an error about a file that an attribute names. `why` must not quote the content of the file.
 pub(crate) fn file_error(
     attribute: &Path,
     summary: &str,

@@ -1,16 +1,16 @@
-//! Permissions as texts of octal digits.
+//! File permissions as octal texts.
 
 use values::{Path, Value};
 
 use crate::sdk::{Diagnostics, validate::Validator};
 
-/// Who may read, write and execute a file.
+/// The permissions of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Mode(pub(crate) u32);
 
 impl Mode {
-    /// Of three octal digits, or four of which the first is 0. Nothing else: `0o644`, and what sets more than the
-    /// permissions, are more likely mistakes than wishes.
+    /// Parses three octal digits, or four if the first is 0. Anything else, such as `0o644` or bits beyond the
+    /// permissions, is more likely a mistake and gives `None`.
     pub(crate) fn parse(text: &str) -> Option<Mode> {
         let digits = if text.len() == 4 { text.strip_prefix('0')? } else { text };
         let is_octal = digits.len() == 3 && digits.bytes().all(|it| (b'0'..=b'7').contains(&it));
@@ -18,7 +18,7 @@ impl Mode {
     }
 }
 
-/// The text must be a [`Mode`].
+/// A validator for texts that must be a [`Mode`].
 pub(crate) struct IsMode;
 
 impl Validator for IsMode {

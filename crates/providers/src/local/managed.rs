@@ -1,5 +1,5 @@
-//! `local_file` and `local_sensitive_file` as resources. Every change is another file: the one that was goes, if it still
-//! is the same, and a new one comes.
+//! `local_file` and `local_sensitive_file` as resources. Every change replaces the file: the old one is removed if
+//! it is unchanged, and a new one is written.
 
 use std::{
     fs::{self, File},
@@ -29,13 +29,13 @@ const SOURCE: &str = "source";
 const FILE_PERMISSION: &str = "file_permission";
 const DIRECTORY_PERMISSION: &str = "directory_permission";
 
-/// The summary of errors about the file that is managed.
+/// The summary of errors about the managed file.
 const UNWRITABLE: &str = "File Cannot Be Written";
 
-/// A file that a configuration writes.
+/// The resource type of a file that a configuration writes.
 pub(super) struct ManagedFile {
     type_name: &'static str,
-    /// The ways to give the content, of which a configuration has one.
+    /// The attributes for the content. A configuration sets exactly one of them.
     ways: &'static [&'static str],
     sensitive: bool,
     permissions: &'static str,
@@ -75,7 +75,7 @@ impl ManagedFile {
     }
 }
 
-/// The text must be base64; what it is instead is not said.
+/// A validator for base64 texts. Its error does not quote the text.
 struct IsBase64;
 
 impl Validator for IsBase64 {
@@ -130,7 +130,7 @@ impl Resource<()> for ManagedFile {
         })
     }
 
-    /// Every change is a replacement, so that there is nothing to update.
+    /// Every change is a replacement, so there is no separate update.
     fn update<'a>(&'a self, client: &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
         self.create(client, change)
     }
@@ -143,7 +143,7 @@ impl Resource<()> for ManagedFile {
     }
 }
 
-/// A file that is to be written. It has no `Debug`: the content may be secret.
+/// A file to write. It has no `Debug`, because its content may be secret.
 struct Order {
     path: PathBuf,
     content: Content,
@@ -151,7 +151,7 @@ struct Order {
     folders: Mode,
 }
 
-/// Where the bytes are.
+/// The source of the bytes.
 enum Content {
     Text(Str),
     Bytes(Vec<u8>),
@@ -159,7 +159,7 @@ enum Content {
 }
 
 impl Order {
-    /// Of a plan in which all is known.
+    /// Creates the request from a wholly known plan.
     fn of(planned: &Object, ways: &[&str]) -> Result<Order, Diagnostic> {
         let mut diagnostics = Diagnostics::default();
         exactly_one_of(planned, ways, &mut diagnostics);
@@ -190,7 +190,7 @@ impl Order {
         })
     }
 
-    /// Puts the file at its place.
+    /// Writes the file to its place and returns its digests.
     fn written(&self) -> Result<Digests, Diagnostic> {
         let mut source = match &self.content {
             Content::File(path) => Some(source(path)?),
@@ -217,7 +217,7 @@ impl Order {
     }
 }
 
-/// The file that another is a copy of.
+/// Opens the source file of a copy.
 fn source(path: &Path) -> Result<File, Diagnostic> {
     let attribute = AttributePath::root().attr(SOURCE);
     let error = |error: io::Error| file_error(&attribute, "Source Cannot Be Read", path, error);
@@ -228,7 +228,7 @@ fn source(path: &Path) -> Result<File, Diagnostic> {
     Ok(file)
 }
 
-/// A file that was written before.
+/// A file that an earlier run wrote.
 struct Known {
     path: PathBuf,
     id: Option<Str>,
@@ -240,7 +240,8 @@ impl Known {
         Known { path, id: state.string("id") }
     }
 
-    /// Whether the file is there and as it was written. One with other content is somebody else's.
+    /// Returns true if the file exists and is unchanged. A file with other content counts as a file of another
+    /// program.
     fn is_there(&self) -> Result<bool, Diagnostic> {
         let found = fs::metadata(&self.path).and_then(|it| match it.is_file() {
             true => File::open(&self.path).and_then(Digests::of).map(Some),
@@ -253,7 +254,8 @@ impl Known {
         }
     }
 
-    /// Removes the file if it is there; the one that took its place, in a replacement that creates first, stays.
+    /// Removes the file if it exists unchanged. In a create-before-destroy replacement, the new file at its place
+    /// stays.
     fn remove(&self) -> Ended {
         if !self.is_there()? {
             return Ok(());
@@ -269,7 +271,7 @@ impl Known {
     }
 }
 
-/// Whether the error says that there is nothing at a path.
+/// Returns true if the error means that nothing exists at a path.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

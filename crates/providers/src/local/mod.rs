@@ -1,9 +1,9 @@
-//! `mayfly/local`: files of this machine, as resources and data sources, after the provider `hashicorp/local`.
+//! `mayfly/local`: local files, as resources and data sources, modelled on the provider `hashicorp/local`.
 //!
 //! Start at [`provider`], then [`managed`] and [`reading`].
 //!
-//! **Invariant:** no error quotes what is in a file, or is to be written into one.
-//! **Invariant:** a file is whole or not there, and never readable by more than its permissions say.
+//! **Invariant:** no error quotes the content of a file.
+//! **Invariant:** a file is either complete or absent, and never has more permissions than configured.
 
 mod managed;
 mod reading;
@@ -21,7 +21,7 @@ use crate::sdk::{
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/local";
 
-/// The attributes of the hashes, in the order of [`crate::files::Digests`].
+/// The attributes for the digests, in the order of [`crate::files::Digests`].
 const CONTENT_HASHES: [&str; 6] = [
     "content_md5",
     "content_sha1",
@@ -31,13 +31,13 @@ const CONTENT_HASHES: [&str; 6] = [
     "content_base64sha512",
 ];
 
-/// The provider, not configured.
+/// Creates the provider, not yet configured.
 #[must_use]
 pub fn provider() -> Server<Local> {
     Server::new(Local)
 }
 
-/// The provider's parts.
+/// The definition of the provider.
 pub struct Local;
 
 impl Definition for Local {
@@ -69,7 +69,7 @@ impl Definition for Local {
     }
 }
 
-/// Adds what every type tells of its file.
+/// Adds the computed attributes that all types have for their file.
 fn with_hashes(block: Block) -> Block {
     let names = CONTENT_HASHES.into_iter().chain(["id"]);
     names.fold(block, |block, name| block.attribute(name, string().computed()))

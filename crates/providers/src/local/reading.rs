@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// A file that somebody else wrote.
+/// The data source of a file that the configuration does not manage.
 pub(super) struct FileData {
     type_name: &'static str,
     sensitive: bool,
@@ -57,7 +57,7 @@ impl DataSource<()> for FileData {
                 digests.show(&mut read.state, &CONTENT_HASHES);
             }
             read.state.set("content_base64", STANDARD.encode(&content));
-            // What is no text has its bytes in the other attribute.
+            // For bytes that are not valid UTF-8, `content_base64` has the exact content.
             read.state.set("content", String::from_utf8_lossy(&content).as_ref());
             Ok(())
         })

@@ -1,4 +1,4 @@
-//! What the answers of all calls have in common, for the gate.
+//! The common interface of the answers of all calls, for the gate.
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
@@ -11,18 +11,18 @@ use values::Value;
 
 /// The answer of a call.
 pub(super) trait Answer {
-    /// The answer of a call that failed before it did anything.
+    /// Creates the answer of a call that failed before it did anything.
     fn refused(diagnostic: ProviderDiagnostic) -> Self;
 
     /// Adds an error to the answer.
     fn complain(&mut self, diagnostic: ProviderDiagnostic);
 
-    /// The object in the answer, if there is one.
+    /// The object in the answer. `None` if the answer has none.
     fn value(&mut self) -> Option<&mut Value> {
         None
     }
 
-    /// The time of the next renewal, if it is a matter of this call.
+    /// The time of the next renewal. `None` if the call is not about renewals.
     fn renew_at(&mut self) -> Option<&mut Option<SystemTime>> {
         None
     }

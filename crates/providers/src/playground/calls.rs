@@ -1,4 +1,4 @@
-//! The gate as a provider: each call passes it and then goes to the SDK's server.
+//! The gate as a provider: each call passes the gate and then goes to the SDK's server.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -178,7 +178,7 @@ impl Provider for Gate {
             let before = request.private.clone();
             let mut response = self.pass(&call, self.inner.renew_ephemeral(request)).await;
             if response.private.is_empty() {
-                // Closing needs it, also after a renewal that a fault made fail.
+                // Closing needs the private data, even after a renewal that failed because of a fault.
                 response.private = before;
             }
             response

@@ -22,11 +22,11 @@ use super::{
 };
 use crate::sdk::{Diagnostic, Ended};
 
-/// Names the directory of the store.
+/// The environment variable with the directory of the store.
 const STORE_VARIABLE: &str = "PLAYGROUND_STORE";
-/// The store without any setting.
+/// The default directory of the store.
 const STORE_DEFAULT: &str = ".playground";
-/// How long the other end of a tunnel may take.
+/// The timeout for an answer through a tunnel.
 const TUNNEL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The configured provider.
@@ -40,13 +40,13 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The store that the environment names, for calls before the provider is configured.
+    /// Opens the store that the environment variable names, for calls before the provider is configured.
     pub(super) fn environment_store() -> Option<Arc<Store>> {
         let path = std::env::var_os(STORE_VARIABLE).filter(|it| !it.is_empty())?;
         Store::open(Path::new(&path)).ok().map(Arc::new)
     }
 
-    /// The store at `configured`, else where the environment says, else in the working directory.
+    /// Opens the store at `configured`, else at the path in the environment variable, else at the default path.
     pub(super) fn open_store(configured: Option<&str>) -> Result<Arc<Store>, Diagnostic> {
         let environment =
             || std::env::var_os(STORE_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
@@ -55,7 +55,8 @@ impl Client {
         Store::open(&path).map(Arc::new).map_err(store_error)
     }
 
-    /// Checks what a call to the remote system needs: a valid token and a way there, where they are configured.
+    /// Checks that the remote system can be reached: a configured token must be valid, and a configured address
+    /// must answer.
     pub(super) async fn reach(&self) -> Ended {
         if let Some(token) = &self.auth_token {
             lease::check_token(&self.store, token)?;
@@ -66,7 +67,7 @@ impl Client {
         }
     }
 
-    /// Sends a line to the configured address, which must come back.
+    /// Sends a line to the configured address, which must return it.
     async fn ping(&self, address: &str) -> Ended {
         let line = format!("ping {}\n", names::unique());
         let exchange = async {
@@ -99,7 +100,7 @@ impl Client {
         self.store.read(kind, name).map_err(store_error)
     }
 
-    /// Writes down what was done with an object, and fingerprints of the secrets that came with it.
+    /// Records an operation on an object in the ledger, with fingerprints of the secrets that it received.
     pub(super) fn record<'a>(
         &self,
         event: &str,
@@ -118,7 +119,7 @@ impl Client {
         self.store.ledger().write(&entry).map_err(store_error)
     }
 
-    /// Keeps a tunnel's listener running until it is closed or the process ends.
+    /// Keeps the listener of a tunnel running until the tunnel is closed or the process ends.
     pub(super) fn keep_tunnel(&self, id: &str, running: JoinHandle<()>) {
         self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), running);
     }
@@ -129,12 +130,12 @@ impl Client {
         std::mem::take(&mut *tunnels).into_values().for_each(|it| it.abort());
     }
 
-    /// Ends a tunnel; whether this process had it. Nobody listens any more when this returns.
+    /// Ends a tunnel. Returns true if it belonged to this process. When this returns, its port is closed.
     pub(super) async fn end_tunnel(&self, id: &str) -> bool {
         let tunnel = self.tunnels.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         let Some(tunnel) = tunnel else { return false };
         tunnel.abort();
-        // The error says that it was aborted, which is what is waited for.
+        // The result is the error of the aborted task, which is expected.
         let _ = tunnel.await;
         true
     }

@@ -1,4 +1,4 @@
-//! The provider block.
+//! The provider configuration.
 
 use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
@@ -54,7 +54,8 @@ pub(super) fn validate(config: &Object, diagnostics: &mut Diagnostics) {
     requires(config, "secret_key", "access_key", diagnostics);
 }
 
-/// What is unknown at plan counts as not set: the plan asks nothing of the remote system that needs it.
+/// Creates the client. A value that is unknown at plan counts as not set, because planning makes no call to the
+/// remote system that needs it.
 pub(super) fn configure(config: &Object) -> Result<Client, Diagnostic> {
     if config.bool("require_keys") == Some(true) {
         let missing = ["access_key", "secret_key"].into_iter().find(|name| config.is_absent(name));

@@ -1,5 +1,5 @@
-//! `playground_database`: a database with a master password, after `aws_db_instance`; and the ephemeral resource of that
-//! name, which tells the password.
+//! `playground_database`: a database with a master password, modelled on `aws_db_instance`, and the ephemeral
+//! resource with the same name, which returns the password.
 
 use provider::{BoxFuture, ImportTarget};
 

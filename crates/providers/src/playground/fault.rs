@@ -1,10 +1,10 @@
-//! Faults that a configuration can ask for, to see how a core takes them.
+//! Faults that a configuration can request, to test how a core handles them.
 //!
 //! ```hcl
 //! fault = { on = "open", kind = "hang", after = 1 }
 //! ```
 //!
-//! The same as JSON in `PLAYGROUND_FAULT` holds for every object, or those that its `type` and `name` choose.
+//! The same object as JSON in `PLAYGROUND_FAULT` applies to all objects, or to those that its `type` and `name` select.
 
 use provider::ObjectNesting;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::sdk::{
     validate::{OneOf, WholeBetween},
 };
 
-/// The calls that a fault can be on. `apply` is create, update and delete; `any` is all.
+/// The calls that a fault can apply to. `apply` stands for create, update and delete; `any` for all calls.
 pub(super) const CALLS: &[&str] = &[
     "any",
     "schema",
@@ -51,23 +51,23 @@ const KINDS: &[&str] = &[
     "past",
 ];
 
-/// What goes wrong.
+/// The kind of a fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// An error is the answer.
+    /// The call returns an error.
     Fail,
-    /// There is no answer, ever.
+    /// The call never returns.
     Hang,
-    /// There is no answer until the core asks to stop; then an error is.
+    /// The call waits until the core asks to stop and then returns an error.
     Wait,
     /// The process ends at once.
     Die,
-    /// The answer takes a while.
+    /// The call is delayed.
     Slow,
-    /// The code that should answer panics.
+    /// The code of the call panics.
     Panic,
-    /// The answer differs from what was configured or planned.
+    /// The answer differs from the configuration or the plan.
     Inconsistent,
     /// The answer has an unknown value.
     Unknown,
@@ -75,33 +75,33 @@ pub enum FaultKind {
     Null,
     /// The answer has a value for a write-only attribute.
     WriteOnly,
-    /// The answer is not of the schema's type.
+    /// The answer does not have the schema's type.
     WrongType,
-    /// The next renewal is said to be due in the past.
+    /// The answer requests the next renewal in the past.
     Past,
 }
 
-/// A fault that was asked for.
+/// A requested fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// On which call, see [`CALLS`].
+    /// The call that the fault applies to, see [`CALLS`].
     pub on: String,
-    /// What goes wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// How many such calls for the same object pass before; they are counted in the ledger, across processes.
+    /// The number of such calls for the same object that succeed first. The ledger counts them across processes.
     #[serde(default)]
     pub after: u32,
-    /// Only when the work is done already.
+    /// True if the fault happens after the work of the call is done.
     #[serde(default)]
     pub late: bool,
-    /// For [`FaultKind::Slow`].
+    /// The delay in milliseconds for [`FaultKind::Slow`].
     #[serde(default = "default_delay")]
     pub ms: u64,
-    /// In the environment only: the type that is meant; any if empty.
+    /// Only in the environment variable: the type that the fault applies to. Empty for all types.
     #[serde(default, rename = "type", skip_serializing_if = "String::is_empty")]
     pub type_name: String,
-    /// In the environment only: the object that is meant; any if empty.
+    /// Only in the environment variable: the object that the fault applies to. Empty for all objects.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
@@ -111,7 +111,7 @@ const fn default_delay() -> u64 {
 }
 
 impl Fault {
-    /// The attribute that asks for a fault.
+    /// The attribute that requests a fault.
     pub(super) fn attribute() -> Attribute {
         nested(
             ObjectNesting::Single,
@@ -127,7 +127,7 @@ impl Fault {
         .description("A fault to provoke, for trying out what a core does about it.")
     }
 
-    /// The fault that an object asks for, if its `fault` is there and known.
+    /// The fault that an object requests. `None` if its `fault` is null or unknown.
     pub(super) fn of(object: &Value) -> Option<Fault> {
         let fault = Object::new(object.clone()).object("fault")?;
         let whole = |name| fault.int(name).ok().flatten();
@@ -142,12 +142,12 @@ impl Fault {
         })
     }
 
-    /// The fault that the environment asks for.
+    /// The fault that the environment variable requests.
     pub(super) fn of_environment(text: &str) -> Option<Fault> {
         serde_json::from_str(text).ok()
     }
 
-    /// Whether the fault is on a call of this name about this object.
+    /// Returns true if the fault applies to a call of this name for this object.
     pub(super) fn is_on(&self, rpc: &str, type_name: &str, name: &str) -> bool {
         let on = match self.on.as_str() {
             "any" => true,

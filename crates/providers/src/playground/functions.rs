@@ -1,4 +1,4 @@
-//! Functions of the provider.
+//! The functions of the provider.
 
 use provider::{DescriptionKind, FunctionFault, FunctionParameter, FunctionSignature};
 use values::{Type, Value};

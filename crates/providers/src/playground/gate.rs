@@ -1,5 +1,5 @@
-//! What every call to the playground passes: the ledger, the provider's latency, the check that the remote system can
-//! be reached, and the faults that were asked for.
+//! The gate that every call to the playground passes. It records the call in the ledger, adds the configured
+//! latency, checks that the remote system can be reached, and provokes requested faults.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -18,24 +18,24 @@ use super::{
 };
 use crate::sdk::{Object, PrivateState, Server, Stop, Stopper};
 
-/// Private entries that the gate adds; the framework keeps names with a leading dot for itself.
+/// The private entries that the gate adds. The plugin framework reserves names with a leading dot.
 const FAULT_ENTRY: &str = ".fault";
 const NAME_ENTRY: &str = ".name";
 
-/// Attributes that name an object, most telling first.
+/// The attributes that name an object, the most specific first.
 const NAMES: &[&str] =
     &["name", "identifier", "secret_name", "secret_id", "path", "remote_host", "id"];
 
 /// The playground behind its gate.
 pub struct Gate {
     pub(super) inner: Server<Playground>,
-    /// Where the environment says the store is; calls before the provider is configured are written down only there.
+    /// The store in the environment variable. Calls before the provider is configured are recorded only there.
     environment_store: OnceLock<Option<Arc<Store>>>,
     environment_fault: Option<Fault>,
     stopper: Stopper,
 }
 
-/// One call as the gate sees it.
+/// A call as the gate sees it.
 pub(super) struct Call {
     rpc: &'static str,
     type_name: String,
@@ -45,12 +45,12 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A call about no object.
+    /// Creates a call that concerns no object.
     pub(super) fn bare(rpc: &'static str) -> Call {
         Call { rpc, type_name: String::new(), name: String::new(), fault: None, remote: false }
     }
 
-    /// A call about an object of which `value` is a configuration or a state.
+    /// Creates a call about an object. `value` is its configuration or state.
     pub(super) fn about(rpc: &'static str, type_name: &str, value: &Value) -> Call {
         Call {
             type_name: type_name.to_owned(),
@@ -60,7 +60,7 @@ impl Call {
         }
     }
 
-    /// A call about something that is open.
+    /// Creates a call about an open ephemeral resource.
     pub(super) fn opened(rpc: &'static str, type_name: &str, private: &Private) -> Call {
         let entries = PrivateState::decode(private);
         let fault =
@@ -73,12 +73,12 @@ impl Call {
         }
     }
 
-    /// The same call, which needs the remote system.
+    /// Returns the call with the requirement that the remote system can be reached.
     pub(super) fn remote(self) -> Call {
         Call { remote: true, ..self }
     }
 
-    /// Lets later calls about what was opened know of its name and fault.
+    /// Adds the name and the fault to the private data, for later calls about the open resource.
     pub(super) fn remember(&self, private: &Private) -> Private {
         let mut entries = PrivateState::decode(private);
         entries.set(NAME_ENTRY, self.name.as_str());
@@ -108,7 +108,7 @@ impl Gate {
         }
     }
 
-    /// Answers a call: directly with a fault, or with what `run` gives, spoiled if that was asked for.
+    /// Answers a call: with a fault, or with the result of `run`, which a fault may change.
     pub(super) async fn pass<A: Answer>(&self, call: &Call, run: impl Future<Output = A>) -> A {
         let mut stop = self.stopper.stop();
         let fault = match self.enter(call).await {
@@ -132,12 +132,12 @@ impl Gate {
         answer
     }
 
-    /// Fires for faults that wait for it.
+    /// Ends the faults that wait for a stop.
     pub(super) fn stop(&self) {
         self.stopper.fire();
     }
 
-    /// Writes the call down, makes it as slow as configured, and finds the fault that is due.
+    /// Records the call, waits for the configured latency, and returns the fault for this call, if any.
     async fn enter(&self, call: &Call) -> Result<Option<Fault>, ProviderDiagnostic> {
         let fault = self.due(call)?;
         if let Some(store) = self.store() {
@@ -155,7 +155,7 @@ impl Gate {
             }
         }
         if let Some(client) = self.inner.client() {
-            // Sleeping for no time takes a millisecond, the timer's tick.
+            // A sleep of zero duration still takes a millisecond, the tick of the timer.
             if !client.latency.is_zero() {
                 tokio::time::sleep(client.latency).await;
             }
@@ -203,7 +203,7 @@ impl Gate {
     }
 }
 
-/// How many calls like this one came before.
+/// The number of earlier calls like this one.
 fn passed(store: &Store, call: &Call) -> Result<usize, StoreError> {
     let like = |entry: &Entry| {
         entry.event == "rpc"
@@ -214,7 +214,7 @@ fn passed(store: &Store, call: &Call) -> Result<usize, StoreError> {
     Ok(store.ledger().entries()?.iter().filter(|entry| like(entry)).count())
 }
 
-/// Does what a fault does in place of an answer, if it is of that kind.
+/// Provokes a fault that replaces the answer. Does nothing for the other kinds.
 async fn strike(fault: &Fault, call: &Call, stop: &mut Stop) -> Result<(), ProviderDiagnostic> {
     let failed = || {
         let detail = format!("The fault that was asked for, on {} of {:?}.", call.rpc, call.name);
@@ -228,7 +228,7 @@ async fn strike(fault: &Fault, call: &Call, stop: &mut Stop) -> Result<(), Provi
             return Err(failed());
         }
         FaultKind::Die => {
-            // Not `abort`: a core dump would hold secrets.
+            // A SIGKILL instead of `abort`, because a core dump would hold secrets.
             let _killed = rustix::process::kill_process(
                 rustix::process::getpid(),
                 rustix::process::Signal::KILL,
@@ -242,7 +242,7 @@ async fn strike(fault: &Fault, call: &Call, stop: &mut Stop) -> Result<(), Provi
     Ok(())
 }
 
-/// The value as a faulty provider would answer it.
+/// Returns the value as a faulty provider would return it.
 fn spoiled(value: &Value, kind: FaultKind, block: &provider::Block) -> Value {
     let first = |wanted: &dyn Fn(&provider::Attribute, &Value) -> bool| {
         let attributes = block.attributes().iter();
@@ -276,7 +276,7 @@ fn spoiled(value: &Value, kind: FaultKind, block: &provider::Block) -> Value {
     object.value().clone()
 }
 
-/// A trouble of the store, which quotes no secret, as a diagnostic.
+/// Converts an error of the store to a diagnostic. The error quotes no secret.
 #[expect(clippy::needless_pass_by_value, reason = "it is used with `map_err`")]
 pub(super) fn store_error(error: StoreError) -> ProviderDiagnostic {
     ProviderDiagnostic::error("The playground's store cannot be used", format!("Failed: {error}."))

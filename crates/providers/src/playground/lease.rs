@@ -1,7 +1,7 @@
-//! `playground_lease`, ephemeral: credentials for a limited time, which can be extended, after Vault's leases.
+//! `playground_lease`, ephemeral: credentials with a renewable lease, modelled on Vault's leases.
 //!
-//! The token of a lease is good for the provider's `auth_token`: calls of a provider that is configured with it are refused
-//! once the lease is over. So a core that closes a lease too early, or renews it too late, is found out.
+//! The token of a lease is valid as the provider's `auth_token`: a provider that is configured with it refuses
+//! calls once the lease has ended. This reveals a core that closes a lease too early or renews it too late.
 
 use std::{
     collections::BTreeMap,
@@ -28,7 +28,7 @@ use crate::sdk::{
 const TYPE: &str = "playground_lease";
 const KIND: &str = "lease";
 const TTL: i64 = 60_000;
-/// The longest time of a lease: a day.
+/// The maximum duration of a lease: one day.
 const LONGEST: i64 = 86_400_000;
 
 pub(super) struct Lease;
@@ -119,7 +119,7 @@ impl EphemeralResource<Client> for Lease {
     }
 }
 
-/// For how long a lease is, in milliseconds.
+/// The durations of a lease in milliseconds.
 struct Terms {
     ttl: i64,
     renew_after: i64,
@@ -139,12 +139,13 @@ impl Terms {
         })
     }
 
-    /// Begins the time anew, and keeps the terms for the next renewal.
+    /// Restarts the lease and stores the terms for the next renewal.
     fn write(&self, record: &mut Record) {
         record.set("expires_at", (now().saturating_add(self.expire_after)).to_string());
         record.set("ttl", self.ttl.to_string());
         record.set("renew_after", self.renew_after.to_string());
-        // Only the first span is cut short; after a renewal the lease lasts as promised.
+        // `expire_after_ms` shortens only the first period; after a renewal, the lease lasts for the full
+        // `ttl_ms`.
         record.set("expire_after", self.ttl.to_string());
         record.set_or_remove("renewals_left", self.renewals_left.map(|it| it.to_string()));
     }
@@ -166,7 +167,7 @@ impl Terms {
     }
 }
 
-/// Milliseconds since 1970.
+/// The current time in milliseconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -181,7 +182,7 @@ fn over(why: &str) -> Diagnostic {
     Diagnostic::error("Lease is over", format!("The lease cannot be used: {why}."))
 }
 
-/// What a lease gives: its token, and what is stored at its path.
+/// The data of a lease: its token, and the members of the secret at its path.
 fn leased(client: &Client, path: &str, token: &Secret) -> Result<Value, Diagnostic> {
     let stored = client.find(secret::KIND, secret_name(path))?;
     let text = stored.as_ref().and_then(|record| record.secret(secret::VALUE)).map(Secret::reveal);
@@ -193,7 +194,7 @@ fn leased(client: &Client, path: &str, token: &Secret) -> Result<Value, Diagnost
     Ok(Value::map(Type::String, data))
 }
 
-/// Whether the token belongs to a lease that is open and not over.
+/// Returns an error unless the token belongs to an open lease that has not expired.
 pub(super) fn check_token(store: &Store, token: &Secret) -> Ended {
     let refused = |why: &str| {
         let detail = format!("The configured auth_token is not valid: {why}.");

@@ -1,10 +1,10 @@
-//! `mayfly/playground`: a small remote system of secrets, leases and tunnels, to try everything out with no network and no
-//! account, and to provoke every fault that a provider can have.
+//! `mayfly/playground`: a small remote system with secrets, leases and tunnels. It makes every feature available
+//! without network access or an account, and can provoke every fault of a provider.
 //!
 //! Start at [`provider`]; [`store`] is the remote system. Each type of the provider is a module.
 //!
-//! **Invariant:** the ledger holds no secret, only fingerprints under the store's key.
-//! **Invariant:** every object that is created gets an id that no other ever had.
+//! **Invariant:** the ledger holds no secret, only fingerprints with the store's key.
+//! **Invariant:** every created object gets an id that is never used again.
 
 mod answer;
 mod calls;
@@ -37,13 +37,13 @@ pub use gate::Gate;
 /// The provider's source address.
 pub const SOURCE: &str = "registry.opentofu.org/mayfly/playground";
 
-/// The playground, not configured.
+/// Creates the playground, not yet configured.
 #[must_use]
 pub fn provider() -> Gate {
     Gate::new(Server::new(Playground))
 }
 
-/// The playground's parts.
+/// The definition of the playground.
 pub(crate) struct Playground;
 
 impl Definition for Playground {
@@ -78,7 +78,8 @@ impl Definition for Playground {
             Box::new(database::ManagedDatabase),
             Box::new(vault::Vault::new()),
         ];
-        // A core may refuse a whole provider for this type, as terraform does; so it is there on request only.
+        // A core may refuse a whole provider because of this type, as terraform does, so it exists only on
+        // request.
         if std::env::var_os("PLAYGROUND_WRITE_ONLY_IN_SET").is_some() {
             resources.push(Box::new(write_only_set::WriteOnlyInSet));
         }

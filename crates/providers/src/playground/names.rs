@@ -1,28 +1,28 @@
-//! Names, ids and ARNs of the remote system.
+//! The names, ids and ARNs of the remote system.
 
 use crate::{playground::store::random, sdk::Diagnostic};
 
 const PREFIX: &str = "arn:playground:";
 const ACCOUNT: &str = "local:000000000000";
-/// Characters that follow a secret's name in its ARN, with their hyphen.
+/// The number of characters that follow a secret's name in its ARN, including the hyphen.
 const SUFFIX: usize = 7;
 
-/// Twelve hexadecimal digits that nobody had before.
+/// Returns twelve random hexadecimal digits as a unique id.
 pub(super) fn unique() -> String {
     random::<6>().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The ARN of a new secret. The end differs even where the name is used again.
+/// The ARN of a new secret. Its suffix differs even if the name is used again.
 pub(super) fn secret_arn(name: &str) -> String {
     format!("{PREFIX}secretsmanager:{ACCOUNT}:secret:{name}-{}", &unique()[..SUFFIX - 1])
 }
 
-/// The ARN of anything else.
+/// The ARN of any other object.
 pub(super) fn arn(service: &str, name: &str) -> String {
     format!("{PREFIX}{service}:{ACCOUNT}:{name}")
 }
 
-/// The name of the secret that a text names: its ARN or the name itself.
+/// Returns the name of a secret from its ARN or its name.
 pub(super) fn secret_name(text: &str) -> &str {
     let resource = text
         .strip_prefix(PREFIX)
@@ -34,14 +34,14 @@ pub(super) fn secret_name(text: &str) -> &str {
     }
 }
 
-/// The parts of an ARN: service and resource.
+/// Splits an ARN into service and resource.
 pub(super) fn parse_arn(text: &str) -> Option<(&str, &str)> {
     let (service, rest) = text.strip_prefix(PREFIX)?.split_once(':')?;
     let resource = rest.strip_prefix(ACCOUNT)?.strip_prefix(':')?;
     Some((service, resource))
 }
 
-/// An error about an object that is not there.
+/// An error about an object that does not exist.
 pub(super) fn not_found(kind: &str, name: &str) -> Diagnostic {
     Diagnostic::error("Not found", format!("The playground has no {kind} named {name:?}."))
 }

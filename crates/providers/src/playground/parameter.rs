@@ -1,4 +1,4 @@
-//! `playground_parameter`: a named parameter, after `aws_ssm_parameter`.
+//! `playground_parameter`: a named parameter, modelled on `aws_ssm_parameter`.
 
 use provider::{BoxFuture, ImportTarget};
 use values::Value;
@@ -132,8 +132,8 @@ impl Resource<Client> for Parameter {
     }
 }
 
-/// The object of the state. Another that took its name counts as the same, as it does in the system that this one is
-/// modelled on.
+/// Returns the object of a state. A new object with the same name counts as the same one, as with
+/// `aws_ssm_parameter`.
 fn same(client: &Client, existing: &Existing) -> Result<Option<Record>, Diagnostic> {
     client.find(KIND, &existing.state.string("name").unwrap_or_default())
 }
@@ -144,7 +144,7 @@ fn describe(record: &mut Record, planned: &Object) {
     record.set_or_remove("write_only", planned.is_absent("value_wo_version").then_some("no"));
 }
 
-/// `object` with all that the remote system chose. A value that came in write-only is not shown.
+/// Returns `object` with its computed attributes set. A value that was given write-only is left out.
 fn shown(object: &Object, record: &Record) -> Object {
     let mut shown = object.clone();
     shown.set("id", record.name.as_str());

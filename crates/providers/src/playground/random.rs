@@ -18,7 +18,7 @@ const TYPE: &str = "playground_random";
 const LENGTH: i64 = 20;
 const SPECIAL: &str = "!@#$%&*()-_=+[]{}<>:?";
 
-/// The classes of characters: the attribute that can leave a class out, and the class.
+/// The character classes: the attribute that can exclude the class, and its characters.
 const CLASSES: &[(&str, &str)] = &[
     ("lower", "abcdefghijklmnopqrstuvwxyz"),
     ("upper", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -87,14 +87,15 @@ impl EphemeralResource<Client> for Random {
     }
 }
 
-/// `length` characters, each equally likely.
+/// Returns `length` random characters with equal probability.
 fn password(alphabet: &[char], length: usize) -> String {
     let count = u32::try_from(alphabet.len()).unwrap_or(u32::MAX);
     let fair = u32::MAX - u32::MAX % count.max(1);
     let mut password = String::with_capacity(length);
     while password.chars().count() < length && count > 0 {
         let drawn = u32::from_le_bytes(random());
-        // Numbers beyond the last whole round of the alphabet would favour its first characters.
+        // Skip numbers beyond the last whole multiple of the alphabet's size: they would favour its first
+        // characters.
         if drawn < fair {
             password.push(alphabet[(drawn % count) as usize]);
         }

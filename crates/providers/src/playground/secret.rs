@@ -17,7 +17,7 @@ use crate::sdk::{
     validate::{LengthBetween, exactly_one_of},
 };
 
-/// The kind of object in the store; `playground_secret_version` sets values of the same objects.
+/// The kind of object in the store. `playground_secret_version` sets values of the same objects.
 pub(super) const KIND: &str = "secret";
 /// The secret field of such an object.
 pub(super) const VALUE: &str = "value";
@@ -77,7 +77,7 @@ impl Resource<Client> for ManagedSecret {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             let mut record = Record::new(KIND, &*name, secret_arn(&name));
-            // A secret without a value is version 0.
+            // A secret without a value has version 0.
             record.version = 0;
             describe(&mut record, &change.planned);
             let stored = TWINS.stored(change);
@@ -160,18 +160,18 @@ fn describe(record: &mut Record, planned: &Object) {
     record.set_or_remove("description", planned.string("description").map(|it| it.to_string()));
 }
 
-/// The object of the state, unless it is gone or another took its name.
+/// Returns the object of a state. `None` if it is gone or a new object has its name.
 fn same(client: &Client, state: &Object) -> Result<Option<Record>, crate::sdk::Diagnostic> {
     let id = state.string("id").unwrap_or_default();
     Ok(client.find(KIND, secret_name(&id))?.filter(|record| *record.id == *id))
 }
 
-/// How often this resource set the value; `playground_secret_version` has its own versions.
+/// The number of values that this resource has set; `playground_secret_version` has versions of its own.
 fn own_version(record: &Record) -> i64 {
     record.text("version").and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
-/// `object` with all that the remote system chose.
+/// Returns `object` with its computed attributes set.
 fn shown(object: &Object, record: &Record) -> Object {
     let mut shown = object.clone();
     shown.set("id", record.id.as_str());

@@ -1,4 +1,4 @@
-//! `playground_secret`, read: the data source and the ephemeral resource of that name.
+//! Reading of `playground_secret`: the data source and the ephemeral resource with that name.
 
 use provider::BoxFuture;
 use values::Value;
@@ -16,7 +16,7 @@ use crate::sdk::{
     validate::exactly_one_of,
 };
 
-/// The data source. What it reads is kept in state: that is what ephemeral resources are better at.
+/// The data source. Its result is written to the state, which the ephemeral resource avoids.
 pub(super) struct SecretData;
 
 /// The ephemeral resource.

@@ -1,4 +1,4 @@
-//! The idiom of a value with a write-only twin: `value`, `value_wo`, `value_wo_version`.
+//! The pattern of a value with a write-only variant: `value`, `value_wo`, `value_wo_version`.
 
 use super::store::{Record, Secret};
 use crate::sdk::{
@@ -6,14 +6,14 @@ use crate::sdk::{
     validate::{conflicting, requires},
 };
 
-/// The three attributes' names.
+/// The names of the three attributes.
 pub(super) struct Twins {
     pub(super) plain: &'static str,
     pub(super) write_only: &'static str,
     pub(super) version: &'static str,
 }
 
-/// What a change does to the stored secret.
+/// The effect of a change on the stored secret.
 pub(super) enum Stored {
     Keep,
     Set { attribute: &'static str, secret: Secret },
@@ -21,15 +21,15 @@ pub(super) enum Stored {
 }
 
 impl Twins {
-    /// Not both; and a version only with something that it is the version of.
+    /// Checks that not both values are set, and that the version is set only with the write-only value.
     pub(super) fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let &Twins { plain, write_only, version } = self;
         conflicting(config, plain, write_only, diagnostics);
         requires(config, version, write_only, diagnostics);
     }
 
-    /// What a create or an update has to do. A write-only value counts only when its version was raised: nobody can tell
-    /// whether it changed.
+    /// Returns the effect of a create or update. A write-only value is stored only if its version changes, because
+    /// the value itself cannot be compared.
     pub(super) fn stored(&self, change: &Change) -> Stored {
         let &Twins { plain, write_only, version } = self;
         let creating = change.prior.is_null();
@@ -53,7 +53,7 @@ impl Twins {
 }
 
 impl Stored {
-    /// Does it to the object's secret; counts it.
+    /// Applies the effect to the secret of an object and counts the change.
     pub(super) fn apply(&self, record: &mut Record, field: &str) {
         match self {
             Stored::Keep => {}
@@ -68,7 +68,7 @@ impl Stored {
         }
     }
 
-    /// The secret that came in, by its attribute, for the ledger.
+    /// The received secret with its attribute, for the ledger.
     pub(super) fn received(&self) -> Option<(&str, &Secret)> {
         match self {
             Stored::Set { attribute, secret } => Some((attribute, secret)),

@@ -1,4 +1,5 @@
-//! `playground_secret_version`: the value of a secret as an object of its own, after `aws_secretsmanager_secret_version`.
+//! `playground_secret_version`: the value of a secret as a separate object, modelled on
+//! `aws_secretsmanager_secret_version`.
 
 use provider::BoxFuture;
 
@@ -18,7 +19,7 @@ use crate::sdk::{
 };
 
 const TYPE: &str = "playground_secret_version";
-/// The field of the secret's object that names the version whose value it has.
+/// The field of the secret's object with the id of the version that set its value.
 const VERSION_ID: &str = "version_id";
 
 const TWINS: Twins = Twins {
@@ -119,7 +120,7 @@ async fn set(client: &Client, change: &mut Change, event: &str) -> Ended {
     Ok(())
 }
 
-/// The secret, if its value is still the one that this version set.
+/// Returns the secret if this version set its current value.
 fn current(client: &Client, state: &Object) -> Result<Option<Record>, Diagnostic> {
     let secret_id = state.string("secret_id").unwrap_or_default();
     let version_id = state.string(VERSION_ID).unwrap_or_default();
@@ -127,7 +128,7 @@ fn current(client: &Client, state: &Object) -> Result<Option<Record>, Diagnostic
     Ok(record.filter(|record| record.text(VERSION_ID) == Some(&*version_id)))
 }
 
-/// What the ledger calls this version.
+/// The record of this version for the ledger.
 fn of_version(record: &Record, state: &Object) -> Record {
     Record::new(KIND, record.name.as_str(), &*state.string("id").unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! `playground_tunnel`, ephemeral: a port on this machine that leads to another, while it is open.
+//! `playground_tunnel`, ephemeral: a local port that forwards to another host while it is open.
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
@@ -18,10 +18,10 @@ use crate::sdk::{
 };
 
 const TYPE: &str = "playground_tunnel";
-/// How long to wait when no connection can be taken, so that the listener does not spin.
+/// The pause after a failed `accept`, so that the listener does not spin.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Domains that exist for documentation and tests only (RFC 2606). Nobody can be reached there, so the tunnel itself
-/// answers for them, with what it was sent.
+/// Domains that RFC 2606 reserves for documentation and tests. No host exists there, so the tunnel itself answers
+/// for them and echoes its input.
 const RESERVED: &[&str] =
     &["example", "example.com", "example.net", "example.org", "test", "invalid"];
 
@@ -106,14 +106,14 @@ impl Remote {
     }
 }
 
-/// Takes connections until it is aborted; the connections end with it, because they are its `JoinSet`'s.
+/// Accepts connections until it is aborted. The connections end with it, because they belong to its `JoinSet`.
 async fn listen(listener: TcpListener, remote: Arc<Remote>) {
     let mut connections = JoinSet::new();
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let remote = remote.clone();
-                // A connection that breaks is the business of its two ends.
+                // An error of a connection concerns only its two ends.
                 connections.spawn(async move { serve(stream, &remote).await.is_ok() });
             }
             Err(_) => tokio::time::sleep(PAUSE).await,

@@ -1,4 +1,4 @@
-//! `playground_vault`: write-only attributes at every kind of place that a schema has, sets apart.
+//! `playground_vault`: write-only attributes at every kind of place that a schema allows, which excludes sets.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Vault {
         Vault { schema: schema().to_provider() }
     }
 
-    /// Every write-only value of a configuration, by its place.
+    /// Returns all write-only values of a configuration by their paths.
     fn received(&self, config: &Object) -> BTreeMap<String, Secret> {
         let paths = write_only_paths(config.value(), self.schema.block());
         let value = |path: values::Path| {
@@ -55,7 +55,7 @@ fn schema() -> Schema {
     let mirror = Block::new()
         .attribute("name", string().optional())
         .attribute("token_wo", string().optional().write_only());
-    // A group's object is there even where no block is written, so nothing in it can be required or chosen late.
+    // The object of a group exists even without a block, so nothing in it can be required or computed.
     let group = Block::new()
         .attribute("note", string().optional())
         .attribute("token_wo", string().optional().write_only());
@@ -106,7 +106,8 @@ impl Resource<Client> for Vault {
         Box::pin(async move {
             let raised = change.planned.attr("key_version") != change.prior.attr("key_version");
             if raised && !change.prior.is_null() {
-                // The path names what cannot be changed in place, though its values are null before and after.
+                // The path names the attribute that requires replacement, although its value is null before and
+                // after.
                 change.requires_replace.push(change.planned.path_of("key_wo"));
             }
             Ok(())
@@ -187,7 +188,7 @@ fn same(client: &Client, state: &Object) -> Result<Option<Record>, Diagnostic> {
     Ok(found.filter(|record| *record.id == *id))
 }
 
-/// `planned` with its unknowns filled in: ids of places and logins are new ones.
+/// Returns `planned` with its unknown values filled in: new ids for places and logins.
 fn shown(planned: &Object, record: &Record) -> Object {
     let mut shown = planned.clone();
     shown.set("id", record.id.as_str());

@@ -1,4 +1,4 @@
-//! `playground_write_only_in_set`: a type that a core has to refuse when it is used.
+//! `playground_write_only_in_set`: a type that a core must refuse when it is used.
 
 use std::future::ready;
 

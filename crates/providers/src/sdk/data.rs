@@ -1,4 +1,4 @@
-//! Typed access to the objects that requests carry.
+//! Typed access to the objects in requests.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use values::{Kind, Path, Step, Str, Value};
 
 use super::diagnostics::Diagnostic;
 
-/// An object of a schema, or null; with the path by which diagnostics name its parts. It has no `Debug`: it may hold
-/// secrets.
+/// An object of a schema, or null, with the path for diagnostics about its parts. It has no `Debug`, because it
+/// may hold secrets.
 #[derive(Clone)]
 pub struct Object {
     value: Value,
@@ -15,7 +15,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// The object that `value` is.
+    /// Wraps a value as an object.
     #[must_use]
     pub fn new(value: Value) -> Object {
         Object { value, path: Path::root() }
@@ -27,7 +27,7 @@ impl Object {
         &self.value
     }
 
-    /// Whether there is no object.
+    /// Returns true if the object is null.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.value.is_null()
@@ -39,25 +39,25 @@ impl Object {
         self.path.clone().attr(name)
     }
 
-    /// An attribute; null where there is none.
+    /// Returns an attribute. Null if the object has no such attribute.
     #[must_use]
     pub fn attr(&self, name: &str) -> Value {
         self.value.get_attr(name).unwrap_or_else(|| Value::null(values::Type::Dynamic))
     }
 
-    /// Whether an attribute is unknown.
+    /// Returns true if an attribute is unknown.
     #[must_use]
     pub fn is_unknown(&self, name: &str) -> bool {
         !self.attr(name).is_known()
     }
 
-    /// Whether an attribute is null.
+    /// Returns true if an attribute is null.
     #[must_use]
     pub fn is_absent(&self, name: &str) -> bool {
         self.attr(name).is_null()
     }
 
-    /// A text, if it is known and not null.
+    /// Returns a string attribute. `None` if it is null or unknown.
     #[must_use]
     pub fn string(&self, name: &str) -> Option<Str> {
         match self.attr(name).kind() {
@@ -66,16 +66,16 @@ impl Object {
         }
     }
 
-    /// A truth value, if it is known and not null.
+    /// Returns a boolean attribute. `None` if it is null or unknown.
     #[must_use]
     pub fn bool(&self, name: &str) -> Option<bool> {
         self.attr(name).as_bool()
     }
 
-    /// A whole number, if it is known and not null.
+    /// Returns a whole number. `None` if it is null or unknown.
     ///
     /// # Errors
-    /// Where the number is not exactly an `i64`: it is never rounded.
+    /// If the number is not exactly an `i64`; it is never rounded.
     pub fn int(&self, name: &str) -> Result<Option<i64>, Diagnostic> {
         let value = self.attr(name);
         let Some(number) = value.as_number() else { return Ok(None) };
@@ -87,14 +87,14 @@ impl Object {
         number.to_i64().map(Some).ok_or_else(not_whole)
     }
 
-    /// The texts in a list, set or tuple; those that are null or unknown are left out.
+    /// Returns the strings in a list, set or tuple, without null and unknown ones.
     #[must_use]
     pub fn strings(&self, name: &str) -> Vec<Str> {
         let text = |(_, element): (Value, &Value)| element.as_str().map(Str::from);
         self.attr(name).elements().filter_map(text).collect()
     }
 
-    /// The texts in a map or object by their keys; those that are null or unknown are left out.
+    /// Returns the strings in a map or object by their keys, without null and unknown ones.
     #[must_use]
     pub fn string_map(&self, name: &str) -> BTreeMap<Str, Str> {
         let value = self.attr(name);
@@ -102,7 +102,7 @@ impl Object {
         entries.filter_map(|(key, it)| Some((key.clone(), Str::from(it.as_str()?)))).collect()
     }
 
-    /// A nested object, if it is known and not null.
+    /// Returns a nested object. `None` if it is null or unknown.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<Object> {
         let value = self.attr(name);
@@ -110,7 +110,7 @@ impl Object {
         matches!(object.value.kind(), Kind::Object(_)).then_some(object)
     }
 
-    /// The objects in a list, set or map, each with its key; empty where there is none or it is unknown.
+    /// Returns the objects in a list, set or map with their keys. Empty if the collection is null or unknown.
     #[must_use]
     pub fn objects(&self, name: &str) -> Vec<(Value, Object)> {
         let (value, path) = (self.attr(name), self.path_of(name));
@@ -120,12 +120,12 @@ impl Object {
         value.elements().map(element).collect()
     }
 
-    /// Replaces an attribute; does nothing on a null object.
+    /// Replaces an attribute. Does nothing for a null object.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.value = self.value.with_part(&Step::Attr(name.into()), |_| value.into());
     }
 
-    /// Replaces an attribute by a text, or by null.
+    /// Replaces an attribute by a string, or by null.
     pub fn set_or_null(&mut self, name: &str, text: Option<&str>) {
         match text {
             Some(text) => self.set(name, text),
@@ -133,7 +133,7 @@ impl Object {
         }
     }
 
-    /// Makes an attribute null.
+    /// Replaces an attribute by null.
     pub fn clear(&mut self, name: &str) {
         let ty = self.attr(name).ty();
         self.set(name, Value::null(ty));

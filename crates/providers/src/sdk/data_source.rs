@@ -1,23 +1,23 @@
-//! Data sources.
+//! The interface of data sources.
 
 use provider::BoxFuture;
 
 use super::{data::Object, diagnostics::Diagnostics, resource::Ended, schema::Schema, stop::Stop};
 
-/// A data source. `C` is what the provider's configuration was made into.
+/// A data source. `C` is the client that the provider configuration was converted to.
 pub trait DataSource<C>: Send + Sync {
-    /// The type name, with the provider's prefix.
+    /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Asked once.
+    /// The schema. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks a configuration beyond what the schema demands. Parts of it may be unknown.
+    /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let _ = (config, diagnostics);
     }
 
-    /// Fills in `read.state`, which begins as the configuration.
+    /// Reads the data source. `read.state` starts as the configuration and must be filled in.
     fn read<'a>(&'a self, client: &'a C, read: &'a mut DataRead) -> BoxFuture<'a, Ended>;
 }
 
@@ -25,8 +25,8 @@ pub trait DataSource<C>: Send + Sync {
 pub struct DataRead {
     /// The configuration, and on return the result.
     pub state: Object,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
-    /// Tells when to end early.
+    /// The signal to end early.
     pub stop: Stop,
 }

@@ -1,4 +1,4 @@
-//! What a provider consists of.
+//! The definition of a provider.
 
 use provider::{BoxFuture, FunctionFault, FunctionSignature};
 use values::{Str, Value};
@@ -12,23 +12,23 @@ use super::{
     schema::Schema,
 };
 
-/// A provider as its author writes it; [`super::Server`] makes a [`provider::Provider`] of it.
+/// The definition of a provider; [`super::Server`] implements [`provider::Provider`] with it.
 pub trait Definition: Send + Sync + 'static {
-    /// What the configuration is made into and every call is given, such as a connection.
+    /// The client that the configuration is converted to and every call receives, such as a connection.
     type Client: Send + Sync + 'static;
 
-    /// The provider's name in messages.
+    /// The name of the provider in messages.
     fn name(&self) -> &'static str;
 
-    /// The schema of the provider's own configuration. Asked once.
+    /// The schema of the provider configuration. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks the configuration beyond what the schema demands. Parts of it may be unknown.
+    /// Validates the configuration beyond its schema. The configuration may be unknown in parts.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let _ = (config, diagnostics);
     }
 
-    /// Makes the configuration, which may be unknown in parts, into a client.
+    /// Converts the configuration, which may be unknown in parts, to a client.
     fn configure<'a>(
         &'a self,
         config: &'a Object,
@@ -57,13 +57,13 @@ pub trait Definition: Send + Sync + 'static {
     }
 }
 
-/// A function of a provider. It is pure and needs no configuration.
+/// A function of a provider. It is pure and needs no provider configuration.
 pub struct Function {
-    /// Its name, without the provider's.
+    /// The name, without the provider's.
     pub name: &'static str,
-    /// What it takes and gives.
+    /// The signature.
     pub signature: FunctionSignature,
-    /// Computes the result from as many arguments as the signature allows.
+    /// Computes the result. The number of arguments matches the signature.
     pub call: fn(&[Value]) -> Result<Value, FunctionFault>,
 }
 

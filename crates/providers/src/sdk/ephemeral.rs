@@ -1,4 +1,4 @@
-//! Ephemeral resources.
+//! The interface of ephemeral resources.
 
 use std::{future::ready, time::SystemTime};
 
@@ -9,29 +9,30 @@ use super::{
     stop::Stop,
 };
 
-/// An ephemeral resource type. `C` is what the provider's configuration was made into.
+/// An ephemeral resource type. `C` is the client that the provider configuration was converted to.
 pub trait EphemeralResource<C>: Send + Sync {
-    /// The type name, with the provider's prefix.
+    /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Asked once.
+    /// The schema. Called once.
     fn schema(&self) -> Schema;
 
-    /// Checks a configuration beyond what the schema demands. Parts of it may be unknown.
+    /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let _ = (config, diagnostics);
     }
 
-    /// Fills in `opening.result`, which begins as the configuration, and must leave what that sets.
+    /// Opens the resource. `opening.result` starts as the configuration. Its computed attributes must be filled
+    /// in, and its configured ones must stay.
     fn open<'a>(&'a self, client: &'a C, opening: &'a mut Opening) -> BoxFuture<'a, Ended>;
 
-    /// Extends the life of what was opened. Nothing by default, for types that never set a time for it.
+    /// Renews the resource. By default does nothing, for types that never request a renewal.
     fn renew<'a>(&'a self, client: &'a C, renewal: &'a mut Renewal) -> BoxFuture<'a, Ended> {
         let _ = (client, renewal);
         Box::pin(ready(Ok(())))
     }
 
-    /// Ends the life of what was opened. Nothing by default, for types that hold nothing.
+    /// Closes the resource. By default does nothing, for types that have nothing to release.
     fn close<'a>(&'a self, client: &'a C, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
         let _ = (client, closing);
         Box::pin(ready(Ok(())))
@@ -42,34 +43,34 @@ pub trait EphemeralResource<C>: Send + Sync {
 pub struct Opening {
     /// The configuration, and on return the result.
     pub result: Object,
-    /// When to renew at the latest; `None` for never.
+    /// The latest time for a renewal. `None` if no renewal is needed.
     pub renew_at: Option<SystemTime>,
-    /// Given to renewals and to the close.
+    /// Private data for renewals and the close.
     pub private: PrivateState,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
-    /// Tells when to end early.
+    /// The signal to end early.
     pub stop: Stop,
 }
 
 /// An ephemeral resource that is being renewed.
 pub struct Renewal {
-    /// When to renew next; `None` for never.
+    /// The latest time for the next renewal. `None` if no renewal is needed.
     pub renew_at: Option<SystemTime>,
-    /// From opening or the last renewal; given to the next one and to the close.
+    /// Private data from opening or the last renewal, for the next renewal and the close.
     pub private: PrivateState,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
-    /// Tells when to end early.
+    /// The signal to end early.
     pub stop: Stop,
 }
 
 /// An ephemeral resource that is being closed.
 pub struct Closing {
-    /// From opening or the last renewal.
+    /// Private data from opening or the last renewal.
     pub private: PrivateState,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
-    /// Tells when to end early.
+    /// The signal to end early.
     pub stop: Stop,
 }

@@ -1,12 +1,13 @@
-//! An SDK to write providers in.
+//! An SDK for providers.
 //!
-//! Start at [`Definition`], then [`Resource`], [`DataSource`] and [`EphemeralResource`], then [`schema`]. [`Server`] makes
-//! a [`provider::Provider`] of a definition, to be used in process or handed to `plugin::serve`. To a core it behaves as
-//! a provider made with HashiCorp's plugin framework does (`reference/protocol.md` 6): the same plans, the same nulls and
-//! unknowns, the same private state.
+//! Start at [`Definition`], then [`Resource`], [`DataSource`] and [`EphemeralResource`], then [`schema`].
+//! [`Server`] implements [`provider::Provider`] for a definition; it can be used in process or passed to
+//! `plugin::serve`. To a core it behaves like a provider made with HashiCorp's plugin framework: the same plans,
+//! the same null and unknown values, the same private state.
 //!
-//! **Invariant:** no response carries the value of a write-only attribute, whatever a resource leaves in its state.
-//! **Invariant:** numbers are never rounded on the way.
+//! **Invariant:** no response carries the value of a write-only attribute, even if a resource leaves one in its
+//! state.
+//! **Invariant:** numbers are never rounded.
 //! **Invariant:** types that carry configuration, state or private state have no `Debug`.
 
 pub mod modify;

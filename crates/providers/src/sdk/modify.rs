@@ -1,38 +1,38 @@
-//! Plan modifiers: what an attribute adds to the plan beyond its configuration.
+//! Plan modifiers: rules that change the plan of an attribute beyond its configuration.
 
 use values::{Path, Value};
 
 use super::diagnostics::Diagnostics;
 
-/// Changes the plan of one attribute.
+/// A plan modifier of one attribute.
 pub trait Modifier: Send + Sync {
-    /// Looks at `attribute` and changes `change`.
+    /// Reads `attribute` and modifies `change`.
     fn modify(&self, attribute: &AttributeContext<'_>, change: &mut AttributeChange);
 }
 
-/// Where a modifier runs.
+/// The attribute that a modifier runs for.
 pub struct AttributeContext<'a> {
-    /// The attribute.
+    /// The path of the attribute.
     pub path: &'a Path,
-    /// Its value in the configuration; null where it has none.
+    /// The value in the configuration; null if it is not set.
     pub config: &'a Value,
-    /// Its value before; null where it has none.
+    /// The prior value; null if there is none.
     pub prior: &'a Value,
-    /// Whether there is an object already.
+    /// True for an update, false for a create.
     pub updating: bool,
 }
 
-/// What a modifier may change.
+/// The part of a plan that a modifier may change.
 pub struct AttributeChange {
     /// The planned value.
     pub planned: Value,
-    /// Whether the change needs a new object.
+    /// True if the change requires replacement.
     pub requires_replace: bool,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
 }
 
-/// A change needs a new object.
+/// A modifier that requires replacement for every change.
 pub struct RequiresReplace;
 
 impl Modifier for RequiresReplace {
@@ -41,7 +41,7 @@ impl Modifier for RequiresReplace {
     }
 }
 
-/// A change needs a new object if the condition holds.
+/// A modifier that requires replacement for a change if the condition holds.
 pub struct RequiresReplaceIf<F>(pub F);
 
 impl<F> Modifier for RequiresReplaceIf<F>
@@ -54,7 +54,8 @@ where
     }
 }
 
-/// A change needs a new object, if the configuration sets the attribute: removing it from the configuration does not.
+/// A modifier that requires replacement for a change if the configuration sets the attribute. Removing the
+/// attribute from the configuration does not require it.
 pub struct RequiresReplaceIfConfigured;
 
 impl Modifier for RequiresReplaceIfConfigured {
@@ -63,7 +64,8 @@ impl Modifier for RequiresReplaceIfConfigured {
     }
 }
 
-/// What the provider chose once stays, where the plan would call it unknown.
+/// A modifier that plans the prior value instead of an unknown one, for values that the provider chooses only
+/// once.
 pub struct UseStateForUnknown;
 
 impl Modifier for UseStateForUnknown {

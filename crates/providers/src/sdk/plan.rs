@@ -1,5 +1,5 @@
-//! The plan of a managed resource, made as the plugin framework makes it: defaults, null for what is write-only, unknown
-//! for what the provider will choose, then the modifiers.
+//! The plan of a managed resource, computed as in the plugin framework: defaults, null for write-only attributes,
+//! unknown for computed attributes, then the plan modifiers.
 
 use provider::null_write_only;
 use values::{Path, Type, Value};
@@ -11,7 +11,7 @@ use super::{
     walk::{Outcome, Places, rebuild_block},
 };
 
-/// What a plan starts from. `config`, `prior` and `proposed` are objects of the schema, or null.
+/// The inputs of a plan. `config`, `prior` and `proposed` are objects of the schema, or null.
 pub(super) struct Inputs<'a> {
     pub(super) block: &'a Block,
     pub(super) provider_block: &'a provider::Block,
@@ -19,7 +19,7 @@ pub(super) struct Inputs<'a> {
     pub(super) prior: &'a Value,
 }
 
-/// A plan as far as the schema makes it.
+/// The plan that follows from the schema alone.
 pub(super) struct SchemaPlan {
     pub(super) planned: Value,
     pub(super) requires_replace: Vec<Path>,
@@ -32,11 +32,12 @@ impl Inputs<'_> {
         Places { config: some(self.config), prior: some(self.prior) }
     }
 
-    /// Plans a create or an update; `proposed` is not null.
+    /// Plans a create or an update. `proposed` must not be null.
     pub(super) fn plan(&self, proposed: &Value) -> SchemaPlan {
         let planned = self.with_defaults(proposed);
         let planned = null_write_only(&planned, self.provider_block);
-        // Exact: a change of precision or refinement alone counts too, as it does for the framework.
+        // The comparison is exact: a different precision or refinement alone counts as a change, as in the plugin
+        // framework.
         let planned = if planned == *self.prior { planned } else { self.with_unknowns(&planned) };
         self.modified(&planned)
     }
@@ -111,7 +112,7 @@ fn is_null_or_absent(config: Option<&Value>) -> bool {
     config.is_none_or(Value::is_null)
 }
 
-/// The schema's type, not the value's: an attribute of any type is unknown in its type too.
+/// The type of the attribute in the schema, not of its value: an unknown value of dynamic type has no known type.
 fn type_of(attribute: &Attribute, value: &Value) -> Type {
     match &attribute.shape {
         super::schema::Shape::Type(ty) => ty.clone(),
@@ -119,7 +120,7 @@ fn type_of(attribute: &Attribute, value: &Value) -> Type {
     }
 }
 
-/// Replaces what is unknown by null and says an error for each, as after an apply that must leave nothing unknown.
+/// Replaces unknown values by null and adds an error for each. An apply must leave no unknown value.
 pub(super) fn without_unknowns(state: &Value, diagnostics: &mut Diagnostics) -> Value {
     if state.is_wholly_known() {
         return state.clone();

@@ -1,4 +1,4 @@
-//! Private state: what a provider keeps beside an object, as entries of JSON.
+//! Private state: the provider's data beside an object, as JSON entries.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use provider::Private;
 use serde_json::Value as Json;
 
-/// Entries by name. On the wire they are the plugin framework's: a JSON object of base64 of JSON, and nothing at all
-/// where there are none. It has no `Debug`: entries may be secret.
+/// Private entries by name. They are encoded as in the plugin framework: a JSON object of base64 of JSON, or no
+/// bytes if there are no entries. The type has no `Debug`, because entries may be secret.
 #[derive(Clone, Default)]
 pub struct PrivateState(BTreeMap<String, Json>);
 
 impl PrivateState {
-    /// An entry.
+    /// Returns an entry.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&Json> {
         self.0.get(name)
     }
 
-    /// A text entry.
+    /// Returns a string entry.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Json::as_str)
@@ -34,8 +34,8 @@ impl PrivateState {
         self.0.remove(name);
     }
 
-    /// Reads what [`PrivateState::encode`] wrote. Bytes of another origin, such as the state of an older provider, are
-    /// no entries.
+    /// Decodes the bytes that [`PrivateState::encode`] returned. Other bytes, such as those of an older provider,
+    /// give no entries.
     #[must_use]
     pub fn decode(private: &Private) -> PrivateState {
         let entries: BTreeMap<String, String> =
@@ -47,7 +47,7 @@ impl PrivateState {
         PrivateState(entries.into_iter().filter_map(entry).collect())
     }
 
-    /// The entries as bytes.
+    /// Encodes the entries.
     #[must_use]
     pub fn encode(&self) -> Private {
         if self.0.is_empty() {

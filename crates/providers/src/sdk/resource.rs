@@ -1,4 +1,4 @@
-//! Managed resources.
+//! The interface of managed resources.
 
 use std::future::ready;
 
@@ -14,47 +14,48 @@ use super::{
     stop::Stop,
 };
 
-/// How a step of a provider ends: an error is said beside what was said before.
+/// The result of a step of a provider. The error is added to the diagnostics of the call.
 pub type Ended = Result<(), Diagnostic>;
 
-/// A managed resource type. `C` is what the provider's configuration was made into.
+/// A managed resource type. `C` is the client that the provider configuration was converted to.
 pub trait Resource<C>: Send + Sync {
-    /// The type name, with the provider's prefix.
+    /// The type name, including the provider's prefix.
     fn type_name(&self) -> &'static str;
 
-    /// The schema. Asked once.
+    /// The schema. Called once.
     fn schema(&self) -> Schema;
 
-    /// The schema of the objects' identities, if they have any beside their states. Asked once.
+    /// The schema of resource identities. `None` if the type has none. Called once.
     fn identity_schema(&self) -> Option<Schema> {
         None
     }
 
-    /// Checks a configuration beyond what the schema demands. Parts of it may be unknown.
+    /// Validates a configuration beyond its schema. The configuration may be unknown in parts.
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
         let _ = (config, diagnostics);
     }
 
-    /// Changes a plan after defaults, unknowns and the modifiers of attributes. Not asked for a deletion.
+    /// Modifies a plan after defaults, unknown values and plan modifiers were applied. Not called for a deletion.
     fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
         let _ = (client, change);
         Box::pin(ready(Ok(())))
     }
 
-    /// Makes the object that `change.planned` describes. On return `change.state` is what exists: null if nothing,
-    /// and after an error in the middle, what there is to clean up.
+    /// Creates the object that `change.planned` describes. On return, `change.state` is the object that exists:
+    /// null if none was created, and after an error the part that must be cleaned up.
     fn create<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, Ended>;
 
-    /// Looks up what became of the object and changes `existing.state`; [`Existing::gone`] if it is no more.
+    /// Reads the object and updates `existing.state`, or calls [`Existing::gone`] if it no longer exists.
     fn read<'a>(&'a self, client: &'a C, existing: &'a mut Existing) -> BoxFuture<'a, Ended>;
 
-    /// Changes the object into `change.planned`. `change.state` begins as the prior state.
+    /// Updates the object to `change.planned`. `change.state` starts as the prior state.
     fn update<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, Ended>;
 
-    /// Ends the object `existing.state`. Without an error it counts as gone.
+    /// Deletes the object `existing.state`. Without an error, it counts as deleted.
     fn delete<'a>(&'a self, client: &'a C, existing: &'a mut Existing) -> BoxFuture<'a, Ended>;
 
-    /// Fills `existing.state`, which begins as an object of nulls, so far that [`Resource::read`] finds the rest.
+    /// Imports an object. `existing.state` starts as an object of nulls; it must be filled in so far that
+    /// [`Resource::read`] finds the rest.
     fn import<'a>(
         &'a self,
         client: &'a C,
@@ -66,91 +67,91 @@ pub trait Resource<C>: Send + Sync {
         Box::pin(ready(Err(Diagnostic::error("Resource Import Not Implemented", detail))))
     }
 
-    /// Turns the JSON of a state that schema version `from` wrote into that of the current version.
+    /// Upgrades the JSON of a state from schema version `from` to the current version.
     ///
     /// # Errors
-    /// Where there is no way from that version.
+    /// If that version cannot be upgraded.
     fn upgrade(&self, from: i64, state: Json) -> Result<Json, Diagnostic> {
         let _ = state;
         let detail = format!("{} cannot upgrade a state of version {from}.", self.type_name());
         Err(Diagnostic::error("Unable to Upgrade Resource State", detail))
     }
 
-    /// Turns the JSON of another type's state into one of this type, after a `moved` block; `None` where that type is
-    /// unknown here.
+    /// Converts the JSON of another type's state to this type, for a `moved` block. `None` if the other type is
+    /// not supported.
     ///
     /// # Errors
-    /// Where the state cannot be taken over.
+    /// If the state cannot be converted.
     fn take_over(&self, source: &MoveSource, state: &Json) -> Result<Option<Json>, Diagnostic> {
         let _ = (source, state);
         Ok(None)
     }
 }
 
-/// Where a moved object comes from.
+/// The origin of a moved object.
 pub struct MoveSource {
-    /// Full address of its provider.
+    /// The full address of its provider.
     pub provider: Str,
-    /// Its type.
+    /// Its resource type.
     pub type_name: Str,
-    /// Version of its schema.
+    /// The version of its schema.
     pub schema_version: i64,
 }
 
-/// A plan in the making.
+/// A plan that is being made.
 pub struct PlanChange {
-    /// The configuration, write-only values included; parts may be unknown.
+    /// The configuration with write-only values. It may be unknown in parts.
     pub config: Object,
-    /// The object before; null on create.
+    /// The prior object; null for a create.
     pub prior: Object,
-    /// The object as it will be. Write-only attributes are made null whatever is set here.
+    /// The planned object. Write-only attributes become null, whatever is set here.
     pub planned: Object,
-    /// Paths whose change needs a new object.
+    /// The paths whose change requires replacement.
     pub requires_replace: Vec<Path>,
-    /// Kept with the plan and given to create and update.
+    /// Private state, kept with the plan and passed to create and update.
     pub private: PrivateState,
-    /// The object's identity, where the type has one.
+    /// The resource identity, if the type has one.
     pub identity: Option<Value>,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
 }
 
-/// A create or an update that is being done.
+/// A create or an update that is being applied.
 pub struct Change {
-    /// The configuration, write-only values included; known in all that the plan knew.
+    /// The configuration with write-only values. Every value that the plan knew is known.
     pub config: Object,
-    /// The object before; null on create.
+    /// The prior object; null for a create.
     pub prior: Object,
-    /// What was planned.
+    /// The planned object.
     pub planned: Object,
-    /// The result. Write-only attributes are made null whatever is set here.
+    /// The result. Write-only attributes become null, whatever is set here.
     pub state: Object,
-    /// From the plan; kept with the state.
+    /// Private state from the plan, kept with the state.
     pub private: PrivateState,
-    /// The object's identity, where the type has one.
+    /// The resource identity, if the type has one.
     pub identity: Option<Value>,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
-    /// Tells when to end early.
+    /// The signal to end early.
     pub stop: Stop,
 }
 
-/// An object that exists.
+/// An existing object.
 pub struct Existing {
-    /// The object as last known, and on return as it is.
+    /// The last known object, and on return the current one.
     pub state: Object,
-    /// Kept with the state.
+    /// Private state, kept with the state.
     pub private: PrivateState,
-    /// The object's identity, where the type has one.
+    /// The resource identity, if the type has one.
     pub identity: Option<Value>,
-    /// What there is to say.
+    /// The diagnostics of the call.
     pub diagnostics: Diagnostics,
-    /// Tells when to end early.
+    /// The signal to end early.
     pub stop: Stop,
 }
 
 impl Existing {
-    /// Says that there is no such object any more.
+    /// Records that the object no longer exists.
     pub fn gone(&mut self) {
         self.state = Object::new(Value::null(self.state.value().ty()));
     }

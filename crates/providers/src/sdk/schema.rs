@@ -1,5 +1,5 @@
-//! Schemas as a provider's author writes them: the protocol's part, and what the SDK itself acts on (defaults, plan
-//! modifiers, validators).
+//! Schemas for provider definitions: the part of the protocol, and the rules that the SDK itself applies
+//! (defaults, plan modifiers, validators).
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,27 +12,27 @@ use super::{
     validate::Validator,
 };
 
-/// The schema of a type or of the provider's own configuration.
+/// The schema of a type or of the provider configuration.
 pub struct Schema {
     pub(super) version: i64,
     pub(super) block: Block,
 }
 
 impl Schema {
-    /// A schema of version 0.
+    /// Creates a schema of version 0.
     #[must_use]
     pub fn new(block: Block) -> Schema {
         Schema { version: 0, block }
     }
 
-    /// The same schema as a later version of the type's state; see [`super::Resource::upgrade`].
+    /// Returns the schema with another version; see [`super::Resource::upgrade`].
     #[must_use]
     pub fn version(mut self, version: i64) -> Schema {
         self.version = version;
         self
     }
 
-    /// The part that the protocol knows.
+    /// Returns the part that the protocol carries.
     #[must_use]
     pub fn to_provider(&self) -> provider::Schema {
         provider::Schema::new(self.version, self.block.to_provider())
@@ -48,13 +48,13 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block with nothing in it.
+    /// Creates an empty block.
     #[must_use]
     pub fn new() -> Block {
         Block::default()
     }
 
-    /// Adds an attribute; a second one of the same name replaces the first.
+    /// Adds an attribute. A second one with the same name replaces the first.
     #[must_use]
     pub fn attribute(mut self, name: &str, attribute: Attribute) -> Block {
         self.attributes.insert(name.into(), attribute);
@@ -68,7 +68,7 @@ impl Block {
         self
     }
 
-    /// Says what the block is for.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, text: &str) -> Block {
         self.description = text.into();
@@ -92,7 +92,7 @@ pub struct NestedBlock {
     pub(super) block: Block,
 }
 
-/// One attribute. Without one of [`Attribute::required`], [`Attribute::optional`] and [`Attribute::computed`] the schema
+/// An attribute. Without [`Attribute::required`], [`Attribute::optional`] or [`Attribute::computed`], the schema
 /// is refused.
 pub struct Attribute {
     pub(super) shape: Shape,
@@ -108,7 +108,7 @@ pub struct Attribute {
     description: Str,
 }
 
-/// What an attribute is made of.
+/// The type or the nested attributes of an attribute.
 pub(super) enum Shape {
     Type(Type),
     Nested(ObjectNesting, BTreeMap<Str, Attribute>),
@@ -120,25 +120,25 @@ pub fn typed(ty: Type) -> Attribute {
     Attribute::new(Shape::Type(ty))
 }
 
-/// A text.
+/// A string attribute.
 #[must_use]
 pub fn string() -> Attribute {
     typed(Type::String)
 }
 
-/// A number; see [`super::Object::int`] for whole ones.
+/// A number attribute; see [`super::Object::int`] for whole numbers.
 #[must_use]
 pub fn number() -> Attribute {
     typed(Type::Number)
 }
 
-/// True or false.
+/// A boolean attribute.
 #[must_use]
 pub fn boolean() -> Attribute {
     typed(Type::Bool)
 }
 
-/// Attributes inside an attribute. Protocol 6 only.
+/// An attribute with nested attributes (protocol 6 only).
 #[must_use]
 pub fn nested(
     nesting: ObjectNesting,
@@ -165,42 +165,43 @@ impl Attribute {
         }
     }
 
-    /// The configuration must set it.
+    /// Requires the configuration to set the attribute.
     #[must_use]
     pub fn required(mut self) -> Attribute {
         self.required = true;
         self
     }
 
-    /// The configuration may set it.
+    /// Allows the configuration to set the attribute.
     #[must_use]
     pub fn optional(mut self) -> Attribute {
         self.optional = true;
         self
     }
 
-    /// The provider sets it, unless it is optional too and the configuration does.
+    /// Lets the provider set the attribute, unless it is also optional and the configuration sets it.
     #[must_use]
     pub fn computed(mut self) -> Attribute {
         self.computed = true;
         self
     }
 
-    /// Never shown.
+    /// Hides the value in all output.
     #[must_use]
     pub fn sensitive(mut self) -> Attribute {
         self.sensitive = true;
         self
     }
 
-    /// Given with the configuration only. The SDK puts null in its place in every plan and state.
+    /// Makes the attribute write-only: it is sent only with the configuration, and the SDK replaces it by null in
+    /// every plan and state.
     #[must_use]
     pub fn write_only(mut self) -> Attribute {
         self.write_only = true;
         self
     }
 
-    /// The value where the configuration has none. The attribute becomes computed, as the protocol wants it.
+    /// Sets the default for a missing value. The attribute becomes computed, as the protocol requires.
     #[must_use]
     pub fn default_value(mut self, value: impl Into<Value>) -> Attribute {
         self.default = Some(value.into());
@@ -208,40 +209,40 @@ impl Attribute {
         self
     }
 
-    /// Adds a plan modifier; they run in the order of their addition.
+    /// Adds a plan modifier. Modifiers run in the order in which they were added.
     #[must_use]
     pub fn modifier(mut self, modifier: impl Modifier + 'static) -> Attribute {
         self.modifiers.push(Arc::new(modifier));
         self
     }
 
-    /// A change of it needs a new object.
+    /// Makes every change of the attribute require replacement.
     #[must_use]
     pub fn requires_replace(self) -> Attribute {
         self.modifier(RequiresReplace)
     }
 
-    /// Once the provider has set it, it stays as it is.
+    /// Keeps the prior value once the provider has set it.
     #[must_use]
     pub fn keeps_state(self) -> Attribute {
         self.modifier(UseStateForUnknown)
     }
 
-    /// Adds a validator; it sees known values only.
+    /// Adds a validator. It runs only for known values.
     #[must_use]
     pub fn validator(mut self, validator: impl Validator + 'static) -> Attribute {
         self.validators.push(Arc::new(validator));
         self
     }
 
-    /// Should no longer be used; the text says what to use instead.
+    /// Marks the attribute as deprecated. The text names the replacement.
     #[must_use]
     pub fn deprecated(mut self, text: &str) -> Attribute {
         self.deprecation = Some(text.into());
         self
     }
 
-    /// Says what the attribute is for.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, text: &str) -> Attribute {
         self.description = text.into();

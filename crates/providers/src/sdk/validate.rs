@@ -1,4 +1,4 @@
-//! Checks of a configuration that follow from its schema.
+//! Validation of a configuration by its schema.
 
 use values::{Path, Value};
 
@@ -9,14 +9,14 @@ use super::{
     walk::{Outcome, Places, rebuild_block},
 };
 
-/// Checks one attribute.
+/// A validator of one attribute.
 pub trait Validator: Send + Sync {
-    /// Says what is wrong with a value that is known and not null. The text must not quote it where the attribute is
+    /// Validates a value that is known and not null. The diagnostics must not quote the value if the attribute is
     /// sensitive or write-only.
     fn validate(&self, path: &Path, value: &Value, diagnostics: &mut Diagnostics);
 }
 
-/// The text must be one of these.
+/// A validator for strings from a fixed list.
 pub struct OneOf(pub &'static [&'static str]);
 
 impl Validator for OneOf {
@@ -28,7 +28,7 @@ impl Validator for OneOf {
     }
 }
 
-/// The number must be whole and within these bounds.
+/// A validator for whole numbers within bounds.
 pub struct WholeBetween(pub i64, pub i64);
 
 impl Validator for WholeBetween {
@@ -41,7 +41,7 @@ impl Validator for WholeBetween {
     }
 }
 
-/// The text must have this many bytes.
+/// A validator for the number of bytes of a string.
 pub struct LengthBetween(pub usize, pub usize);
 
 impl Validator for LengthBetween {
@@ -54,7 +54,8 @@ impl Validator for LengthBetween {
     }
 }
 
-/// Exactly one of these attributes must be set. One that is unknown counts as set: nobody can tell that it will be null.
+/// Checks that exactly one of the attributes is set. An unknown attribute counts as set, because it may turn out
+/// not to be null.
 pub fn exactly_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnostics) {
     let set = names.iter().filter(|name| !config.is_absent(name)).count();
     if let Some(first) = names.first().filter(|_| set != 1) {
@@ -63,7 +64,7 @@ pub fn exactly_one_of(config: &Object, names: &[&str], diagnostics: &mut Diagnos
     }
 }
 
-/// The second attribute must not be set together with the first.
+/// Checks that at most one of the two attributes is set.
 pub fn conflicting(config: &Object, first: &str, second: &str, diagnostics: &mut Diagnostics) {
     if !config.is_absent(first) && !config.is_absent(second) {
         let detail = format!("Only one of {first} and {second} can be set.");
@@ -71,7 +72,7 @@ pub fn conflicting(config: &Object, first: &str, second: &str, diagnostics: &mut
     }
 }
 
-/// Where the first attribute is set, the second must be set too.
+/// Checks that the second attribute is set if the first is.
 pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Diagnostics) {
     if !config.is_absent(first) && config.is_absent(second) {
         let detail = format!("{first} is set, so {second} must be set too.");
@@ -79,7 +80,8 @@ pub fn requires(config: &Object, first: &str, second: &str, diagnostics: &mut Di
     }
 }
 
-/// Checks what the schema demands: required values, no values that only the provider sets, deprecations, validators.
+/// Validates a configuration by its schema: required values, no values for attributes that only the provider sets,
+/// deprecations, validators.
 pub(super) fn validate_block(block: &Block, config: &Value, diagnostics: &mut Diagnostics) {
     rebuild_block(
         block,

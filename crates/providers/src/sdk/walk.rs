@@ -1,4 +1,4 @@
-//! One walk over a schema and up to three values of it at once, rebuilding one of them.
+//! A walk over a schema that rebuilds one value and visits the same places of up to two others.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use values::{Kind, Path, Step, Str, Value};
 
 use super::schema::{Attribute, Block, Shape};
 
-/// The same place in the values that a plan is made from. A place that a value does not have is `None`.
+/// The values of the configuration and the prior object at the current place. `None` if a value does not have this
+/// place.
 #[derive(Clone, Default)]
 pub(super) struct Places {
     pub(super) config: Option<Value>,
@@ -26,13 +27,14 @@ impl Places {
         self.step(|value| value.get_attr(name))
     }
 
-    /// The element that belongs to an element of the rebuilt value: by index, by key, and in a set by equality.
+    /// Steps to the element that corresponds to an element of the rebuilt value: by index, by key, and in a set by
+    /// equality.
     fn element(&self, step: &Step) -> Places {
         self.step(|value| step.apply(value))
     }
 }
 
-/// What becomes of an attribute, and whether the walk goes on inside it.
+/// The new value of an attribute, and whether the walk enters it.
 pub(super) struct Outcome {
     pub(super) value: Value,
     pub(super) enter: bool,
@@ -48,10 +50,10 @@ impl Outcome {
     }
 }
 
-/// Decides about one attribute: where it is, its schema, the other values' places, and its own value.
+/// A function that decides about one attribute, given its path, its schema, the other values, and its own value.
 pub(super) type Decide<'a> = dyn FnMut(&Path, &Attribute, &Places, &Value) -> Outcome + 'a;
 
-/// Rebuilds `value`, an object of `block`, from what `decide` makes of its attributes, outermost first.
+/// Rebuilds `value`, an object of `block`. `decide` returns the new value of each attribute, outermost first.
 pub(super) fn rebuild_block(
     block: &Block,
     path: &Path,
@@ -140,7 +142,7 @@ fn rebuild_elements(
     rebuild: &mut dyn FnMut(&Path, &Places, &Value) -> Value,
 ) -> Value {
     value.map_parts(|step, element| {
-        // Map blocks with dynamic attributes are objects as values; their labels are keys nevertheless.
+        // The value of a map block with dynamic attributes is an object, but its labels are still keys.
         let key = match step {
             Step::Attr(name) => Value::string(name.clone()),
             Step::Index(key) => key.clone(),

@@ -1,4 +1,4 @@
-//! `mayfly/archive`: `archive_file` as a resource and as a data source.
+//! Tests of `mayfly/archive`: `archive_file` as a resource and as a data source.
 
 use std::{fs, io::Read as _, path::Path};
 
@@ -9,7 +9,7 @@ use crate::core::{Action, Core, State, assert_no_errors, said_of};
 
 const TYPE: &str = "archive_file";
 
-/// Attributes that only the provider knows.
+/// The computed attributes.
 const OUTPUTS: [&str; 8] = [
     "id",
     "output_size",
@@ -26,7 +26,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("can be written");
 }
 
-/// A core with `src/` of two files.
+/// Returns a core with two files in `src/`.
 async fn core() -> Core {
     let core = Core::of(archive::provider()).await;
     write(&core.path("src/a.txt"), "a");
@@ -34,13 +34,13 @@ async fn core() -> Core {
     core
 }
 
-/// The directory as a zip file, with more members.
+/// A configuration for a zip file of the directory, with more attributes.
 fn config(core: &Core, more: &str) -> String {
     let (source, output) = (core.path("src"), core.path("out/dir/all.zip"));
     format!(r#"{{"type": "zip", "source_dir": {source:?}, "output_path": {output:?}{more}}}"#)
 }
 
-/// The plan after a refresh, as a core makes it.
+/// Plans after a refresh, as a core does.
 async fn planned(core: &Core, state: &State, config: &str) -> (Action, Vec<String>) {
     let read = core.read(TYPE, state).await.expect("is there");
     let plan = core.plan(TYPE, Some(&read), Some(config)).await;
@@ -57,7 +57,7 @@ async fn planned(core: &Core, state: &State, config: &str) -> (Action, Vec<Strin
     (action, unknown)
 }
 
-/// The hashes are those of the file, by other means.
+/// Checks the digests against those of the file, computed independently.
 fn assert_is_of_file(core: &Core, state: &State) {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     use sha2::{Digest as _, Sha256};
@@ -131,7 +131,8 @@ async fn a_data_source_makes_what_a_resource_makes() {
         ("tar.gz", r#""source": [{"content": "a", "filename": "a.txt"}]"#),
         ("zip", r#""source_dir": "src", "output_file_mode": "0600""#),
     ] {
-        // Both in the working directory of the provider, the archive in the directory that it is of.
+        // Both paths are relative to the working directory of the provider, and the archive is inside of the
+        // packed directory.
         let config = format!(r#"{{"type": "{kind}", "output_path": "src/out", {content}}}"#);
         assert_no_errors(&core.validate_data(TYPE, &config).await);
         let read = core.read_data(TYPE, &config).await;
@@ -145,7 +146,7 @@ async fn a_data_source_makes_what_a_resource_makes() {
     assert_eq!(names(&core.path("src/out")), ["a.txt=a"]);
 }
 
-/// What is said of a configuration, at validation or, where that finds nothing, at reading and creating.
+/// Checks the errors for a configuration, from validation or else from reading and creating.
 #[track_caller]
 fn assert_said(core: &Core, said: &str, expected: &Expect) {
     let folder = core.path("").to_string_lossy().into_owned();

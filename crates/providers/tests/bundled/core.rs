@@ -1,4 +1,4 @@
-//! A core in miniature: it plans and applies as a real one does, and checks every answer by the rules of one.
+//! A miniature core: it plans and applies like a real one, and checks every answer by the rules of a core.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,14 +24,14 @@ use serde_json::Value as Json;
 use tempfile::TempDir;
 use values::{Value, json};
 
-/// A configured provider, with a directory of its own: the store of the playground, and the place of files for others.
+/// A configured provider with its own directory, which is the store of the playground or the place of files.
 pub(crate) struct Core {
     pub(crate) provider: Arc<dyn Provider>,
     schemas: Arc<ProviderSchemas>,
     directory: TempDir,
 }
 
-/// A managed object as a state file has it.
+/// A managed object with its private data, as in a state file.
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) value: Value,
@@ -46,12 +46,12 @@ impl State {
 }
 
 impl Core {
-    /// In this process, with more of a provider block.
+    /// Creates a playground in this process, configured with `config`.
     pub(crate) async fn in_process(config: &str) -> Core {
         Core::configured(Arc::new(playground::provider()), config, store_directory()).await
     }
 
-    /// In a process of its own.
+    /// Creates a playground in a separate process.
     pub(crate) async fn launched(config: &str, environment: &[(&str, &str)]) -> Core {
         let directory = store_directory();
         let executable = env!("CARGO_BIN_EXE_terraform-provider-playground");
@@ -59,12 +59,12 @@ impl Core {
         Core::configured(provider, config, directory).await
     }
 
-    /// Another provider than the playground, in this process. It has nothing to configure.
+    /// Creates a core for another provider in this process, without configuration.
     pub(crate) async fn of(provider: impl Provider + 'static) -> Core {
         Core::without_store(Arc::new(provider), store_directory()).await
     }
 
-    /// Another provider than the playground in a process of its own, whose working directory is [`Core::path`]'s.
+    /// Creates a core for another provider in a separate process. Its working directory is that of [`Core::path`].
     pub(crate) async fn launched_from(executable: &str) -> Core {
         let directory = store_directory();
         let provider = process(executable, directory.path(), &[]).await;
@@ -80,12 +80,12 @@ impl Core {
         Core { provider, schemas, directory }
     }
 
-    /// A path in the directory.
+    /// Returns a path in the directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// Another provider process' worth of configuration on the same store.
+    /// Configures another instance of the provider with the same store.
     pub(crate) async fn another(
         &self,
         config: &str,
@@ -106,7 +106,7 @@ impl Core {
         self.schemas.managed(type_name).expect("the type is there")
     }
 
-    /// The object that a block with these members makes; null for none.
+    /// Parses the object of a block with these members. Null if there is no block.
     pub(crate) fn object(&self, type_name: &str, config: Option<&str>) -> Value {
         let schema = self.managed(type_name);
         match config {
@@ -170,7 +170,7 @@ impl Core {
         response
     }
 
-    /// Plans and applies; whether the plan was empty, and what became of the object.
+    /// Plans and applies. Returns the kind of the plan and the result of the apply.
     pub(crate) async fn change(
         &self,
         type_name: &str,
@@ -207,7 +207,7 @@ impl Core {
         (action, response)
     }
 
-    /// Like [`Core::change`], where nothing may go wrong.
+    /// Like [`Core::change`], but fails on any error.
     pub(crate) async fn apply(
         &self,
         type_name: &str,
@@ -226,7 +226,7 @@ impl Core {
         assert!(response.new_state.is_some_and(|it| it.is_null()));
     }
 
-    /// What a refresh finds; none if the object is gone.
+    /// Refreshes an object. `None` if it is gone.
     pub(crate) async fn read(&self, type_name: &str, state: &State) -> Option<State> {
         let response = self
             .provider
@@ -285,12 +285,12 @@ impl Core {
         Ledger::read(&self.directory.path().join("store/ledger.jsonl")).expect("reads")
     }
 
-    /// How often something was asked or done.
+    /// The number of ledger entries with this event and call.
     pub(crate) fn count(&self, event: &str, rpc: &str) -> usize {
         self.ledger().iter().filter(|it| it.event == event && it.rpc == rpc).count()
     }
 
-    /// What a secret looks like in the ledger.
+    /// The fingerprint of a secret in the ledger.
     pub(crate) fn fingerprint(&self, secret: &str) -> String {
         self.store().fingerprint(&Secret::new(secret))
     }
@@ -300,7 +300,7 @@ impl Core {
     }
 }
 
-/// What a plan is.
+/// The kind of a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
     Create,
@@ -351,7 +351,7 @@ async fn configure(
     provider.configure(ConfigureRequest { core_version: "1.13.0".into(), config }).await
 }
 
-/// The value of a block in which these members are written.
+/// Parses the value of a block with these members.
 fn object(block: &Block, config: &str) -> Value {
     let members: serde_json::Map<String, Json> =
         serde_json::from_str(config).expect("the test's JSON parses");
@@ -364,7 +364,7 @@ fn object(block: &Block, config: &str) -> Value {
             json::decode(member.to_string().as_bytes(), &slot.ty()).expect("the test's JSON fits");
     }
     let object = Value::object(values);
-    // A text that reads `?` stands for an unknown one.
+    // The string `?` stands for an unknown value.
     object.transform(&mut |_, part| match part.as_str() {
         Some("?") => Value::unknown(part.ty()),
         _ => part.clone(),
@@ -377,7 +377,7 @@ pub(crate) fn assert_no_errors(said: &[ProviderDiagnostic]) {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// What was said, a line each, with the attribute that it is about.
+/// Formats diagnostics with their attributes, one per line.
 pub(crate) fn said_of(said: &[ProviderDiagnostic]) -> String {
     let line = |it: &ProviderDiagnostic| {
         let path = it.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Ephemeral resources: that they are opened, work, and are over when they are closed.
+//! Tests that ephemeral resources open, work while they are open, and end when they are closed.
 
 use std::{
     sync::Arc,
@@ -68,7 +68,7 @@ async fn a_lease_opens_doors_until_it_is_closed() {
     assert_eq!(core.count("renewed", ""), 1);
 }
 
-/// Asks `provider` for something of the remote system; what it says.
+/// Reads an object of the remote system with `provider` and returns the diagnostics.
 async fn read_something(core: &Core, provider: &dyn Provider) -> String {
     let request = provider::ReadResourceRequest {
         type_name: "playground_parameter".into(),

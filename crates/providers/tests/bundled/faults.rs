@@ -1,4 +1,4 @@
-//! Faults that were asked for.
+//! Tests of requested faults.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use values::Value;
 
 use crate::core::{Core, State};
 
-/// Long enough for any answer of a local process, short enough to wait for none.
+/// A timeout that is long enough for any answer of a local process and short enough for calls that hang.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 fn secret(fault: &str) -> String {
@@ -120,7 +120,7 @@ async fn a_renewal_can_be_due_in_the_past() {
     );
 }
 
-/// What the answer to a read or an open is with this fault.
+/// Returns the answers to a read and to an open with this fault.
 async fn spoiled(kind: &str) -> (Option<Value>, Option<Value>) {
     let core = Core::in_process("{}").await;
     let state = existing(&core, "null").await;

@@ -1,4 +1,4 @@
-//! `mayfly/local`: `local_file` and `local_sensitive_file`, as resources and as data sources.
+//! Tests of `mayfly/local`: `local_file` and `local_sensitive_file`, as resources and as data sources.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -11,7 +11,7 @@ const PLAIN: &str = "local_file";
 const SENSITIVE: &str = "local_sensitive_file";
 const BOTH: [&str; 2] = [PLAIN, SENSITIVE];
 
-/// The hash of `hello`.
+/// The SHA-1 of `hello`.
 const ID: &str = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d";
 
 fn config(core: &Core, more: &str) -> String {
@@ -61,7 +61,7 @@ async fn every_way_gives_the_same_file() {
         (SENSITIVE, r#""content_base64": "aGVsbG8=""#),
         (SENSITIVE, r#""source": "source""#),
     ] {
-        // In the working directory of the provider.
+        // The path is relative to the working directory of the provider.
         let config = format!(r#"{{"filename": "copy", {way}}}"#);
         let (_, state) = core.apply(kind, None, &config).await;
         let hashes = ["id", "content_md5", "content_base64sha256"].map(|name| state.text(name));

@@ -1,5 +1,5 @@
-//! The bundled providers as a core sees them: in process, over real plugin processes, and under `terraform` where there is
-//! one.
+//! Tests of the bundled providers from a core's side: in process, over real plugin processes, and under
+//! `terraform` if it is installed.
 
 #![expect(clippy::disallowed_methods, reason = "the tests look at processes, sockets and files")]
 

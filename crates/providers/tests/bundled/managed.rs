@@ -1,11 +1,11 @@
-//! Managed resources and the data source.
+//! Tests of managed resources and the data source.
 
 use provider::{ImportResourceStateRequest, ImportTarget};
 use providers::playground::store::Entry;
 
 use crate::core::{Action, Core, State};
 
-/// The entry that was written last, of those that tell what was done.
+/// Returns the last ledger entry that records an effect.
 fn last(core: &Core) -> Entry {
     core.ledger().into_iter().rfind(|it| it.event != "rpc").expect("something was done")
 }
@@ -42,7 +42,7 @@ async fn a_write_only_value_is_set_when_its_version_is_raised() {
     write_only_idiom(&Core::launched("{}", &[]).await).await;
 }
 
-/// Creates, finds an empty plan after a refresh, changes, and deletes.
+/// Creates an object, checks that the plan after a refresh is empty, changes the object, and deletes it.
 async fn check(core: &Core, kind: &str, config: &str, changed: &str, action: Action) {
     crate::core::assert_no_errors(&core.validate(kind, config).await);
     let (_, created) = core.apply(kind, None, config).await;
@@ -228,7 +228,7 @@ async fn no_secret_is_in_the_store_or_the_ledger_in_clear() {
     }
 }
 
-/// Imports by `id` and reads what was imported.
+/// Imports an object by `id` and reads it.
 async fn imported(core: &Core, kind: &str, id: &str) -> State {
     let target = ImportTarget::Id(id.into());
     let request = ImportResourceStateRequest { type_name: kind.into(), target };

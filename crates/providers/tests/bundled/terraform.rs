@@ -1,4 +1,4 @@
-//! The examples, and the providers of files, under `terraform`, where it is installed.
+//! Tests of the examples and of the providers for files under `terraform`, if it is installed.
 
 use std::{
     ffi::OsStr,
@@ -13,16 +13,16 @@ use tempfile::TempDir;
 
 const SECRETS: [&str; 2] = ["AK-canary-7f31", "SK-canary-c09d"];
 
-/// Copies of the examples, and a `terraform` that takes the providers from the build.
+/// Copies of the examples, and a `terraform` that uses the providers from the build.
 struct Bench {
     directory: TempDir,
 }
 
 impl Bench {
-    /// None where there is no `terraform`.
+    /// Returns `None` if `terraform` is not installed.
     fn new() -> Option<Bench> {
         if Command::new("terraform").arg("version").output().is_err() {
-            // Not by a macro whose output the test harness keeps: who runs the tests has to see it.
+            // Not `eprintln!`: the test harness captures its output, and the user must see this line.
             let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
             return None;
         }
@@ -66,7 +66,7 @@ impl Bench {
         stdout.into_owned()
     }
 
-    /// Applies, finds an empty plan, and returns what the apply printed.
+    /// Applies, checks that a plan afterwards is empty, and returns the output of the apply.
     #[track_caller]
     fn apply(&self, folder: &str, variables: &[String]) -> String {
         self.run(folder, ["get"]);
@@ -89,7 +89,7 @@ impl Bench {
         Ledger::read(&self.path(folder).join("ledger.jsonl")).expect("reads")
     }
 
-    /// Searches every file below the directory for the secrets.
+    /// Searches all files below the directory for the secrets.
     fn assert_nothing_is_written(&self) {
         let mut folders = vec![self.directory.path().to_owned()];
         while let Some(folder) = folders.pop() {
@@ -248,7 +248,7 @@ fn terraform_writes_files_and_packs_them() {
         [&["apply", "-auto-approve"].map(str::to_owned)[..], &variables("two")].concat(),
     );
     assert_has(&printed, &["local_file.note must be replaced", "1 added, 0 changed, 1 destroyed."]);
-    // What the note became in the run is what the archive of its directory follows in the next.
+    // The archive of the directory follows the changed note only in the next run.
     let printed = bench.apply("files", &variables("two"));
     assert_has(
         &printed,

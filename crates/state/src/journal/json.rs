@@ -1,4 +1,4 @@
-//! Records as text: one JSON object a line, an instance in the words of the state file.
+//! The text form of records: one JSON object per line, with instances as in the state file.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::error::EncodeError;
 use crate::resources::{Instance, ResourceState};
 use crate::v4;
 
-/// A record as it is written. Borrowed where a value may be large.
+/// The serialized form of a record. It borrows values that may be large.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Line<'a> {
@@ -71,7 +71,7 @@ struct InstanceLine<'a> {
     address: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answers: Option<u64>,
-    /// The resource of the state file, with this instance alone; left out where nothing is left.
+    /// The resource as in the state file, with this instance only. Omitted if the instance no longer exists.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     resource: Option<&'a RawValue>,
 }
@@ -84,7 +84,7 @@ struct OpeningLine {
     time: String,
 }
 
-/// What tells formats apart, whatever else there is.
+/// The part of the first line that identifies the format. Other fields are ignored.
 #[derive(Deserialize)]
 struct Sniffed {
     begin: SniffedBegin,
@@ -171,7 +171,7 @@ fn resource_text(changed: &Changed) -> Result<Option<Box<RawValue>>, EncodeError
     raw.map(Some).map_err(|error| EncodeError::value("a record of the journal", error))
 }
 
-/// Reads the records of one entry behind those that were read before.
+/// Reads the records of one entry and appends them to `records`.
 pub(super) fn read(entry: &[u8], records: &mut Vec<Record>) -> Result<(), JournalError> {
     for line in entry.split(|it| *it == b'\n').filter(|it| !it.is_empty()) {
         let number = records.len();
@@ -183,7 +183,7 @@ pub(super) fn read(entry: &[u8], records: &mut Vec<Record>) -> Result<(), Journa
         }
         let fault = |cause: String| JournalError::Record { record: number, cause };
         let line: Line<'_> = serde_json::from_slice(line).map_err(|error| {
-            // The parser's own words may quote what is secret.
+            // The parser's error text may quote a secret.
             fault(format!("it goes wrong at byte {}", error.column()))
         })?;
         records.push(understood(line).map_err(fault)?);

@@ -1,16 +1,16 @@
-//! What a run writes down while it changes the world, so that a run that was killed can be told from one that was not.
+//! The journal of a run: a record of every step that changes real objects, so that a killed run can be recovered.
 //!
 //! ```text
 //!   begin ─► intent 1 ─► intent 2 ─► instance (answers 1) ─► folding ─► intent 3 ─► instance (answers 2) ─ killed
 //!                                    └──── the state has these ─────┘   └── 3: uncertain     └── the state lacks this
 //! ```
 //!
-//! A record says what an instance *is* after a change, with all its objects, never what was done to it: replaying a record
-//! twice, or on top of a state that has it, changes nothing. Start reading at [`Record`], then [`Journal`].
+//! A record holds the instance *after* a change, with all its objects, never the change itself. Replaying a record
+//! twice, or over a state that already has it, changes nothing. Start reading at [`Record`], then [`Journal`].
 //!
-//! **Invariant:** a record of an instance holds what the state file would hold of it, in the same words, and nothing else
-//! holds a value: sensitive values are in both, ephemeral and write-only ones in neither.
-//! **Absent on purpose:** where a journal lies, when it is durable, clocks.
+//! **Invariant:** the record of an instance holds exactly what the state file holds for it, in the same form, and no
+//! other record holds values. Sensitive values are in both, ephemeral and write-only values in neither.
+//! **Absent on purpose:** the location of a journal, durability, clocks.
 
 mod json;
 
@@ -21,72 +21,78 @@ use addr::{ProviderConfigRef, ProviderSource, ResourceInstance};
 use crate::error::EncodeError;
 use crate::resources::{Instance, State};
 
-/// The format that this version reads and writes.
+/// The format version that this program reads and writes.
 pub(crate) const FORMAT: u64 = 1;
 
-/// One thing that happened.
+/// One step of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
-    /// The first one.
+    /// The first record of a journal.
     Begin(Begin),
-    /// A provider is about to be asked.
+    /// The provider is about to be asked to change an object.
     Intent(Intent),
-    /// What an instance is from here on.
+    /// The new content of an instance.
     Instance(Changed),
-    /// The provider has answered an intent, and the instance is what it was.
+    /// The provider has answered an intent, and the instance did not change.
     Unchanged {
-        /// The intent's number.
+        /// The number of the intent.
         answers: u64,
     },
     /// An ephemeral resource is about to be opened.
     Opening(Opening),
-    /// It is closed, or was never open.
+    /// An ephemeral resource is closed, or was never opened.
     Closed {
-        /// The opening's number.
+        /// The number of the opening.
         number: u64,
     },
-    /// The state is about to be written with all that was recorded before this.
+    /// The state is about to be written with all changes that were recorded before this.
     Folding {
-        /// The serial that it gets.
+        /// The serial of that state.
         serial: u64,
-        /// The digest of its bytes.
+        /// The digest of the bytes of that state.
         digest: String,
     },
 }
 
-/// Which state a journal stands on, and who began it.
+/// The state that a journal is based on, and the run that began it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Begin {
+    /// The lineage of the state.
     pub lineage: String,
+    /// The serial of the state.
     pub serial: u64,
-    /// The digest of the state's bytes; none where there was no state.
+    /// The digest of the bytes of the state. `None` if there was no state.
     pub digest: Option<String>,
-    /// The command.
+    /// The command of the run.
     pub operation: String,
+    /// The workspace.
     pub workspace: String,
-    /// RFC 3339.
+    /// The time of the start, RFC 3339.
     pub time: String,
     /// The program and its version.
     pub program: String,
-    /// Whether the run has ended, and this is what it could not resolve.
+    /// True if the run has ended and the journal holds only what it left unresolved.
     pub is_rest: bool,
 }
 
-/// What a provider is about to be asked.
+/// A change that the provider is about to be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// Tells the intents of one journal apart.
+    /// The number of the intent, unique within the journal.
     pub number: u64,
+    /// The instance that changes.
     pub address: ResourceInstance,
+    /// The kind of the change.
     pub action: IntentAction,
+    /// The provider configuration of the instance.
     pub provider: ProviderConfigRef,
-    /// How people may find the object outside: `name=blue`, if that is known and not secret.
+    /// A hint for users to find the real object, such as `name=blue`. `None` if it is unknown or secret.
     pub named: Option<String>,
-    /// RFC 3339.
+    /// The time of the intent, RFC 3339.
     pub time: String,
 }
 
-/// What becomes of an object.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntentAction {
     Create,
@@ -97,36 +103,39 @@ pub enum IntentAction {
 /// An instance with all its objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
+    /// The address of the instance.
     pub address: ResourceInstance,
-    /// The intent that this is the answer to.
+    /// The number of the intent that this record answers.
     pub answers: Option<u64>,
-    /// The provider configuration of the resource. None if there is no object any more.
+    /// The provider configuration of the resource. `None` if the instance has no object.
     pub provider: Option<ProviderConfigRef>,
-    /// Its objects; none if nothing is left of it.
+    /// The objects of the instance. Empty if the instance no longer exists.
     pub instance: Instance,
 }
 
-/// An ephemeral resource that is about to be opened. There is no place for its data.
+/// An ephemeral resource that is about to be opened. Its data is never recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
-    /// Tells the openings of one journal apart.
+    /// The number of the opening, unique within the journal.
     pub number: u64,
+    /// The ephemeral resource instance.
     pub address: ResourceInstance,
+    /// The provider of the resource.
     pub provider: ProviderSource,
-    /// RFC 3339.
+    /// The time of the opening, RFC 3339.
     pub time: String,
 }
 
-/// Why a journal could not be understood.
+/// An error that prevents reading a journal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// It was written by a later version.
+    /// A later version wrote the journal.
     #[error("it has format {0}, and this version of Mayfly knows format {FORMAT} only")]
     NewFormat(u64),
-    /// It does not begin as a journal does.
+    /// The first record is not a begin record.
     #[error("it does not begin as a journal does")]
     NoBegin,
-    /// A record is none. `cause` quotes nothing of it.
+    /// A record is invalid. `cause` quotes nothing from it.
     #[error("record {record} cannot be understood: {cause}")]
     Record { record: usize, cause: String },
 }
@@ -134,22 +143,23 @@ pub enum JournalError {
 /// A journal that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Journal {
+    /// The first record.
     pub begin: Begin,
     records: Vec<Record>,
 }
 
 impl Record {
-    /// Adds the record to an entry, which is a sequence of them.
+    /// Appends the record to an entry, which is a sequence of records.
     ///
     /// # Errors
-    /// [`EncodeError`] for what may not be or cannot be in a file.
+    /// Returns an [`EncodeError`] for values that must not or cannot be in a file.
     pub fn write(&self, entry: &mut Vec<u8>) -> Result<(), EncodeError> {
         json::write(self, entry)
     }
 }
 
 impl Changed {
-    /// An instance as a state has it.
+    /// Creates the record of an instance in a state.
     pub fn of(state: &State, address: &ResourceInstance, answers: Option<u64>) -> Changed {
         let resource = state.resource(&address.containing_resource());
         let instance = state.instance(address).cloned();
@@ -163,10 +173,10 @@ impl Changed {
 }
 
 impl Journal {
-    /// Reads all entries. None if nothing was written yet.
+    /// Reads all entries. `None` if there are no records.
     ///
     /// # Errors
-    /// [`JournalError`]; nothing is read half.
+    /// Returns a [`JournalError`]; an invalid journal is refused as a whole.
     pub fn read(entries: &[Vec<u8>]) -> Result<Option<Journal>, JournalError> {
         let mut records = Vec::new();
         for entry in entries {
@@ -181,8 +191,8 @@ impl Journal {
         }
     }
 
-    /// Which records a state lacks, given the digest of its bytes: those after it was written. None if the journal knows no
-    /// such state.
+    /// Returns the records after the last write of the state with this digest, which are the changes that the
+    /// state lacks. `None` if the journal does not belong to such a state.
     pub fn since(&self, digest: Option<&str>) -> Option<&[Record]> {
         let is_it = |record: &Record| matches!(record, Record::Folding { digest: it, .. } if Some(it.as_str()) == digest);
         match self.records.iter().rposition(is_it) {
@@ -192,20 +202,19 @@ impl Journal {
         }
     }
 
-    /// Everything that happened.
+    /// All records after the first one.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// Creations that nobody knows the outcome of, in the order in which they were asked for.
-    ///
+    /// The creations whose outcome is unknown, in the order of their intents.
     pub fn uncertain(&self) -> Vec<Intent> {
         let mut uncertain = Uncertain::default();
         self.records.iter().for_each(|record| uncertain.follow(record));
         uncertain.all()
     }
 
-    /// Ephemeral resources that were opened, or were about to be, and not closed.
+    /// The ephemeral resources that were opened, or were about to be, and not closed.
     pub fn left_open(&self) -> Vec<&Opening> {
         let mut open: BTreeMap<u64, &Opening> = BTreeMap::new();
         for record in &self.records {
@@ -223,15 +232,15 @@ impl Journal {
     }
 }
 
-/// Creations that nobody knows the outcome of, record by record.
+/// Tracks creations whose outcome is unknown, record by record.
 ///
-/// An answer that there is an object ends all doubt about its address. An answer that this attempt came to nothing says
-/// nothing of earlier ones.
+/// An answer with an object settles all creations at its address. An answer without a change settles only its own
+/// intent, not earlier ones.
 #[derive(Clone, Debug, Default)]
 pub struct Uncertain(BTreeMap<u64, Intent>);
 
 impl Uncertain {
-    /// Takes account of one more record.
+    /// Updates the creations with one more record.
     pub fn follow(&mut self, record: &Record) {
         match record {
             Record::Intent(intent) if intent.action == IntentAction::Create => {
@@ -249,18 +258,18 @@ impl Uncertain {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if no creation is uncertain.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them, in the order in which they were asked for.
+    /// All uncertain creations in the order of their intents.
     pub fn all(&self) -> Vec<Intent> {
         self.0.values().cloned().collect()
     }
 }
 
-/// Lets a state have what records say, and gives how many instances are different now.
+/// Applies records to a state. Returns the number of instances that changed.
 pub fn replay(state: &mut State, records: &[Record]) -> usize {
     let mut last: BTreeMap<&ResourceInstance, &Changed> = BTreeMap::new();
     for record in records {

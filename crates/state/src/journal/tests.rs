@@ -197,12 +197,12 @@ fn a_creation_is_uncertain_until_it_is_answered() {
     assert_eq!(names(&[create(1), instance("test_thing.a", Some(1), "{}")]), []);
     assert_eq!(names(&[create(1), Record::Unchanged { answers: 1 }]), []);
     assert_eq!(names(&[intent(1, "test_thing.a", IntentAction::Update)]), [], "it is known");
-    // Another try that comes to nothing says nothing of the first.
+    // A second attempt without a result does not settle the first one.
     let again = [create(1), create(2), Record::Unchanged { answers: 2 }];
     assert_eq!(names(&again), [(1, a())]);
     let done = [create(1), create(2), instance("test_thing.a", Some(2), "{}")];
     assert_eq!(names(&done), []);
-    // The object that is to be replaced is no answer.
+    // A record of the object that is to be replaced is no answer.
     assert_eq!(names(&[create(1), instance("test_thing.a", None, "{}")]), [(1, a())]);
 }
 

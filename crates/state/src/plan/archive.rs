@@ -1,4 +1,4 @@
-//! The zip around a plan. Reading accepts exactly what writing makes, and nothing beside it.
+//! The zip archive around a plan. The reader accepts only archives as the writer creates them.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -10,14 +10,14 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::error::EncodeError;
 use crate::plan::file::PlanFileError;
 
-/// More entries than any configuration has files.
+/// The limit on the number of entries. No configuration has so many files.
 const MAX_ENTRIES: usize = 200_000;
-/// What any plan file may unpack to, however well it is packed.
+/// The size to which every plan file may unpack.
 const MAX_UNPACKED: u64 = 256 << 20;
-/// What a big plan file may unpack to, as a multiple of its size.
+/// The factor by which a larger plan file may grow when it is unpacked.
 const MAX_RATIO: u64 = 200;
 
-/// The record at the end of a zip without a comment.
+/// The end record of a zip file without a comment.
 const END: &[u8] = b"PK\x05\x06";
 const END_SIZE: usize = 22;
 
@@ -27,19 +27,19 @@ const LINK: u32 = 0o120_000;
 const PRIVATE: u32 = 0o600;
 const EXECUTABLE: u32 = 0o700;
 
-/// One entry.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
     Executable,
-    /// The content is the target.
+    /// A symbolic link. The content is its target.
     Symlink,
 }
 
-/// Entries by name; names are relative, with slashes.
+/// Entries by name. Names are relative and use slashes.
 pub(crate) type Entries = BTreeMap<String, (Kind, Vec<u8>)>;
 
-/// Packs entries. The same entries give the same bytes: no time and no owner is recorded.
+/// Packs entries. Equal entries give equal bytes, because neither times nor owners are recorded.
 pub(crate) fn pack<'a>(
     entries: impl IntoIterator<Item = (String, Kind, &'a [u8])>,
 ) -> Result<Vec<u8>, EncodeError> {
@@ -51,7 +51,7 @@ pub(crate) fn pack<'a>(
         }
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
-            // A plan is written once and read once: speed counts, not size.
+            // A plan is written and read once, so speed matters more than size.
             .compression_level(Some(1));
         if kind == Kind::Symlink {
             let target = String::from_utf8_lossy(content);
@@ -65,19 +65,19 @@ pub(crate) fn pack<'a>(
     Ok(zip.finish().map_err(|it| fault(&it))?.into_inner())
 }
 
-/// Unpacks all entries, or says what is wrong with the first that is wrong.
+/// Unpacks all entries, or returns the first error.
 pub(crate) fn unpack(bytes: &[u8]) -> Result<Entries, PlanFileError> {
     unpack_within(bytes, MAX_UNPACKED.max(MAX_RATIO.saturating_mul(bytes.len() as u64)))
 }
 
-/// Unpacks no more than `left` bytes.
+/// Unpacks at most `left` bytes.
 pub(crate) fn unpack_within(bytes: &[u8], mut left: u64) -> Result<Entries, PlanFileError> {
     if !bytes.starts_with(b"PK\x03\x04") {
         return Err(PlanFileError::NotAPlan);
     }
     let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(|it| damaged("", it.to_string()))?;
     check_whole(&mut zip)?;
-    // The crate looks for the end from behind, and past whatever follows it.
+    // The zip crate searches for the end record from the back and ignores bytes after it.
     if !bytes.last_chunk::<END_SIZE>().is_some_and(|it| it.starts_with(END)) {
         return Err(damaged("", "it has data around its entries"));
     }
@@ -128,7 +128,8 @@ fn check_entry(name: &str, entry: &ZipFile<'_, Cursor<&[u8]>>) -> Result<Kind, P
     }
 }
 
-/// Reads to the end, where the checksum is compared, but never more than the header promises or the whole file may.
+/// Reads an entry to its end, where the checksum is verified. Reads at most the size in its header and the rest of
+/// the total limit.
 fn read_entry(
     name: &str,
     entry: ZipFile<'_, Cursor<&[u8]>>,
@@ -147,7 +148,7 @@ fn read_entry(
     Ok(content)
 }
 
-/// Whether a name is relative, stays inside, and means the same on every system.
+/// Returns true if a name is relative, stays inside of the archive, and means the same on every system.
 pub(crate) fn is_safe(name: &str) -> bool {
     let is_plain = |it: &str| !it.is_empty() && it != "." && it != "..";
     let has_drive = name.split('/').next().is_some_and(|it| it.contains(':'));

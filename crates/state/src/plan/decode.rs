@@ -1,4 +1,4 @@
-//! From messages to the model. Everything is checked: a plan file is input from a stranger.
+//! Decodes a plan from its messages. Everything is validated, because a plan file is untrusted input.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::plan::wire::{
 };
 use crate::resources::DeposedKey;
 
-/// Reads `tfplan`, provided that `program` made it.
+/// Decodes `tfplan`. Returns an error unless `program` created it.
 pub(crate) fn decode(bytes: &[u8], program: &str) -> Result<Plan, PlanFileError> {
     let header = HeaderMessage::decode(bytes).map_err(|it| damaged(it.to_string()))?;
     if header.made_by != program {
@@ -161,7 +161,7 @@ impl Decoder {
         let step = |kind: Option<StepKind>| match kind {
             Some(StepKind::Attr(name)) => Ok(Step::Attr(name.into())),
             Some(StepKind::Index(key)) => {
-                // An index is a plain value: letting it have paths of its own would nest without end.
+                // An index must not have sensitive paths of its own: such paths could nest without end.
                 if !key.sensitive.is_empty() {
                     return Err(damaged("an index is sensitive"));
                 }

@@ -1,4 +1,4 @@
-//! From the model to messages.
+//! Encodes a plan to its messages.
 
 use prost::Message as _;
 use rustc_hash::FxHashMap;
@@ -17,12 +17,12 @@ use crate::plan::wire::{
     StepMessage, ValueMessage,
 };
 
-/// The bytes of `tfplan`.
+/// Returns the bytes of `tfplan`.
 pub(crate) fn encode(plan: &Plan) -> Result<Vec<u8>, EncodeError> {
     Ok(Encoder::default().plan(plan)?.encode_to_vec())
 }
 
-/// Collects the types of all values, each once.
+/// Collects the types of all values, each type once.
 #[derive(Default)]
 struct Encoder {
     positions: FxHashMap<Type, u32>,
@@ -148,7 +148,7 @@ impl Encoder {
         value: &Value,
         what: &dyn Fn() -> String,
     ) -> Result<ValueMessage, EncodeError> {
-        // The name of the value is needed only where there is something to say about it.
+        // The name is only needed in the errors of marked values, so avoid creating it otherwise.
         let name = if value.deep_marks().is_empty() { String::new() } else { what() };
         let (plain, sensitive) = marks::split(value, &name)?;
         let ty = plain.ty();

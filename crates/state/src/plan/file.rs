@@ -1,4 +1,4 @@
-//! A saved plan: the plan, the states around it, the sources and locks that it was made from.
+//! The saved plan file: the plan, its two states, and the sources and locks that it was made from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,78 +19,82 @@ const MANIFEST: &str = "tfconfig/modules.json";
 const MODULES: &str = "tfconfig/m-";
 const TEMP: &str = "tmp/";
 
-/// Everything in the file.
+/// The content of a plan file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanFile {
+    /// The plan.
     pub plan: Plan,
-    /// The state after refreshing.
+    /// The state after the refresh.
     pub prior_state: StateFile,
-    /// The state before refreshing.
+    /// The state before the refresh.
     pub previous_state: StateFile,
-    /// The dependency lock file, byte for byte.
+    /// The bytes of the dependency lock file.
     pub locks: Vec<u8>,
+    /// The sources of the configuration.
     pub config: ConfigSnapshot,
-    /// What the plan phase left under `path.temp`; sorted by path when read.
+    /// The files that planning left under `path.temp`. The reader sorts them by path.
     pub temp: Vec<TempEntry>,
 }
 
 /// The sources of all modules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigSnapshot {
-    /// By key: names of module calls joined with dots, empty for the root module.
+    /// The modules by key: the names of the module calls joined with dots, empty for the root module.
     pub modules: BTreeMap<String, ModuleSource>,
 }
 
 /// The sources of one module.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ModuleSource {
-    /// The `source` argument; empty for the root module.
+    /// The `source` argument. Empty for the root module.
     pub source: String,
+    /// The version of the module package, if it has one.
     pub version: Option<String>,
-    /// Where the module lay, relative to the root module.
+    /// The directory of the module, relative to the root module.
     pub dir: String,
-    /// Content by file name.
+    /// The file contents by file name.
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
 /// A file under `path.temp`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TempEntry {
-    /// Relative to the plan's own directory; begins with the hash of a module instance.
+    /// The path relative to the plan's own directory. It starts with the hash of a module instance.
     pub path: String,
+    /// The kind and the content of the file.
     pub kind: TempKind,
 }
 
-/// What a file under `path.temp` is; no more is kept of it than git would.
+/// The kind of a file under `path.temp`. Of its mode, only the executable bit is kept, as git does.
 #[derive(Clone, PartialEq, Eq)]
 pub enum TempKind {
     File {
         is_executable: bool,
         content: Vec<u8>,
     },
-    /// A relative target that stays inside the module instance's directory.
+    /// A symbolic link. Its target is relative and stays inside of the module instance's directory.
     Symlink {
         target: String,
     },
 }
 
-/// Why a plan file could not be read. Nothing of it is used then.
+/// An error that prevents reading a plan file. Nothing of an invalid file is used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanFileError {
-    /// The bytes are no zip.
+    /// The bytes are not a zip file.
     #[error("the given file is not a valid plan file")]
     NotAPlan,
-    /// Anything structural. An empty `entry` is the file as a whole.
+    /// The structure is invalid. An empty `entry` means the file as a whole.
     #[error("the saved plan is damaged{}: {cause}; make a new plan", if .entry.is_empty() { String::new() } else { format!(" at {entry:?}") })]
     Damaged { entry: String, cause: String },
-    /// Another program, or another version of this one.
+    /// Another program or another version of this program created the file.
     #[error(
         "plan file was created by {made_by}, but this is {running}; plan files cannot be transferred between different versions"
     )]
     OtherProgram { made_by: String, running: String },
 }
 
-/// `tfconfig/modules.json`, as the reference lays it out.
+/// A record of `tfconfig/modules.json`, in OpenTofu's layout.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct ManifestRecord {
@@ -103,10 +107,10 @@ struct ManifestRecord {
 }
 
 impl PlanFile {
-    /// The bytes of the file. The same plan gives the same bytes.
+    /// Returns the bytes of the file. Equal plans give equal bytes.
     ///
     /// # Errors
-    /// [`EncodeError`] for ephemeral values, values that no codec takes, and names that are no names.
+    /// Returns an [`EncodeError`] for ephemeral values, values that cannot be encoded, and invalid names.
     pub fn write(&self) -> Result<Vec<u8>, EncodeError> {
         check_temp(&self.temp).map_err(EncodeError::Archive)?;
         let plan = encode::encode(&self.plan)?;
@@ -141,10 +145,10 @@ impl PlanFile {
         archive::pack(fixed.chain(sources).chain(temp))
     }
 
-    /// Reads a plan that `program` (its name and version) has made.
+    /// Reads a plan that `program` (its name and version) created.
     ///
     /// # Errors
-    /// [`PlanFileError`]; a damaged file is refused as a whole.
+    /// Returns a [`PlanFileError`]; a damaged file is refused as a whole.
     pub fn read(bytes: &[u8], program: &str) -> Result<Self, PlanFileError> {
         let mut entries = archive::unpack(bytes)?;
         let plan = decode::decode(&take(&mut entries, PLAN)?, program)?;
@@ -213,7 +217,7 @@ fn plain(name: &str, (kind, content): (Kind, Vec<u8>)) -> Result<Vec<u8>, PlanFi
     }
 }
 
-/// Takes out all entries under a prefix, and the prefix off their names.
+/// Removes all entries under a prefix and returns them without the prefix in their names.
 fn take_all(entries: &mut Entries, prefix: &str) -> Vec<(String, (Kind, Vec<u8>))> {
     let from_prefix = entries.range(prefix.to_owned()..).map(|(name, _)| name);
     let names: Vec<String> = from_prefix.take_while(|it| it.starts_with(prefix)).cloned().collect();
@@ -244,8 +248,8 @@ fn read_temp(entries: &mut Entries) -> Result<Vec<TempEntry>, PlanFileError> {
     Ok(temp)
 }
 
-/// Makes sure that unpacking in any order writes inside each module instance's directory only: no entry lies under a
-/// link or a file, and a link goes up only as its first steps and never past the directory.
+/// Checks that unpacking in any order writes only inside of each module instance's directory: no entry is below a
+/// link or a file, and a link goes upwards only in its first steps and never out of the directory.
 fn check_temp(temp: &[TempEntry]) -> Result<(), String> {
     let paths: BTreeSet<&str> = temp.iter().map(|it| it.path.as_str()).collect();
     if paths.len() != temp.len() {
@@ -265,7 +269,7 @@ fn check_temp(temp: &[TempEntry]) -> Result<(), String> {
 }
 
 impl TempEntry {
-    /// Why a plan cannot hold it, whatever else is there.
+    /// Returns the reason why a plan cannot hold this entry, without regard to other entries.
     pub fn fault(&self) -> Option<String> {
         let depth = self.path.matches('/').count();
         if depth == 0 {
@@ -292,7 +296,7 @@ fn stays_inside(target: &str, depth: usize) -> bool {
     ups <= depth && (is_nothing_left || rest.all(is_plain))
 }
 
-/// Sources may hold secrets; their names are enough.
+/// Shows only the names of the files, because sources may hold secrets.
 impl fmt::Debug for ModuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModuleSource")

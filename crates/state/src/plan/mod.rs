@@ -1,4 +1,4 @@
-//! What a plan wants to do, and the file that keeps it until it is applied.
+//! The plan of a run, and the file that stores it until it is applied.
 //!
 //! ```text
 //!   Plan ──wire──► tfplan (protobuf, our own)  ─┐

@@ -1,4 +1,4 @@
-//! The plan as data.
+//! The data model of a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,68 +10,77 @@ use values::{Path, Str, Value};
 use crate::checks::CheckResults;
 use crate::resources::DeposedKey;
 
-/// Everything that apply needs to know of the plan phase, apart from states and sources.
+/// The result of planning that apply needs, apart from states and sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// A UUID; the directory under `path.temp`'s prefix that belongs to this plan.
+    /// A UUID. It names the directory of this plan under the prefix of `path.temp`.
     pub id: String,
-    /// What `plantimestamp()` gives, RFC 3339.
+    /// The result of `plantimestamp()`, RFC 3339.
     pub timestamp: String,
-    /// Name and version of the program that made it; only the same one applies it.
+    /// The name and version of the program that created the plan. Only the same version applies it.
     pub made_by: String,
+    /// The planning mode.
     pub mode: PlanMode,
-    /// Whether applying does anything.
+    /// True if applying the plan changes anything.
     pub is_applyable: bool,
-    /// Whether planning ended with errors: the plan can be shown, never applied.
+    /// True if planning failed: the plan can be shown, but not applied.
     pub has_errors: bool,
-    /// Values of the root module's variables that were given; none of them ephemeral.
+    /// The values of the root module's variables that were set, without ephemeral ones.
     pub variables: BTreeMap<Str, Value>,
-    /// Names of the ephemeral variables that were given: they must be given again.
+    /// The names of the ephemeral variables that were set. They must be set again for apply.
     pub ephemeral_variables: BTreeSet<Str>,
+    /// The planned changes of resource instances.
     pub resource_changes: Vec<ResourceChange>,
-    /// What had changed outside before this plan.
+    /// Changes outside of this program that planning detected.
     pub resource_drift: Vec<ResourceChange>,
-    /// Ephemeral resources that apply will open: an address is all that is kept of them.
+    /// The ephemeral resources that apply will open. Only their addresses are kept.
     pub ephemerals: Vec<EphemeralPlan>,
+    /// The planned changes of the root module's outputs, by name.
     pub output_changes: BTreeMap<Str, OutputChange>,
+    /// The results of checks.
     pub checks: CheckResults,
+    /// The attributes that planned changes depend on.
     pub relevant_attributes: Vec<RelevantAttribute>,
+    /// The addresses of `-target`.
     pub targets: Vec<Target>,
+    /// The addresses of `-exclude`.
     pub excludes: Vec<Target>,
-    /// `-replace`.
+    /// The addresses of `-replace`.
     pub force_replace: Vec<ResourceInstance>,
+    /// The backend that holds the state.
     pub backend: BackendRecord,
-    /// The state that this plan starts from; another one makes it stale.
+    /// The state that the plan is based on. The plan is stale for any other state.
     pub prior_state: StateIdentity,
-    /// `path.root` and `path.cwd` of the plan phase.
+    /// The values of `path.root` and `path.cwd` while planning.
     pub root_dir: String,
-    /// The data directory (`TF_DATA_DIR`) whose `tmp` the values of `path.temp` start with.
+    /// The data directory (`TF_DATA_DIR`). The values of `path.temp` start with its `tmp` directory.
     pub data_dir: String,
-    /// The files that functions read while planning, and read again while applying.
+    /// The files that functions read while planning and will read again while applying.
     pub files: PlannedFiles,
 }
 
-/// Files outside of the configuration that a plan depends on. Their contents may be secrets, so only digests are kept.
+/// Files outside of the configuration that a plan depends on. Only digests are kept, because the contents may be
+/// secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedFiles {
-    /// The key of the digests: the same content has another digest in another plan.
+    /// The key of the digests. With it, the same content has different digests in different plans.
     pub key: Vec<u8>,
-    /// By path, as functions were given it: relative to the root module, or absolute.
+    /// The files by path as passed to functions: relative to the root module, or absolute.
     pub read: BTreeMap<String, PlannedFile>,
 }
 
-/// A file when a plan was made.
+/// The state of a file while planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlannedFile {
-    /// A function read it: the HMAC-SHA256 of its content.
+    /// A function read the file: the HMAC-SHA256 of its content.
     Content([u8; 32]),
-    /// A function asked whether it exists, and it did.
+    /// A function checked whether the file exists, and it did.
     Exists,
-    /// There was none.
+    /// The file did not exist.
     Missing,
 }
 
-/// Which kind of planning was asked for.
+/// The planning mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlanMode {
     #[default]
@@ -80,44 +89,54 @@ pub enum PlanMode {
     RefreshOnly,
 }
 
-/// One object, before and after.
+/// The change of one object.
 #[derive(Clone, PartialEq)]
 pub struct ResourceChange {
+    /// The address of the resource instance.
     pub addr: ResourceInstance,
-    /// The address in the previous run, where a move changed it.
+    /// The address in the previous run, if the instance was moved.
     pub previous_addr: Option<ResourceInstance>,
-    /// Which object of the instance, where it is not the current one.
+    /// The key of a deposed object. `None` for the current object.
     pub deposed: Option<DeposedKey>,
+    /// The provider configuration of the resource.
     pub provider: ProviderConfigRef,
+    /// The action and the values before and after it.
     pub change: Change,
-    /// The provider's own bytes for apply.
+    /// The provider's private data for apply.
     pub private: Arc<[u8]>,
-    /// Attributes that cannot change in place.
+    /// The attributes that require replacement.
     pub required_replace: Vec<Path>,
+    /// The reason for the action, if the configuration alone does not explain it.
     pub reason: Option<Reason>,
 }
 
-/// Values of both sides, sensitive parts marked. `after` may have unknown parts.
+/// The action and the values before and after it, with sensitive parts marked. `after` may be unknown in parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
+    /// The action.
     pub action: Action,
+    /// The value before the action.
     pub before: Value,
+    /// The planned value after the action.
     pub after: Value,
+    /// The import, if the object is imported.
     pub importing: Option<Importing>,
-    /// HCL that `-generate-config-out` wrote for an imported object.
+    /// The configuration in HCL that `-generate-config-out` wrote for an imported object.
     pub generated_config: String,
+    /// The resource identity before the action.
     pub before_identity: Option<Value>,
+    /// The planned resource identity after the action.
     pub after_identity: Option<Value>,
 }
 
-/// What an import names.
+/// The identification of an imported object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Importing {
     Id(String),
     Identity(Value),
 }
 
-/// What is done to an object.
+/// The action on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
     NoOp,
@@ -131,7 +150,7 @@ pub enum Action {
     ForgetThenCreate,
 }
 
-/// Why an action was chosen, where the configuration does not say it plainly.
+/// The reason for an action, if the configuration alone does not explain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
     ReplaceBecauseTainted,
@@ -155,42 +174,54 @@ pub enum Reason {
 /// An ephemeral resource that apply opens.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EphemeralPlan {
+    /// The address of the ephemeral resource instance.
     pub addr: ResourceInstance,
 }
 
-/// An output of the root module, before and after.
+/// The change of an output of the root module.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputChange {
+    /// The action.
     pub action: Action,
+    /// The value before the action.
     pub before: Value,
+    /// The value after the action.
     pub after: Value,
+    /// True if the output is sensitive.
     pub sensitive: bool,
 }
 
-/// An attribute that a change was computed from.
+/// An attribute that a change depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelevantAttribute {
+    /// The resource of the attribute.
     pub resource: AbsResource,
+    /// The path of the attribute in the resource.
     pub attribute: Path,
 }
 
-/// Where the state lies that this plan is for.
+/// The backend and workspace of the state that the plan is based on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackendRecord {
+    /// The type of the backend.
     pub type_name: String,
+    /// The configuration of the backend.
     pub config: Value,
+    /// The workspace.
     pub workspace: String,
 }
 
-/// Names one version of one state.
+/// The identity of one version of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateIdentity {
+    /// The lineage of the state.
     pub lineage: String,
+    /// The serial of the state.
     pub serial: u64,
 }
 
 impl Action {
-    /// Every action with its number in plan files.
+    /// All actions with their numbers in plan files.
     pub(crate) const CODES: [(Self, u32); 9] = [
         (Self::NoOp, 0),
         (Self::Create, 1),
@@ -203,12 +234,12 @@ impl Action {
         (Self::ForgetThenCreate, 10),
     ];
 
-    /// Whether one object goes and another comes.
+    /// Returns true if the action replaces an object.
     pub fn is_replace(self) -> bool {
         matches!(self, Self::DeleteThenCreate | Self::CreateThenDelete)
     }
 
-    /// The list of words in `show -json`.
+    /// The words for the action in `show -json`.
     pub fn json_words(self) -> &'static [&'static str] {
         match self {
             Self::NoOp => &["no-op"],
@@ -225,7 +256,7 @@ impl Action {
 }
 
 impl Reason {
-    /// Every reason with its number in our plan files and its word in `show -json`.
+    /// All reasons with their numbers in plan files and their words in `show -json`.
     pub(crate) const CODES: [(Self, u32, &'static str); 16] = [
         (Self::ReplaceBecauseTainted, 1, "replace_because_tainted"),
         (Self::ReplaceByRequest, 2, "replace_by_request"),
@@ -253,13 +284,13 @@ impl Reason {
         ),
     ];
 
-    /// The word in `show -json`.
+    /// The word for the reason in `show -json`.
     pub fn as_str(self) -> &'static str {
         Self::CODES.iter().find(|(it, ..)| *it == self).map_or("", |(_, _, word)| word)
     }
 }
 
-/// The provider's private bytes are not for the eye.
+/// Omits the provider's private data.
 impl fmt::Debug for ResourceChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResourceChange")

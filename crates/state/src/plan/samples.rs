@@ -1,4 +1,4 @@
-//! A plan with something in every field, and its parts, for tests.
+//! Samples for tests: a plan with a value in every field, and its parts.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! Paths below `path.temp` in texts: `DATA_DIR/tmp/PLAN/INSTANCE/…`.
+//! Replaces paths below `path.temp` in texts: `DATA_DIR/tmp/PLAN/INSTANCE/…`.
 
-/// A text with another one in place of the plan of each path below the temporary directory of any plan. Two texts that
-/// are the same then differ in their plans alone.
+/// Replaces the plan ID by `*` in each path below the temporary directory of any plan. If two results are equal,
+/// the texts differ only in their plan IDs.
 ///
-/// `prefix` is what such paths begin with, up to the plan's ID.
+/// `prefix` is the start of such paths, up to the plan ID.
 pub fn without_temporary_plans(prefix: &str, text: &str) -> String {
     replaced(prefix, text, |rest| {
         let id = id_len(rest);
@@ -11,7 +11,7 @@ pub fn without_temporary_plans(prefix: &str, text: &str) -> String {
     })
 }
 
-/// A text with the paths below the temporary directory of any plan as their authors wrote them.
+/// Replaces paths below the temporary directory of any plan by `${path.temp}`, as the configuration writes them.
 pub fn with_temporary_symbols(prefix: &str, text: &str) -> String {
     replaced(prefix, text, |rest| {
         let id = id_len(rest);
@@ -20,12 +20,13 @@ pub fn with_temporary_symbols(prefix: &str, text: &str) -> String {
     })
 }
 
-/// The length of a plan's ID, or of the hash of a module instance.
+/// The length of a plan ID or of the hash of a module instance at the start of a text.
 fn id_len(text: &str) -> usize {
     text.find(|it: char| !it.is_ascii_alphanumeric() && it != '-').unwrap_or(text.len())
 }
 
-/// Replaces the prefix and as much of what follows as `replace` says.
+/// Replaces the prefix and the text after it. `replace` gets the text after the prefix and returns the replacement
+/// and the length that it covers, or `None` to leave the place as it is.
 fn replaced(prefix: &str, text: &str, replace: impl Fn(&str) -> Option<(String, usize)>) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

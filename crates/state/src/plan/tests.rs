@@ -20,7 +20,7 @@ fn refused(bytes: &[u8], expected: Expect) {
     expected.assert_eq(&error.to_string());
 }
 
-/// A plan file with other entries.
+/// Returns a plan file with edited entries.
 fn edited(edit: impl FnOnce(&mut archive::Entries)) -> Vec<u8> {
     let mut entries = archive::unpack(&file().write().expect("a plan")).expect("a plan");
     edit(&mut entries);
@@ -29,7 +29,7 @@ fn edited(edit: impl FnOnce(&mut archive::Entries)) -> Vec<u8> {
     archive::pack(entries).expect("safe names")
 }
 
-/// A zip made without any of our checks.
+/// Creates a zip file without any of the writer's checks.
 fn raw_zip(entries: &[(&str, &[u8], SimpleFileOptions)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content, options) in entries {
@@ -244,7 +244,7 @@ fn temporary_files_stay_in_their_directories() {
     assert_eq!(PlanFile::read(&plan.write().expect("fine"), PROGRAM), Ok(plan));
 }
 
-/// A plan with one more temporary file, of which a byte string is another everywhere.
+/// Returns a plan with one more temporary file, in which `from` is replaced by `to` everywhere.
 #[track_caller]
 fn attacked(kind: Kind, content: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let bytes = edited(|it| drop(it.insert("tmp/hash/name".into(), (kind, content.to_vec()))));
@@ -270,7 +270,7 @@ fn a_plan_that_somebody_changed_by_hand_is_refused() {
         let error = PlanFile::read(bytes, PROGRAM).map(|_| ()).expect_err(words).to_string();
         assert!(error.contains(words), "{error:?} does not say {words:?}");
     };
-    // Where a file goes.
+    // The path of a file.
     says(&file(b"tmp/../../name"[1..].as_ref()), "the name leads elsewhere");
     says(&file(b"/tmp/hash/nam"), "the name leads elsewhere");
     says(&file(b"tmp/hash\\name"), "the name leads elsewhere");
@@ -281,7 +281,7 @@ fn a_plan_that_somebody_changed_by_hand_is_refused() {
     says(&file(b"tmp/hash/n\xff\xfee"), "not UTF-8");
     says(&file(b"tmp/hash_name"), "it is in no module's directory");
     says(&file(b"other/as/name"), "a plan has no such entry");
-    // Where a link leads, and what lies under one.
+    // The target of a link, and entries below a link.
     let link = |to: &[u8]| attacked(Kind::Symlink, b"inside-of-it", b"inside-of-it", to);
     let links = |target: &[u8]| {
         edited(|it| drop(it.insert("tmp/hash/link".into(), (Kind::Symlink, target.to_vec()))))
@@ -289,14 +289,15 @@ fn a_plan_that_somebody_changed_by_hand_is_refused() {
     for target in [&b"/etc/passwd"[..], b"../other/file", b"a/../../../b", b"..", b"", b"a\\b"] {
         says(&links(target), "leads out of its module's directory");
     }
-    // The checksum is that of the link as it was.
+    // The checksum is that of the original link.
     says(&link(b"../../../../"), "damaged");
     let under = |it: &mut archive::Entries| {
         it.insert("tmp/hash/link".into(), (Kind::Symlink, b"other".to_vec()));
         it.insert("tmp/hash/link/file".into(), (Kind::File, Vec::new()));
     };
     says(&edited(under), "lies under something that is not a directory");
-    // What a file is: a pipe, a device, a directory, nothing. (Whose rights a program has is not even read.)
+    // The file type: a pipe, a device, a directory or none. (Permission bits other than the executable bit are not
+    // read.)
     let mode = |mode: u32| {
         let attributes = |mode: u32| (mode << 16).to_le_bytes();
         attacked(Kind::Executable, b"x", &attributes(0o100_700), &attributes(mode))
@@ -306,7 +307,7 @@ fn a_plan_that_somebody_changed_by_hand_is_refused() {
     {
         says(&mode(mode_bits), shown);
     }
-    // What is around and between.
+    // Bytes around and between the entries.
     says(&[&file(b"tmp/hash/name")[..], b"more"].concat(), "damaged");
     says(&[b"more", &file(b"tmp/hash/name")[..]].concat(), "not a valid plan file");
     let twice = |it: &mut archive::Entries| {
@@ -320,7 +321,8 @@ fn a_plan_that_somebody_changed_by_hand_is_refused() {
     says(&same, "damaged");
 }
 
-/// Bytes flipped and cut anywhere: an error or a plan, never a panic. A changed checksum is always an error.
+/// Flipping a byte or cutting the file gives an error or a plan, never a panic. A changed checksum is always an
+/// error.
 #[test]
 fn a_damaged_plan_is_an_error_and_never_a_panic() {
     let bytes = file().write().expect("a plan");

@@ -1,11 +1,11 @@
-//! The protobuf messages of `tfplan`. Field numbers are never used twice.
+//! The protobuf messages of `tfplan`. Field numbers are never reused.
 
 use prost::Message;
 
-/// The format that this build reads and writes.
+/// The format version that this build reads and writes.
 pub(crate) const FORMAT: u32 = 1;
 
-/// The first fields of [`PlanMessage`], which keep their meaning in every format.
+/// The first fields of [`PlanMessage`], which keep their meaning in every format version.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct HeaderMessage {
     #[prost(uint32, tag = "1")]
@@ -30,7 +30,7 @@ pub(crate) struct PlanMessage {
     pub(crate) applyable: bool,
     #[prost(bool, tag = "7")]
     pub(crate) errored: bool,
-    /// Types as JSON; values name them by position, so that a type stands here once.
+    /// Types as JSON. Values refer to them by position, so each type is stored once.
     #[prost(string, repeated, tag = "8")]
     pub(crate) types: Vec<String>,
     #[prost(btree_map = "string, message", tag = "9")]
@@ -41,7 +41,7 @@ pub(crate) struct PlanMessage {
     pub(crate) resource_changes: Vec<ResourceChangeMessage>,
     #[prost(message, repeated, tag = "12")]
     pub(crate) resource_drift: Vec<ResourceChangeMessage>,
-    /// Addresses; the action is always to open.
+    /// Addresses. The action is always to open.
     #[prost(string, repeated, tag = "13")]
     pub(crate) ephemerals: Vec<String>,
     #[prost(btree_map = "string, message", tag = "14")]
@@ -72,7 +72,7 @@ pub(crate) struct PlanMessage {
     pub(crate) files: std::collections::BTreeMap<String, FileMessage>,
 }
 
-/// A file that functions read. Without a digest, only whether it exists counts.
+/// A file that functions read. Without a digest, only its existence was checked.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FileMessage {
     #[prost(bool, tag = "1")]
@@ -83,7 +83,7 @@ pub(crate) struct FileMessage {
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ValueMessage {
-    /// Position in [`PlanMessage::types`].
+    /// The position in [`PlanMessage::types`].
     #[prost(uint32, tag = "1")]
     pub(crate) ty: u32,
     #[prost(bytes = "vec", tag = "2")]

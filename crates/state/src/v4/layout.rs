@@ -1,30 +1,30 @@
-//! JSON text as Go writes it: escapes, compact form, two-space indentation.
+//! JSON text in Go's layout: its escapes, its compact form, and two-space indentation.
 
-/// Twice what a codec takes for a value.
+/// The nesting limit of JSON text, twice the limit of the codec for values.
 const MAX_NESTING: usize = 512;
 
-/// Builds JSON. The caller keeps objects and arrays balanced.
+/// A JSON writer. The caller keeps objects and arrays balanced.
 pub(crate) struct JsonText {
     out: Vec<u8>,
     depth: usize,
-    /// Whether all of it stands in one line, without insignificant whitespace.
+    /// True if the text is a single line without insignificant whitespace.
     is_compact: bool,
-    /// Whether the innermost open object or array has no entry yet.
+    /// True if the innermost open object or array is still empty.
     is_empty: bool,
 }
 
 impl JsonText {
-    /// Indented text.
+    /// Creates a writer of indented text.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { out: Vec::with_capacity(bytes), depth: 0, is_compact: false, is_empty: true }
     }
 
-    /// Text in one line.
+    /// Creates a writer of compact text.
     pub(crate) fn compact() -> Self {
         Self { is_compact: true, ..Self::with_capacity(256) }
     }
 
-    /// The text, without an end of line.
+    /// Returns the text without a final newline.
     pub(crate) fn into_text(self) -> String {
         String::from_utf8(self.out).expect("only whole strings and ASCII are added")
     }
@@ -35,7 +35,7 @@ impl JsonText {
         }
     }
 
-    /// The text and the final newline.
+    /// Returns the text with a final newline.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.out.push(b'\n');
         self.out
@@ -76,12 +76,12 @@ impl JsonText {
         write_string(&mut self.out, text);
     }
 
-    /// Numbers, `true`, `false`, `null`.
+    /// Writes a number, `true`, `false` or `null`.
     pub(crate) fn token(&mut self, token: impl std::fmt::Display) {
         self.out.extend_from_slice(token.to_string().as_bytes());
     }
 
-    /// Any JSON text, laid out for this place. The text must be JSON already.
+    /// Writes JSON text, laid out for this place. The text must be valid JSON.
     pub(crate) fn json(&mut self, text: &str) {
         match self.is_compact {
             true => self.out.extend_from_slice(compact(text).as_bytes()),
@@ -94,14 +94,14 @@ impl JsonText {
         self.string(text);
     }
 
-    /// A member that is left out where its text is empty.
+    /// Writes a member, or nothing if its text is empty.
     pub(crate) fn optional(&mut self, name: &str, text: &str) {
         if !text.is_empty() {
             self.member(name, text);
         }
     }
 
-    /// A member that is left out where it is false.
+    /// Writes a member with the value `true`, or nothing if it is false.
     pub(crate) fn flag(&mut self, name: &str, is_set: bool) {
         if is_set {
             self.key(name);
@@ -110,9 +110,9 @@ impl JsonText {
     }
 }
 
-/// JSON without insignificant whitespace, and with the characters escaped that Go escapes.
+/// Returns JSON without insignificant whitespace, and with the same characters escaped as in Go.
 ///
-/// The text must be JSON already; nothing is parsed here, so numbers and the order of keys stay as they are.
+/// The text must be valid JSON. It is not parsed, so numbers and the order of keys stay the same.
 pub(crate) fn compact(json: &str) -> String {
     let mut out = Vec::with_capacity(json.len());
     for_each_part(json.as_bytes(), |part| match part {
@@ -122,8 +122,8 @@ pub(crate) fn compact(json: &str) -> String {
     String::from_utf8(out).expect("leaving out ASCII and adding ASCII keeps UTF-8 intact")
 }
 
-/// Whether JSON nests deeper than any value does. Laid out, each level makes every line of it longer, so that a few megabytes of
-/// brackets would become terabytes.
+/// Returns true if JSON nests deeper than any value. Indentation makes every line longer with each level, so a few
+/// megabytes of brackets would become terabytes.
 pub(crate) fn is_too_deep(json: &str) -> bool {
     let (mut depth, mut deepest) = (0_usize, 0);
     for_each_part(json.as_bytes(), |part| match part {
@@ -175,12 +175,12 @@ fn indent(out: &mut Vec<u8>, json: &[u8], base: usize) {
 enum Part<'a> {
     /// A string with its quotes.
     String(&'a [u8]),
-    /// One punctuation mark, or one whole number or word.
+    /// One punctuation mark, or a whole number or word.
     Other(&'a [u8]),
 }
 
-/// Cuts JSON into strings, punctuation and words; whitespace is left out. Never fails: on text that is not JSON the
-/// parts are meaningless, but they are there.
+/// Splits JSON into strings, punctuation and words, without whitespace. Never fails: for text that is not JSON,
+/// the parts are meaningless.
 fn for_each_part<'a>(json: &'a [u8], mut f: impl FnMut(Part<'a>)) {
     let mut at = 0;
     while let Some(&byte) = json.get(at) {
@@ -224,7 +224,7 @@ fn newline(out: &mut Vec<u8>, depth: usize) {
     out.resize(out.len() + 2 * depth, b' ');
 }
 
-/// Go escapes these wherever they stand, since they can stand in strings only.
+/// Escapes the characters that Go escapes for HTML. They occur only in strings, so the context does not matter.
 fn escape_html(out: &mut Vec<u8>, text: &[u8]) {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|it| matches!(it, b'<' | b'>' | b'&' | 0xe2)) {

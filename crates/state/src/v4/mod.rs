@@ -1,4 +1,4 @@
-//! State files, format 4.
+//! State files of format 4.
 //!
 //! ```text
 //!   text ──read──► borrowed mirror of the file (attributes stay slices of the text) ──► State (attributes compact)
@@ -21,15 +21,15 @@ impl StateFile {
     /// Reads a state file as OpenTofu and Terraform write it.
     ///
     /// # Errors
-    /// [`StateError`], for the first thing that is wrong; nothing is read half.
+    /// Returns a [`StateError`] for the first error; an invalid file is refused as a whole.
     pub fn read(bytes: &[u8]) -> Result<Self, StateError> {
         read::read(bytes)
     }
 
-    /// Writes the state file, laid out as the reference lays out local ones: two spaces, sorted, a final newline.
+    /// Writes the state file in OpenTofu's layout for local files: two spaces, sorted, a final newline.
     ///
     /// # Errors
-    /// [`EncodeError`] for what may not be or cannot be in a file.
+    /// Returns an [`EncodeError`] for values that must not or cannot be in a file.
     pub fn write(&self) -> Result<Vec<u8>, EncodeError> {
         write::write(self)
     }

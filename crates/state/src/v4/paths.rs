@@ -1,4 +1,4 @@
-//! Paths of sensitive attributes: `[[{"type": "get_attr", "value": "a"}, {"type": "index", "value": {...}}]]`.
+//! The paths of sensitive attributes: `[[{"type": "get_attr", "value": "a"}, {"type": "index", "value": {...}}]]`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,9 +16,9 @@ struct RawStep<'a> {
     value: &'a RawValue,
 }
 
-/// Reads the list; the error is a fragment for [`StateError::Instance`](crate::StateError::Instance).
+/// Reads the list. The error is a fragment for [`StateError::Instance`](crate::StateError::Instance).
 pub(crate) fn read(text: &str) -> Result<Vec<Path>, String> {
-    // Nearly all lists are empty, or absent.
+    // A shortcut: nearly all lists are empty or absent.
     if matches!(text, "[]" | "null") {
         return Ok(Vec::new());
     }

@@ -1,4 +1,4 @@
-//! Reading format 4.
+//! Reads state files of format 4.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::object::{Attributes, Identity, Object, Status};
 use crate::resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
 use crate::v4::{compact, is_too_deep, paths};
 
-/// The file as it is; fields that no reader knows are left out, as the reference does.
+/// The structure of the file. Unknown fields are ignored, as OpenTofu does.
 #[derive(Deserialize)]
 struct FileV4<'a> {
     version: u64,
@@ -118,7 +118,7 @@ struct CheckObjectV4<'a> {
     failure_messages: Option<Vec<String>>,
 }
 
-/// What tells the formats apart, for a file that is not a good format 4.
+/// The fields that identify the format, for a file that is not a valid format 4.
 #[derive(Deserialize)]
 struct Sniffed<'a> {
     #[serde(default)]
@@ -140,7 +140,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<StateFile, StateError> {
     }
 }
 
-/// Reads one resource, as it stands in a file.
+/// Reads one resource in the form of a state file.
 pub(crate) fn read_resource(text: &str) -> Result<(AbsResource, ResourceState), StateError> {
     let raw = serde_json::from_str(text)
         .map_err(|error| StateError::Syntax { cause: json_fault(&error) })?;
@@ -151,7 +151,7 @@ pub(crate) fn read_resource(text: &str) -> Result<(AbsResource, ResourceState), 
     resource.ok_or_else(|| StateError::Syntax { cause: "a resource has no instance".to_owned() })
 }
 
-/// Says why a text is not a state of format 4.
+/// Returns the error for a text that is not a state of format 4.
 fn other_format(text: &str, error: Option<serde_json::Error>) -> StateError {
     let sniffed = match serde_json::from_str::<Sniffed<'_>>(text) {
         Ok(sniffed) => sniffed,
@@ -175,7 +175,8 @@ fn is_serial(serial: Option<&RawValue>) -> bool {
     serial.is_none_or(|it| serde_json::from_str::<Option<u64>>(it.get()).is_ok())
 }
 
-/// What is wrong with JSON, and where. About what is of another type, the parser's words quote it, and it may be a secret.
+/// Describes a JSON error and its place. For a value of the wrong type, the parser's text is left out, because it
+/// quotes the value, which may be secret.
 fn json_fault(error: &serde_json::Error) -> String {
     if error.is_data() {
         let (line, column) = (error.line(), error.column());
@@ -186,8 +187,9 @@ fn json_fault(error: &serde_json::Error) -> String {
     error.to_string()
 }
 
-/// The provider of a resource whose objects each have their own: the first one's. Then no other is written, so one that the file
-/// names beside them would not outlive the next write.
+/// The provider configuration of a resource whose objects all have their own: that of the first object. In that
+/// case the writer does not write a provider for the resource, so one in the file would not survive the next
+/// write.
 fn own_provider(instances: &BTreeMap<InstanceKey, Instance>) -> Option<ProviderConfigRef> {
     let mut objects =
         instances.values().flat_map(|it| it.current.iter().chain(it.deposed.values()));
@@ -195,7 +197,7 @@ fn own_provider(instances: &BTreeMap<InstanceKey, Instance>) -> Option<ProviderC
     objects.all(|it| it.provider.is_some()).then(|| first.without_key())
 }
 
-/// Keeps what occurs again and again, so that it is parsed and held once.
+/// Caches of values that repeat, so that each is parsed and stored once.
 #[derive(Default)]
 struct Reader<'a> {
     modules: FxHashMap<Cow<'a, str>, ModuleInstance>,
@@ -233,7 +235,7 @@ impl<'a> Reader<'a> {
             _ => ModuleInstance::root(),
         };
         let addr = Resource::new(mode, &*raw.type_name, &*raw.name).in_module(module);
-        // The same resource may be listed twice; its instances then belong together.
+        // Instances of a resource that is listed twice are merged.
         let mut instances =
             state.resource(&addr).map(|it| it.instances.clone()).unwrap_or_default();
         let mut provider = match raw.provider {
@@ -316,7 +318,7 @@ impl<'a> Reader<'a> {
         texts: Vec<Cow<'a, str>>,
     ) -> Result<Arc<[ConfigResource]>, StateError> {
         let known = &mut self.dependencies;
-        // Terraform before 0.13 wrote instance keys there; they are dropped, as in the reference.
+        // Terraform before 0.13 wrote instance keys there. They are dropped, as OpenTofu does.
         let parse = |text: &str| parse_resource(text).map(|it| it.config());
         texts.into_iter().map(|text| remember(known, text, parse)).collect()
     }
@@ -336,7 +338,7 @@ fn remember<'a, T: Clone>(
     Ok(value)
 }
 
-/// The sentence of an address error, to go into a sentence of ours.
+/// The sentence of an address error without its final dot, for use inside of another sentence.
 fn fragment(error: &addr::AddrError) -> String {
     error.detail.trim_end_matches('.').to_owned()
 }
@@ -392,7 +394,7 @@ fn read_attributes(
             let entries = flat.into_iter().map(|(key, value)| (Str::from(key), Str::from(value)));
             Ok(Attributes::Flat(Arc::new(entries.collect())))
         }
-        // The reference takes such an object for an empty one, too.
+        // OpenTofu also reads such an object as an empty one.
         (None, None) => Ok(Attributes::Json("{}".into())),
     }
 }
@@ -424,7 +426,7 @@ fn read_outputs(
             json::type_from_json(raw.ty.get().as_bytes()).map_err(|it| fault(true, it))?;
         let value: Value =
             json::decode(raw.value.get().as_bytes(), &ty).map_err(|it| fault(false, it))?;
-        // As a text it is a number like any other, but it could not be written again.
+        // The text is a valid number, but it cannot be written again.
         if has_infinity(&value) {
             let cause = "a finite number is required".to_owned();
             return Err(StateError::Output { name: name.to_string(), is_type: false, cause });

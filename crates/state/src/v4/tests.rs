@@ -356,7 +356,7 @@ fn dependencies_are_written_in_the_order_of_their_texts() {
     assert!(place("module.m.t.z") < place("t.a") && place("t.a") < place("t.b"), "{written}");
 }
 
-/// Prefixes of a state, and states with one byte changed, are read or refused.
+/// Truncated states and states with a changed byte are either read or refused.
 #[test]
 fn a_damaged_state_is_an_error_and_never_a_panic() {
     for at in (0..OPENTOFU.len()).step_by(17) {

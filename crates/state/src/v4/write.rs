@@ -1,4 +1,4 @@
-//! Writing format 4.
+//! Writes state files of format 4.
 
 use addr::{AbsResource, InstanceKey, ResourceMode};
 use base64::Engine as _;
@@ -54,7 +54,8 @@ fn write_output(out: &mut JsonText, what: &str, output: &OutputValue) -> Result<
     Ok(())
 }
 
-/// Modules are sorted by their text, so that `module.m[10]` precedes `module.m[2]`, as in the reference.
+/// Writes the resources. Modules are sorted by their text, so `module.m[10]` precedes `module.m[2]`, as in
+/// OpenTofu.
 fn write_resources(out: &mut JsonText, state: &State) -> Result<(), EncodeError> {
     let mut sorted: Vec<(String, &AbsResource, &ResourceState)> =
         Vec::with_capacity(state.resources().len());
@@ -77,7 +78,7 @@ fn write_resources(out: &mut JsonText, state: &State) -> Result<(), EncodeError>
     Ok(())
 }
 
-/// One resource in one line, as it would stand in a file.
+/// Writes one resource in one line, in the form of a state file.
 pub(crate) fn write_alone(
     addr: &AbsResource,
     resource: &ResourceState,
@@ -198,7 +199,7 @@ fn write_rest(out: &mut JsonText, object: &Object) {
     if !object.dependencies.is_empty() {
         out.key("dependencies");
         out.open(b'[');
-        // In the order of the reference, so that a state does not change where nothing did.
+        // OpenTofu's order, so that an unchanged state has unchanged bytes.
         let mut names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
         names.sort_unstable();
         for name in &names {

@@ -1,6 +1,6 @@
-//! Where people type expressions: a line that can be edited, what was typed before, and names by the Tab key.
+//! The interactive line editor of the console, with history and completion of names by the Tab key.
 //!
-//! **Invariant:** what was typed is kept in memory only, and no longer than the console runs.
+//! **Invariant:** the history is kept in memory only, and no longer than the console runs.
 
 use std::{cell::RefCell, mem::ManuallyDrop};
 
@@ -24,15 +24,15 @@ use crate::{
     session::{Failure, Session},
 };
 
-/// A file that is nowhere but in the database, so that an expression has something around it.
+/// The name of a file that exists in the database only. It gives the typed expression a context for completion.
 const SCRATCH: &str = "mayfly-console-input.tf";
 const BEFORE: &str = "locals {\n  mayfly_console_input = ";
 const AFTER: &str = "\n}\n";
 
-/// So many expressions are remembered.
+/// The number of expressions in the history.
 const REMEMBERED: usize = 1000;
 
-/// Reads expressions until somebody leaves, and has each answered.
+/// Reads expressions until the user leaves the console, and calls `answer` for each.
 pub(super) fn talk(
     session: &Session,
     project: ManuallyDrop<Project>,
@@ -43,7 +43,7 @@ pub(super) fn talk(
     loop {
         match editor.readline("> ") {
             Ok(text) => {
-                // What cannot be remembered is just not there when it is looked for.
+                // A failure only means that the history lacks this entry.
                 let _ = editor.add_history_entry(text.as_str());
                 let text = joined(&text);
                 match text.trim() {
@@ -54,7 +54,7 @@ pub(super) fn talk(
                     }
                 }
             }
-            // Ctrl-C lets go of what was typed.
+            // Ctrl-C discards the current input.
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => {
                 session.ui.print("\n");
@@ -83,14 +83,14 @@ fn editor(project: ManuallyDrop<Project>) -> rustyline::Result<Editor<Names, Mem
     Ok(editor)
 }
 
-/// The text with lines joined where a backslash says so.
+/// Joins lines that end with a backslash.
 fn joined(text: &str) -> String {
     let mut whole = String::new();
     text.split('\n').for_each(|line| continued(&mut whole, line));
     whole
 }
 
-/// Knows the names of a configuration.
+/// The completion of names of the configuration.
 struct Names {
     project: RefCell<ManuallyDrop<Project>>,
 }
@@ -137,7 +137,7 @@ impl Completer for Names {
     }
 }
 
-/// What a proposal puts there, up to the first place that is to be filled in.
+/// The text that a completion inserts, cut before the first placeholder of a snippet.
 fn plain(proposal: &Completion) -> String {
     match proposal.insert.split_once('$') {
         Some((before, _)) if proposal.is_snippet => before.to_owned(),

@@ -1,23 +1,23 @@
-//! From lines to expressions.
+//! Collects input lines into whole expressions.
 
 use syntax::{Typed, continued, typed};
 
-/// Lines that are no whole expression yet.
+/// Lines that do not form a whole expression yet.
 #[derive(Default)]
 pub(super) struct Lines {
     text: String,
 }
 
-/// What comes of lines.
+/// The result of a line.
 pub(super) enum Next {
-    /// Something to evaluate.
+    /// An expression to evaluate.
     Expression(String),
-    /// `exit`, or there are no more lines.
+    /// The end of the console: `exit`, or the end of the input.
     End,
 }
 
 impl Lines {
-    /// Takes a line; gives what is whole with it.
+    /// Adds a line. Returns the expression that it completes, or `None` if more lines are needed.
     pub(super) fn add(&mut self, line: &str) -> Option<Next> {
         if self.text.is_empty() && line.trim() == "exit" {
             return Some(Next::End);
@@ -33,7 +33,8 @@ impl Lines {
         }
     }
 
-    /// There are no more lines: what is there is all of the expression.
+    /// Handles the end of the input: the collected lines are the whole expression. Returns `End` if there are
+    /// none.
     pub(super) fn end(&mut self) -> Next {
         match typed(&self.text) {
             Typed::Nothing => Next::End,

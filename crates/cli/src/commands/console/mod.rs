@@ -1,9 +1,10 @@
-//! `console`: expressions, each shown with its value.
+//! The `console` command: evaluates expressions and prints their values.
 //!
-//! Start reading at [`run`]; `lines.rs` makes expressions of lines, `editor.rs` is where people type them.
+//! Start reading at [`run`]. `lines.rs` collects lines into expressions, `editor.rs` is the interactive line
+//! editor.
 //!
-//! **Invariant:** no value of anything sensitive or ephemeral is shown, and what is typed is written nowhere: it may be a
-//! secret.
+//! **Invariant:** no sensitive or ephemeral value is shown, and the input is never written to disk, because it may
+//! be a secret.
 
 mod editor;
 mod lines;
@@ -30,7 +31,7 @@ use crate::{
     variables::{self, VarFlag},
 };
 
-/// What the text of an expression is called in diagnostics.
+/// The file name of the typed expression in diagnostics.
 const PLACE: &str = "<console-input>";
 
 const HELP: &str = "\
@@ -42,9 +43,10 @@ and behind a backslash at the end of a line. type(x) shows the type of x.
 The Tab key completes names. Lines that were typed before are kept until the
 console ends, and nowhere else. To leave, type \"exit\" or press Ctrl-D.";
 
-/// The lock of the state, for whoever ends the console first.
+/// The lock of the state, shared by the two ways in which the console ends. The first one takes and releases it.
 type Held = Arc<Mutex<Option<ReadLock>>>;
 
+/// Runs `console`: loads the configuration and the state, and evaluates expressions until the user leaves.
 pub(crate) fn run(
     session: &Session,
     args: &ConsoleArgs,
@@ -57,7 +59,7 @@ pub(crate) fn run(
         state_out: None,
         backup: None,
     };
-    // What is being typed is a file of its own, for completion.
+    // The input is a file of the database, for completion, so its text changes.
     session.expect_edits();
     let (mut open, lock) = store::open_to_read(session, &state_args, store::Purpose::Console)?;
     let held: Held = Arc::new(Mutex::new(lock));
@@ -65,7 +67,8 @@ pub(crate) fn run(
     signals::end_at_once_after(session, async move {
         let lock = take(&kept);
         if let Some(lock) = lock {
-            // The process ends, and whoever comes next takes over the file of a lock that nobody holds.
+            // Ignore a failure: the process ends, which frees the lock, and the next command takes over the file
+            // of a lock without a holder.
             let _ = lock.release().await;
         }
     });
@@ -124,7 +127,7 @@ fn converse(
     }
 }
 
-/// The next expression of a stream, or its end.
+/// The next expression of the input, or its end.
 fn next(session: &Session) -> Next {
     let mut lines = Lines::default();
     loop {
@@ -138,8 +141,8 @@ fn next(session: &Session) -> Next {
     }
 }
 
-/// Says what is wrong with the values of variables. With values of a wrong type nothing can be done; where a validation
-/// fails, the console may be what helps to find out why.
+/// Reports problems with the values of variables. Fails if a value has a wrong type, because nothing can be
+/// evaluated then. A failed validation is only shown: the console may help to find its cause.
 fn tell_problems(
     session: &Session,
     console: &engine::Console,
@@ -163,7 +166,7 @@ fn tell_problems(
     Ok(())
 }
 
-/// Shows the value of an expression, or what is wrong with it; gives whether there is a value.
+/// Prints the value of an expression, or its errors. Returns true if there is a value.
 fn answer(session: &Session, console: &engine::Console, text: &str) -> bool {
     if text.trim() == "help" {
         session.ui.line(HELP);
@@ -184,7 +187,7 @@ fn answer(session: &Session, console: &engine::Console, text: &str) -> bool {
 }
 
 async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnostic>> {
-    // A heredoc ends with the line of its mark.
+    // Add a line end, because a heredoc ends with the line of its closing marker.
     let lone = lower::lower_lone(&format!("{text}\n"));
     let end = text.len() as u32;
     let within =
@@ -220,7 +223,8 @@ async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<D
     })
 }
 
-/// The argument of `type(...)`, whose result is no value: it cannot be part of another expression.
+/// The argument of `type(...)` at the root of an expression. The result of `type` is not a value, so it cannot be
+/// a part of another expression.
 fn argument_of_type(exprs: &Exprs, root: ExprId) -> Option<ExprId> {
     match &exprs[root] {
         Expr::Call(call) if &*call.name == "type" && !call.expand => {

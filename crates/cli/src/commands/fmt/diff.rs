@@ -1,22 +1,23 @@
-//! What formatting changes, as a unified diff.
+//! The changes of formatting as a unified diff.
 //!
-//! Formatting says itself which parts it replaces, so nothing has to be searched for, and a long file takes no longer than its length.
+//! The formatter returns the parts that it replaces, so no diff algorithm has to search for them. The time is
+//! linear in the length of the file.
 
 use std::{fmt::Write as _, ops::Range};
 
 use syntax::{TextRange, TextSize};
 
-/// Lines that are shown around a change.
+/// The number of unchanged lines shown around a change.
 const CONTEXT: usize = 3;
 
-/// Lines of the old text, and those that stand for them.
+/// A range of old lines, and the range of new lines that replaces it.
 #[derive(Clone, Debug)]
 struct Change {
     old: Range<usize>,
     new: Range<usize>,
 }
 
-/// The diff of a correct text and what it is formatted to; empty if they are equal.
+/// The diff between a text without syntax errors and its formatted text. Empty if they are equal.
 pub(super) fn unified(shown: &str, old: &str, new: &str) -> String {
     let changes = changes(old, new);
     if changes.is_empty() {
@@ -34,13 +35,13 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// The changed lines, in order and apart from each other.
+/// The changed line ranges, in order and without overlaps.
 fn changes(old: &str, new: &str) -> Vec<Change> {
     let all = TextRange::up_to(TextSize::new(u32::try_from(old.len()).unwrap_or(u32::MAX)));
     let edits = syntax::format_range(old, all).unwrap_or_default();
     let (mut old_lines, mut new_lines) = (LineCounter::of(old), LineCounter::of(new));
     let mut changes: Vec<Change> = Vec::new();
-    // How far the new text is ahead of the old one.
+    // The offset in the new text minus the offset in the old text.
     let mut ahead = 0_isize;
     for edit in edits {
         let (start, end) = (usize::from(edit.range.start()), usize::from(edit.range.end()));
@@ -63,7 +64,7 @@ fn changes(old: &str, new: &str) -> Vec<Change> {
     changes.into_iter().map(|it| trimmed(it, &old, &new)).collect()
 }
 
-/// A change without the lines that are equal at its ends.
+/// Removes the lines from a change that are equal at its start and end.
 fn trimmed(mut change: Change, old: &[&str], new: &[&str]) -> Change {
     change.old.end = change.old.end.min(old.len());
     change.new.end = change.new.end.min(new.len());
@@ -81,7 +82,7 @@ fn trimmed(mut change: Change, old: &[&str], new: &[&str]) -> Change {
     change
 }
 
-/// Counts lines up to offsets that only grow.
+/// Counts the lines before offsets that must not decrease from call to call.
 struct LineCounter<'t> {
     bytes: &'t [u8],
     at: usize,
@@ -118,7 +119,7 @@ fn write_hunk(out: &mut String, changes: &[Change], old: &[&str], new: &[&str]) 
     old[at..old_range.end].iter().for_each(|line| write_line(out, ' ', line));
 }
 
-/// First line and count, as a header has them: the count is left out if it is one.
+/// The first line and the line count for a hunk header. A count of one is left out.
 fn span(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

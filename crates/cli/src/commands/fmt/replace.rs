@@ -1,4 +1,4 @@
-//! Puts a formatted text in the place of a file.
+//! Replaces the content of a file with the formatted text.
 
 use std::{
     fs::{self, Metadata},
@@ -9,17 +9,19 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-/// Replaces what a file holds: whoever reads it finds the old text or the new one. A link stays and what it leads to is replaced; mode
-/// and owner stay.
+/// Replaces the content of a file atomically: a concurrent reader sees either the old or the new text. For a
+/// symbolic link the link stays and its target is replaced. Mode and owner stay.
 ///
-/// A file with several names, or one whose owner cannot be kept, is written in place, as the reference writes every file.
+/// A file with several hard links, or whose owner cannot be kept, is written in place, as OpenTofu writes every
+/// file.
 ///
 /// # Errors
-/// What the system says.
+/// Any I/O error of the system.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let is_link = fs::symlink_metadata(path)?.is_symlink();
     let target = if is_link { fs::canonicalize(path)? } else { path.to_owned() };
-    // A file that may not be written may not be replaced either, though its directory would allow that.
+    // Open the file for writing first: a read-only file must not be replaced, even if its directory would allow
+    // that.
     let in_place = fs::File::options().write(true).open(&target)?;
     let metadata = in_place.metadata()?;
     match beside(&target, &metadata, bytes) {
@@ -32,7 +34,8 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// A new file beside the old one that can take its place in every respect.
+/// Creates a file in the same directory with the new content and the mode and owner of the old file. `None` if the
+/// file cannot be replaced this way.
 fn beside(target: &Path, metadata: &Metadata, bytes: &[u8]) -> Option<NamedTempFile> {
     if !metadata.is_file() || metadata.nlink() > 1 {
         return None;

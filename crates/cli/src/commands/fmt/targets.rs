@@ -1,25 +1,26 @@
-//! Which files are formatted.
+//! Finds the files to format.
 
 use std::{
     fs,
     path::{Component, Path, PathBuf},
 };
 
-/// What ends the name of a file that can be formatted. JSON has formatters of its own.
+/// The file name endings that `fmt` accepts. JSON files are not formatted, because general JSON formatters exist.
 const ENDINGS: [&str; 5] = [".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl"];
 
-/// Something to format, or the reason why there is nothing.
+/// A file to format, or the problem with a target.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
     File {
         path: PathBuf,
-        /// Its path as it is shown: from the working directory, without detours.
+        /// The path as it is shown: relative to the working directory and normalized.
         shown: String,
     },
     Problem(String),
 }
 
-/// The files that the arguments name, in their order; those of the working directory, if there are no arguments.
+/// The files that the arguments name, in the order of the arguments. Without arguments, the files of the working
+/// directory.
 pub(super) fn all(arguments: &[PathBuf], recursive: bool) -> Vec<Target> {
     let here = std::env::current_dir().unwrap_or_default();
     let mut walk = Walk { here, recursive, targets: Vec::new() };
@@ -41,7 +42,7 @@ impl Walk {
         match fs::metadata(path) {
             Err(_) => self.problem(format!("No file or directory at {}", path.display())),
             Ok(it) if it.is_dir() => self.directory(path),
-            // A hidden file that is asked for by name is meant.
+            // A hidden file that an argument names is formatted.
             Ok(_) if is_formatted(&name_of(path)) => self.file(path),
             Ok(_) => {
                 let (last, rest) = ENDINGS.split_last().expect("there are some");
@@ -54,7 +55,8 @@ impl Walk {
         }
     }
 
-    /// The files of a directory, by name. Links to files are followed, links to directories are not.
+    /// Adds the files of a directory in the order of their names. Links to files are followed, links to
+    /// directories are not.
     fn directory(&mut self, path: &Path) {
         let Ok(entries) = fs::read_dir(path) else {
             return self.problem(format!("Failed to read directory {}", self.shown(path)));
@@ -94,12 +96,12 @@ fn is_formatted(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Whether a file is hidden or what an editor left.
+/// Returns true if a file name is hidden or is a backup file of an editor.
 fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
 }
 
-/// The way from one absolute path to another, by their names alone.
+/// The relative path from one absolute path to another. Purely lexical: links are not resolved.
 fn relative(from: &Path, to: &Path) -> PathBuf {
     let (from, to) = (cleaned(from), cleaned(to));
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -108,7 +110,7 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
 }
 
-/// The names of a path, without those that lead nowhere.
+/// The components of a path without `.` and with each `..` resolved lexically.
 fn cleaned(path: &Path) -> Vec<Component<'_>> {
     let mut names = Vec::new();
     for component in path.components() {

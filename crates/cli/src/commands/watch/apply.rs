@@ -1,4 +1,4 @@
-//! Applying the plan that is shown.
+//! Applies the plan that `watch` shows.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Watch<'_> {
-    /// Asks, if there is something to apply.
+    /// Asks for approval. Shows a notice instead if there is nothing to apply.
     pub(super) fn ask_to_apply(&mut self) {
         let refused = match &self.good {
             _ if self.is_broken => Some(
@@ -35,9 +35,10 @@ impl Watch<'_> {
         }
     }
 
-    /// Applies what was shown when the question was asked.
+    /// Applies the plan that was on the screen when the question was asked. Returns the reason for the next plan,
+    /// if any.
     pub(super) fn apply(&mut self) -> Option<Reason> {
-        // What was saved meanwhile is not what was agreed to.
+        // A file that was saved since the question makes the approved plan obsolete.
         if let Some(reason) = self.follow() {
             self.attempt(reason);
             self.report.notice(
@@ -60,7 +61,7 @@ impl Watch<'_> {
         if let Report::Screen(terminal) = &self.report {
             report::lock(terminal).enter();
         }
-        // The state is another now, and perhaps more than that.
+        // The apply has changed the state, and may have changed other files.
         self.configuration.follow(self.session);
         Some(Reason::Refresh)
     }
@@ -97,7 +98,7 @@ impl Watch<'_> {
     }
 
     fn wait_for_a_key(&mut self) {
-        // What was typed while it ran is no answer; what is typed after the question is one.
+        // Discard the keys pressed during the apply, so that only a key pressed after the question counts.
         while self.inputs.try_recv().is_ok() {}
         self.session.ui.print("\nPress Enter to go on watching. ");
         let (session, inputs) = (self.session, &mut self.inputs);

@@ -1,4 +1,4 @@
-//! The configuration, its state and its providers, as they are in the files now.
+//! The current configuration of a watch session, with its state and its providers.
 
 use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
@@ -15,17 +15,17 @@ use crate::{
     variables::{Typed, VarFlag},
 };
 
-/// What was loaded, and whether it still is what the files say.
+/// The loaded configuration, and flags for the files that changed since it was loaded.
 pub(super) struct Configuration {
     loaded: Option<Loaded>,
     beside: Beside,
     is_other_setup: bool,
     is_other_state: bool,
-    /// For a time in which nothing is loaded.
+    /// The providers that were located last. They stay available while no configuration is loaded.
     executables: Option<Arc<ProviderExecutables>>,
 }
 
-/// A configuration with its state and what its providers are.
+/// A configuration with its state and its providers.
 pub(super) struct Loaded {
     pub(super) project: Project,
     pub(super) state: OpenState,
@@ -36,12 +36,12 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// The version of the state that a plan is made for.
+    /// The lineage and serial of the state, which a plan records.
     pub(super) fn identity(&self) -> StateIdentity {
         if self.state.exists() { self.state.identity() } else { StateIdentity::default() }
     }
 
-    /// Reads the state again.
+    /// Reads the state file again.
     fn read_state(&mut self, session: &Session, args: &StateArgs) -> Result<(), Failure> {
         let mut state = store::look(session, args)?;
         let required = self.project.provider_requirements();
@@ -50,7 +50,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Whether other providers are needed than were found.
+    /// Returns true if the required providers differ from the located ones.
     fn needs_others(&mut self, session: &Session) -> bool {
         let needed = session.requirements(&self.project, Some(&self.state.file.state));
         needed != self.requirements
@@ -58,7 +58,7 @@ impl Loaded {
 }
 
 impl Configuration {
-    /// Nothing is loaded so far.
+    /// Creates a configuration that is not loaded yet.
     pub(super) fn new(
         session: &Session,
         args: &StateArgs,
@@ -73,7 +73,7 @@ impl Configuration {
         })
     }
 
-    /// Looks at the files. Gives whether a plan may come out in another way.
+    /// Checks the files for changes. Returns true if the result of a plan may differ.
     pub(super) fn follow(&mut self, session: &Session) -> bool {
         let changed = self.beside.follow(session);
         self.is_other_setup |= changed.setup;
@@ -83,7 +83,8 @@ impl Configuration {
         loaded.files.follow(&mut loaded.project) || is_other
     }
 
-    /// Whether other providers are needed than were found; then everything is loaded anew.
+    /// Returns true if the required providers differ from the located ones. The configuration is then discarded,
+    /// and the next [`Configuration::load`] loads all of it again.
     pub(super) fn needs_others(&mut self, session: &Session) -> bool {
         let needs = self.loaded.as_mut().is_some_and(|loaded| loaded.needs_others(session));
         if needs {
@@ -92,12 +93,12 @@ impl Configuration {
         needs
     }
 
-    /// Whether modules or providers were installed anew.
+    /// Returns true if modules or providers were installed again since the configuration was loaded.
     pub(super) fn is_other_setup(&self) -> bool {
         self.is_other_setup || self.loaded.as_ref().is_some_and(|it| it.executables.is_outdated())
     }
 
-    /// The configuration with everything that it needs now.
+    /// Loads or updates the configuration, with its state and its providers.
     pub(super) fn load(
         &mut self,
         session: &Session,
@@ -110,7 +111,7 @@ impl Configuration {
             self.loaded = None;
         }
         if let Some(loaded) = &mut self.loaded {
-            // A value in another file may lead to other modules.
+            // A changed value in a variables file may lead to other modules.
             if session.give(&mut loaded.project) {
                 let system = session.system.clone();
                 loaded.files = Files::of(system, PathBuf::from("."), &loaded.project);
@@ -130,7 +131,7 @@ impl Configuration {
         Ok(self.loaded.insert(loaded))
     }
 
-    /// Where providers are found; nowhere before something was loaded.
+    /// The providers that were located last. Empty before the first successful load.
     pub(super) fn executables(&self, session: &Session) -> Arc<ProviderExecutables> {
         match &self.executables {
             Some(executables) => executables.clone(),
@@ -138,12 +139,12 @@ impl Configuration {
         }
     }
 
-    /// What was typed for ephemeral variables.
+    /// The texts given for ephemeral variables outside of files.
     pub(super) fn typed(&self) -> Typed {
         self.loaded.as_ref().map(|loaded| loaded.typed.clone()).unwrap_or_default()
     }
 
-    /// The directories in which something may change that counts.
+    /// The directories to watch for changes.
     pub(super) fn directories(&self) -> Vec<PathBuf> {
         let mut directories: Vec<PathBuf> = self.beside.directories().collect();
         directories.push(PathBuf::from("."));

@@ -1,6 +1,6 @@
-//! The files that a plan is made from, beside the configuration itself: which are another now, and being told of it.
+//! Detects changes in the files that a plan is made from, other than the configuration files.
 //!
-//! **Invariant:** of a variables file or state no more than a keyed hash is kept here.
+//! **Invariant:** of a variables file or a state, this module keeps only a keyed hash.
 
 use std::{
     collections::BTreeSet,
@@ -21,30 +21,30 @@ use crate::{
     variables::VarFlag,
 };
 
-/// The files as they were.
+/// The files, and their hashes at the last check.
 pub(super) struct Beside {
     hasher: RandomState,
     paths: Paths,
     seen: Seen,
 }
 
-/// Where they lie.
+/// The paths of the files.
 struct Paths {
     state: PathBuf,
     manifest: PathBuf,
     named: Vec<PathBuf>,
 }
 
-/// What is different.
+/// The hashes of the files, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Seen {
-    /// What `init` writes.
+    /// The files that `init` writes.
     setup: u64,
     variables: u64,
     state: u64,
 }
 
-/// Which of them changed.
+/// The kinds of files that changed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Changed {
     pub(super) setup: bool,
@@ -53,6 +53,7 @@ pub(super) struct Changed {
 }
 
 impl Beside {
+    /// Creates the detector with the current hashes.
     pub(super) fn new(
         session: &Session,
         args: &StateArgs,
@@ -72,7 +73,7 @@ impl Beside {
         Ok(beside)
     }
 
-    /// Which files changed since the last time.
+    /// Returns the kinds of files that changed since the last call.
     pub(super) fn follow(&mut self, session: &Session) -> Changed {
         let seen = self.look(session);
         let before = std::mem::replace(&mut self.seen, seen);
@@ -104,7 +105,7 @@ impl Beside {
         self.hasher.hash_one(paths.iter().map(read).collect::<Vec<_>>())
     }
 
-    /// The directories in which they lie.
+    /// The directories of the files.
     pub(super) fn directories(&self) -> impl Iterator<Item = PathBuf> + '_ {
         let Paths { state, manifest, named } = &self.paths;
         [state, manifest].into_iter().chain(named).map(|path| directory_of(path))
@@ -119,22 +120,24 @@ pub(super) fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The device and the number of a directory there, if there is one.
+/// The device and inode of a directory. `None` if there is no directory.
 type Identity = Option<(u64, u64)>;
 
-/// Tells when something happens in directories.
+/// A file system watcher that sends an input for each change in a set of directories.
 pub(super) struct Watched {
     watcher: Option<RecommendedWatcher>,
-    /// Each with what says that it is still the one that is watched: it may have been replaced by another of that name.
+    /// The watched directories. The identity detects that a directory was replaced by another one with the same
+    /// name.
     directories: BTreeSet<(PathBuf, Identity)>,
     inputs: UnboundedSender<Input>,
 }
 
 impl Watched {
+    /// Creates a watcher without directories.
     pub(super) fn new(inputs: UnboundedSender<Input>) -> Watched {
         let told = inputs.clone();
         let tell = move |event: notify::Result<notify::Event>| {
-            // Looking at files is no change of theirs.
+            // Reading a file is not a change.
             let is_look = |kind: &EventKind| matches!(kind, EventKind::Access(access) if !matches!(access, AccessKind::Close(_)));
             if !event.is_ok_and(|it| is_look(&it.kind)) {
                 let _ = told.send(Input::Files);
@@ -144,7 +147,7 @@ impl Watched {
         Watched { watcher, directories: BTreeSet::new(), inputs }
     }
 
-    /// Watches these directories and no others; one that is missing, by the nearest above it that is not.
+    /// Watches exactly these directories. For a missing directory it watches the nearest existing parent.
     pub(super) fn set(&mut self, session: &Session, wanted: impl Iterator<Item = PathBuf>) {
         let wanted = wanted.map(|path| existing(session, path)).map(|path| {
             let identity = identity(&path);
@@ -153,23 +156,23 @@ impl Watched {
         let wanted: BTreeSet<(PathBuf, Identity)> = wanted.collect();
         let Some(watcher) = &mut self.watcher else { return };
         for (gone, _) in self.directories.difference(&wanted) {
-            // It may not be there any more.
+            // Ignore a failure: the directory may no longer exist.
             let _ = watcher.unwatch(gone);
         }
         let mut failed = false;
         for (new, _) in wanted.difference(&self.directories) {
             failed |= watcher.watch(new, RecursiveMode::NonRecursive).is_err();
-            // What happened between reading its files and now was not told.
+            // A change between reading the files and this call was not reported, so check the files again.
             let _ = self.inputs.send(Input::Files);
         }
         self.directories = wanted;
         if failed {
-            // The system has no more watches to give.
+            // The system has no watches left. Fall back to polling.
             self.watcher = None;
         }
     }
 
-    /// Whether nobody tells, so that it must be looked at from time to time.
+    /// Returns true if there is no file system watcher, so that the files must be polled.
     pub(super) fn is_blind(&self) -> bool {
         self.watcher.is_none()
     }

@@ -1,16 +1,18 @@
-//! `watch`: plans, and plans again after every save.
+//! The `watch` command: plans, and plans again after every saved change.
 //!
 //! ```text
-//!   files, keys, signals ──Input──► loop ─► follow the files ─► check ─► Planner::plan ─► report: screen │ lines │ JSON
-//!                                    └── meanwhile Planner::wait renews what is open
+//!   files, keys, signals ──Input──► loop ─► follow the files ─► check ─► Planner::plan ─► report
+//!                                    └── meanwhile Planner::wait renews ephemeral resources
 //! ```
 //!
-//! Start reading at [`run`] and [`Watch::attempt`]; `configuration.rs` follows the files, `report.rs` shows what came of
-//! it, `terminal.rs` has the terminal.
+//! Start reading at [`run`] and [`Watch::attempt`]. `configuration.rs` tracks the files, `report.rs` shows the
+//! results, `terminal.rs` handles the terminal.
 //!
-//! **Invariant:** while it plans, no lock on the state is held; an apply takes it, and refuses a plan of another state.
-//! **Invariant:** as long as something is open, a journal beside the state says so, for who comes after a kill.
-//! **Invariant:** what is applied is the plan that is shown, by the code of `apply`.
+//! **Invariant:** no lock on the state is held while planning. An apply takes the lock, and refuses a plan that
+//! was made for another state.
+//! **Invariant:** as long as an ephemeral resource is open, a journal beside the state records it, so that a later
+//! command can report it if the process is killed.
+//! **Invariant:** an apply carries out the plan on the screen, with the code of the `apply` command.
 
 mod apply;
 mod configuration;
@@ -50,38 +52,39 @@ use crate::{
     variables::{self, VarFlag},
 };
 
-/// Compares packages of modules with their locks.
+/// Compares the installed module packages with the lock file.
 fn verified(session: &Session) -> Result<Vec<Diagnostic>, Failure> {
     modules::verify(session, &session.locks()?, Of::Directory)
 }
 
-/// An editor that saves does more than one thing to a file.
+/// The time to wait for more changes: an editor performs several file operations for one save.
 const SETTLE: Duration = Duration::from_millis(10);
 
-/// Something that writes without end must not put a plan off for ever.
+/// The maximum delay of a plan. A program that writes continuously must not delay it forever.
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// How often ages are drawn anew, and files looked at where nobody tells that they changed.
+/// The interval in which displayed ages are updated, and in which files are polled if there is no file system
+/// watcher.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What happens to a watcher.
+/// An input of the watch loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Input {
-    /// Something happened to files.
+    /// Files may have changed.
     Files,
     Key(Key),
-    /// Some time went by.
+    /// The tick interval has passed.
     Tick,
     Quit,
 }
 
-/// Why it plans.
+/// The reason for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reason {
     Start,
-    /// Something that the plan is made from was changed.
+    /// A file that the plan depends on changed.
     Edit,
-    /// Somebody asked for it.
+    /// The user asked for it.
     Refresh,
 }
 
@@ -95,7 +98,7 @@ impl Reason {
     }
 }
 
-/// The last good plan, with what it takes to apply it.
+/// The last plan without errors, with everything that is needed to apply it.
 struct Good {
     plan: Plan,
     refreshed: State,
@@ -113,29 +116,30 @@ struct Watch<'s> {
     report: Report,
     sink: Arc<Sink>,
     inputs: UnboundedReceiver<Input>,
-    /// What came while files settled.
+    /// Inputs that arrived while the loop waited for files to settle.
     kept: VecDeque<Input>,
     watched: Watched,
-    /// Has what is open between plans.
+    /// The journal of the ephemeral resources that are open between plans.
     journal: WatchJournal,
-    /// Answers to questions; nobody is asked twice.
+    /// Answers of the user to questions about variables. A question is asked only once.
     answers: VariableValues,
     good: Option<Good>,
-    /// Whether the last attempt failed, so that the good plan is an old one.
+    /// True if the last attempt failed. `good` is then an older plan.
     is_broken: bool,
-    /// Whether the packages of modules were what is locked, the last time that somebody looked.
+    /// True if the module packages matched the lock file at the last check.
     is_verified: bool,
     plans: u64,
-    /// When the files were looked at for the plan that comes.
+    /// The time at which the files were checked for the next plan.
     looked: Instant,
-    /// Whether an interrupt takes something with it.
+    /// True during an apply: an interrupt must then wait for running operations.
     is_applying: Arc<AtomicBool>,
-    /// `plantimestamp()` of all plans.
+    /// The value of `plantimestamp()`, the same for all plans.
     timestamp: Str,
-    /// The temporary files of all plans.
+    /// The temporary files, shared by all plans.
     files: Arc<TempFiles>,
 }
 
+/// Runs `watch` until the user quits or a signal arrives.
 pub(crate) fn run(
     session: &Session,
     args: WatchArgs,
@@ -227,7 +231,7 @@ impl<'s> Watch<'s> {
         self.report.end(self.session, &problems, &self.sources());
     }
 
-    /// Waits for what happens next. What editors do in one go is one input.
+    /// Waits for the next input. All file changes of one save count as one input.
     fn next_input(&mut self) -> Input {
         if let Some(input) = self.kept.pop_front() {
             return input;
@@ -255,7 +259,7 @@ impl<'s> Watch<'s> {
         input
     }
 
-    /// Waits until nothing more happens to files. Keys that are pressed meanwhile keep.
+    /// Waits until no more file changes arrive. Keeps other inputs for later.
     fn settle(&mut self) {
         let Watch { session, inputs, kept, .. } = self;
         let latest = Instant::now() + LONGEST;
@@ -270,7 +274,7 @@ impl<'s> Watch<'s> {
         });
     }
 
-    /// Looks whether something changed that the plan is made from.
+    /// Checks for changes in anything that the plan depends on. `None` if nothing changed.
     fn follow(&mut self) -> Option<Reason> {
         self.looked = Instant::now();
         let changed = self.configuration.follow(self.session) || self.planner.files_differ();
@@ -285,7 +289,7 @@ impl<'s> Watch<'s> {
         Environment { journal: self.journal.openings(self.session), ..acting }
     }
 
-    /// Ends everything that lives between plans.
+    /// Closes all ephemeral resources and providers that stay open between plans. Returns the problems.
     fn close(&mut self) -> Vec<Diagnostic> {
         let environment = self.environment();
         let problems = self.session.runtime.block_on(self.planner.close(&environment));
@@ -293,7 +297,7 @@ impl<'s> Watch<'s> {
         problems
     }
 
-    /// A journal is there for what is open.
+    /// Ends the journal if nothing is open anymore.
     fn forget_closed(&mut self) {
         self.journal.end_if_all_is_closed(self.session);
     }
@@ -302,7 +306,7 @@ impl<'s> Watch<'s> {
         self.good.as_ref().map(|it| it.program.sources.clone()).unwrap_or_default()
     }
 
-    /// Plans once, and shows what came of it.
+    /// Plans once, and shows the result.
     fn attempt(&mut self, reason: Reason) {
         let begun = match reason {
             Reason::Edit => self.looked,
@@ -314,7 +318,7 @@ impl<'s> Watch<'s> {
             self.planner.read_again();
         }
         let mut planned = self.plan();
-        // What is wrong may be that schemas of a new provider are not there.
+        // The error may be due to a newly required provider whose schemas are not loaded.
         if planned.is_err() && self.configuration.needs_others(self.session) {
             planned = self.plan();
         }
@@ -340,7 +344,7 @@ impl<'s> Watch<'s> {
 
     fn plan(&mut self) -> Result<(PlanOutcome, Checked), Failure> {
         if self.configuration.is_other_setup() {
-            // What runs is perhaps of another version.
+            // The running providers may be of another version.
             self.close();
         }
         let verified = verified(self.session);
@@ -349,7 +353,8 @@ impl<'s> Watch<'s> {
         let before = self.environment();
         let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
         if self.session.child_environment.take_outdated() {
-            // A running provider has a variable in its environment that is declared a secret now, or lacks one that no longer is.
+            // A running provider has a variable in its environment that is now declared as a secret, or lacks one
+            // that no longer is.
             self.session.runtime.block_on(self.planner.close(&before));
         }
         let state = &loaded.state.file.state;

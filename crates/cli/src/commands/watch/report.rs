@@ -1,4 +1,4 @@
-//! What came of a plan: on the screen, as lines, or as JSON.
+//! Shows the results of `watch` on the screen, as lines, or as JSON.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -20,13 +20,13 @@ use crate::{
     ui::Ui,
 };
 
-/// Who is told.
+/// The output of `watch`.
 pub(super) enum Report {
-    /// A screen on a terminal.
+    /// A full-screen view on a terminal.
     Screen(Arc<Mutex<Terminal>>),
-    /// Lines for people.
+    /// Lines of text.
     Lines,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -34,20 +34,22 @@ pub(super) enum Report {
 pub(super) struct GoodPlan<'a> {
     pub(super) number: u64,
     pub(super) plan: &'a Plan,
-    /// The good one before.
+    /// The previous plan without errors.
     pub(super) before: Option<&'a Plan>,
     pub(super) warnings: &'a [Diagnostic],
     pub(super) sources: &'a Sources,
     pub(super) took: Duration,
-    /// Whether all objects were read for it.
+    /// True if all objects were refreshed for this plan.
     pub(super) is_read: bool,
 }
 
+/// Locks the terminal, even after a panic of another thread.
 pub(super) fn lock(terminal: &Mutex<Terminal>) -> MutexGuard<'_, Terminal> {
     terminal.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Report {
+    /// Selects the output: JSON if requested, else the screen on a terminal, else lines.
     pub(super) fn new(session: &Session, json: bool, is_terminal: bool) -> Report {
         match (json, is_terminal) {
             (true, _) => Report::Json,
@@ -59,6 +61,7 @@ impl Report {
         }
     }
 
+    /// Reports that watching begins.
     pub(super) fn watching(&self, session: &Session) {
         match self {
             Report::Json => {
@@ -69,13 +72,14 @@ impl Report {
         }
     }
 
-    /// Takes the terminal, the first time.
+    /// Switches the terminal to the screen, the first time that this is called.
     pub(super) fn enter(&self) {
         if let Report::Screen(terminal) = self {
             lock(terminal).enter_once();
         }
     }
 
+    /// Reports the start of a plan. Clears the notice on the screen.
     pub(super) fn plan_started(&self, session: &Session, number: u64, reason: Reason) {
         match self {
             Report::Json => {
@@ -87,6 +91,7 @@ impl Report {
         }
     }
 
+    /// Shows a plan without errors.
     pub(super) fn good(&self, session: &Session, good: &GoodPlan<'_>) {
         let news = good.before.map(|before| render::plan_news(before, good.plan));
         match self {
@@ -117,7 +122,7 @@ impl Report {
         }
     }
 
-    /// The text is broken, or planning failed: the plan before stays.
+    /// Shows the errors of the configuration or of planning. The previous plan stays on the screen.
     pub(super) fn broken(
         &self,
         session: &Session,
@@ -153,7 +158,7 @@ impl Report {
         }
     }
 
-    /// Problems with what is open, that came up between plans.
+    /// Shows problems with open ephemeral resources that occurred between plans.
     pub(super) fn problems_between(
         &self,
         session: &Session,
@@ -171,6 +176,7 @@ impl Report {
         }
     }
 
+    /// Shows a notice on the screen. Other outputs have no notices.
     pub(super) fn notice(&self, text: &str) {
         if let Report::Screen(terminal) = self {
             let mut terminal = lock(terminal);
@@ -180,6 +186,7 @@ impl Report {
         }
     }
 
+    /// Sets the full text of the plan on the screen.
     pub(super) fn details(&self, text: String) {
         if let Report::Screen(terminal) = self {
             let mut terminal = lock(terminal);
@@ -190,12 +197,14 @@ impl Report {
         }
     }
 
+    /// Redraws the screen, so that displayed ages are up to date.
     pub(super) fn tick(&self) {
         if let Report::Screen(terminal) = self {
             lock(terminal).draw();
         }
     }
 
+    /// Restores the terminal, and shows the problems of the shutdown.
     pub(super) fn end(&self, session: &Session, found: &[Diagnostic], sources: &Sources) {
         if let Report::Screen(terminal) = self {
             lock(terminal).leave();
@@ -207,7 +216,7 @@ impl Report {
     }
 }
 
-/// The whole plan is shown of the plan that it belongs to.
+/// Leaves the details view, which belongs to the previous plan.
 fn leave_details(screen: &mut render::WatchScreen) {
     if screen.view != WatchView::Help {
         screen.view = WatchView::Summary;
@@ -253,7 +262,7 @@ fn plan_line(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) ->
 
 fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
     let is_shown = |it: &&Diagnostic| {
-        // Whether a value is ephemeral is decided by values here.
+        // Drop warnings about possibly ephemeral values: a plan decides by actual values.
         it.severity != Severity::Hint && it.id != db::diagnostic::POSSIBLY_EPHEMERAL
     };
     let shown: Vec<Diagnostic> = found.iter().filter(is_shown).cloned().collect();
@@ -272,7 +281,7 @@ fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Optio
     })
 }
 
-/// The working directory, as people know it.
+/// The working directory, and the workspace unless it is the default one.
 fn place(session: &Session) -> String {
     let directory = std::env::current_dir().unwrap_or_else(|_| session.system.current_directory());
     let workspace = session.workspace();
@@ -282,25 +291,25 @@ fn place(session: &Session) -> String {
     }
 }
 
-/// The time of day, where the user is.
+/// The time of day in the local time zone.
 fn time(session: &Session) -> String {
     let now = jiff::Timestamp::try_from(session.system.now()).unwrap_or_default();
     now.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string()
 }
 
-/// What a key asks for.
+/// The command that a key press stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
     Nothing,
     Quit,
     Refresh,
     Details,
-    /// To be asked whether to apply.
+    /// Ask for approval to apply.
     Question,
     Apply,
 }
 
-/// What a key does to the screen, and what it asks for beyond that.
+/// Handles a key press: updates the screen, and returns the command for the watch loop.
 pub(super) fn key(terminal: &mut Terminal, key: Key) -> Asked {
     let asked = match (&mut terminal.screen.view, key) {
         (_, Key::Quit) => Asked::Quit,
@@ -336,7 +345,7 @@ pub(super) fn key(terminal: &mut Terminal, key: Key) -> Asked {
     asked
 }
 
-/// Another view, or back from it.
+/// Toggles between a view and the summary.
 fn turn(terminal: &mut Terminal, view: WatchView) -> Asked {
     terminal.screen.scroll = 0;
     let is_back = terminal.screen.view == view;
@@ -362,7 +371,7 @@ fn scrolled(terminal: &mut Terminal, char: char) -> Asked {
     Asked::Nothing
 }
 
-/// What a key means to a question, and whether that is its end.
+/// Handles a key press in an approval question. Returns the command, and true if the question ends.
 fn answer(typed: &mut String, key: Key) -> (Asked, bool) {
     match key {
         Key::Char(char) if typed.len() < 16 => {
@@ -379,7 +388,7 @@ fn answer(typed: &mut String, key: Key) -> (Asked, bool) {
     }
 }
 
-/// Shows what happens while it plans and between plans.
+/// The event sink: shows progress during a plan and between plans.
 pub(super) struct Sink {
     to: To,
     system: Arc<CliSystem>,
@@ -394,6 +403,7 @@ enum To {
 }
 
 impl Sink {
+    /// Creates the sink for a report. Mutes log lines that would disturb the screen.
     pub(super) fn new(session: &Session, report: &Report) -> Sink {
         let to = match report {
             Report::Screen(terminal) => To::Screen(terminal.clone()),
@@ -401,7 +411,7 @@ impl Sink {
             Report::Json => To::Json,
         };
         if matches!(to, To::Screen(_)) {
-            // Lines of a log would tear the screen.
+            // Log lines would garble the screen.
             session.ui.log.mute();
         }
         Sink {
@@ -412,7 +422,7 @@ impl Sink {
         }
     }
 
-    /// Shows the last that happened, which may have been passed over.
+    /// Clears the last activity and draws the screen. [`Terminal::progress`] may have skipped the last draw.
     pub(super) fn show(&self) {
         if let To::Screen(terminal) = &self.to {
             let mut terminal = lock(terminal);
@@ -438,7 +448,7 @@ impl EventSink for Sink {
     fn event(&self, event: Event) {
         self.note(&event);
         match (&self.to, &event) {
-            // Shown with the plan, or not at all.
+            // These are shown with the plan, or not at all.
             (_, Event::Diagnostic(_) | Event::Summary { .. } | Event::Planned { .. }) => {}
             (To::Lines, event) => {
                 if let Some(text) = render::event(event, &self.ui.out) {

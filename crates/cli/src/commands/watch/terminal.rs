@@ -1,7 +1,7 @@
-//! The terminal while the screen is on it: raw, on its other page, and given back whatever happens.
+//! The terminal in raw mode on its alternate screen, and its restoration.
 //!
-//! **Invariant:** the terminal is as it was before after [`Terminal::leave`], a drop, a panic, and the end of the process by
-//! a second interrupt.
+//! **Invariant:** the terminal is restored after [`Terminal::leave`], a drop, a panic, and the end of the process
+//! by a second interrupt.
 
 use std::{
     io::{self, Write},
@@ -19,15 +19,15 @@ use tokio::{
 
 use super::Input;
 
-/// The other page, without a cursor, nothing wrapped.
+/// Switches to the alternate screen, hides the cursor, disables line wrapping and clears.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-/// What has to be undone.
+/// The terminal state to restore.
 struct Taken {
-    /// How the terminal was.
+    /// The attributes before the change.
     before: Termios,
-    /// Whether the other page is seen.
+    /// True if the alternate screen is active.
     is_page: bool,
 }
 
@@ -37,7 +37,8 @@ fn taken() -> MutexGuard<'static, Option<Taken>> {
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers how the terminal is, for who ends the process while somebody else has it.
+/// Saves the attributes of the terminal, so that they can be restored if the process ends while a line editor has
+/// changed them.
 pub(crate) fn remember() {
     if let Ok(before) = tcgetattr(io::stdin()) {
         *taken() = Some(Taken { before, is_page: false });
@@ -45,7 +46,7 @@ pub(crate) fn remember() {
     }
 }
 
-/// Gives the terminal back, if it was taken.
+/// Restores the terminal, if [`Terminal::enter`] or [`remember`] saved its attributes.
 pub(crate) fn restore() {
     if let Some(Taken { before, is_page }) = taken().take() {
         let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
@@ -55,7 +56,7 @@ pub(crate) fn restore() {
     }
 }
 
-/// Lets a panic show on the page that stays.
+/// Restores the terminal before a panic message is printed, so that the message stays visible.
 fn restore_before_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -67,10 +68,10 @@ fn restore_before_panics() {
     });
 }
 
-/// What is seen, and what is to be.
+/// The terminal with the displayed screen and the screen to draw next.
 pub(super) struct Terminal {
     pub(super) screen: WatchScreen,
-    /// When objects were read last.
+    /// The time of the last refresh.
     pub(super) refreshed: Option<Instant>,
     style: Style,
     drawn: Vec<String>,
@@ -78,14 +79,15 @@ pub(super) struct Terminal {
     drawn_at: Instant,
     is_entered: bool,
     was_entered: bool,
-    /// Begins to read keys. Not before the first screen: until then a question reads what is typed.
+    /// Starts the thread that reads keys. Not before the first screen: until then, questions read the input.
     read_keys: Option<Box<dyn FnOnce() + Send>>,
 }
 
-/// Progress is not drawn more often than this.
+/// The minimum time between two draws of progress.
 const PROGRESS: Duration = Duration::from_millis(50);
 
 impl Terminal {
+    /// Creates the terminal without changing any attribute.
     pub(super) fn new(directory: String, style: Style) -> Terminal {
         Terminal {
             screen: WatchScreen { directory, ..WatchScreen::default() },
@@ -100,12 +102,12 @@ impl Terminal {
         }
     }
 
-    /// Sends keys to these inputs from the first screen on.
+    /// Sends key presses to `inputs`, from the first screen on.
     pub(super) fn listen(&mut self, inputs: UnboundedSender<Input>, cancel: CancelToken) {
         self.read_keys = Some(Box::new(move || read_keys(inputs, cancel)));
     }
 
-    /// Takes the terminal.
+    /// Switches to raw mode and the alternate screen, and draws.
     pub(super) fn enter(&mut self) {
         restore_before_panics();
         let mut taken = taken();
@@ -124,7 +126,7 @@ impl Terminal {
         self.draw();
     }
 
-    /// Takes it, unless it was taken before.
+    /// Calls [`Terminal::enter`] the first time only, and starts to read keys.
     pub(super) fn enter_once(&mut self) {
         if !std::mem::replace(&mut self.was_entered, true) {
             self.enter();
@@ -134,7 +136,7 @@ impl Terminal {
         }
     }
 
-    /// Goes back to the page that stays, on which nobody types: what is pressed is not seen.
+    /// Switches to the normal screen without echo, because key presses during an apply are not input for it.
     pub(super) fn show_page_that_stays(&mut self) {
         self.is_entered = false;
         let mut taken = taken();
@@ -146,13 +148,13 @@ impl Terminal {
         write(LEAVE);
     }
 
-    /// Gives it back.
+    /// Restores the terminal.
     pub(super) fn leave(&mut self) {
         self.is_entered = false;
         restore();
     }
 
-    /// Draws what is different from what is seen.
+    /// Draws the lines that differ from the displayed ones.
     pub(super) fn draw(&mut self) {
         if !self.is_entered {
             return;
@@ -176,7 +178,7 @@ impl Terminal {
         self.drawn_at = Instant::now();
     }
 
-    /// Shows what happens, now and then.
+    /// Shows the current activity. Draws at most once per [`PROGRESS`].
     pub(super) fn progress(&mut self, text: String) {
         self.screen.activity = Some(text);
         if self.drawn_at.elapsed() >= PROGRESS {
@@ -184,7 +186,7 @@ impl Terminal {
         }
     }
 
-    /// Scrolls, as far as there is something to see.
+    /// Scrolls within the bounds of the content.
     pub(super) fn scroll(&mut self, scroll: Scroll) {
         let page = self.size.rows.saturating_sub(6).max(1);
         let at = self.screen.scroll;
@@ -222,13 +224,13 @@ fn size() -> TerminalSize {
     }
 }
 
-/// Tells when the terminal has another size.
+/// Sends an input for each change of the terminal's size.
 pub(super) async fn notice_sizes(inputs: UnboundedSender<Input>) {
     let Ok(mut sizes) = signal(SignalKind::window_change()) else { return };
     while sizes.recv().await.is_some() && inputs.send(Input::Tick).is_ok() {}
 }
 
-/// How to scroll.
+/// The direction and amount of a scroll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scroll {
     Up,
@@ -239,7 +241,7 @@ pub(super) enum Scroll {
     End,
 }
 
-/// A key.
+/// A key press.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Key {
     Char(char),
@@ -247,11 +249,12 @@ pub(super) enum Key {
     Enter,
     Backspace,
     Escape,
-    /// Ctrl-C and Ctrl-D.
+    /// Ctrl-C or Ctrl-D.
     Quit,
 }
 
-/// Reads keys for the rest of the process. Ctrl-C stops what runs even while nobody looks at keys.
+/// Reads keys in a thread for the rest of the process. Ctrl-C cancels at once, even while the loop is busy
+/// planning.
 fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
     let read = move || {
         let mut bytes = [0; 64];
@@ -271,11 +274,11 @@ fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
             }
         }
     };
-    // Without a thread there are no keys, and signals still end the command.
+    // Ignore a failed spawn: signals still end the command.
     let _ = std::thread::Builder::new().name("keys".to_owned()).spawn(read);
 }
 
-/// The keys in what a terminal sent at once.
+/// The keys in a chunk of terminal input.
 fn keys(bytes: &[u8]) -> Vec<Key> {
     const SEQUENCES: [(&[u8], Scroll); 12] = [
         (b"\x1b[A", Scroll::Up),
@@ -307,7 +310,7 @@ fn keys(bytes: &[u8]) -> Vec<Key> {
             b'\r' | b'\n' => keys.push(Key::Enter),
             8 | 127 => keys.push(Key::Backspace),
             0x1b if after.is_empty() => keys.push(Key::Escape),
-            // A sequence of a key that means nothing here.
+            // An escape sequence of an unsupported key.
             0x1b => rest = &[],
             b' '..=b'~' => keys.push(Key::Char(first.into())),
             _ => {}

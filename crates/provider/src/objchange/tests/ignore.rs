@@ -62,14 +62,14 @@ fn ignored_paths_keep_their_prior_value() {
             r#"{"b": [{"o": "2", "p": "2"}]}"#,
             r#"{"b": [{"o": "1", "p": "2"}]}"#,
         ),
-        // No such element in one of the two: passed over.
+        // One of the objects lacks the element, so the path is skipped.
         (
             &[&["b", "1", "o"]],
             r#"{"b": [{"o": "1"}]}"#,
             r#"{"b": [{"o": "2"}, {"o": "3"}]}"#,
             r#"{"b": [{"o": "2"}, {"o": "3"}]}"#,
         ),
-        // Keys of maps, also where they are missing on either side.
+        // Keys of maps, including keys that one side lacks.
         (
             &[&["m", "@k"]],
             r#"{"m": {"k": "1"}}"#,

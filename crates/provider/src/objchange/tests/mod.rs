@@ -7,7 +7,7 @@ mod replace;
 
 use super::Violation;
 
-/// The violations, one per line.
+/// Formats the violations, one per line.
 fn lines(violations: &[Violation]) -> String {
     let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     lines.join("\n")

@@ -22,9 +22,9 @@ fn a_planned_attribute_is_configured_or_prior_or_computed() {
         (["{}", "null", "{}"], "planned for existence but config wants absence"),
         (["{}", "null", "null"], ""),
         (["null", r#"{"o": "a"}"#, r#"{"c": "?", "o": "a", "oc": "x"}"#], ""),
-        // The provider holds the new text to mean the same as the old one.
+        // The provider considers the new text equivalent to the old one.
         ([r#"{"o": "{}"}"#, r#"{"o": "{ }"}"#, r#"{"o": "{}"}"#], ""),
-        // Any plan for an attribute that only the provider sets, even a configured one.
+        // Every plan is valid for an attribute that is only computed, even if it is configured.
         ([r#"{"c": "x"}"#, r#"{"c": "y"}"#, r#"{"c": "z"}"#], ""),
         ([r#"{"oc": "x"}"#, "{}", r#"{"oc": "?"}"#], ""),
         (
@@ -235,7 +235,7 @@ fn blocks_are_planned_as_configured() {
             r#"{"k": {"o": "a"}}"#,
             r#".b["k"].o: planned value cty.StringVal("a") for a non-computed attribute"#,
         ),
-        // Elements of sets have no identity, so the provider is trusted.
+        // Elements of sets have no identity, so their content is not checked.
         (Nesting::Set, r#"[{"o": "a"}]"#, r#"[{"o": "z"}, {"o": "y"}]"#, ""),
         (
             Nesting::Set,
@@ -302,7 +302,7 @@ fn nested_objects_are_planned_as_configured() {
             r#"[{"o": "a"}, {"o": "b"}]"#,
             ".n: count in plan (cty.NumberIntVal(2)) disagrees with count in config (cty.NumberIntVal(1))",
         ),
-        // Two unknown elements may turn out to be one.
+        // Two unknown elements may turn out equal.
         (ObjectNesting::Set, r#"[{"o": "a"}]"#, r#"[{"o": "a"}, {"o": "a", "c": "?"}]"#, ""),
     ];
     for (nesting, config, planned, expected) in cases {

@@ -6,7 +6,7 @@ use crate::fixture::{
 use crate::objchange::{planned_unknown_object, proposed_new};
 use crate::schema::{Attribute, Block, Nesting, ObjectNesting};
 
-/// Compares with the expected value, so that types and order count, not only what is shown.
+/// Compares values, not their texts, so that types and order count.
 #[track_caller]
 fn check(block: &Block, prior: &str, config: &str, expected: &str) {
     let proposed = proposed_new(block, &value(block, prior), &value(block, config));
@@ -22,10 +22,10 @@ fn attributes_follow_the_configuration_except_where_computed_and_left_out() {
         ("w", write_only()),
     ]);
     let cases = [
-        // Deleting, and nothing at all.
+        // Deletion, and no object at all.
         ("null", "null", "null"),
         (r#"{"o": "a"}"#, "null", r#"{"o": "a"}"#),
-        // Creating: computed attributes are null, not unknown.
+        // Creation: computed attributes are null, not unknown.
         ("null", r#"{"o": "a"}"#, r#"{"o": "a"}"#),
         (
             r#"{"c": "x", "o": "a", "oc": "p"}"#,
@@ -34,11 +34,11 @@ fn attributes_follow_the_configuration_except_where_computed_and_left_out() {
         ),
         (r#"{"c": "x", "o": "a", "oc": "p"}"#, r#"{"oc": "q"}"#, r#"{"c": "x", "oc": "q"}"#),
         (r#"{"oc": "p"}"#, r#"{"oc": "?", "o": "?"}"#, r#"{"oc": "?", "o": "?"}"#),
-        // A computed-only attribute with a configured value, as ignore_changes can make it.
+        // A computed-only attribute with a configured value, which `ignore_changes` can cause.
         (r#"{"c": "x"}"#, r#"{"c": "y"}"#, r#"{"c": "y"}"#),
-        // Write-only: the value goes to the provider, prior is null.
+        // Write-only: the provider receives the value, and the prior value is null.
         ("{}", r#"{"w": "secret"}"#, r#"{"w": "secret"}"#),
-        // An unknown configuration proposes what there is.
+        // An unknown configuration proposes the prior object.
         (r#"{"o": "a"}"#, r#""?""#, r#"{"o": "a"}"#),
     ];
     for (prior, config, expected) in cases {
@@ -74,7 +74,7 @@ fn nested_objects_merge_by_their_arrangement() {
         ("single", nested(ObjectNesting::Single, attributes())),
     ]);
     let cases = [
-        // Removed: not computed, so null.
+        // The block is removed and not computed, so it is null.
         (r#"{"single": {"c": "x"}}"#, "{}", "{}"),
         (
             r#"{"single": {"c": "x", "o": "a"}}"#,
@@ -83,7 +83,7 @@ fn nested_objects_merge_by_their_arrangement() {
         ),
         ("{}", r#"{"single": {"o": "b"}}"#, r#"{"single": {"o": "b"}}"#),
         (r#"{"single": {"c": "x"}}"#, r#"{"single": "?"}"#, r#"{"single": "?"}"#),
-        // By index: a computed value stays at its index when elements shift.
+        // Lists are paired by index: a computed value stays at its index if elements shift.
         (
             r#"{"list": [{"c": "1", "o": "a"}, {"c": "2", "o": "b"}]}"#,
             r#"{"list": [{"o": "b"}]}"#,
@@ -123,7 +123,7 @@ fn blocks_merge_by_their_arrangement() {
             r#"{"b": {"c": "x", "o": "a"}}"#,
         ),
         (Nesting::Single, "{}", r#"{"b": {"o": "a"}}"#, r#"{"b": {"o": "a"}}"#),
-        // A group that is left out is an object of nulls, so what was computed in it stays.
+        // A group that is left out is an object of nulls, so its computed values stay.
         (Nesting::Group, r#"{"b": {"c": "x", "o": "a"}}"#, r#"{"b": {}}"#, r#"{"b": {"c": "x"}}"#),
         (
             Nesting::List,
@@ -132,9 +132,9 @@ fn blocks_merge_by_their_arrangement() {
             r#"{"b": [{"c": "1", "o": "z"}, {"o": "y"}]}"#,
         ),
         (Nesting::List, r#"{"b": [{"c": "1"}]}"#, r#"{"b": []}"#, r#"{"b": []}"#),
-        // From a dynamic block over something unknown.
+        // A dynamic block whose `for_each` is unknown.
         (Nesting::List, r#"{"b": [{"c": "1"}]}"#, r#"{"b": "?"}"#, r#"{"b": "?"}"#),
-        // Old state may hold null where there are no blocks.
+        // An old state may hold null instead of no blocks.
         (Nesting::List, r#"{"b": null}"#, r#"{"b": []}"#, r#"{"b": []}"#),
         (Nesting::List, r#"{"b": null}"#, r#"{"b": [{"o": "a"}]}"#, r#"{"b": [{"o": "a"}]}"#),
         (
@@ -161,7 +161,7 @@ fn elements_of_sets_correspond_by_all_that_is_not_computed() {
     let inner = block([("c", computed()), ("oc", optional_computed()), ("r", required())]);
     let schema = block_with([], [("b", Nesting::Set, inner)]);
     let cases = [
-        // One other attribute differs: no prior element, so nothing computed.
+        // Another attribute differs, so there is no matching element and no computed value.
         (r#"[{"r": "a", "oc": "p", "c": "1"}]"#, r#"[{"r": "b"}]"#, r#"[{"r": "b"}]"#),
         (
             r#"[{"r": "a", "oc": "p", "c": "1"}]"#,
@@ -174,13 +174,13 @@ fn elements_of_sets_correspond_by_all_that_is_not_computed() {
             r#"[{"r": "a", "oc": "q"}]"#,
             r#"[{"r": "a", "oc": "q"}]"#,
         ),
-        // Of two candidates the first in order, and each only once.
+        // The first of two candidates matches, and each candidate matches only once.
         (
             r#"[{"r": "a", "oc": "p", "c": "1"}, {"r": "a", "oc": "q", "c": "2"}]"#,
             r#"[{"r": "a"}, {"r": "a", "oc": "q"}]"#,
             r#"[{"r": "a", "oc": "p", "c": "1"}, {"r": "a", "oc": "q", "c": "2"}]"#,
         ),
-        // Elements that are not known yet stay apart.
+        // Unknown elements match no prior element.
         (
             r#"[{"r": "a", "c": "1"}]"#,
             r#"[{"r": "?"}, {"r": "a"}]"#,
@@ -210,7 +210,8 @@ fn an_element_matches_only_if_it_matches_at_every_depth() {
     };
     assert!(kept(r#"{"deep": [{"o": "a"}], "set": []}"#));
     assert!(kept(r#"{"deep": [{"o": "a", "oc": "q"}], "set": []}"#));
-    // What is not computed differs, by being left out; then a computed attribute that is set does.
+    // An attribute that is not computed differs because it is left out; in the next case, a computed attribute
+    // that is set differs.
     let schema_value =
         |config: &str| proposed_new(&schema, &value(&schema, prior), &value(&schema, config));
     let cases = [

@@ -1,4 +1,4 @@
-//! The ledger: what the provider was asked, and what it did, one JSON object a line.
+//! The ledger: the calls of the provider and their effects, one JSON object per line.
 
 use std::{
     collections::BTreeMap,
@@ -13,46 +13,46 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 
-/// One line of the ledger. It never holds a secret, only fingerprints of secrets.
+/// A line of the ledger. It never holds a secret, only fingerprints of secrets.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Entry {
-    /// RFC 3339 with microseconds; filled in when it is written.
+    /// The time, RFC 3339 with microseconds. Set when the entry is written.
     #[serde(default)]
     pub time: String,
-    /// The process; filled in when it is written.
+    /// The process id. Set when the entry is written.
     #[serde(default)]
     pub pid: u32,
-    /// `rpc` for what was asked; else what was done: `created`, `updated`, `deleted`, `opened`, `renewed`, `closed`,
-    /// `expired`, `configured`, `faulted`.
+    /// `rpc` for a call; for an effect `created`, `updated`, `deleted`, `opened`, `renewed`, `closed`, `expired`,
+    /// `configured` or `faulted`.
     pub event: String,
-    /// For `rpc` and `faulted`: which one, such as `plan` or `open`.
+    /// The call, such as `plan` or `open`. Only for `rpc` and `faulted`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rpc: String,
-    /// The type name, where there is one.
+    /// The type name, if there is one.
     #[serde(default, rename = "type", skip_serializing_if = "String::is_empty")]
     pub type_name: String,
-    /// The name of the object, where it is known.
+    /// The name of the object, if it is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// The object's id, where it has one.
+    /// The id of the object, if it has one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// Fingerprints of the secrets that were received, by attribute.
+    /// The fingerprints of received secrets by attribute.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub received: BTreeMap<String, String>,
-    /// Anything else that a reader may want to know.
+    /// Further information.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
 impl Entry {
-    /// Something that was asked.
+    /// Creates the entry of a call.
     #[must_use]
     pub fn rpc(rpc: &str, type_name: &str, name: &str) -> Entry {
         Entry { rpc: rpc.into(), ..Entry::effect("rpc", type_name, name) }
     }
 
-    /// Something that was done.
+    /// Creates the entry of an effect.
     #[must_use]
     pub fn effect(event: &str, type_name: &str, name: &str) -> Entry {
         Entry {
@@ -63,7 +63,7 @@ impl Entry {
         }
     }
 
-    /// The same entry about the object with this id.
+    /// Returns the entry with the id of its object.
     #[must_use]
     pub fn with_id(mut self, id: &str) -> Entry {
         self.id = id.to_owned();
@@ -85,10 +85,10 @@ impl Ledger {
         Ok(Ledger { path, file: Mutex::new(file) })
     }
 
-    /// Appends a line. Lines of several processes do not mix: each is one write under the file's lock.
+    /// Appends a line. Lines of different processes do not mix, because each is one write under the file's lock.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, entry: &Entry) -> Result<(), StoreError> {
         let stamped = Entry {
             time: jiff::Timestamp::now().to_string(),
@@ -105,18 +105,18 @@ impl Ledger {
         written.and(unlocked).and_then(|()| file.flush()).map_err(|source| self.failed(source))
     }
 
-    /// All lines so far. A last line that is not finished is left out.
+    /// Reads all lines. An incomplete last line is left out.
     ///
     /// # Errors
-    /// Where the file cannot be read or a line is no entry.
+    /// If the file cannot be read or a line is not an entry.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
         Ledger::read(&self.path)
     }
 
-    /// All lines of the ledger file at `path`; none if there is no file.
+    /// Reads all lines of the ledger file at `path`. Empty if there is no file.
     ///
     /// # Errors
-    /// Where the file cannot be read or a line is no entry.
+    /// If the file cannot be read or a line is not an entry.
     pub fn read(path: &Path) -> Result<Vec<Entry>, StoreError> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,

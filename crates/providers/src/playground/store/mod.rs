@@ -1,4 +1,4 @@
-//! The "remote system" behind the playground: a directory with one small file per object, a key, a lock and a ledger.
+//! The remote system behind the playground: a directory with one small file per object, a key, a lock and a ledger.
 //!
 //! ```text
 //! STORE/key                      random bytes that seal the secrets; 0600
@@ -7,9 +7,9 @@
 //! STORE/objects/KIND/NAME.json   one object each; secret fields are sealed
 //! ```
 //!
-//! A remote system must hold the secrets that it is asked for. They are sealed with the key beside them, which protects
-//! them from nobody who can read the directory; it keeps a search of the working directory for a leaked secret meaningful,
-//! because the store itself never shows one.
+//! A remote system must store the secrets that it receives. They are sealed with the key in the same directory.
+//! This does not protect them from a user with read access to the directory. But the store never holds a secret in
+//! plain text, so a search of the working directory for leaked secrets finds only real leaks.
 
 mod ledger;
 mod record;
@@ -31,7 +31,7 @@ pub use self::{
     seal::Secret,
 };
 
-/// Why the store could not do what it was asked. No variant holds a secret.
+/// An error of the store. No variant holds a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("failed to use the store at {}: {source}", path.display())]
@@ -44,7 +44,7 @@ pub enum StoreError {
     Missing { kind: &'static str, name: String },
 }
 
-/// A store that is open. Several processes may share the directory.
+/// An open store. Several processes may share the directory.
 pub struct Store {
     root: PathBuf,
     key: Key,
@@ -54,10 +54,10 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store at `root`; makes it if there is none.
+    /// Opens the store at `root`, or creates it.
     ///
     /// # Errors
-    /// Where the directory or its key cannot be made or read.
+    /// If the directory or its key cannot be created or read.
     pub fn open(root: &Path) -> Result<Store, StoreError> {
         let objects = root.join("objects");
         private_directories(&objects).map_err(|source| StoreError::Io { path: objects, source })?;
@@ -68,28 +68,29 @@ impl Store {
         Ok(Store { root: root.to_owned(), key, ledger, threads: Mutex::new(()) })
     }
 
-    /// Its directory.
+    /// The directory of the store.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What was asked and done.
+    /// The ledger of the store.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// A short text by which a test recognizes a secret that it knows, without the ledger telling it to others.
+    /// Returns a short text by which a test recognizes a secret that it knows. The text does not reveal the
+    /// secret.
     #[must_use]
     pub fn fingerprint(&self, secret: &Secret) -> String {
         self.key.fingerprint(secret)
     }
 
-    /// The object of that name, if there is one.
+    /// Reads the object with this name. `None` if it does not exist.
     ///
     /// # Errors
-    /// Where its file cannot be read or is damaged.
+    /// If its file cannot be read or is damaged.
     pub fn read(&self, kind: &'static str, name: &str) -> Result<Option<Record>, StoreError> {
         let path = self.path_of(kind, name);
         match fs::read(&path) {
@@ -99,10 +100,10 @@ impl Store {
         }
     }
 
-    /// Adds an object.
+    /// Creates an object.
     ///
     /// # Errors
-    /// Where one of that name exists, or the file cannot be written.
+    /// If an object with this name exists, or the file cannot be written.
     pub fn create(&self, record: &Record) -> Result<(), StoreError> {
         let _held = self.exclusive()?;
         if self.read(record.kind, &record.name)?.is_some() {
@@ -111,10 +112,10 @@ impl Store {
         self.write(record)
     }
 
-    /// Changes an object and returns what it became.
+    /// Changes an object and returns the result.
     ///
     /// # Errors
-    /// Where there is none of that name, or its file cannot be read or written.
+    /// If there is no object with this name, or its file cannot be read or written.
     pub fn update(
         &self,
         kind: &'static str,
@@ -129,10 +130,10 @@ impl Store {
         Ok(record)
     }
 
-    /// Removes an object; whether there was one.
+    /// Removes an object. Returns true if it existed.
     ///
     /// # Errors
-    /// Where its file cannot be removed.
+    /// If its file cannot be removed.
     pub fn remove(&self, kind: &'static str, name: &str) -> Result<bool, StoreError> {
         let _held = self.exclusive()?;
         let path = self.path_of(kind, name);
@@ -148,7 +149,7 @@ impl Store {
         Ok((thread, lock_file(&self.root)?))
     }
 
-    /// Writes beside the file and renames, so that a reader sees the old object or the new one.
+    /// Writes a new file and renames it, so that a reader sees either the old object or the new one.
     fn write(&self, record: &Record) -> Result<(), StoreError> {
         let path = self.path_of(record.kind, &record.name);
         let wrap = |source| StoreError::Io { path: path.clone(), source };
@@ -165,7 +166,7 @@ impl Store {
     }
 }
 
-/// A name as a file name: what could leave the directory or hide the file is percent-encoded.
+/// Converts a name to a file name. Characters that could leave the directory or hide the file are percent-encoded.
 fn file_name(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -185,7 +186,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-/// Takes the lock of the store; it is given back when the file is dropped.
+/// Takes the lock of the store. Dropping the file releases it.
 fn lock_file(root: &Path) -> Result<File, StoreError> {
     let path = root.join("lock");
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);

@@ -1,4 +1,4 @@
-//! One object of the remote system and its file.
+//! An object of the remote system, and its file.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -14,19 +14,19 @@ use super::{
 pub struct Record {
     /// The kind: `secret`, `parameter`, ….
     pub kind: &'static str,
-    /// Unique in its kind.
+    /// The name, unique within the kind.
     pub name: String,
-    /// Given when the object is created, and never again to another.
+    /// The id, which no other object ever has.
     pub id: String,
-    /// RFC 3339.
+    /// The creation time, RFC 3339.
     pub created: String,
-    /// Counts the changes.
+    /// The number of changes.
     pub version: i64,
     plain: BTreeMap<String, String>,
     secrets: BTreeMap<String, Secret>,
 }
 
-/// The published form of a [`Record`].
+/// The file format of a [`Record`].
 #[derive(Serialize, Deserialize)]
 struct RecordFile {
     name: String,
@@ -40,7 +40,7 @@ struct RecordFile {
 }
 
 impl Record {
-    /// A new object, made at this moment.
+    /// Creates an object with the current time.
     pub fn new(kind: &'static str, name: impl Into<String>, id: impl Into<String>) -> Record {
         Record {
             kind,
@@ -55,18 +55,18 @@ impl Record {
         }
     }
 
-    /// A field that is no secret.
+    /// Returns a field that is not secret.
     #[must_use]
     pub fn text(&self, field: &str) -> Option<&str> {
         self.plain.get(field).map(String::as_str)
     }
 
-    /// Sets a field that is no secret.
+    /// Sets a field that is not secret.
     pub fn set(&mut self, field: &str, text: impl Into<String>) {
         self.plain.insert(field.to_owned(), text.into());
     }
 
-    /// Sets a field that is no secret, or removes it.
+    /// Sets a field that is not secret, or removes it.
     pub fn set_or_remove(&mut self, field: &str, text: Option<impl Into<String>>) {
         match text {
             Some(text) => self.set(field, text),
@@ -76,13 +76,13 @@ impl Record {
         }
     }
 
-    /// A secret field.
+    /// Returns a secret field.
     #[must_use]
     pub fn secret(&self, field: &str) -> Option<&Secret> {
         self.secrets.get(field)
     }
 
-    /// All secret fields in the order of their names.
+    /// All secret fields, sorted by name.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &Secret)> {
         self.secrets.iter().map(|(field, secret)| (field.as_str(), secret))
     }

@@ -1,4 +1,4 @@
-//! Secrets in memory and on the store's disk.
+//! Secrets in memory and in the files of the store.
 
 use std::{
     fs::{self, OpenOptions},
@@ -18,17 +18,17 @@ const NONCE: usize = 16;
 const TAG: usize = 16;
 const KEY: usize = 32;
 
-/// A secret of the remote system. It has no `Debug`; what it says is asked for by name.
+/// A secret of the remote system. It has no `Debug`; only [`Secret::reveal`] returns its text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Str);
 
 impl Secret {
-    /// Takes a text as secret.
+    /// Wraps a text as a secret.
     pub fn new(text: impl Into<Str>) -> Secret {
         Secret(text.into())
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -39,7 +39,7 @@ impl Secret {
 pub(super) struct Key([u8; KEY]);
 
 impl Key {
-    /// Reads the key at `path`; makes one if there is none. The caller holds the store's lock.
+    /// Reads the key at `path`, or creates it. The caller must hold the store's lock.
     pub(super) fn open(path: &Path) -> Result<Key, StoreError> {
         let wrap = |source| StoreError::Io { path: path.to_owned(), source };
         match fs::read(path) {
@@ -58,7 +58,7 @@ impl Key {
         }
     }
 
-    /// The secret as base64 of nonce, masked text and tag.
+    /// Seals a secret: base64 of nonce, masked text and tag.
     pub(super) fn seal(&self, secret: &Secret) -> String {
         let nonce = random::<NONCE>();
         let mut sealed = nonce.to_vec();
@@ -68,7 +68,7 @@ impl Key {
         STANDARD.encode(sealed)
     }
 
-    /// What [`Key::seal`] sealed; `None` if this is no such text.
+    /// Opens a text that [`Key::seal`] sealed. `None` for any other text.
     pub(super) fn unseal(&self, text: &str) -> Option<Secret> {
         let bytes = STANDARD.decode(text).ok()?;
         let (body, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG)?)?;
@@ -86,7 +86,7 @@ impl Key {
         self.tag(&labelled)[..6].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// XORs with a stream of SHA-256 over key, nonce and block number.
+    /// XORs the bytes with a stream of SHA-256 digests over key, nonce and block number.
     fn masked(&self, nonce: &[u8], bytes: &[u8]) -> Vec<u8> {
         let mut masked = Vec::with_capacity(bytes.len());
         for (block, chunk) in (0u64..).zip(bytes.chunks(32)) {
@@ -107,7 +107,7 @@ impl Key {
     }
 }
 
-/// Random bytes of the operating system.
+/// Returns random bytes from the operating system.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system has random bytes");

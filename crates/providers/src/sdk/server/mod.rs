@@ -1,4 +1,4 @@
-//! A definition as a [`Provider`].
+//! The implementation of [`Provider`] for a definition.
 
 mod ephemeral;
 mod managed;
@@ -34,7 +34,7 @@ use super::{
     validate::validate_block,
 };
 
-/// Serves a [`Definition`].
+/// The server of a [`Definition`].
 pub struct Server<D: Definition> {
     definition: D,
     own: Typed<()>,
@@ -52,7 +52,7 @@ type Managed<C> = Typed<Box<dyn Resource<C>>>;
 type Data<C> = Typed<Box<dyn DataSource<C>>>;
 type Ephemeral<C> = Typed<Box<dyn EphemeralResource<C>>>;
 
-/// Something with its schema, as written and as the protocol has it.
+/// A part of the definition with its schema, both in the SDK's form and in the protocol's.
 struct Typed<T> {
     of: T,
     written: Schema,
@@ -65,7 +65,7 @@ impl<T> Typed<T> {
         Typed { of, written, schema }
     }
 
-    /// What follows from the schema alone, then what `more` says. A configuration that is null has nothing to check.
+    /// Validates against the schema first, then calls `more`. A null configuration is valid.
     fn validate(
         &self,
         config: Value,
@@ -81,7 +81,7 @@ impl<T> Typed<T> {
 }
 
 impl<D: Definition> Server<D> {
-    /// Serves `definition`, which is asked for its parts here and never again.
+    /// Creates a server. The parts of `definition` are requested only here.
     #[must_use]
     pub fn new(definition: D) -> Server<D> {
         let own = Typed::new((), definition.schema());
@@ -124,13 +124,14 @@ impl<D: Definition> Server<D> {
         &self.definition
     }
 
-    /// The client, once the provider is configured.
+    /// The client. `None` until the provider is configured.
     #[must_use]
     pub fn client(&self) -> Option<&D::Client> {
         self.client.get()
     }
 
-    /// What makes a schema unusable. It is said at the first call, which asks for the schemas, and to the author.
+    /// The problems that make a schema unusable. The first call, which requests the schemas, reports them to the
+    /// provider's author.
     fn schema_problems(&self) -> Vec<Diagnostic> {
         let managed = self.resources.iter().map(|(name, it)| (*name, &it.schema));
         let data = self.data_sources.iter().map(|(name, it)| (*name, &it.schema));

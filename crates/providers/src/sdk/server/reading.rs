@@ -1,4 +1,4 @@
-//! Refreshing, importing and reading data sources.
+//! Refreshes and imports resources, and reads data sources.
 
 use provider::{
     ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,

@@ -1,4 +1,4 @@
-//! Bringing stored objects to the current schema.
+//! Upgrades stored objects to the current schema.
 
 use provider::{
     MoveResourceStateRequest, Private, RawState, StateResponse, UpgradeResourceStateRequest,
@@ -86,7 +86,7 @@ fn parse(raw: &RawState) -> Result<Json, Diagnostic> {
     }
 }
 
-/// Decodes by the schema; attributes that it does not have are dropped, and write-only ones are null.
+/// Decodes a state by the schema. Attributes without a schema are dropped, and write-only ones become null.
 fn decode<C>(resource: &Managed<C>, json: Json) -> Result<Value, Diagnostic> {
     let ty = resource.schema.implied_type();
     let known = without_undefined(json, ty).to_string();

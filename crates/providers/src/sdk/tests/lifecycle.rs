@@ -1,4 +1,4 @@
-//! Ephemeral resources, functions, and the end of a provider.
+//! Tests of ephemeral resources, functions, and the end of a provider.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! The SDK's behaviour, on one small provider.
+//! Tests of the SDK with one small provider.
 
 mod lifecycle;
 mod plans;
@@ -14,7 +14,7 @@ use values::{Kind, Value, json};
 use self::thing::Things;
 use super::{Diagnostic, Server};
 
-/// A server that is configured.
+/// Returns a configured server.
 async fn configured() -> Server<Things> {
     let server = Server::new(Things);
     let config = Value::object_from([("prefix", Value::string("t"))]);
@@ -28,7 +28,7 @@ async fn schema() -> Arc<Schema> {
     schemas.managed("test_thing").expect("the type is there")
 }
 
-/// The object of a schema that JSON describes; `null` for none, and `"?"` for an unknown text.
+/// Parses an object of a schema from JSON. `null` gives null, and `"?"` an unknown string.
 fn value(schema: &Schema, text: &str) -> Value {
     let value = json::decode(text.as_bytes(), schema.implied_type()).expect("the test's JSON fits");
     value.transform(&mut |_, part| match part.as_str() {
@@ -37,7 +37,7 @@ fn value(schema: &Schema, text: &str) -> Value {
     })
 }
 
-/// Short text of a value: nulls left out, unknowns as `?`.
+/// Formats a value briefly, without nulls and with `?` for unknown values.
 fn shown(value: &Value) -> String {
     let list = |parts: Vec<String>, open, close| format!("{open}{}{close}", parts.join(", "));
     match value.kind() {
@@ -54,7 +54,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// What was said, a line each.
+/// Formats diagnostics, one per line.
 fn said_of(diagnostics: &[Diagnostic]) -> String {
     let line = |it: &Diagnostic| {
         let path = it.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Plans: each case is a prior state, a configuration, and what is planned.
+//! Tests of plans. Each case has a prior state, a configuration, and the expected plan.
 
 use expect_test::{Expect, expect};
 use provider::{PlanResourceChangeRequest, Private, Provider, objchange::proposed_new};
@@ -47,7 +47,7 @@ async fn check(prior: &str, config: &str, expected: Expect) {
     }
 }
 
-/// An object as it is after a create.
+/// An object after a create.
 const EXISTING: &str = r#"{"id": "i", "name": "n", "size": 1, "label": "l", "revision": "r",
     "settings": null, "rule": [], "note": null, "any": null, "old": null, "pass_wo": null, "key_wo": null}"#;
 

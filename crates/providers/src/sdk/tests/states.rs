@@ -1,4 +1,4 @@
-//! Applying, reading, importing and upgrading: what comes back as state.
+//! Tests of the states that applying, reading, importing and upgrading return.
 
 use expect_test::{Expect, expect};
 use provider::{

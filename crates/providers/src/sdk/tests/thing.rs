@@ -1,4 +1,4 @@
-//! The provider that the tests are about.
+//! The provider for the tests.
 
 use std::time::{Duration, SystemTime};
 
@@ -67,10 +67,10 @@ impl Definition for Things {
     }
 }
 
-/// One type name in all three modes.
+/// A type with the same name in all three modes.
 struct Thing;
 
-/// Names that make a create, an update or a delete go wrong.
+/// Names for which a create, an update or a delete fails.
 const TROUBLE: [&str; 4] = ["half-made", "unmade", "unknown-left", "stuck"];
 
 impl Resource<Prefix> for Thing {
@@ -118,7 +118,7 @@ impl Resource<Prefix> for Thing {
 
     fn plan<'a>(&'a self, client: &'a Prefix, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
         Box::pin(async move {
-            // What a careless provider might do; the SDK must not let it out.
+            // A careless provider might set this value; the SDK must not pass it on.
             change.planned.set("pass_wo", "from the plan");
             change.private.set("planned_by", client.0.as_str());
             match change.config.string("note").as_deref() {
@@ -216,7 +216,7 @@ impl Resource<Prefix> for Thing {
     }
 }
 
-/// `planned` with every unknown filled in.
+/// Returns `planned` with every unknown value filled in.
 fn filled(planned: &Object, with: &str) -> Object {
     Object::new(planned.value().transform(&mut |_, value| match value.is_known() {
         true => value.clone(),

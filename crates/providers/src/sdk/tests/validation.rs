@@ -1,4 +1,4 @@
-//! Checks of configurations.
+//! Tests of configuration validation.
 
 use expect_test::{Expect, expect};
 use provider::{Provider, Severity};
@@ -81,7 +81,7 @@ async fn the_schemas_are_ones_that_a_core_accepts() {
     assert!(schemas.capabilities.plan_destroy && schemas.capabilities.get_provider_schema_optional);
 }
 
-/// A provider whose author forgot to say who sets an attribute.
+/// A provider with an attribute that is neither required, optional nor computed.
 struct Careless;
 
 impl Definition for Careless {
