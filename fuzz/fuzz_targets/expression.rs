@@ -1,4 +1,5 @@
-//! The domains agree on whatever an expression says. The functions are tests of `hir`, so their files are taken from there.
+//! Checks that the domains of `hir` agree on any expression. The functions belong to the tests of `hir`, so their
+//! files are included from there.
 #![no_main]
 #![allow(dead_code)]
 

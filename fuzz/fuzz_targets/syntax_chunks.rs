@@ -1,4 +1,4 @@
-//! Chunks cover a text and parse alone to what they are in it.
+//! Checks that chunks cover a text and parse alone to the same trees as in the whole text.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

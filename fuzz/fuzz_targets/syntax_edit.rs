@@ -1,4 +1,5 @@
-//! Following an edit gives what a fresh look gives. The two texts are told apart by a byte that no text of either kind needs.
+//! Checks that an incremental edit gives the same result as a fresh parse. A control character, which neither text
+//! contains, separates the two texts.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|both: &str| {

@@ -1,4 +1,4 @@
-//! Whatever the bytes, parsing gives back the text and never panics.
+//! Checks that parsing any bytes reproduces the text and never panics.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

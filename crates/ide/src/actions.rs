@@ -1,8 +1,9 @@
-//! What can be done about a problem, and to an expression: changes that are offered at a place.
+//! Code actions: quick fixes for diagnostics, and refactorings of the selected expression.
 //!
-//! Start reading at [`code_actions`]. One module makes one kind of offer; `layout` knows how a change fits what is around.
+//! Start reading at [`code_actions`]. Each submodule makes one kind of action; `layout` fits an edit into the text
+//! around it.
 //!
-//! **Invariant:** what is left after a change can be read: an offer never makes a syntax error.
+//! **Invariant:** an action never introduces a syntax error.
 
 mod declare;
 mod ephemeral;
@@ -20,35 +21,36 @@ use syntax::{AstNode, SyntaxNode, TextRange, TextSize, ast};
 
 use crate::{Cursor, Document, Edit};
 
-/// A change that is offered.
+/// A code action: a change that the editor offers at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// What it does, in a few words.
+    /// The title that the editor shows, in a few words.
     pub title: String,
-    /// What sort of change it is.
+    /// The kind of the change.
     pub kind: ActionKind,
-    /// The change; no two edits overlap.
+    /// The edits of the change. They do not overlap.
     pub edits: Vec<Edit>,
-    /// The problem that it mends: an index into the list that was given.
+    /// The diagnostic that the action fixes, as an index into the diagnostics that the caller passed.
     pub mends: Option<usize>,
-    /// Whether it is what is most likely meant.
+    /// True if the action is the most likely intention, so that the editor may apply it without a choice.
     pub is_preferred: bool,
 }
 
-/// What sort of change an action is.
+/// The kind of a code action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionKind {
-    /// It mends a problem.
+    /// Fixes a diagnostic.
     QuickFix,
-    /// It gives a part of an expression a name.
+    /// Extracts a part of an expression into a named item.
     Extract,
-    /// It puts what a name stands for where the name is used.
+    /// Replaces the uses of a name by its value.
     Inline,
-    /// It says the same in another way.
+    /// Rewrites an expression without a change of its meaning.
     Rewrite,
 }
 
-/// Everything that is offered for a range of a file, of whose configuration these are the diagnostics: quick fixes first.
+/// Returns the code actions for a range of a file, quick fixes first. `diagnostics` are those of the file's
+/// configuration.
 pub fn code_actions(
     document: Document<'_>,
     range: ByteRange,
@@ -98,18 +100,18 @@ impl Action {
     }
 }
 
-/// A diagnostic and what stands at its place.
+/// A diagnostic with the syntax at its place.
 struct Fault<'a, 'db> {
     diagnostic: &'a Diagnostic,
     tree: Cursor<'db>,
-    /// The place, from the start of the block.
+    /// The place of the diagnostic, relative to the start of the block.
     range: TextRange,
-    /// The smallest node around the place.
+    /// The smallest node that covers the place.
     node: SyntaxNode,
 }
 
 impl<'a, 'db> Fault<'a, 'db> {
-    /// The diagnostic as one of the file, if it touches a range.
+    /// Locates a diagnostic in the file. `None` if it is about another file or does not touch `range`.
     fn of(document: Document<'db>, range: ByteRange, diagnostic: &'a Diagnostic) -> Option<Self> {
         let Location { path, range: place } = diagnostic.location.as_ref()?;
         let is_here = *path == *document.file.path(document.db);
@@ -125,25 +127,25 @@ impl<'a, 'db> Fault<'a, 'db> {
         self.diagnostic.id
     }
 
-    /// The expression that the place is.
+    /// The expression whose range is exactly the place of the diagnostic.
     fn expr(&self) -> Option<ast::Expr> {
         let exact = self.node.ancestors().take_while(|it| it.text_range() == self.range);
         exact.filter_map(ast::Expr::cast).last()
     }
 
-    /// The innermost block around the place, the one whose header it is included.
+    /// The innermost block around the place. A place in the header of a block belongs to that block.
     fn block(&self) -> Option<ast::Block> {
         self.node.ancestors().find_map(ast::Block::cast)
     }
 
-    /// Whether the file is one of the root module.
+    /// Returns true if the file belongs to the root module.
     fn is_in_root(&self) -> bool {
         let document = self.tree.document;
         document.workspace.root(document.db) == document.directory
     }
 }
 
-/// What is selected, where there is something.
+/// The selected text without the blanks around it, with the syntax at its place.
 struct Selection<'db> {
     tree: Cursor<'db>,
     range: TextRange,
@@ -162,7 +164,8 @@ impl<'db> Selection<'db> {
     }
 }
 
-/// A range of the file as one of a block that it is in, between characters.
+/// Converts a range of the file into one relative to the start of the tree's block, moved to character boundaries.
+/// `None` if the range begins before the block.
 fn in_tree(tree: &Cursor<'_>, range: ByteRange) -> Option<TextRange> {
     let place = |at: u32| {
         (tree.start <= at).then(|| tree.document.cursor_in(tree.block, tree.start, at).offset)
@@ -173,7 +176,7 @@ fn in_tree(tree: &Cursor<'_>, range: ByteRange) -> Option<TextRange> {
 
 fn node_around(tree: &Cursor<'_>, range: TextRange) -> Option<SyntaxNode> {
     let element = match range.is_empty() {
-        // Of two tokens at an empty place, the one that says something.
+        // An empty range may touch two tokens; the cursor chooses the more useful one.
         true => tree.document.cursor(tree.start + u32::from(range.start()))?.token()?.into(),
         false => tree.root.covering_element(range),
     };

@@ -1,4 +1,4 @@
-//! Which modules call which.
+//! The hierarchy of module calls.
 
 use db::Directory;
 use hir::{Db, Workspace, names::ItemName};
@@ -12,24 +12,24 @@ use crate::{
 /// A module of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalledModule {
-    /// Its directory, by which to ask for its callers and for what it calls.
+    /// The directory of the module; the key for [`calling_modules`] and [`called_modules`].
     pub directory: Directory,
-    /// Its path as shown, `.` for the root module.
+    /// The path of the module as shown to the user; `.` for the root module.
     pub path: String,
-    /// The file that it is shown by.
+    /// The declaration that represents the module in an editor.
     pub place: Declaration,
 }
 
-/// A module, and the calls that lead to it or from it.
+/// A module with the calls that connect it to another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleCalls {
-    /// The module on the other side.
+    /// The module at the other end of the calls.
     pub module: CalledModule,
-    /// The names of the calls, in the module that calls.
+    /// The names of the calls, in the calling module.
     pub calls: Vec<FileRange>,
 }
 
-/// The module that stands at an offset: in a `module` block the one that is called, elsewhere that of the file.
+/// The module at an offset: the called module inside a `module` block, else the module of the file.
 pub fn module_at(document: Document<'_>, offset: u32) -> Option<CalledModule> {
     let tree = document.cursor(offset)?;
     let block = tree.token().and_then(|token| token.parent()).and_then(|node| top_level(&node));
@@ -41,7 +41,7 @@ pub fn module_at(document: Document<'_>, offset: u32) -> Option<CalledModule> {
     of_directory(&document.module().with_directory(directory))
 }
 
-/// The modules that call one, by path.
+/// The modules that call a module, by path.
 pub fn calling_modules(db: &dyn Db, workspace: Workspace, called: Directory) -> Vec<ModuleCalls> {
     let module = Module { db, workspace, directory: called };
     let callers = module.all().filter_map(|caller| {
@@ -55,7 +55,7 @@ pub fn calling_modules(db: &dyn Db, workspace: Workspace, called: Directory) -> 
     callers.collect()
 }
 
-/// The modules that one calls, in the order of the calls' names.
+/// The modules that a module calls, in the order of the names of the calls.
 pub fn called_modules(db: &dyn Db, workspace: Workspace, caller: Directory) -> Vec<ModuleCalls> {
     let caller = Module { db, workspace, directory: caller };
     let mut found: Vec<ModuleCalls> = Vec::new();
@@ -93,7 +93,7 @@ mod tests {
     use super::{called_modules, calling_modules, module_at};
     use crate::fixture;
 
-    /// Shows the module at the cursor, who calls it and what it calls.
+    /// Shows the module at the cursor, its callers and the modules that it calls.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

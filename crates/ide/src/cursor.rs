@@ -1,4 +1,4 @@
-//! From a place in a file to what stands there: the block, the token, the item and its expressions.
+//! The cursor: a place in a file with the block, token, item and expression there.
 
 use std::sync::Arc;
 
@@ -20,28 +20,28 @@ pub struct Cursor<'db> {
     pub document: Document<'db>,
     /// The top-level block around the place.
     pub block: Block,
-    /// Where the block begins in the file.
+    /// The offset of the block in the file.
     pub start: u32,
-    /// The place, from the start of the block.
+    /// The place, relative to the start of the block.
     pub offset: TextSize,
-    /// The block's tree.
+    /// The syntax tree of the block.
     pub root: SyntaxNode,
 }
 
-/// An item of a block, with its ranges.
+/// An item of a block, with the source map of its parts.
 #[derive(Clone, Copy)]
 pub struct ItemAt<'db> {
-    /// Which one.
+    /// The key of the item in the database.
     pub key: ItemKey,
-    /// What it declares.
+    /// The lowered item.
     pub item: &'db Arc<Item>,
-    /// Where its parts stand.
+    /// The source map of the item.
     pub map: &'db SourceMap,
 }
 
 impl<'db> Document<'db> {
-    /// The top-level blocks of the file in order, each with the offset at which it begins. A file of the JSON syntax has none:
-    /// its text has no tree.
+    /// The top-level blocks of the file in order, each with its offset. Empty for a file in the JSON syntax,
+    /// because such a file has no syntax tree.
     pub fn blocks(&self) -> impl Iterator<Item = (Block, u32)> + use<'db> {
         let db = self.db;
         let blocks = match db::is_json(self.file.path(db)) {
@@ -65,15 +65,14 @@ impl<'db> Document<'db> {
         blocks.take_while(move |(_, start)| *start <= range.end)
     }
 
-    /// The place at an offset; one beyond the end is the end. `None` if the file is empty.
-    ///
-    /// Between two blocks it is the start of the second. An offset within a character is the start of that character.
+    /// The cursor at an offset. An offset beyond the end is moved to the end, and one inside of a character to its
+    /// start. Between two blocks the cursor is at the start of the second. `None` if the file has no block.
     pub fn cursor(&self, offset: u32) -> Option<Cursor<'db>> {
         let (block, start) = self.blocks().take_while(|(_, start)| *start <= offset).last()?;
         Some(self.cursor_in(block, start, offset))
     }
 
-    /// The place at an offset that is in a block or at its end.
+    /// The cursor at an offset inside of a block or at its end.
     pub(crate) fn cursor_in(&self, block: Block, start: u32, offset: u32) -> Cursor<'db> {
         let text = block.text(self.db);
         let wanted = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -100,12 +99,13 @@ fn length(db: &dyn Db, block: Block) -> u32 {
 }
 
 impl<'db> Cursor<'db> {
-    /// The tokens that touch the place: none, one, or the one before and the one after it.
+    /// The tokens that touch the place: none, one, or the tokens before and after it.
     pub fn tokens(&self) -> TokenAtOffset<SyntaxToken> {
         self.root.token_at_offset(self.offset)
     }
 
-    /// The token that a question at this place is about: of two, the one that is a name or says something.
+    /// The token that a request at this place is about. Of two tokens, names are preferred to literals, and
+    /// literals to punctuation and trivia.
     pub fn token(&self) -> Option<SyntaxToken> {
         self.tokens().max_by_key(|token| match token.kind() {
             kind if kind.is_name() => 3,
@@ -115,12 +115,12 @@ impl<'db> Cursor<'db> {
         })
     }
 
-    /// The token that ends at the place or has it inside: what was typed last.
+    /// The token that ends at the place or contains it.
     pub fn token_before(&self) -> Option<SyntaxToken> {
         self.tokens().left_biased().filter(|token| token.text_range().start() < self.offset)
     }
 
-    /// The last token before an offset that is more than blanks and comments.
+    /// The last token before an offset that is neither whitespace nor a comment.
     pub(crate) fn significant_before(&self, offset: TextSize) -> Option<SyntaxToken> {
         let touching = self.root.token_at_offset(offset).left_biased();
         let tokens = std::iter::successors(touching, SyntaxToken::prev_token);
@@ -133,7 +133,7 @@ impl<'db> Cursor<'db> {
         items_of(self.document.db, self.block)
     }
 
-    /// The item around the place: of `locals`, the name whose definition it is in.
+    /// The item around the place. In a `locals` block it is the local whose definition contains the place.
     pub fn item(&self) -> Option<ItemAt<'db>> {
         self.item_around(TextRange::empty(self.offset))
     }
@@ -147,33 +147,33 @@ impl<'db> Cursor<'db> {
         }
     }
 
-    /// The smallest expression around a node or token of the tree.
+    /// The smallest expression around a node or token of the tree, with its item.
     pub fn expr_around(&self, range: TextRange) -> Option<(ItemAt<'db>, ExprId)> {
         let item = self.item_around(range)?;
         Some((item, item.map.expr_around(range)?))
     }
 
-    /// The range of the file that a range of the block is.
+    /// Converts a range of the block to a range of the file.
     pub fn in_file(&self, range: TextRange) -> ByteRange {
         ByteRange::from(range).shifted(self.start)
     }
 
-    /// The same as a place of the file.
+    /// Converts a range of the block to a place in the file.
     pub fn file_range(&self, range: TextRange) -> FileRange {
         FileRange { file: self.document.file, range: self.in_file(range) }
     }
 
-    /// The values of everything in an item of the block.
+    /// The inferred values of all expressions of an item.
     pub fn values(&self, item: ItemAt<'db>) -> ExprValues {
         let Document { db, workspace, directory, .. } = self.document;
         expr_values(db, workspace, directory, item.key)
     }
 }
 
-/// The items of a block with their ranges.
+/// The items of a block with their source maps.
 pub(crate) fn items_of(db: &dyn Db, block: Block) -> impl Iterator<Item = ItemAt<'_>> {
     let maps = source_maps(db, block);
-    // One item is the same object as in the list; of several, the one that stays the same is asked for.
+    // Reads each item through the `item` query: its result stays equal if another item of the block changes.
     (0..block_items(db, block).len()).zip(maps).map(move |(index, map)| {
         let key = ItemKey { block, index: index as u32 };
         ItemAt { key, item: item(db, key), map }
@@ -181,12 +181,12 @@ pub(crate) fn items_of(db: &dyn Db, block: Block) -> impl Iterator<Item = ItemAt
 }
 
 impl ItemAt<'_> {
-    /// The range of a part, from the start of the block.
+    /// The range of a part of the item, relative to the start of the block.
     pub fn range(&self, at: impl Into<At>) -> Option<TextRange> {
         self.map.range(at.into())
     }
 
-    /// Whether the definition of one name of `locals` covers a range.
+    /// Returns true if the item is a local whose definition covers a range.
     fn covers(&self, range: TextRange) -> bool {
         let header = self.range(self.item.header);
         let value = self.item.kind.as_local().and_then(|it| self.range(it.value));
@@ -201,7 +201,7 @@ mod tests {
 
     use crate::fixture;
 
-    /// Shows the token at the cursor, the smallest expression around it, and what is known of its value.
+    /// Shows the token at the cursor, the smallest expression around it, and its inferred value.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

@@ -1,20 +1,20 @@
-//! From a name to what it stands for.
+//! Go to definition.
 
 use crate::{
     Document, FileRange,
     naming::{Declaration, Occurrence},
 };
 
-/// Where a name leads.
+/// The definitions of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// The name that was asked about, with what leads to it: asked on `var`, `var.x`.
+    /// The name under the cursor with the names that lead to it: `var.x`, even if the cursor is on `var`.
     pub name: FileRange,
-    /// Where it is declared; more than one place where it is declared twice.
+    /// The declarations of the item; several if it is declared more than once.
     pub declarations: Vec<Declaration>,
 }
 
-/// Where what stands at an offset is declared. `None` if nothing there is a name, or nothing declares it.
+/// Returns the declarations of the name at an offset. `None` if there is no name, or nothing declares it.
 pub fn definition(document: Document<'_>, offset: u32) -> Option<Definition> {
     let tree = document.cursor(offset)?;
     let token = tree.token()?;
@@ -31,7 +31,8 @@ mod tests {
     use super::definition;
     use crate::{FileRange, fixture};
 
-    /// Shows for each cursor the name and where it leads: the name there, and the first line of the whole.
+    /// Shows, for each cursor, the name and its declarations: the declared name, and the first line of the whole
+    /// declaration.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

@@ -1,15 +1,15 @@
-//! Changes of texts, as answers propose them.
+//! Edits of texts.
 
 use db::{ByteRange, Db};
 
 use crate::FileRange;
 
-/// A stretch of a file to replace.
+/// A text edit: the replacement of a range of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty where something is put in.
+    /// The range to replace; empty for an insertion.
     pub place: FileRange,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 
@@ -19,20 +19,20 @@ impl Edit {
         Edit { place, text: text.into() }
     }
 
-    /// Puts something in at the end of a range.
+    /// Inserts text at the end of a range.
     pub(crate) fn after(place: FileRange, text: impl Into<String>) -> Edit {
         let end = place.range.end;
         Edit::replace(FileRange { range: ByteRange { start: end, end }, ..place }, text)
     }
 
-    /// Puts something in at the start of a range.
+    /// Inserts text at the start of a range.
     pub(crate) fn before(place: FileRange, text: impl Into<String>) -> Edit {
         let start = place.range.start;
         Edit::replace(FileRange { range: ByteRange { start, end: start }, ..place }, text)
     }
 }
 
-/// Ends the lines that edits put in as the lines of their files end.
+/// Converts the line ends of the edits to those of their files.
 pub(crate) fn fit_newlines(db: &dyn Db, edits: &mut [Edit]) {
     for edit in edits {
         let blocks = edit.place.file.blocks(db);

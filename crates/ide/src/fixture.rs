@@ -1,4 +1,4 @@
-//! Fixtures: several files in one string with a cursor `$0`, seen with the schema of a provider that is written here.
+//! Test fixtures: several files in one string, with cursors `$0` and the schema of a test provider.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -14,12 +14,12 @@ use values::{Str, Type};
 
 use crate::{Document, FileRange};
 
-/// What a fixture shows: a configuration, and the places that `$0` marks.
+/// A loaded fixture: a project and the places of its cursors.
 pub(crate) struct Fixture {
     pub(crate) project: Project,
-    /// The path of the file with the cursors; of one without any, the first file.
+    /// The path of the file with the cursors, or of the first file if there are no cursors.
     pub(crate) path: String,
-    /// Offsets of the cursors, in order.
+    /// The offsets of the cursors, in order.
     pub(crate) offsets: Vec<u32>,
 }
 
@@ -59,7 +59,7 @@ impl Fixture {
         found.expect("the file with the cursor belongs to a module")
     }
 
-    /// The only cursor.
+    /// The first cursor.
     pub(crate) fn offset(&self) -> u32 {
         self.offsets.first().copied().expect("the fixture has a cursor")
     }
@@ -70,7 +70,7 @@ impl Fixture {
         slice(&document.text(), range.range).to_owned()
     }
 
-    /// A range as `path:line `text``, of which the first line is shown.
+    /// Shows a range as `path:line `text``, with its first line only.
     pub(crate) fn show(&self, range: FileRange) -> String {
         let text = Document { file: range.file, ..self.document() }.text();
         let line = text[..range.range.start as usize].matches('\n').count() + 1;
@@ -80,7 +80,7 @@ impl Fixture {
 }
 
 impl Fixture {
-    /// Every file by its path.
+    /// The texts of all files, by path.
     pub(crate) fn files(&self) -> BTreeMap<String, String> {
         let db = self.project.db();
         let directories = self.project.workspace().directories(db).values();
@@ -89,7 +89,7 @@ impl Fixture {
         files.map(|&file| (file.path(db).to_string(), text(file))).collect()
     }
 
-    /// Every file that some edits change, as it is then.
+    /// The changed files with their texts after the edits.
     pub(crate) fn apply(&self, edits: &[crate::Edit]) -> String {
         let mut shown = String::new();
         let db = self.project.db();
@@ -127,7 +127,7 @@ fn described(text: &str, attribute: Attribute) -> Attribute {
     Attribute { description: text.into(), ..attribute }
 }
 
-/// A provider `test` with something of everything that a schema can say.
+/// The schemas of the provider `test`, which use every feature of a schema.
 pub(crate) fn schemas() -> ProviderSchemas {
     let provider = block([
         ("token", Attribute { sensitive: true, ..Attribute::optional(Type::String) }),

@@ -1,25 +1,25 @@
-//! What can be folded away.
+//! Folding ranges.
 
 use db::ByteRange;
 use syntax::{NodeOrToken, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize};
 
 use crate::{Cursor, Document};
 
-/// A stretch of text that can be folded; it is over one line at least.
+/// A foldable range; it covers at least two lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// From the first character that goes with the fold to the last: braces, quotes and markers included.
+    /// The range, including the braces, quotes or markers at its ends.
     pub range: ByteRange,
-    /// What it is.
+    /// The kind of the range.
     pub kind: FoldKind,
 }
 
-/// What a fold hides.
+/// The kind of a folding range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldKind {
     /// The body of a block.
     Block,
-    /// An object, a list, arguments or parentheses.
+    /// An object, a tuple, an argument list or parentheses.
     Value,
     /// A heredoc.
     Heredoc,
@@ -27,7 +27,7 @@ pub enum FoldKind {
     Comment,
 }
 
-/// Everything of a file that can be folded, in the order in which it begins.
+/// Returns the folding ranges of a file, ordered by their starts.
 pub fn folding_ranges(document: Document<'_>) -> Vec<Fold> {
     let mut folds = Vec::new();
     for tree in document.trees() {
@@ -57,7 +57,7 @@ fn of_block(tree: &Cursor<'_>, folds: &mut Vec<Fold>) {
     folds.extend(runs.map(|range| Fold { range: tree.in_file(range), kind: FoldKind::Comment }));
 }
 
-/// Where the lines of a text end.
+/// The offsets of the line ends of a text.
 struct Lines {
     ends: Vec<u32>,
 }
@@ -87,19 +87,19 @@ fn of_node(node: &SyntaxNode) -> Option<(TextRange, FoldKind)> {
     }
 }
 
-/// From the opening brace of a block to its closing one, or to the block's end where that is missing.
+/// The range from the opening brace of a block to the block's end. The closing brace may be missing.
 fn braces(block: &SyntaxNode) -> Option<TextRange> {
     let open = block.children_with_tokens().find(|it| it.kind() == SyntaxKind::L_BRACE)?;
     Some(TextRange::new(open.text_range().start(), block.text_range().end()))
 }
 
-/// The newline that ends a line comment is part of its token.
+/// The range of a comment without the newline, which is part of the token of a line comment.
 fn without_newline(comment: &SyntaxToken) -> TextRange {
     let length = TextSize::of(comment.text().trim_end_matches(['\n', '\r']));
     TextRange::at(comment.text_range().start(), length)
 }
 
-/// Comments that stand alone on lines that follow each other, together.
+/// The ranges of comments; comments that are alone on consecutive lines are joined.
 fn comment_runs(text: &str, comments: &[TextRange]) -> impl Iterator<Item = TextRange> {
     let stands_alone = |range: TextRange| {
         let before = &text[..range.start().into()];
@@ -127,7 +127,7 @@ mod tests {
     use super::folding_ranges;
     use crate::fixture;
 
-    /// Shows each fold as its first and its last line.
+    /// Shows the first and the last line of each range.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

@@ -1,24 +1,25 @@
-//! The layout of a file: what `fmt` would change.
+//! Formatting: the changes that `fmt` makes.
 
 use db::ByteRange;
 use syntax::{FormatEdit, SyntaxError, TextRange, TextSize};
 
-/// A stretch of the text and what should stand there.
+/// A replacement in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutChange {
-    /// What is replaced; empty where something is put in.
+    /// The range to replace; empty for an insertion.
     pub range: ByteRange,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 
-/// What `fmt` changes in a text, as small changes in order. A text with syntax errors has no layout.
+/// Returns the changes that `fmt` makes to a text, small and in order. `None` if the text has syntax errors.
 pub fn formatting(text: &str) -> Option<Vec<LayoutChange>> {
     let end = u32::try_from(text.len()).ok()?;
     formatting_in(text, ByteRange { start: 0, end })
 }
 
-/// The same for the top-level blocks and lines that a range touches. They become what they are when all is formatted.
+/// Returns the changes for the top-level blocks and lines that a range touches. These get the same layout as in a
+/// fully formatted text.
 pub fn formatting_in(text: &str, range: ByteRange) -> Option<Vec<LayoutChange>> {
     let range = TextRange::new(TextSize::new(range.start), TextSize::new(range.end));
     let edits: Result<Vec<FormatEdit>, Vec<SyntaxError>> = syntax::format_range(text, range);
@@ -30,7 +31,7 @@ pub fn formatting_in(text: &str, range: ByteRange) -> Option<Vec<LayoutChange>> 
 mod tests {
     use super::*;
 
-    /// A text after what is changed between its two `$0`, or in all of it.
+    /// Formats a text between its two `$0`, or all of it, and compares the result.
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
         let pieces: Vec<&str> = text.split("$0").collect();

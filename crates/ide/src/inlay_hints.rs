@@ -1,5 +1,5 @@
-//! Words between the words: which values are ephemeral or sensitive, which nobody knows before they are applied, and the
-//! types of local values that no one can see at once.
+//! Inlay hints: the marks of values, values that are known only after apply, and the types of local values that
+//! the text does not show.
 
 use db::ByteRange;
 use hir::{
@@ -11,31 +11,31 @@ use values::Type;
 
 use crate::{Document, ItemAt, Module, cursor::items_of, known};
 
-/// A word that is shown at a place and is no part of the text.
+/// A hint that the editor shows at a place; it is not part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Where.
+    /// The offset after which the hint is shown.
     pub offset: u32,
-    /// The word.
+    /// The text of the hint.
     pub label: String,
-    /// What it says.
+    /// The kind of the hint.
     pub kind: InlayKind,
-    /// Why that is so, in plain text.
+    /// The reason for the hint, in plain text.
     pub tooltip: Option<String>,
 }
 
-/// What a hint says.
+/// The kind of an inlay hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InlayKind {
-    /// The type of what stands before it.
+    /// The type of the name before the hint.
     Type,
-    /// The marks of what stands before it.
+    /// The marks of the value before the hint.
     Mark,
-    /// That nobody knows it before the first apply.
+    /// The value before the hint is unknown before the first apply.
     Unknown,
 }
 
-/// The hints of a range of a file, in order.
+/// Returns the hints of a range of a file, in order.
 pub fn inlay_hints(document: Document<'_>, range: ByteRange) -> Vec<InlayHint> {
     let mut values = ItemValues::new(document.db, document.workspace);
     let mut hints = Vec::new();
@@ -57,15 +57,15 @@ pub fn inlay_hints(document: Document<'_>, range: ByteRange) -> Vec<InlayHint> {
     hints
 }
 
-/// A value that is given to something.
+/// A place where a value is assigned.
 #[derive(Clone, Copy)]
 struct Site {
     value: ExprId,
-    /// The name of a local value, behind which its type stands.
+    /// The name of a local value; the type hint follows it.
     name: Option<NodeId>,
 }
 
-/// The values of an item.
+/// The sites of an item.
 fn sites(item: ItemAt<'_>) -> Vec<Site> {
     let plain = |value| Site { value, name: None };
     match &item.item.kind {
@@ -97,7 +97,7 @@ fn in_body(body: &Body, sites: &mut Vec<Site>) {
     }
 }
 
-/// Whether anything about a value can be shown in a range.
+/// Returns true if a hint about a site can be inside a range.
 fn touches(item: ItemAt<'_>, site: Site, start: u32, range: ByteRange) -> bool {
     let value = item.range(site.value);
     let name = site.name.and_then(|it| item.range(it));
@@ -105,11 +105,11 @@ fn touches(item: ItemAt<'_>, site: Site, start: u32, range: ByteRange) -> bool {
     places.into_iter().any(|it| it.start <= range.end && range.start <= it.end)
 }
 
-/// The hints of one item.
+/// Collects the hints of one item.
 struct Hints<'db> {
     module: Module<'db>,
     item: ItemAt<'db>,
-    /// Where the item's block begins in the file.
+    /// The offset of the item's block in the file.
     start: u32,
     values: ExprValues,
     out: Vec<InlayHint>,
@@ -124,7 +124,7 @@ impl Hints<'_> {
         self.unknown(site.value);
     }
 
-    /// The type behind a name, where the value does not show it.
+    /// Adds the type after the name of a local, unless the form of its value shows the type.
     fn ty(&mut self, name: NodeId, value: ExprId) {
         if is_obvious(&self.item.item.exprs[value]) {
             return;
@@ -133,7 +133,7 @@ impl Hints<'_> {
         self.push(self.item.range(name), format!(": {ty}"), InlayKind::Type, None);
     }
 
-    /// The marks behind a value; of what is written part by part, behind each part.
+    /// Adds the marks after a value; for an object or tuple constructor, after each element.
     fn marks(&mut self, id: ExprId) {
         match &self.item.item.exprs[id] {
             Expr::Object(items) => items.iter().for_each(|it| self.marks(it.value)),
@@ -141,7 +141,8 @@ impl Hints<'_> {
             _ => {
                 let Some(value) = self.values.expr(id).cloned() else { return };
                 let Some(label) = mark_label(&value) else { return };
-                // The places of the whole chain, which a hover shows, would take a search for each hint.
+                // The tooltip names only the end of the chain. The places of the whole chain, which hover shows,
+                // would cost a search for each hint.
                 let declared = value.origin.as_ref().and_then(|origin| origin.chain().last());
                 let tooltip = declared.map(|link| link.message.to_string());
                 self.push(self.item.range(id), label, InlayKind::Mark, tooltip);
@@ -149,7 +150,8 @@ impl Hints<'_> {
         }
     }
 
-    /// That a value is known only after apply; of what is written part by part, behind each part.
+    /// Adds a hint after a value that is known only after apply; for an object or tuple constructor, after each
+    /// element.
     fn unknown(&mut self, id: ExprId) {
         match &self.item.item.exprs[id] {
             Expr::Object(items) => items.iter().for_each(|it| self.unknown(it.value)),
@@ -183,7 +185,7 @@ impl Hints<'_> {
     }
 }
 
-/// Whether the form of an expression shows its type.
+/// Returns true if the form of an expression shows its type.
 fn is_obvious(expr: &Expr) -> bool {
     matches!(
         expr,
@@ -198,7 +200,7 @@ fn is_obvious(expr: &Expr) -> bool {
     )
 }
 
-/// A type in a few characters; nothing of one that is not known.
+/// A short form of a type. `None` if the type is dynamic.
 fn short(ty: &Type) -> Option<String> {
     const LONG: usize = 40;
     let text = match ty {
@@ -222,7 +224,7 @@ fn short(ty: &Type) -> Option<String> {
     })
 }
 
-/// The marks of a value, on it or inside.
+/// The marks of a value and of its parts, as a label. `None` if there are none.
 fn mark_label(value: &Abstract) -> Option<String> {
     let marks = value.deep_marks();
     let word = |mark, word: &str| match mark {
@@ -240,7 +242,7 @@ fn mark_label(value: &Abstract) -> Option<String> {
     (!words.is_empty()).then(|| format!("({})", words.join(", ")))
 }
 
-/// `ephemeral unless var.list is empty`, where that is short.
+/// The conditional label, such as `ephemeral unless var.list is empty`. `None` if it is too long.
 fn under(condition: &Condition) -> Option<String> {
     const LONG: usize = 40;
     let phrase = condition.phrase().filter(|it| it.chars().count() <= LONG)?;
@@ -254,7 +256,7 @@ mod tests {
 
     use crate::fixture;
 
-    /// Shows the text with its hints between marks.
+    /// Shows the text with each hint between « and ».
     #[track_caller]
     fn check_in(text: &str, range: ByteRange, expect: Expect) {
         let fixture = fixture::load(text);

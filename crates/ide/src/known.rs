@@ -1,8 +1,8 @@
-//! Which values nobody knows before the objects are made that they come from.
+//! Values that are known only after apply.
 //!
-//! Told from the text: a value is followed back, through locals, outputs of modules and arguments of resources, to an
-//! attribute that a provider computes. Before the first apply that one is unknown; later the state knows it, until the
-//! object is replaced.
+//! The search is syntactic: it follows a value through locals, module outputs and resource arguments to an
+//! attribute that a provider computes. Before the first apply that attribute is unknown. Later the state has its
+//! value, until the object is replaced.
 
 use std::sync::Arc;
 
@@ -19,10 +19,11 @@ use values::Str;
 
 use crate::Module;
 
-/// How many expressions are looked at for one answer; beyond them nothing is said.
+/// The maximal number of expressions that one search visits; beyond it the search returns `None`.
 const MOST_STEPS: usize = 2_000;
 
-/// The computed attribute that a value is made from: the first that is found.
+/// Returns the first computed attribute that a value depends on, as a reference. `None` if there is none or the
+/// search exceeds `MOST_STEPS`.
 pub(crate) fn computed_attribute(
     module: Module<'_>,
     item: &Arc<Item>,
@@ -41,7 +42,7 @@ pub(crate) fn computed_attribute(
 
 struct Search<'db> {
     open: Vec<(Module<'db>, Arc<Item>, ExprId)>,
-    /// The items, and those of their attributes, that were followed already.
+    /// The visited items; for resources, with the visited attribute.
     seen: FxHashSet<(ItemKey, Option<Str>)>,
 }
 
@@ -71,7 +72,8 @@ impl<'db> Search<'db> {
         None
     }
 
-    /// An attribute that the configuration sets is what it is set to.
+    /// Follows a reference to a resource attribute. An attribute that the configuration sets has the value of its
+    /// argument; otherwise returns the attribute if the schema declares it as computed.
     fn resource(
         &mut self,
         module: Module<'db>,
@@ -117,7 +119,7 @@ impl<'db> Search<'db> {
     }
 }
 
-/// The root of a traversal, the names from it outwards, and the keys in brackets.
+/// The root of a traversal, the attribute names in order, and the index expressions.
 fn traversal(item: &Item, expr: ExprId) -> (ExprId, Vec<Str>, Vec<ExprId>) {
     let (mut at, mut names, mut keys) = (expr, Vec::new(), Vec::new());
     loop {

@@ -1,20 +1,21 @@
-//! The language's own blocks and arguments, with a sentence on each. What providers add comes from their schemas.
+//! The blocks and arguments that the language defines, each with a sentence of documentation. Those of providers
+//! come from their schemas.
 
-/// A type of block that the language knows.
+/// A block type of the language.
 pub(crate) struct LanguageBlock {
     pub(crate) name: &'static str,
-    /// What the labels are, in order.
+    /// The meanings of the labels, in order.
     pub(crate) labels: &'static [&'static str],
     pub(crate) doc: &'static str,
     pub(crate) arguments: &'static [Argument],
     pub(crate) blocks: &'static [LanguageBlock],
-    /// Whether it may stand once only.
+    /// True if a body may contain only one such block.
     pub(crate) is_single: bool,
-    /// Whether this version runs it; what it does not is explained and not proposed.
+    /// True if this version implements the block. Other blocks have a hover text but are not proposed.
     pub(crate) is_supported: bool,
 }
 
-/// An argument that the language knows.
+/// An argument of the language.
 pub(crate) struct Argument {
     pub(crate) name: &'static str,
     pub(crate) takes: Takes,
@@ -22,7 +23,7 @@ pub(crate) struct Argument {
     pub(crate) doc: &'static str,
 }
 
-/// What can be written after an argument's `=`.
+/// The form of the value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Any expression.
@@ -38,22 +39,22 @@ pub(crate) enum Takes {
     Instances,
     /// A type constraint.
     Type,
-    /// `[a.b, module.c]`
+    /// References to items: `[a.b, module.c]`.
     References,
-    /// `name` or `name.alias`
+    /// A provider configuration: `name` or `name.alias`.
     Provider,
-    /// `{ child = parent.alias }`
+    /// A map of provider configurations: `{ child = parent.alias }`.
     Providers,
-    /// Resources and their attributes.
+    /// References to resources and their attributes.
     Triggers,
     /// `all`, or names of the resource's attributes.
     Attributes,
-    /// One of these words.
+    /// One of these keywords.
     Keyword(&'static [&'static str]),
 }
 
 impl Takes {
-    /// As it is shown behind the name.
+    /// The text that is shown after the name of the argument.
     pub(crate) fn shown(self) -> String {
         match self {
             Takes::Any => "any".to_owned(),
@@ -196,7 +197,7 @@ const PROVISIONER: LanguageBlock = block(
     "A command that runs once the resource is created, or before it is destroyed. Its arguments may be ephemeral.",
 );
 
-/// Arguments of the provisioners that are run.
+/// The arguments of the provisioner `local-exec`.
 pub(crate) const LOCAL_EXEC: &[Argument] = &[
     required("command", Takes::String, "The command to run."),
     argument(
@@ -250,7 +251,7 @@ const LIFECYCLE: LanguageBlock = single(block(
 const MODULE_LIFECYCLE: LanguageBlock =
     single(block("lifecycle", &[], &[ENABLED], &[], "Whether there is an instance of the module."));
 
-/// What `dynamic "x" {}` holds, in any body with nested blocks.
+/// The block `dynamic "x" {}`, which any body with nested blocks may contain.
 pub(crate) const DYNAMIC: LanguageBlock = block(
     "dynamic",
     &["block type"],
@@ -267,7 +268,7 @@ pub(crate) const DYNAMIC: LanguageBlock = block(
     "Makes a nested block for each element of a collection.",
 );
 
-/// The blocks of a file.
+/// The top-level blocks of a file.
 pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
     block(
         "resource",
@@ -445,7 +446,7 @@ pub(crate) const REQUIRED_PROVIDER: &[Argument] = &[
     ),
 ];
 
-/// The words of a type constraint.
+/// The keywords of type constraints: name, snippet, documentation.
 pub(crate) const TYPES: &[(&str, &str, &str)] = &[
     ("string", "string", "Text."),
     ("number", "number", "A number."),
@@ -467,7 +468,7 @@ pub(crate) const TYPES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What begins a reference, beside names of resource types and of variables that `for` binds.
+/// The first names of references, with documentation; without resource types and names that `for` binds.
 pub(crate) const ROOTS: &[(&str, &str)] = &[
     ("var", "The module's input variables."),
     ("local", "The module's local values."),
@@ -482,7 +483,7 @@ pub(crate) const ROOTS: &[(&str, &str)] = &[
     ("tofu", "Facts about the run; the same as `terraform`."),
 ];
 
-/// What is known of the roots whose attributes the language fixes: root, attribute, type, sentence.
+/// The attributes of the roots that the language defines: root, attribute, type, documentation.
 pub(crate) const ATTRIBUTES: &[(&str, &str, &str, &str)] = &[
     ("each", "key", "string", "The key of this instance's element; of a set, the element itself."),
     ("each", "value", "any", "The value of this instance's element."),
@@ -507,7 +508,7 @@ pub(crate) const ATTRIBUTES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// The type of block of a name among some.
+/// The block type with the given name.
 pub(crate) fn block_of<'a>(blocks: &'a [LanguageBlock], name: &str) -> Option<&'a LanguageBlock> {
     blocks.iter().find(|it| it.name == name)
 }
@@ -534,7 +535,7 @@ mod tests {
         assert!(count > 60, "{count}");
     }
 
-    /// The analysis reports what it does not know, so it must know all that is proposed.
+    /// The analysis reports unsupported arguments, so it must know every argument that completion proposes.
     #[test]
     fn every_argument_of_the_table_is_one_to_the_analysis() {
         for block in TOP_LEVEL.iter().filter(|it| it.is_supported && it.name != "provider") {
@@ -555,7 +556,7 @@ mod tests {
         }
     }
 
-    /// Editors colour the words of these lists; `cargo xtask codegen` makes their grammars from them.
+    /// Editors highlight the words of these lists; `cargo xtask codegen` generates their grammars from them.
     #[test]
     fn the_grammar_lists_every_word_of_the_table() {
         let lists = [

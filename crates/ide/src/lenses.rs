@@ -1,4 +1,4 @@
-//! How often what a file declares is used.
+//! Code lenses: the number of references of each declaration.
 
 use hir::{
     Expr, ExprId, Item, ItemKind,
@@ -13,18 +13,19 @@ use crate::{
     naming::{Named, Occurrence, Templates},
 };
 
-/// The number of uses of a declaration, to be shown above it.
+/// The number of references of a declaration, shown above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lens {
-    /// The name in the declaration: where to ask for the references that are counted.
+    /// The name in the declaration. A references request at this place returns the counted references.
     pub name: FileRange,
-    /// How many places use it, in its module and in those that call it.
+    /// The number of references in the module and in its callers.
     pub uses: usize,
 }
 
-/// The uses of every variable, output, resource and module call of a file.
+/// Returns the number of references of every variable, output, resource and module call of a file.
 ///
-/// One pass over the module and its callers counts all of them. Locals are left out: there are too many.
+/// One pass over the module and its callers counts all of them. Locals have no lens, because there are too many of
+/// them.
 pub fn code_lenses(document: Document<'_>) -> Vec<Lens> {
     let module = document.module();
     let counts = Counts::of(&module);
@@ -51,7 +52,7 @@ fn is_shown(name: &ItemName) -> bool {
     )
 }
 
-/// How often each name of a module is used.
+/// The number of references of each name of a module.
 #[derive(Default)]
 struct Counts {
     uses: FxHashMap<ItemName, usize>,
@@ -83,7 +84,7 @@ impl Counts {
         *self.uses.entry(name).or_default() += 1;
     }
 
-    /// What an item of the module itself mentions.
+    /// Counts the references of an item of the module itself.
     fn own(&mut self, item: &Item) {
         for reference in &item.refs {
             match &reference.target {
@@ -97,7 +98,7 @@ impl Counts {
         }
     }
 
-    /// What a block mentions that is not lowered.
+    /// Counts the references in the text of a block whose addresses are not lowered to references.
     fn in_text(&mut self, tree: &crate::Cursor<'_>) {
         let templates = Templates::default();
         let tokens =
@@ -113,7 +114,8 @@ impl Counts {
         }
     }
 
-    /// What a module gives to calls of the counted one, and reads of them.
+    /// Counts the arguments that a module passes to calls of the counted module, and the outputs that it reads
+    /// from them.
     fn in_caller(&mut self, caller: &Module<'_>, called: db::Directory) {
         let calls = crate::references::CallsOf::new(*caller, called);
         if calls.is_empty() {
@@ -140,7 +142,7 @@ impl Counts {
     }
 }
 
-/// The outputs that an item reads of some calls, `module.a.out` and `module.a[*].out`.
+/// The outputs of the given calls that an item reads, as `module.a.out` or `module.a[*].out`.
 fn outputs_read(item: &Item, is_wanted: impl Fn(&str) -> bool) -> Vec<Str> {
     let mut outputs = Vec::new();
     let mut whole = Vec::new();
@@ -166,7 +168,7 @@ fn outputs_read(item: &Item, is_wanted: impl Fn(&str) -> bool) -> Vec<Str> {
     outputs
 }
 
-/// The name of the first step that a splat takes from each element.
+/// The name of the first attribute that a splat takes from each element.
 fn first_step(item: &Item, each: ExprId, element: hir::SymbolId) -> Option<Str> {
     let mut step = each;
     loop {
@@ -188,7 +190,8 @@ mod tests {
     use super::code_lenses;
     use crate::{Role, fixture, references};
 
-    /// Shows the counts of the file with the cursor, each of which must be that of its references.
+    /// Shows the counts of the file with the cursor. Asserts that each equals the number of references that
+    /// [`references`] finds.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

@@ -1,12 +1,14 @@
-//! What an editor asks about a configuration: answers as plain data, over the queries that `validate` and `plan` use.
+//! Language features of an editor: plain data, computed from the queries that `validate` and `plan` also use.
 //!
-//! Start reading at [`Document`], which every question begins with, then [`Cursor`], which tells what stands at an offset. One
-//! module answers one kind of question.
+//! Start reading at [`Document`], the argument of every request, then [`Cursor`], the syntax at an offset. Each
+//! module implements one kind of request.
 //!
-//! **Invariant:** answers are pure functions of the database; nothing here reads a file, starts a process or keeps state.
-//! **Invariant:** places are byte offsets of the file's text; what a client counts in is known above only.
-//! **Invariant:** no answer shows a value of anything sensitive or ephemeral, nor its default.
-//! **Absent on purpose:** LSP types, open buffers, cancellation (a query that is cancelled unwinds through here).
+//! **Invariant:** answers are pure functions of the database; nothing here reads a file, starts a process or keeps
+//! state.
+//! **Invariant:** places are byte offsets in the text of a file; only the layers above know the units of the
+//! client.
+//! **Invariant:** no answer shows the value or the default of anything sensitive or ephemeral.
+//! **Absent on purpose:** LSP types, open buffers and cancellation (a cancelled query unwinds through this crate).
 
 mod actions;
 mod calls;
@@ -67,24 +69,24 @@ pub use signature::{ParameterHelp, SignatureHelp, signature_help};
 pub use symbols::{FoundSymbol, Symbol, SymbolKind, document_symbols, workspace_symbols};
 pub use variables_file::VariablesFile;
 
-/// A file of a module, seen as part of a configuration: what every question is about.
+/// A file of a module in the context of a configuration; the subject of every request.
 #[derive(Clone, Copy)]
 pub struct Document<'db> {
     /// The database.
     pub db: &'db dyn Db,
-    /// The configuration whose schemas and installed modules count.
+    /// The configuration that provides the schemas and the installed modules.
     pub workspace: Workspace,
-    /// The module.
+    /// The directory of the module.
     pub directory: Directory,
     /// The file.
     pub file: File,
 }
 
-/// A range of a file that may be another one than the question is about.
+/// A range of any file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileRange {
     /// The file.
     pub file: File,
-    /// The bytes.
+    /// The range, in bytes.
     pub range: ByteRange,
 }

@@ -1,4 +1,4 @@
-//! What to open from a text: modules, documentation, files that functions read.
+//! Document links: module sources, documentation, and files that functions read.
 
 use addr::{DEFAULT_HOST, ProviderSource, ResourceMode};
 use db::{ByteRange, File};
@@ -10,23 +10,23 @@ use syntax::{AstNode, SyntaxNode, ast};
 
 use crate::{Cursor, Document, naming};
 
-/// A stretch of a text that leads somewhere.
+/// A link in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The stretch, without quotes.
+    /// The range of the link, without quotes.
     pub range: ByteRange,
-    /// Where it leads.
+    /// The target of the link.
     pub target: LinkTarget,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkTarget {
     /// A file of the configuration.
     File(File),
-    /// A file or directory, as paths of files are shown; it may not exist.
+    /// A file or directory that may not exist, in the form of the database's paths.
     Path(String),
-    /// Documentation.
+    /// The address of a documentation page.
     Url(String),
 }
 
@@ -44,7 +44,7 @@ const READING: &[&str] = &[
     "templatefile",
 ];
 
-/// Everything of a file that leads somewhere, in order.
+/// Returns the links of a file, in order.
 pub fn document_links(document: Document<'_>) -> Vec<Link> {
     let mut links = Vec::new();
     for tree in document.trees() {
@@ -72,7 +72,7 @@ fn link(tree: &Cursor<'_>, text: &SyntaxNode, target: LinkTarget) -> Link {
     Link { range: tree.in_file(naming::name_range(text)), target }
 }
 
-/// `file("path")`, `file("${path.module}/path")`.
+/// The link of a function call: `file("path")`, `file("${path.module}/path")`.
 fn of_call(tree: &Cursor<'_>, call: &ast::Call) -> Option<Link> {
     let name = call.name()?;
     READING.contains(&name.strip_prefix("core::").unwrap_or(&name)).then_some(())?;
@@ -81,9 +81,9 @@ fn of_call(tree: &Cursor<'_>, call: &ast::Call) -> Option<Link> {
     Some(link(tree, text.syntax(), LinkTarget::Path(path)))
 }
 
-/// The path that a text is, if only the directory of the module or of the root module is put into it.
+/// The path that a string denotes, if its only interpolation is a leading `path.module` or `path.root`.
 ///
-/// A path without one counts from the working directory, where the root module usually is.
+/// Other relative paths are relative to the working directory, which is usually the root module.
 fn path_of(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<String> {
     let parts = syntax::template::quoted(text).parts;
     let module = tree.document.directory.path(tree.document.db);
@@ -104,7 +104,7 @@ fn path_of(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<String> {
     Some(db::system::normalize(&path).to_string_lossy().into_owned())
 }
 
-/// `source` of a module call.
+/// The link of the `source` of a module call.
 fn of_module_source(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Link> {
     (attribute.name()? == "source").then_some(())?;
     let block = ast::Block::cast(attribute.syntax().parent()?.parent()?)?;
@@ -128,7 +128,7 @@ fn of_module_source(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Lin
     Some(link(tree, text.syntax(), target))
 }
 
-/// `[host/]namespace/name/system[//directory]`.
+/// The documentation page of a module of a registry, `[host/]namespace/name/system[//directory]`.
 fn module_documentation(source: &str) -> Option<String> {
     let package = source.split_once("//").map_or(source, |(package, _)| package);
     let parts: Vec<&str> = package.split('/').collect();
@@ -148,12 +148,12 @@ fn module_documentation(source: &str) -> Option<String> {
         "registry.terraform.io" => Some(format!(
             "https://registry.terraform.io/modules/{namespace}/{name}/{system}/latest"
         )),
-        // Where another registry shows its documentation is not known.
+        // The documentation pages of other registries are unknown.
         _ => None,
     }
 }
 
-/// `source` of an entry of `required_providers`.
+/// The link of the `source` of an entry of `required_providers`.
 fn of_provider_source(tree: &Cursor<'_>, item: &ast::ObjectItem) -> Option<Link> {
     (item.key()?.name_token()?.text() == "source").then_some(())?;
     let ast::Expr::QuotedTemplate(text) = item.value()? else { return None };
@@ -164,7 +164,7 @@ fn of_provider_source(tree: &Cursor<'_>, item: &ast::ObjectItem) -> Option<Link>
     Some(link(tree, text.syntax(), LinkTarget::Url(provider_documentation(&source)?)))
 }
 
-/// Where a registry shows a provider.
+/// The documentation page of a provider. `None` if the registry is unknown.
 fn provider_documentation(source: &ProviderSource) -> Option<String> {
     let ProviderSource { host, namespace, type_name } = source;
     match host.as_str() {
@@ -178,7 +178,7 @@ fn provider_documentation(source: &ProviderSource) -> Option<String> {
     }
 }
 
-/// The label of a provider, or the one that names the type of a resource.
+/// The link of the label of a `provider` block, or of the type label of a resource.
 fn of_type_label(tree: &Cursor<'_>, label: &ast::Label) -> Option<Link> {
     let block = ast::Block::cast(label.syntax().parent()?)?;
     let is_first = block.labels().next()?.syntax() == label.syntax();

@@ -1,7 +1,7 @@
-//! What a name in the text stands for.
+//! Name resolution in the text of a file.
 //!
-//! Start reading at [`Occurrence::at`]. Everything that asks where a name is declared or used asks here, so that going to a
-//! declaration, finding uses and renaming agree; what explains or colours a name asks [`Chain::read_as`], which they rest on.
+//! Start reading at [`Occurrence::at`]. Go to definition, find references and rename all resolve names through it,
+//! so that they agree. Hover and semantic tokens use [`Chain::read_as`], on which it is built.
 //!
 //! ```text
 //! token ──► Chain ──► ReadAs ──► Occurrence { named, range, role }      named ──► declarations(…)
@@ -31,48 +31,49 @@ pub(crate) use self::{
     reference::{Chain, ReadAs, item_name},
 };
 
-/// What a name stands for.
+/// The target of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
-    /// A declaration of a module, which may not be there.
+    /// An item of a module, which may not be declared.
     Item(Directory, ItemName),
-    /// A name that `for` or `dynamic` binds: the place of the binding.
+    /// A name that `for` or `dynamic` binds, with the place of the binding.
     Bound(Block, TextRange),
-    /// Something that has no name of its own, at its place: an argument, a key of an object.
+    /// Something without a name of its own, such as an argument or an object key, with its place.
     Place(FileRange),
-    /// A module as a whole.
+    /// A whole module.
     Module(Directory),
 }
 
-/// What a name is used for where it stands.
+/// The role of a name at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It is declared.
+    /// The name is declared.
     Declaration,
-    /// It is given a value.
+    /// The name gets a value.
     Write,
-    /// Its value is used.
+    /// The value of the name is read.
     Read,
 }
 
-/// A name in the text.
+/// An occurrence of a name in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Occurrence {
-    /// What it stands for.
+    /// The target of the name.
     pub(crate) named: Named,
-    /// The name, from the start of the block. Of `var.x` that is `x`, wherever in it the question was asked.
+    /// The range of the name, relative to the start of the block. In `var.x` it is `x`, even if the request is at
+    /// `var`.
     pub(crate) range: TextRange,
-    /// What it is used for.
+    /// The role of the name.
     pub(crate) role: Role,
 }
 
 impl Occurrence {
-    /// What a token of a block's tree stands for.
+    /// Resolves a token of a block's tree. `None` if the token is not part of a name.
     pub(crate) fn at(tree: &Cursor<'_>, token: &SyntaxToken) -> Option<Occurrence> {
         Occurrence::among(tree, &Templates::default(), token)
     }
 
-    /// The same for one of many tokens of a tree.
+    /// Resolves one of many tokens of a tree. `templates` caches the bindings of the tree's templates.
     pub(crate) fn among(
         tree: &Cursor<'_>,
         templates: &Templates,
@@ -105,7 +106,7 @@ impl Occurrence {
     }
 }
 
-/// The label that names what a block declares.
+/// Resolves the label that names the declared item of a block, or the iterator of a `dynamic` block.
 fn label(tree: &Cursor<'_>, label: &ast::Label) -> Option<Occurrence> {
     let block = ast::Block::cast(label.syntax().parent()?)?;
     if let Some(found) = bound::iterator_label(tree, &block, label) {
@@ -118,7 +119,7 @@ fn label(tree: &Cursor<'_>, label: &ast::Label) -> Option<Occurrence> {
     Some(Occurrence::declaration(Named::Item(tree.document.directory, name), range))
 }
 
-/// Which label of a top-level block is the name of what it declares.
+/// The index of the label that names the declared item of a top-level block.
 pub(crate) fn name_label(block: &ast::Block) -> Option<usize> {
     match block.block_type()?.as_str() {
         "variable" | "output" | "module" | "provider" | "check" => Some(0),
@@ -127,7 +128,7 @@ pub(crate) fn name_label(block: &ast::Block) -> Option<usize> {
     }
 }
 
-/// The name of what a top-level block declares: of a provider with an alias, that.
+/// The range of the name of a top-level block's item; for a provider with an alias, the alias.
 fn own_name(block: &ast::Block) -> Option<TextRange> {
     let alias = || block.body()?.attribute("alias")?.value();
     if block.block_type()? == "provider"
@@ -138,12 +139,12 @@ fn own_name(block: &ast::Block) -> Option<TextRange> {
     Some(name_range(block.labels().nth(name_label(block)?)?.syntax()))
 }
 
-/// Where the name of what a top-level block declares stands.
+/// The range of the name of the item that a top-level block declares.
 pub(crate) fn declared_name(block: &SyntaxNode) -> Option<TextRange> {
     own_name(&ast::Block::cast(block.clone())?)
 }
 
-/// What a top-level block other than `locals` declares.
+/// The name of the item that a top-level block declares. `None` for `locals` and for blocks without a named item.
 pub(crate) fn declared(block: &ast::Block) -> Option<ItemName> {
     is_top_level(block.syntax()).then_some(())?;
     let labels: Vec<_> = block.label_texts().collect();
@@ -165,7 +166,7 @@ pub(crate) fn declared(block: &ast::Block) -> Option<ItemName> {
     }
 }
 
-/// Whether a node is an item of the file itself.
+/// Returns true if a node is a top-level item of its file.
 pub(crate) fn is_top_level(node: &SyntaxNode) -> bool {
     node.parent().is_some_and(|parent| parent.kind() == SyntaxKind::SOURCE_FILE)
 }
@@ -175,7 +176,8 @@ pub(crate) fn top_level(node: &SyntaxNode) -> Option<ast::Block> {
     ast::Block::cast(node.ancestors().find(is_top_level)?)
 }
 
-/// The name in a label, an attribute or a quoted text: what a rename replaces. Between the quotes, if there are any.
+/// The range of the name in a label, an attribute or a quoted string, without quotes. A rename replaces this
+/// range.
 pub(crate) fn name_range(node: &SyntaxNode) -> TextRange {
     let tokens = || node.children_with_tokens().filter_map(syntax::NodeOrToken::into_token);
     let first = |kind| tokens().find(|token| token.kind() == kind).map(|token| token.text_range());
@@ -190,14 +192,14 @@ pub(crate) fn name_range(node: &SyntaxNode) -> TextRange {
 /// A declaration in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// The name, or what stands for it.
+    /// The name, or the text that represents it.
     pub name: FileRange,
-    /// All of it.
+    /// The whole declaration.
     pub full: db::ByteRange,
 }
 
 impl Named {
-    /// Where it is declared, seen from a block that mentions it.
+    /// The declarations of the target, seen from a block that refers to it.
     pub(crate) fn declarations(&self, tree: &Cursor<'_>) -> Vec<Declaration> {
         let module = tree.document.module();
         match self {
@@ -215,7 +217,8 @@ impl Named {
 }
 
 impl Module<'_> {
-    /// The start of the file that the module is shown by: `main.tf` where there is one.
+    /// The start of the file that represents the module: `main.tf` or `main.tofu` if it exists, else the first
+    /// file.
     pub(crate) fn start(&self) -> Option<Declaration> {
         let files = self.directory.files(self.db);
         let is_main = |file: &&File| {
@@ -228,7 +231,7 @@ impl Module<'_> {
         Some(Declaration { name: FileRange { file, range: full }, full })
     }
 
-    /// Whether a name is declared, be it only as an alias that callers give.
+    /// Returns true if the module declares a name, or lists it as a configuration alias in `required_providers`.
     pub(crate) fn is_declared(&self, name: &ItemName) -> bool {
         match name {
             ItemName::Provider(local_name, Some(alias)) => {
@@ -241,7 +244,7 @@ impl Module<'_> {
         }
     }
 
-    /// Every place where a name is declared: more than one is a mistake, but they are there.
+    /// All declarations of a name. More than one declaration is an error, but each of them is in the text.
     fn declarations(&self, name: &ItemName) -> Vec<Declaration> {
         let symbol = symbol(self.db, self.directory, name);
         let keys = symbol
@@ -254,13 +257,13 @@ impl Module<'_> {
         found
     }
 
-    /// Where a name is declared; of several declarations the first.
+    /// The declaration of a name; the first one if there are several.
     pub(crate) fn declaration(&self, name: &ItemName) -> Option<Declaration> {
         let Some(key) = self.lookup(name) else { return self.required_provider(name) };
         self.declared_by(key)
     }
 
-    /// The declaration that an item is.
+    /// The declaration of an item.
     fn declared_by(&self, key: ItemKey) -> Option<Declaration> {
         let header = hir::names::own_header(self.db, key)?;
         let (file, start) = self.place(key.block)?;
@@ -277,7 +280,7 @@ impl Module<'_> {
         Some(Declaration { name: tree.file_range(name), full: tree.in_file(node.text_range()) })
     }
 
-    /// The entry of `required_providers` that names a provider without a block of its own.
+    /// The entry of `required_providers` for a provider that has no block of its own.
     fn required_provider(&self, name: &ItemName) -> Option<Declaration> {
         let ItemName::Provider(local_name, _) = name else { return None };
         for document in self.documents() {

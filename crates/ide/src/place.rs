@@ -1,4 +1,4 @@
-//! From declarations back to text: in which file a block stands, and where in it.
+//! The places of declarations: from a block or item in the database to its file and offset.
 
 use db::{Block, ByteRange, Directory, File, input::block_offset};
 use hir::{
@@ -9,29 +9,29 @@ use hir::{
 
 use crate::{Document, FileRange};
 
-/// A module, seen as part of a configuration.
+/// A module in the context of a configuration.
 #[derive(Clone, Copy)]
 pub struct Module<'db> {
     /// The database.
     pub db: &'db dyn Db,
-    /// The configuration whose schemas and installed modules count.
+    /// The configuration that provides the schemas and the installed modules.
     pub workspace: Workspace,
-    /// The module's directory.
+    /// The directory of the module.
     pub directory: Directory,
 }
 
 impl<'db> Module<'db> {
-    /// The file that a block stands in, and the offset at which it begins there. Linear in the blocks of the file.
+    /// The file that contains a block, and the offset of the block. Linear in the number of blocks of the file.
     pub fn place(&self, block: Block) -> Option<(File, u32)> {
         place(self.db, block)
     }
 
-    /// The range of a part of an item of any module. Linear in the blocks of the file.
+    /// The range of a part of an item of any module. Linear in the number of blocks of the file.
     pub fn range(&self, key: ItemKey, at: impl Into<At>) -> Option<FileRange> {
         range(self.db, key, at.into())
     }
 
-    /// The declaration of a name.
+    /// The item that declares a name.
     pub fn lookup(&self, name: &ItemName) -> Option<ItemKey> {
         lookup(self.db, self.directory, name)
     }
@@ -41,24 +41,24 @@ impl<'db> Module<'db> {
         Module { directory, ..*self }
     }
 
-    /// One of the module's files.
+    /// A file of the module as a document.
     pub fn document(&self, file: File) -> Document<'db> {
         let Module { db, workspace, directory } = *self;
         Document { db, workspace, directory, file }
     }
 
-    /// The declared names of one kind, sorted, each with the declaration that counts.
+    /// The declared names of one kind, sorted, each with the declaration that takes effect.
     pub fn names(&self, kind: NameKind) -> Vec<(ItemName, ItemKey)> {
         names_of_kind(self.db, self.directory, kind)
     }
 }
 
-/// The file that a block stands in, and the offset at which it begins there. Linear in the blocks of the file.
+/// The file that contains a block, and the offset of the block. Linear in the number of blocks of the file.
 fn place(db: &dyn Db, block: Block) -> Option<(File, u32)> {
     Some((block.file(db), block_offset(db, block)?))
 }
 
-/// The range of a part of an item. Linear in the blocks of the file.
+/// The range of a part of an item. Linear in the number of blocks of the file.
 fn range(db: &dyn Db, key: ItemKey, at: At) -> Option<FileRange> {
     let (block, range) = place_of(db, key, at)?;
     let (file, start) = place(db, block)?;

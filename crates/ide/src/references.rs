@@ -1,4 +1,4 @@
-//! Where a name is used.
+//! Find references and document highlights.
 
 mod mention;
 
@@ -10,24 +10,24 @@ use crate::{
     naming::{Named, Occurrence, Role, Templates},
 };
 
-/// A place where a name stands.
+/// A reference to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The name.
+    /// The place of the name.
     pub place: FileRange,
-    /// What it is used for there.
+    /// The role of the name there.
     pub role: Role,
 }
 
-/// Every place where what stands at an offset is used, its declarations included; in the order of the modules and their
-/// files. `None` if nothing there is a name.
+/// Returns all references to the name at an offset, including its declarations, in the order of modules and files.
+/// `None` if there is no name at the offset.
 pub fn references(document: Document<'_>, offset: u32) -> Option<Vec<Reference>> {
     let tree = document.cursor(offset)?;
     let named = Occurrence::at(&tree, &tree.token()?)?.named;
     Some(uses(&tree, &named).into_iter().map(|it| it.reference).collect())
 }
 
-/// The places of the file where what stands at an offset is used.
+/// Returns the references in the file to the name at an offset.
 pub fn document_highlights(document: Document<'_>, offset: u32) -> Vec<Reference> {
     let Some(tree) = document.cursor(offset) else { return Vec::new() };
     let Some(occurrence) = tree.token().and_then(|token| Occurrence::at(&tree, &token)) else {
@@ -55,16 +55,16 @@ pub fn document_highlights(document: Document<'_>, offset: u32) -> Vec<Reference
     search.found.into_iter().map(|it| it.reference).collect()
 }
 
-/// A use with what a rename wants to know of it.
+/// A reference with the data that a rename needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
-    /// Where.
+    /// The reference.
     pub(crate) reference: Reference,
-    /// The type of the top-level block that it is in.
+    /// The type of the top-level block that contains the reference.
     pub(crate) block_type: String,
 }
 
-/// Every place where something is named, seen from a block that names it.
+/// All references to a target, seen from a block that refers to it.
 pub(crate) fn uses(tree: &Cursor<'_>, named: &Named) -> Vec<Use> {
     let mut search = Search::new(tree, named);
     let module = tree.document.module();
@@ -82,13 +82,13 @@ pub(crate) fn uses(tree: &Cursor<'_>, named: &Named) -> Vec<Use> {
     search.found
 }
 
-/// The calls of one module that lead to another.
+/// The calls of one module that refer to another module.
 pub(crate) struct CallsOf {
     names: Vec<values::Str>,
 }
 
 impl CallsOf {
-    /// The calls in `caller` that lead to `called`.
+    /// Collects the calls in `caller` that refer to `called`.
     pub(crate) fn new(caller: Module<'_>, called: db::Directory) -> CallsOf {
         let calls = hir::names::module_calls(caller.db, caller.workspace, caller.directory);
         CallsOf {
@@ -96,12 +96,12 @@ impl CallsOf {
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no calls.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Whether a call is one of them.
+    /// Returns true if the call with the given name is one of them.
     pub(crate) fn contains(&self, call: &str) -> bool {
         self.names.iter().any(|name| &**name == call)
     }
@@ -109,7 +109,8 @@ impl CallsOf {
 
 struct Search<'a> {
     named: &'a Named,
-    /// The name as it is written everywhere; nothing else is looked at. Of a module every source is.
+    /// The text of the name, which every reference contains; the search skips other tokens. `None` for a module,
+    /// because any source may refer to it.
     text: Option<String>,
     found: Vec<Use>,
 }
@@ -124,14 +125,14 @@ impl<'a> Search<'a> {
         Search { named, text, found: Vec::new() }
     }
 
-    /// The blocks of the module that declares it.
+    /// Searches the module that declares the item.
     fn module(&mut self, module: &Module<'_>) {
         for document in module.documents() {
             self.document(document, |search, block| search.may_mention(module, block));
         }
     }
 
-    /// The blocks of a file that something is known of; only those are parsed.
+    /// Searches the blocks of a file for which `is_wanted` is true. Only these are parsed.
     fn document(&mut self, document: Document<'_>, is_wanted: impl Fn(&Self, db::Block) -> bool) {
         for (block, start) in document.blocks() {
             if is_wanted(self, block) {
@@ -140,7 +141,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The blocks of all modules that call its module.
+    /// Searches all modules that call the target's module.
     fn callers(&mut self, module: &Module<'_>, called: db::Directory) {
         for caller in module.all() {
             let calls = CallsOf::new(caller, called);
@@ -180,7 +181,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let Some(found) = Occurrence::among(tree, &templates, &token) else { continue };
-            // Other tokens of the same reference lead to the same name.
+            // The other tokens of a reference resolve to the same target.
             let is_name = found.range.contains_range(token.text_range());
             if is_name && found.named == *self.named {
                 let reference = Reference { place: tree.file_range(found.range), role: found.role };
@@ -205,7 +206,8 @@ mod tests {
     use super::{document_highlights, references};
     use crate::fixture;
 
-    /// Shows every use of what the cursor is at. Those in its file must be what a highlight shows.
+    /// Shows every reference to the name at the cursor. Asserts that those in its file equal the document
+    /// highlights.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

@@ -1,4 +1,4 @@
-//! Giving something another name, wherever it is named.
+//! Rename.
 
 use db::ByteRange;
 use hir::{names::ItemName, workspace::is_local_source};
@@ -14,43 +14,43 @@ use crate::{
     references::{Use, uses},
 };
 
-/// What can be renamed.
+/// A name that can be renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamable {
-    /// Where its name stands.
+    /// The range of the name.
     pub range: ByteRange,
-    /// Its name.
+    /// The current name.
     pub name: String,
 }
 
-/// What a rename changes.
+/// The result of a rename.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rename {
-    /// Every place that names it, in the order of modules and files. Blocks that tell what was moved or removed in the past
-    /// stay as they are.
+    /// The edits of all references, in the order of modules and files. Blocks that record the past, `moved` and
+    /// `removed`, stay unchanged.
     pub edits: Vec<Edit>,
-    /// What the rename cannot reach, in sentences.
+    /// Sentences about the effects that the rename has outside of the configuration.
     pub notes: Vec<String>,
 }
 
-/// Why something cannot have another name, in sentences.
+/// The reason for which a name cannot be changed, in sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
-/// The name at an offset, if it can be replaced.
+/// Returns the name at an offset.
 ///
 /// # Errors
-/// Why it cannot.
+/// If the name cannot be renamed; the error gives the reason.
 pub fn prepare_rename(document: Document<'_>, offset: u32) -> Result<Renamable, Refusal> {
     let target = Target::at(document, offset)?;
     let name = target.tree.root.text().slice(target.range).to_string();
     Ok(Renamable { range: target.tree.in_file(target.range), name })
 }
 
-/// The edits that give what stands at an offset another name.
+/// Renames the name at an offset.
 ///
 /// # Errors
-/// If it cannot have that name, or none other than it has.
+/// If the name cannot be renamed, or cannot be renamed to `new_name`.
 pub fn rename(document: Document<'_>, offset: u32, new_name: &str) -> Result<Rename, Refusal> {
     let target = Target::at(document, offset)?;
     check_identifier(new_name)?;
@@ -67,7 +67,7 @@ pub fn rename(document: Document<'_>, offset: u32, new_name: &str) -> Result<Ren
     }
 }
 
-/// What is to be renamed, which can be.
+/// A name that can be renamed.
 struct Target<'db> {
     tree: Cursor<'db>,
     named: Named,
@@ -115,7 +115,7 @@ fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal(why.into()))
 }
 
-/// Why a name that the configuration does not declare cannot be changed.
+/// The reason for which a name that the configuration does not declare cannot be changed.
 fn no_name_of_ours(token: &SyntaxToken) -> Refusal {
     let kind = token.parent().map(|parent| parent.kind());
     let why = match kind {
@@ -196,7 +196,7 @@ fn rename_item(
     })
 }
 
-/// Whether a block tells what was, not what is.
+/// Returns true if the reference is in a block that records the past, not the current configuration.
 fn is_history(it: &Use) -> bool {
     matches!(it.block_type.as_str(), "moved" | "removed")
 }
@@ -231,7 +231,7 @@ fn place(module: &Module<'_>, declaration: &Declaration) -> String {
     format!("{} line {line}", crate::shown::path_from(root, document.file.path(module.db)))
 }
 
-/// The address under which the state keeps something, if it does.
+/// The address of an item in the state. `None` if the state does not contain such items.
 fn state_address(name: &ItemName) -> Option<String> {
     match name {
         ItemName::Resource(it) if it.mode == addr::ResourceMode::Managed => Some(it.to_string()),
@@ -250,7 +250,7 @@ fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Vec<String
     destroyed.into_iter().chain(elsewhere(module, name)).collect()
 }
 
-/// What names it outside of the configuration.
+/// Notes about uses of the name outside of the configuration.
 fn elsewhere(module: &Module<'_>, name: &ItemName) -> Vec<String> {
     match name {
         ItemName::Variable(name) if module.directory == module.workspace.root(module.db) => {
@@ -295,7 +295,7 @@ fn rename_bound(target: &Target<'_>, new_name: &str) -> Result<Rename, Refusal> 
         ast::Block::cast(scope).filter(|it| iterator_name(it).is_some_and(|it| !it.is_explicit));
     let declares = |it: &&Use| it.reference.role != Role::Declaration;
     let mut edits: Vec<Edit> = match &implicit {
-        // The label names the type of the blocks as well, and stays.
+        // The label also names the type of the generated blocks, so it stays unchanged.
         Some(_) => found
             .iter()
             .filter(declares)
@@ -309,7 +309,7 @@ fn rename_bound(target: &Target<'_>, new_name: &str) -> Result<Rename, Refusal> 
     Ok(Rename { edits, notes: Vec::new() })
 }
 
-/// Everything that may see a binding.
+/// The node in which a binding is visible.
 fn scope(binding: &SyntaxToken) -> Option<SyntaxNode> {
     binding.parent_ancestors().find(|it| {
         matches!(
@@ -323,7 +323,7 @@ fn scope(binding: &SyntaxToken) -> Option<SyntaxNode> {
     })
 }
 
-/// Whether a reference begins with a name somewhere inside, or a binding there has it.
+/// Returns true if a reference or a binding inside of `scope` has the name.
 fn names_root(scope: &SyntaxNode, name: &str) -> bool {
     let mut tokens = scope.descendants_with_tokens().filter_map(syntax::NodeOrToken::into_token);
     tokens.any(|token| {
@@ -336,7 +336,7 @@ fn names_root(scope: &SyntaxNode, name: &str) -> bool {
     })
 }
 
-/// Gives an iterator that has the name of its block a name of its own.
+/// Adds the argument `iterator` to a `dynamic` block whose iterator has the name of its label.
 fn name_iterator(tree: &Cursor<'_>, block: &ast::Block, name: &str) -> Option<Edit> {
     let first = block.body()?.body_items().next()?;
     let start = first.syntax().text_range().start();
@@ -353,7 +353,7 @@ mod tests {
     use super::{prepare_rename, rename};
     use crate::fixture;
 
-    /// Renames what the cursor is at, and shows every file that changes, or why none does.
+    /// Renames the name at the cursor, and shows every changed file or the refusal.
     #[track_caller]
     fn check(text: &str, new_name: &str, expect: Expect) {
         let fixture = fixture::load(text);

@@ -1,5 +1,5 @@
-//! What may stand in a body: the language's own arguments and blocks, those of a provider's schema, the variables of a
-//! called module.
+//! The schema of a body: the arguments and blocks that the language, a provider's schema or the variables of a
+//! called module define.
 
 use std::sync::Arc;
 
@@ -24,12 +24,12 @@ use crate::{
     naming,
 };
 
-/// A part of a provider's schema: the outermost block, or one inside of it.
+/// A block of a provider's schema: the outermost one or a nested one.
 #[derive(Clone)]
 pub(crate) struct SchemaPart {
     pub(crate) source: ProviderSource,
     schema: Arc<Schema>,
-    /// Types of nested blocks from the outside in.
+    /// The types of the nested blocks, from the outside in.
     path: Vec<Str>,
 }
 
@@ -49,39 +49,39 @@ impl SchemaPart {
     }
 }
 
-/// What may stand in one body.
+/// The arguments and blocks that a body accepts.
 #[derive(Clone, Default)]
 pub(crate) struct Scheme {
-    /// What the language knows here.
+    /// The block type of the language, if the body belongs to one.
     pub(crate) language: Option<&'static LanguageBlock>,
-    /// What the provider knows here.
+    /// The schema of the provider for this body.
     pub(crate) schema: Option<SchemaPart>,
-    /// The module that is called, whose variables are arguments.
+    /// The called module, whose variables are arguments.
     pub(crate) called: Option<Directory>,
-    /// Further arguments, as those of a type of provisioner.
+    /// Additional arguments, such as those of a provisioner type.
     pub(crate) further: &'static [Argument],
 }
 
-/// What a name of an argument means.
+/// The definition of an argument.
 pub(crate) enum ArgumentMeaning<'a> {
     Language(&'static Argument),
     Schema(&'a Attribute, &'a ProviderSource),
     Variable(ItemKey),
 }
 
-/// What a type of block means.
+/// The definition of a block type.
 pub(crate) enum BlockMeaning<'a> {
     Language(&'static LanguageBlock),
     Schema(&'a NestedBlock, &'a ProviderSource),
 }
 
 impl Scheme {
-    /// What may stand at the top level of a file.
+    /// The scheme of the top level of a file.
     fn file() -> Scheme {
         Scheme::default()
     }
 
-    /// The meaning of an argument's name.
+    /// The definition of the argument with the given name.
     pub(crate) fn argument(&self, module: Module<'_>, name: &str) -> Option<ArgumentMeaning<'_>> {
         let known = self.language_arguments().find(|it| it.name == name);
         if let Some(argument) = known {
@@ -96,7 +96,7 @@ impl Scheme {
         called.lookup(&ItemName::Variable(name.into())).map(ArgumentMeaning::Variable)
     }
 
-    /// The meaning of a type of block.
+    /// The definition of the block type with the given name.
     pub(crate) fn block(&self, name: &str) -> Option<BlockMeaning<'_>> {
         if let Some(found) = language::block_of(self.language_blocks(), name) {
             return Some(BlockMeaning::Language(found));
@@ -108,13 +108,13 @@ impl Scheme {
         (name == "dynamic").then_some(BlockMeaning::Language(&language::DYNAMIC))
     }
 
-    /// The arguments that the language knows here.
+    /// The arguments that the language defines for this body.
     pub(crate) fn language_arguments(&self) -> impl Iterator<Item = &'static Argument> + use<> {
         let own = self.language.map_or(&[][..], |it| it.arguments);
         own.iter().chain(self.further)
     }
 
-    /// The blocks that the language knows here.
+    /// The blocks that the language defines for this body.
     pub(crate) fn language_blocks(&self) -> &'static [LanguageBlock] {
         match (self.language, &self.schema, self.called) {
             (Some(language), _, _) => language.blocks,
@@ -124,7 +124,7 @@ impl Scheme {
     }
 }
 
-/// The blocks around a node, the outermost first; a block itself counts for what is in its body only.
+/// The blocks around a node, outermost first. A block counts only for nodes inside of its body.
 pub(crate) fn blocks_around(node: &SyntaxNode) -> Vec<ast::Block> {
     let mut blocks: Vec<ast::Block> = Vec::new();
     let mut child = node.clone();
@@ -140,7 +140,7 @@ pub(crate) fn blocks_around(node: &SyntaxNode) -> Vec<ast::Block> {
     blocks
 }
 
-/// What may stand in the body of the last of some blocks, each inside the one before. `None` where nobody knows.
+/// The scheme of the body of the last of `blocks`, each of which contains the next. `None` if the body is unknown.
 pub(crate) fn scheme(module: Module<'_>, blocks: &[ast::Block]) -> Option<Scheme> {
     let Some((first, inner)) = blocks.split_first() else { return Some(Scheme::file()) };
     let kind = first.block_type()?;
@@ -159,7 +159,7 @@ pub(crate) fn scheme(module: Module<'_>, blocks: &[ast::Block]) -> Option<Scheme
 
 fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
     let kind = block.block_type()?;
-    // The dynamic block's own body holds `content`, which holds what the nested block does.
+    // The body of a `dynamic` block contains `content`, which accepts the contents of the generated block.
     if kind == "content" && outer.language.is_some_and(|it| it.name == "dynamic") {
         return Some(Scheme { schema: outer.schema, ..Scheme::default() });
     }
@@ -177,7 +177,7 @@ fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
     Some(Scheme { schema: Some(part.nested(&kind)?), ..Scheme::default() })
 }
 
-/// What the argument takes that a token is somewhere in the value of, where the language knows it.
+/// The form of the value of the argument around a token. `None` if the language does not define the argument.
 pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<Takes> {
     if naming::is_in_type_argument(token) {
         return Some(Takes::Type);
@@ -190,7 +190,7 @@ pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<Takes> {
     }
 }
 
-/// The provider of a resource block, as far as it is written.
+/// The local name of the provider of a resource block, as far as the block is complete.
 fn local_name(block: &ast::Block, type_name: &str) -> String {
     let argument = block.body().and_then(|body| body.attribute("provider"));
     let chosen = argument.and_then(|it| it.value()?.as_static_traversal());
@@ -207,7 +207,7 @@ fn resource_part(module: Module<'_>, block: &ast::Block, mode: ResourceMode) -> 
     schema_of(module, source, mode, &type_name)
 }
 
-/// The schema of a type of resource of a provider.
+/// The schema of a resource type of a provider.
 pub(crate) fn schema_of(
     module: Module<'_>,
     source: ProviderSource,
@@ -220,7 +220,7 @@ pub(crate) fn schema_of(
     }
 }
 
-/// The schema of a resource that is declared.
+/// The schema of a declared resource.
 pub(crate) fn schema_of_resource(
     module: Module<'_>,
     resource: &hir::item::Resource,
@@ -242,13 +242,13 @@ fn called(module: Module<'_>, block: &ast::Block) -> Option<Directory> {
     naming::call_of(&module, &block.label_texts().next()?)
 }
 
-/// The module that a call leads to, if it was read.
+/// The module that a call refers to. `None` if it is not loaded.
 pub(crate) fn called_by(module: Module<'_>, call: ItemKey) -> Option<Directory> {
     let call = item(module.db, call).kind.as_module_call()?;
     called_directory(module.db, module.workspace, module.directory, call)
 }
 
-/// The variables of a module with their names.
+/// The variables of a module with their keys.
 pub(crate) fn variables(module: Module<'_>) -> impl Iterator<Item = (ItemKey, &Variable)> {
     let names = module.names(NameKind::Variable).into_iter();
     names.filter_map(move |(_, key)| Some((key, item(module.db, key).kind.as_variable()?)))

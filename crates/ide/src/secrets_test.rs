@@ -1,8 +1,8 @@
-//! No answer shows a secret that stands in the configuration, wherever it is asked for.
+//! Tests that no answer shows a secret of the configuration, at any offset.
 
 use crate::fixture;
 
-/// Every way in which a value is said to be a secret.
+/// Every way in which the configuration can mark a value as a secret.
 const SECRETS: &str = r#"
 variable "sensitive" {
   type      = object({ a = string })
@@ -76,7 +76,7 @@ fn no_answer_shows_a_secret() {
     let document = fixture.document();
     let length = document.text().len() as u32;
     let check = |text: &str, offset: u32| assert!(!text.contains("hunter2"), "{offset}: {text}");
-    // The text itself has it, in upper case too.
+    // Also finds the secret in upper case, from functions such as `upper`.
     for offset in 0..=length {
         if let Some(hover) = crate::hover(document, offset) {
             check(&hover.markdown.to_lowercase(), offset);
@@ -90,7 +90,7 @@ fn no_answer_shows_a_secret() {
     }
 }
 
-/// What is not decided yet may come to be a secret, and what a secret decides is one.
+/// A value whose marks are not decided yet may become a secret, and a value that a secret selects is a secret.
 #[test]
 fn what_may_come_to_be_a_secret_is_not_shown() {
     let cases = [

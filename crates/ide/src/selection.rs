@@ -1,11 +1,12 @@
-//! What a selection grows to, step by step.
+//! Selection ranges.
 
 use db::ByteRange;
 use syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize};
 
 use crate::Document;
 
-/// What lies around an offset, from the smallest to the whole file; each range is larger than the one before and holds it.
+/// Returns the ranges around an offset, from the smallest one to the whole file. Each range contains the previous
+/// one and is larger.
 pub fn selection_ranges(document: Document<'_>, offset: u32) -> Vec<ByteRange> {
     let whole = ByteRange { start: 0, end: document.length() };
     let Some(tree) = document.cursor(offset) else { return vec![whole] };
@@ -32,7 +33,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// Adds a range if it is larger than what is there.
+    /// Adds a range if it contains the last one and is larger.
     fn add(&mut self, range: TextRange) {
         let is_larger = |last: &TextRange| range.contains_range(*last) && range.len() > last.len();
         if !range.is_empty() && self.ranges.last().is_none_or(is_larger) {
@@ -41,7 +42,7 @@ impl Growing {
     }
 }
 
-/// The word of a text that an offset is in; other tokens are one word.
+/// The word of a string or comment at an offset. Any other token is one word.
 fn word(token: &SyntaxToken, at: TextSize) -> TextRange {
     let range = token.text_range();
     if !token.kind().is_template_literal() && token.kind() != SyntaxKind::COMMENT {
@@ -59,7 +60,8 @@ fn word(token: &SyntaxToken, at: TextSize) -> TextRange {
     TextRange::new(place(start), place(end))
 }
 
-/// What a node adds: what is between its brackets or quotes, the steps of a traversal one by one, and itself.
+/// Adds the ranges of a node: the text between its brackets or quotes, the steps of a traversal one by one, and
+/// the node itself.
 fn around(node: &SyntaxNode, at: TextSize, growing: &mut Growing) {
     match node.kind() {
         SyntaxKind::TRAVERSAL => {
@@ -68,7 +70,7 @@ fn around(node: &SyntaxNode, at: TextSize, growing: &mut Growing) {
                 growing.add(TextRange::new(start, step.text_range().end()));
             }
         }
-        // A step is taken with everything before it.
+        // The range of a step includes everything before it.
         SyntaxKind::ATTR_STEP => return,
         SyntaxKind::BODY => {
             return growing.add(trimmed(node.text_range(), &node.text().to_string()));
@@ -84,7 +86,7 @@ fn around(node: &SyntaxNode, at: TextSize, growing: &mut Growing) {
     growing.add(node.text_range());
 }
 
-/// What is between the first and the last token of a node in brackets or quotes, without the blanks at its ends.
+/// The range between the brackets or quotes of a node; between brackets without the blanks at both ends.
 fn inner(node: &SyntaxNode) -> Option<TextRange> {
     let first = node.first_child_or_token()?;
     let last = node.last_child_or_token()?;
@@ -120,7 +122,7 @@ mod tests {
     use super::selection_ranges;
     use crate::fixture;
 
-    /// Shows what the selection grows to, one step a line; the file itself is left out.
+    /// Shows the ranges, one per line, without the whole file.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(text);

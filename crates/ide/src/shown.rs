@@ -1,31 +1,31 @@
-//! Types, marks and constants as text for people.
+//! Display of types, marks and constants.
 //!
-//! **Invariant:** the value of anything that is or may be sensitive or ephemeral, or has such a part, is never text.
+//! **Invariant:** no text contains a value that is or may be sensitive or ephemeral, or has such a part.
 
 use std::path::Path;
 
 use hir::analysis::{Abstract, Tri, TriMarks, When, value::Inside};
 use values::{Kind, Type, Value};
 
-/// Types with more lines than this are cut.
+/// The maximal number of lines of a type; longer types are cut.
 const MOST_LINES: usize = 40;
 
-/// Types that are shorter than this stand on one line.
+/// The maximal length of a type on one line.
 const LINE: usize = 60;
 
-/// A constant with more characters than this is cut.
+/// The maximal number of characters of a constant; longer constants are cut.
 const MOST_CHARS: usize = 80;
 
-/// A path as seen from a directory. One that has nothing in common with it stays as it is.
+/// The path relative to a directory. A path that has nothing in common with the directory stays unchanged.
 pub fn path_from(directory: &str, path: &str) -> String {
-    // All absolute paths have the first in common.
+    // All absolute paths share the root component, so one common component is not enough.
     match relative_path(directory, path) {
         (in_common, relative) if in_common >= 2 => relative,
         _ => path.to_owned(),
     }
 }
 
-/// A path as seen from a directory, and how many parts the two have in common.
+/// The path relative to a directory, and the number of common components.
 pub(crate) fn relative_path(directory: &str, path: &str) -> (usize, String) {
     let (directory, path) = (Path::new(directory), Path::new(path));
     let (mut up, mut down) = (directory.components().peekable(), path.components().peekable());
@@ -117,7 +117,7 @@ impl TypeText {
         self.out.push(')');
     }
 
-    /// Begins a line, as long as there is room for one.
+    /// Begins a line. Returns false if the maximal number of lines is reached.
     fn line(&mut self, depth: usize) -> bool {
         self.lines += 1;
         if self.lines == MOST_LINES {
@@ -145,7 +145,7 @@ fn has_secrets(marks: &TriMarks) -> bool {
     marks.ephemeral > Tri::No || marks.sensitive > Tri::No
 }
 
-/// Whether a value, or a part of it, is or may be a secret.
+/// Returns true if a value, or a part of it, is or may be a secret.
 pub(crate) fn may_be_secret(value: &Abstract) -> bool {
     has_secrets(&value.deep_marks())
 }
@@ -165,7 +165,7 @@ pub(crate) fn marks(marks: &TriMarks) -> Vec<&'static str> {
     ephemeral.into_iter().chain(sensitive).collect()
 }
 
-/// Marks of a value and of its parts, in words.
+/// The marks of a value and of its parts, in words.
 pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
     let (top, inner) = by_known_values(value);
     let ephemeral = match inner.ephemeral {
@@ -181,8 +181,8 @@ pub(crate) fn all_marks(value: &Abstract) -> Vec<&'static str> {
     marks(&top).into_iter().chain(ephemeral).chain(sensitive).collect()
 }
 
-/// The marks of a value and those inside of it, where what is ephemeral is as it is where everything is known: a whole is not what
-/// it counts as while nobody knows its parts.
+/// The marks of a value and the marks inside of it, with the ephemerality that holds once all values are known.
+/// While parts are unknown, analysis may mark the whole value as ephemeral although only a part is.
 fn by_known_values(value: &Abstract) -> (TriMarks, TriMarks) {
     let (mut top, mut inner) = (value.marks, value.inner_marks());
     let (here, inside) = (value.ephemeral.here(), value.ephemeral.inside());
@@ -199,7 +199,7 @@ fn by_known_values(value: &Abstract) -> (TriMarks, TriMarks) {
     (top, inner)
 }
 
-/// The constant that a value is known to be, in one short line; nothing if any of it may be a secret.
+/// The constant of a value on one short line. `None` if the value is not constant or a part may be a secret.
 pub(crate) fn constant(value: &Abstract) -> Option<String> {
     if may_be_secret(value) {
         return None;
@@ -207,7 +207,7 @@ pub(crate) fn constant(value: &Abstract) -> Option<String> {
     constant_text(&value.constant.as_ref()?.0)
 }
 
-/// A constant in one short line, as it is written in a configuration.
+/// A constant on one short line, in the syntax of the configuration. `None` if a part of it is marked.
 pub(crate) fn constant_text(value: &Value) -> Option<String> {
     if !value.deep_marks().is_empty() {
         return None;
@@ -220,9 +220,9 @@ pub(crate) fn constant_text(value: &Value) -> Option<String> {
     })
 }
 
-/// Writes a value until there is more than is shown.
+/// Writes a value. Stops once the text is longer than the shown part.
 fn write_value(value: &Value, out: &mut String) {
-    // A character has four bytes at most.
+    // A character has at most four bytes.
     if out.len() > MOST_CHARS * 4 {
         return;
     }
@@ -268,15 +268,15 @@ fn quoted(text: &str, out: &mut String) {
     out.push_str(&format!("{short:?}"));
 }
 
-/// Text between the fences of a block of code.
+/// A fenced code block.
 pub(crate) fn fenced(code: &str) -> String {
-    // No run of backquotes inside may end the block.
+    // The fence is longer than any run of backquotes inside, so that none of them closes the block.
     let longest = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}hcl\n{code}\n{fence}")
 }
 
-/// A short text as code within a line.
+/// A short text as inline code.
 pub(crate) fn code(text: &str) -> String {
     match text.contains('`') {
         true => format!("`` {text} ``"),

@@ -1,4 +1,4 @@
-//! Signatures of functions: as text, and while the arguments of a call are typed.
+//! Signature help, and function signatures as text.
 
 use std::collections::BTreeMap;
 
@@ -13,36 +13,36 @@ use values::{
 
 use crate::{Document, Module};
 
-/// The signature of the function that is being called.
+/// The signature of the function call at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureHelp {
     /// The signature as text.
     pub label: String,
-    /// What the function does, in Markdown.
+    /// The documentation of the function, in Markdown.
     pub documentation: String,
-    /// The parameters, each with its range of bytes of `label`.
+    /// The parameters, each with its byte range in `label`.
     pub parameters: Vec<ParameterHelp>,
-    /// Which of them the cursor is at. `None` where the function takes no such argument.
+    /// The index of the parameter at the cursor. `None` if the function takes no such argument.
     pub active: Option<usize>,
 }
 
-/// One parameter of a signature.
+/// A parameter of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterHelp {
-    /// Its part of the label.
+    /// The byte range of the parameter in the label of the signature.
     pub label: ByteRange,
 }
 
-/// A function that can be called by a name.
+/// A function that a module can call.
 pub(crate) enum Callee<'db> {
-    /// Of the language.
+    /// A function of the language.
     Library(&'static Function),
-    /// Of a provider, with the name as it is called by.
+    /// A function of a provider, with its qualified name.
     Provider(Str, &'db FunctionSignature),
 }
 
 impl<'db> Callee<'db> {
-    /// The function of a name in a module.
+    /// The function with the given name. `None` if the module has no such function.
     pub(crate) fn of(module: Module<'db>, name: &str) -> Option<Callee<'db>> {
         let Some(parts) = provider_function::parse(name) else {
             return values::functions::lookup(name).map(Callee::Library);
@@ -64,7 +64,7 @@ impl<'db> Callee<'db> {
         found
     }
 
-    /// The name as it is called by.
+    /// The name by which the module calls the function.
     pub(crate) fn name(&self) -> &str {
         match self {
             Callee::Library(function) => function.name,
@@ -72,7 +72,7 @@ impl<'db> Callee<'db> {
         }
     }
 
-    /// What it does, in Markdown.
+    /// The documentation of the function, in Markdown.
     pub(crate) fn doc(&self) -> &str {
         match self {
             Callee::Library(function) => function.doc,
@@ -83,7 +83,7 @@ impl<'db> Callee<'db> {
         }
     }
 
-    /// What it gives, where that is always the same type.
+    /// The result type. `None` if it depends on the arguments.
     pub(crate) fn result(&self) -> Option<Type> {
         match self {
             Callee::Library(function) => function.result(),
@@ -91,7 +91,7 @@ impl<'db> Callee<'db> {
         }
     }
 
-    /// What the argument at a position must be.
+    /// The type of the argument at a position. `None` if the function takes no such argument.
     pub(crate) fn parameter(&self, position: usize) -> Option<Type> {
         match self {
             Callee::Library(function) => Some(function.parameter(position)?.shape.ty()),
@@ -101,7 +101,7 @@ impl<'db> Callee<'db> {
         }
     }
 
-    /// Whether the last parameter takes any number of arguments.
+    /// Returns true if the last parameter takes any number of arguments.
     pub(crate) fn is_variadic(&self) -> bool {
         match self {
             Callee::Library(function) => function.variadic.is_some(),
@@ -109,7 +109,7 @@ impl<'db> Callee<'db> {
         }
     }
 
-    /// Whether it can be given anything.
+    /// Returns true if the function takes at least one argument.
     pub(crate) fn has_parameters(&self) -> bool {
         self.parameter(0).is_some()
     }
@@ -159,7 +159,7 @@ fn parameter_text(parameter: &Parameter) -> String {
     }
 }
 
-/// The functions of a provider that the module requires by a name.
+/// The functions of a provider that the module requires under a local name.
 fn functions_of<'db>(
     module: Module<'db>,
     provider: &str,
@@ -170,7 +170,7 @@ fn functions_of<'db>(
     Some(&input.schemas(module.db).0.functions)
 }
 
-/// The signature of the innermost call whose arguments are around an offset.
+/// Returns the signature of the innermost call whose argument list contains an offset.
 pub fn signature_help(document: Document<'_>, offset: u32) -> Option<SignatureHelp> {
     let cursor = document.cursor(offset)?;
     let token = cursor.significant_before(cursor.offset)?;
@@ -192,7 +192,7 @@ pub fn signature_help(document: Document<'_>, offset: u32) -> Option<SignatureHe
     Some(SignatureHelp { label, documentation: callee.doc().to_owned(), parameters, active })
 }
 
-/// How many arguments are finished before the offset.
+/// The number of complete arguments before the offset.
 fn commas_before(list: &SyntaxNode, offset: syntax::TextSize) -> usize {
     let tokens = list.children_with_tokens().filter_map(|it| it.into_token());
     tokens.filter(|it| it.kind() == SyntaxKind::COMMA && it.text_range().end() <= offset).count()

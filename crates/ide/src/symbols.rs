@@ -1,4 +1,4 @@
-//! The outline of a file, and the search for declarations by name.
+//! Symbols: the outline of a file, and the search for declarations by name.
 
 mod document;
 mod workspace;

@@ -1,15 +1,15 @@
-//! Going through the trees of a file and of a module.
+//! Iteration over the syntax trees of a file and the modules of a configuration.
 
 use crate::{Cursor, Document, Module};
 
 impl<'db> Document<'db> {
-    /// The trees of the file's blocks in order, each as the place where it begins.
+    /// The syntax trees of the file's blocks in order, each as a cursor at its start.
     pub(crate) fn trees(&self) -> impl Iterator<Item = Cursor<'db>> + use<'db> {
         let document = *self;
         self.blocks().map(move |(block, start)| document.cursor_in(block, start, start))
     }
 
-    /// The length of the file's text.
+    /// The length of the file's text, in bytes.
     pub(crate) fn length(&self) -> u32 {
         self.file.blocks(self.db).iter().map(|block| block.text(self.db).len() as u32).sum()
     }
@@ -22,7 +22,7 @@ impl<'db> Module<'db> {
         self.directory.files(self.db).iter().map(move |&file| module.document(file))
     }
 
-    /// Whether the module came from somewhere else, with everything below its directory: what is changed there is lost.
+    /// Returns true if the module is in an installed package. Edits there are lost at the next installation.
     pub(crate) fn is_installed(&self) -> bool {
         let path = self.directory.path(self.db);
         let is_below = |package: &str| {
@@ -38,7 +38,7 @@ impl<'db> Module<'db> {
                 .any(|package| is_below(&package.dir))
     }
 
-    /// Every module of the configuration that was read, by path.
+    /// Every loaded module of the configuration, by path.
     pub(crate) fn all(&self) -> impl Iterator<Item = Module<'db>> + use<'db> {
         let module = *self;
         let directories = self.workspace.directories(self.db).values();
@@ -60,7 +60,7 @@ mod tests {
         "\u{feff}locals {\r\n  a = local.a\r\n  a = 2\r\n}\r\ndata \"a\" {}\r\nephemeral \"test_secret\" \"s\" { lifecycle { ignore_changes = [a.b, \"c\"] } }",
     ];
 
-    /// Asks everything at every offset, also at those that lie inside of characters and beyond the end.
+    /// Makes every request at every offset, including offsets inside of characters and beyond the end.
     #[test]
     fn every_question_has_an_answer_anywhere() {
         for text in BROKEN {

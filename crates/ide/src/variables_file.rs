@@ -1,7 +1,7 @@
-//! Variables files (`.tfvars`, `.tfvars.json`): what an editor asks about one.
+//! Language features for variables files (`.tfvars`, `.tfvars.json`).
 //!
-//! **Invariant:** such a file is no part of a module nor of the database: its values are those of one run. A question brings
-//! the text, and the module whose variables it gives values to.
+//! **Invariant:** such a file is not part of a module or of the database, because its values belong to one run. A
+//! request brings the text and the module that declares the variables.
 //! **Invariant:** no answer quotes a value.
 
 use db::{ByteRange, Diagnostic};
@@ -14,24 +14,24 @@ use values::Str;
 
 use crate::{Completions, Hover, Module, completion::in_variables_file, hover, naming};
 
-/// A variables file as an editor has it.
+/// A variables file that is open in an editor.
 #[derive(Clone, Copy)]
 pub struct VariablesFile<'a> {
-    /// The module that declares the variables, where there is one.
+    /// The module that declares the variables, if there is one.
     pub module: Option<Module<'a>>,
-    /// The path as shown.
+    /// The path as shown to the user.
     pub path: &'a str,
     /// The text.
     pub text: &'a str,
 }
 
 impl VariablesFile<'_> {
-    /// Whether it is of the JSON syntax: then nothing is proposed in it, and its layout is that of whoever wrote it.
+    /// Returns true if the file uses the JSON syntax. Such a file has neither completion nor formatting.
     pub fn is_json(&self) -> bool {
         variables_file::is_json(self.path, self.text)
     }
 
-    /// What is wrong with it, in the order of the text.
+    /// The diagnostics of the file, in the order of the text.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut file = variables_file::read(self.path, self.text.as_bytes());
         let mut problems = std::mem::take(&mut file.problems);
@@ -51,7 +51,7 @@ impl VariablesFile<'_> {
         variables_file::unsuitable(item(module.db, key).kind.as_variable()?, given)
     }
 
-    /// Explains the variable whose name stands at an offset.
+    /// The hover text of the variable name at an offset.
     pub fn hover(&self, offset: u32) -> Option<Hover> {
         let module = self.module?;
         let (name, range) = self.name_at(offset)?;
@@ -60,7 +60,7 @@ impl VariablesFile<'_> {
         Some(Hover { range, markdown })
     }
 
-    /// Proposes variables that have no value yet.
+    /// Proposes variables that the file does not set yet.
     pub fn completions(&self, offset: u32) -> Completions {
         let Some(module) = self.module.filter(|_| !self.is_json()) else {
             return Completions::default();
@@ -68,7 +68,7 @@ impl VariablesFile<'_> {
         in_variables_file(module, self.text, self.place(offset))
     }
 
-    /// The start of the character that an offset lies in, or the end.
+    /// The start of the character at an offset, or the end of the text.
     fn place(&self, offset: u32) -> usize {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         db::input::floor_char_boundary(self.text, offset.min(self.text.len()))
@@ -122,7 +122,7 @@ variable "pin" {
 }
 "#;
 
-    /// Shows what is wrong with a file, and what is explained and proposed at its cursor.
+    /// Shows the diagnostics of a file, and the hover text and proposals at its cursor.
     #[track_caller]
     fn check(text: &str, expect: Expect) {
         let fixture = fixture::load(MODULE);

@@ -1,6 +1,7 @@
-//! Files beside those that modules are made of: variables files, which are open in the editor, and files that cannot be taken.
+//! Files that are not part of a module: open variables files, and files that the database rejects.
 //!
-//! **Invariant:** a variables file is what the editor says. On the disk none is read: it may hold secrets.
+//! **Invariant:** a variables file comes from the editor only. The server never reads one from the disk, because
+//! it may hold secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +13,10 @@ use crate::{
     snapshot::Snapshot,
 };
 
-/// Why files cannot be taken, by path.
+/// The diagnostics of the rejected files, by path.
 pub(crate) type Unfit = BTreeMap<String, Vec<db::Diagnostic>>;
 
-/// A variables file that is open, with its lines.
+/// An open variables file with its lines. `None` if the path is not one.
 pub(crate) fn variables_file<'s>(
     snapshot: &'s Snapshot,
     path: &'s str,
@@ -25,7 +26,7 @@ pub(crate) fn variables_file<'s>(
     Some((VariablesFile { module: module_around(snapshot, path), path, text }, lines))
 }
 
-/// The module in the directory of a file, as a root module where it is one.
+/// The module in the directory of a file, preferably from the configuration whose root module it is.
 fn module_around<'s>(snapshot: &'s Snapshot, path: &str) -> Option<Module<'s>> {
     let db = &snapshot.db;
     let (parent, _) = path.rsplit_once('/')?;
@@ -37,13 +38,13 @@ fn module_around<'s>(snapshot: &'s Snapshot, path: &str) -> Option<Module<'s>> {
     modules.max_by_key(is_root)
 }
 
-/// The paths of all that something can be wrong with, or could until somebody mended it.
+/// The paths of all files outside of modules that may have diagnostics.
 pub(crate) fn paths(snapshot: &Snapshot) -> BTreeSet<String> {
     let open = snapshot.documents.iter().filter(|(_, document)| document.text.is_some());
     snapshot.unfit.keys().chain(open.map(|(path, _)| path)).cloned().collect()
 }
 
-/// What is wrong with a file.
+/// The diagnostics of a file outside of modules.
 pub(crate) fn problems(snapshot: &Snapshot, path: &str) -> Vec<Diagnostic> {
     if let Some(unfit) = snapshot.unfit.get(path) {
         return Converter::new(snapshot).diagnostics(unfit);

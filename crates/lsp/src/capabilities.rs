@@ -1,34 +1,34 @@
-//! What the client can do, and what this server does.
+//! Capabilities of the client and of the server.
 
 use serde_json::Value;
 use tower_lsp_server::ls_types::*;
 
 use crate::{convert::tokens, position::Encoding};
 
-/// What the client can do, as far as it makes a difference here.
+/// The capabilities of the client that the server uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// It asks for diagnostics, so they are not pushed.
+    /// True if the client pulls diagnostics, so that the server does not push them.
     pub(crate) pulls_diagnostics: bool,
-    /// It can be told to ask for diagnostics again.
+    /// True if the server may ask the client to pull diagnostics again.
     pub(crate) refreshes_diagnostics: bool,
     pub(crate) refreshes_inlay_hints: bool,
     pub(crate) refreshes_code_lenses: bool,
     pub(crate) refreshes_semantic_tokens: bool,
-    /// It watches the files that the server names.
+    /// True if the client watches the files that the server registers.
     pub(crate) watches_files: bool,
-    /// It answers what a person has set.
+    /// True if the client answers requests for the user's settings.
     pub(crate) tells_settings: bool,
     pub(crate) has_related_information: bool,
     pub(crate) takes_snippets: bool,
-    /// It shows where a definition begins and ends.
+    /// True if the client accepts definitions as links with the whole range of the declaration.
     pub(crate) links_definitions: bool,
     pub(crate) nests_symbols: bool,
-    /// It has a status line for `mayfly/status`.
+    /// True if the client shows `mayfly/status` in a status line.
     pub(crate) shows_status: bool,
-    /// It shows references where a code lens says so.
+    /// The client's command that shows references for a code lens.
     pub(crate) show_references: Option<String>,
-    /// Edits of several files that may carry versions.
+    /// True if workspace edits may carry document versions.
     pub(crate) versioned_edits: bool,
 }
 
@@ -78,15 +78,15 @@ impl Client {
     }
 }
 
-/// The command that shows references, where the client names one.
+/// The client's command that shows references, if it names one.
 fn show_references(experimental: Option<&Value>) -> Option<String> {
     Some(experimental?.get("showReferencesCommandId")?.as_str()?.to_owned())
 }
 
-/// Begins the next part of a path, and is a division elsewhere.
+/// The trigger character that begins the next part of a path; elsewhere it is the division operator.
 pub(crate) const SLASH: &str = "/";
 
-/// What this server does.
+/// The capabilities of the server.
 pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(encoding.kind()),
@@ -130,7 +130,7 @@ pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities 
             resolve_provider: Some(false),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         }),
-        // Without a command to show references a line that counts them could not be clicked.
+        // A lens needs the client's command that shows references; without it a click would do nothing.
         code_lens_provider: client
             .show_references
             .is_some()
@@ -168,7 +168,7 @@ pub(crate) fn server(encoding: Encoding, client: &Client) -> ServerCapabilities 
     }
 }
 
-/// The files whose changes on the disk count.
+/// The registration of the files whose changes on the disk the client reports.
 pub(crate) fn watched() -> Vec<Registration> {
     let watch = |pattern: &str| FileSystemWatcher {
         glob_pattern: GlobPattern::String(pattern.to_owned()),

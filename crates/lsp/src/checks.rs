@@ -1,4 +1,4 @@
-//! Diagnostics while somebody types.
+//! Diagnostics while the user types.
 //!
 //! ```text
 //!  edit ─► blocks that it can have reached ─► checked at once, for the files that are open and edited
@@ -7,11 +7,11 @@
 //!                                   every module of the configurations, the edited one first
 //! ```
 //!
-//! What is checked at once is a guess that is right as far as the names that blocks mention tell; what is checked after it
-//! is exact, and mends the guess where it was wrong. Both are cancelled by the next edit, and what they have computed by
-//! then is not lost.
+//! The immediate check is an approximation: it finds the affected blocks from the names that blocks mention. The
+//! check of all modules afterwards is exact and corrects it. The next edit cancels both, but their memoized
+//! results are kept.
 //!
-//! **Invariant:** what is shown for a file is replaced by something newer only.
+//! **Invariant:** only newer diagnostics replace the published diagnostics of a file.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ use crate::{
     snapshot::{Outcome, Snapshot, Target, uncancelled},
 };
 
-/// What is to be checked of an open file.
+/// The pending part of an open file's check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pending {
     Nothing,
@@ -47,78 +47,79 @@ enum Pending {
     Everything,
 }
 
-/// What is known of an open file.
+/// The state of an open file.
 struct OpenFile {
     file: File,
     pending: Pending,
-    /// The generation that a worker checks now.
+    /// The generation that a worker is checking.
     running: Option<u64>,
-    /// The blocks that something was wrong with, the last time: they are looked at each time.
+    /// The blocks that had diagnostics at the last check. Every check includes them.
     suspects: FxHashSet<Block>,
 }
 
-/// Which files are to be checked, and what was said of them.
+/// The files that are due for a check, and the published diagnostics.
 #[derive(Default)]
 pub(crate) struct Checks {
     open: BTreeMap<String, OpenFile>,
-    /// A hash of what was last published for each file that has something published; none if it is to be said again.
+    /// A hash of the last published diagnostics of each file. `None` if they must be published again.
     published: BTreeMap<String, Option<u64>>,
-    /// How often something has changed.
+    /// The generation: the number of changes so far.
     pub(crate) generation: u64,
-    /// Modules that were edited since they were last checked as a whole.
+    /// The modules that were edited since the last complete check.
     edited: Vec<Directory>,
     are_modules_due: bool,
     are_modules_running: bool,
-    /// The generation that files beside the modules were looked at in.
+    /// The generation of the last check of the files outside of modules.
     beside: Option<u64>,
 }
 
-/// A check that a worker does.
+/// A check for a worker.
 pub(crate) enum Check {
-    /// Some blocks of a file that is edited.
+    /// A check of the given blocks of an open file, or of all blocks if `blocks` is `None`.
     Blocks { path: String, target: Target, blocks: Option<FxHashSet<Block>> },
-    /// Every module; configurations that are new are inferred in order first.
+    /// A check of every module. Before it, new configurations are inferred in dependency order.
     Modules { modules: Vec<(Workspace, Directory)>, new: Vec<Workspace> },
-    /// Files beside the modules.
+    /// A check of the files outside of modules.
     Beside,
 }
 
-/// What a check found.
+/// The result of a check.
 pub(crate) struct Checked {
     pub(crate) generation: u64,
     pub(crate) found: Found,
 }
 
-/// What was found, or that the check was cancelled.
+/// The findings of a check.
 pub(crate) enum Found {
     Blocks {
         path: String,
         found: Option<(Vec<Diagnostic>, Vec<Block>)>,
     },
-    /// Files by path: those of one module, or those beside them.
+    /// Findings by path: the files of one module, or the files outside of modules.
     Files(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
-    /// All modules were checked; or not, because an edit came in between.
+    /// The check of all modules has ended; `is_done` is false if an edit cancelled it.
     Modules {
         is_done: bool,
     },
 }
 
 impl Checks {
-    /// After a bug all is to be checked again; what was said before is remembered, for it may have to be taken back.
+    /// Resets the state after a panic, so that everything is checked again. Keeps the published diagnostics,
+    /// because they may have to be removed.
     pub(crate) fn begin_again(&mut self) {
         let before = std::mem::take(self);
         self.published = before.published;
-        // What is being checked now is not to be mistaken for something new.
+        // Keeps counting, so that a result of a running check does not look current.
         self.generation = before.generation;
         self.changed(None);
     }
 
-    /// A file is open from now on, if it was not yet.
+    /// Registers an open file, if it is not registered yet.
     pub(crate) fn open(&mut self, path: &str, file: File) {
         if self.open.get(path).is_some_and(|open| open.file == file) {
             return;
         }
-        // Not every editor keeps what was said of a file that it had closed.
+        // Some editors discard the diagnostics of a file when it is closed, so they are published again.
         if let Some(published) = self.published.get_mut(path) {
             *published = None;
         }
@@ -132,14 +133,14 @@ impl Checks {
         self.changed(None);
     }
 
-    /// A file is closed.
+    /// Unregisters a closed file.
     pub(crate) fn close(&mut self, path: &str) {
         if self.open.remove(path).is_some() {
             self.changed(None);
         }
     }
 
-    /// Something changed: a module, or who knows what.
+    /// Records a change of a module, or of unknown extent if `directory` is `None`.
     pub(crate) fn changed(&mut self, directory: Option<Directory>) {
         self.generation += 1;
         self.are_modules_due = true;
@@ -149,23 +150,23 @@ impl Checks {
         }
     }
 
-    /// The text of a file beside the modules changed.
+    /// Records a change of a file outside of modules.
     pub(crate) fn beside_changed(&mut self) {
         self.generation += 1;
     }
 
-    /// Whether files beside the modules are to be looked at: something has changed. From now on they count as looked at.
+    /// Returns true if the files outside of modules have to be checked again, and marks them as checked.
     pub(crate) fn begin_beside(&mut self) -> bool {
         self.beside.replace(self.generation) != Some(self.generation)
     }
 
-    /// Everything may be different.
+    /// Records a change that may affect every block.
     pub(crate) fn everything_changed(&mut self) {
         self.open.values_mut().for_each(|it| it.pending = Pending::Everything);
         self.changed(None);
     }
 
-    /// A text changed, and can have reached some blocks of its module, or all.
+    /// Records an edit that can affect the blocks in `reached`, or all blocks if that is `None`.
     pub(crate) fn edited(
         &mut self,
         edit: &Edit,
@@ -184,7 +185,7 @@ impl Checks {
                 Pending::Blocks(blocks) => blocks.extend(here),
                 Pending::Nothing => {
                     let here: FxHashSet<Block> = here.collect();
-                    // A block that is gone may have been the one that something was wrong with.
+                    // An edit may remove the block that had a diagnostic.
                     if !here.is_empty() || edit.blocks.is_empty() {
                         open.pending = Pending::Blocks(here);
                     }
@@ -193,8 +194,8 @@ impl Checks {
         }
     }
 
-    /// What is to be checked at once, by path; for each the blocks, or all. From now on it counts as being checked.
-    /// Files that `is_held` stay due.
+    /// Returns the files to check now with their blocks, or `None` for all blocks, and marks them as being
+    /// checked. Files for which `is_held` is true stay pending.
     pub(crate) fn begin(
         &mut self,
         is_held: impl Fn(&str) -> bool,
@@ -216,13 +217,14 @@ impl Checks {
         .collect()
     }
 
-    /// Whether nothing is left to check but all modules.
+    /// Returns true if only the check of all modules is pending.
     pub(crate) fn are_modules_next(&self) -> bool {
         let is_quiet = self.open.values().all(|open| open.pending == Pending::Nothing);
         self.are_modules_due && !self.are_modules_running && is_quiet
     }
 
-    /// Whether all modules are to be checked now: nothing more urgent is left. Those that were edited since come back.
+    /// Begins the check of all modules if nothing else is pending. Returns the modules that were edited since the
+    /// last complete one.
     pub(crate) fn begin_modules(&mut self) -> Option<Vec<Directory>> {
         if !self.are_modules_next() {
             return None;
@@ -232,7 +234,8 @@ impl Checks {
         Some(self.edited.clone())
     }
 
-    /// Takes over what was found. What is to be published: the diagnostics of files that have others now.
+    /// Records the result of a check. Returns the diagnostics to publish, for the files whose diagnostics differ
+    /// from the published ones.
     pub(crate) fn finish(&mut self, checked: Checked) -> Vec<(String, Vec<Diagnostic>)> {
         let is_current = checked.generation == self.generation;
         match checked.found {
@@ -240,7 +243,7 @@ impl Checks {
                 let Some(open) = self.open.get_mut(&path).filter(|_| is_current) else {
                     return Vec::new();
                 };
-                // What failed without an edit failed by a bug, and would again.
+                // A failure without an edit is a bug and would only repeat, so the check is not repeated.
                 open.pending = Pending::Nothing;
                 open.running = None;
                 let Some((diagnostics, suspects)) = found else { return Vec::new() };
@@ -269,7 +272,7 @@ impl Checks {
         }
     }
 
-    /// What is to be published of a file, unless it is what was published last.
+    /// Returns the diagnostics of a file to publish. `None` if they equal the published ones.
     fn publish(
         &mut self,
         path: String,
@@ -278,7 +281,7 @@ impl Checks {
         let hash = Some(hash(&diagnostics));
         match self.published.get(&path) {
             Some(known) if *known == hash => return None,
-            // A file of which nothing was ever said has nothing wrong, unless somebody looks at it.
+            // A file without published diagnostics needs an empty list only if it is open.
             None if diagnostics.is_empty() && !self.open.contains_key(&path) => return None,
             _ => {}
         }
@@ -286,7 +289,7 @@ impl Checks {
         Some((path, diagnostics))
     }
 
-    /// Files that something was published of and that are not part of any module any more.
+    /// Removes the files that are no longer part of a module, and returns them. Their diagnostics must be cleared.
     pub(crate) fn forget(&mut self, is_there: impl Fn(&str) -> bool) -> Vec<String> {
         let gone: Vec<String> =
             self.published.keys().filter(|path| !is_there(path)).cloned().collect();
@@ -301,7 +304,7 @@ fn hash(diagnostics: &[Diagnostic]) -> u64 {
     hasher.finish()
 }
 
-/// Does a check. `tell` takes what is found, as it is found.
+/// Runs a check. `tell` receives each finding as soon as it is available.
 pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl Fn(Checked)) {
     let tell = |found| tell(Checked { generation, found });
     match check {
@@ -337,7 +340,8 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl 
     }
 }
 
-/// Tells what is wrong with each module; whether it came to the end. A bug in one keeps nothing from the others.
+/// Checks each module and passes its diagnostics to `tell`. Returns false if an edit cancelled the check. A panic
+/// in one module does not affect the others.
 fn of_modules(
     snapshot: &Snapshot,
     modules: &[(Workspace, Directory)],
@@ -388,7 +392,7 @@ fn of_module(
     files.collect()
 }
 
-/// The answer to a client that asks for the diagnostics of a file.
+/// The answer to a request for the diagnostics of a file.
 pub(crate) fn report(
     snapshot: &Snapshot,
     target: Target,
@@ -398,7 +402,7 @@ pub(crate) fn report(
     full_report(items, previous)
 }
 
-/// The same for a file that is no part of a module.
+/// The answer to a request for the diagnostics of a file outside of modules.
 pub(crate) fn report_beside(
     snapshot: &Snapshot,
     path: &str,
@@ -426,12 +430,13 @@ fn full_report(items: Vec<Diagnostic>, previous: Option<&str>) -> DocumentDiagno
     })
 }
 
-/// The answer for what is no file.
+/// The answer for an address that is not a file.
 pub(crate) fn empty_report() -> DocumentDiagnosticReport {
     DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport::default())
 }
 
-/// The answer to a client that asks for all diagnostics: those of each file that has some, or had some.
+/// The answer to a request for all diagnostics: every file that has diagnostics or had some in the client's
+/// previous result.
 pub(crate) fn workspace_report(
     snapshot: &Snapshot,
     previous: &[PreviousResultId],
@@ -460,13 +465,13 @@ pub(crate) fn workspace_report(
             items.push(file_report(uri, version, known, diagnostics));
         }
     }
-    // What is not part of any module any more has nothing wrong.
+    // Clears the diagnostics of files that are no longer part of a module.
     let gone = known.into_keys().filter_map(|uri| uri.parse().ok());
     items.extend(gone.map(|uri| file_report(uri, None, None, Vec::new())));
     WorkspaceDiagnosticReport { items }
 }
 
-/// The diagnostics of a file, unless they are those that the client knows.
+/// The diagnostics of a file; "unchanged" if the client already has them.
 fn file_report(
     uri: Uri,
     version: Option<i64>,

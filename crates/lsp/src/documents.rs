@@ -1,24 +1,25 @@
-//! The documents that the client has open, and where they are.
+//! The open documents of the client.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use db::system::normalize;
 use tower_lsp_server::ls_types::Uri;
 
-/// The open documents by their paths.
+/// The open documents by path.
 pub(crate) type Documents = BTreeMap<String, Document>;
 
-/// A document as the client knows it. Without `Debug`: the text may be that of a variables file, with secrets in it.
+/// An open document. Does not implement `Debug`, because the text of a variables file may contain secrets.
 #[derive(Clone)]
 pub(crate) struct Document {
     pub(crate) version: i32,
-    /// There are many ways to write one address, and a client may know its own only.
+    /// The URI in the client's own spelling; one file has many spellings, and the client may recognize only its
+    /// own.
     pub(crate) uri: Uri,
-    /// The text, where it is not in the database because the file is no part of a module.
+    /// The text of a file that is not part of a module. `None` if the text is in the database.
     pub(crate) text: Option<Arc<str>>,
 }
 
-/// The path of a document, absolute and without `.` and `..`; `None` for what is no file.
+/// The absolute and normalized path of a document. `None` if the URI is not a file.
 pub(crate) fn path_of(uri: &Uri) -> Option<String> {
     if uri.scheme().as_str() != "file" {
         return None;
@@ -28,17 +29,17 @@ pub(crate) fn path_of(uri: &Uri) -> Option<String> {
     path.is_absolute().then(|| path.to_str().map(str::to_owned)).flatten()
 }
 
-/// The address of a file.
+/// The URI of a file.
 pub(crate) fn uri_of(path: &str) -> Option<Uri> {
     Uri::from_file_path(path)
 }
 
-/// Whether a file is part of a module.
+/// Returns true if a file is a configuration file.
 pub(crate) fn is_configuration(path: &str) -> bool {
     [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|it| path.ends_with(it))
 }
 
-/// Whether a file gives values to variables.
+/// Returns true if a file is a variables file.
 pub(crate) fn is_variables_file(path: &str) -> bool {
     path.ends_with(".tfvars") || path.ends_with(".tfvars.json")
 }

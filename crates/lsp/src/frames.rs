@@ -1,36 +1,38 @@
-//! The frames of the base protocol: a header, an empty line, a content of the length that the header names.
+//! The frames of the base protocol: a header, an empty line, and a content of the length that the header gives.
 //!
-//! **Invariant:** the bytes may arrive in pieces of any size; the frames are the same.
+//! **Invariant:** the frames do not depend on how the bytes are split on arrival.
 //! **Invariant:** memory grows with the bytes that have arrived, never with a number that the client wrote.
 
-/// The longest content. The text of an open file is in one, and a longer file is read from no disk either.
+/// The maximal length of a content. One content holds the text of an open file, and the loader refuses longer
+/// files too.
 const LONGEST_CONTENT: usize = 256 << 20;
 
-/// The longest header. The protocol has two fields of some twenty bytes each.
+/// The maximal length of a header. The two fields of the protocol take about twenty bytes each.
 const LONGEST_HEADER: usize = 16 << 10;
 
-/// A step of reading.
+/// The result of a step of reading.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Content(Vec<u8>),
-    /// A frame whose content is in an encoding other than UTF-8. The frame after it can be read.
+    /// A frame whose content has another encoding than UTF-8. The next frame can be read.
     Unreadable,
-    /// The header does not tell where the next frame begins, so nothing after it can be read. The reason is a fragment.
+    /// The header does not determine where the next frame begins, so nothing after it can be read. The reason is a
+    /// sentence fragment.
     Lost(&'static str),
 }
 
-/// Cuts bytes into frames.
+/// Splits a stream of bytes into frames.
 #[derive(Default)]
 pub(crate) struct Frames {
     bytes: Vec<u8>,
-    /// Where the unread bytes begin.
+    /// The start of the unread bytes.
     start: usize,
-    /// Up to where the unread bytes hold no end of a header.
+    /// The end of the unread bytes that are known to contain no end of a header.
     searched: usize,
     header: Option<Header>,
 }
 
-/// The fields of a header that count.
+/// The relevant fields of a header.
 #[derive(Clone, Copy)]
 struct Header {
     length: usize,
@@ -38,16 +40,16 @@ struct Header {
 }
 
 impl Frames {
-    /// Takes bytes that have arrived.
+    /// Appends bytes that have arrived.
     pub(crate) fn push(&mut self, arrived: &[u8]) {
-        // Moving the rest once for each arrival keeps the cost linear, however many frames arrive together.
+        // Moves the rest once per arrival, so that the cost is linear even if many frames arrive together.
         self.bytes.drain(..self.start);
         self.searched = self.searched.saturating_sub(self.start);
         self.start = 0;
         self.bytes.extend_from_slice(arrived);
     }
 
-    /// The next frame; `None` if more bytes are needed.
+    /// The next frame. `None` if more bytes are needed.
     pub(crate) fn next(&mut self) -> Option<Frame> {
         let header = match self.header {
             Some(header) => header,
@@ -77,14 +79,14 @@ impl Frames {
         Some(header)
     }
 
-    /// Skips line ends that some clients write behind a content.
+    /// Skips line ends that some clients write after a content.
     fn skip_empty_lines(&mut self) {
         let is_break = |byte: &&u8| matches!(byte, b'\r' | b'\n');
         self.start += self.bytes[self.start..].iter().take_while(is_break).count();
         self.searched = self.searched.max(self.start);
     }
 
-    /// Where the content begins: behind the first empty line.
+    /// The start of the content: after the first empty line. `None` if the header is incomplete.
     fn end_of_header(&mut self) -> Option<usize> {
         for at in memchr::memchr_iter(b'\n', &self.bytes[self.searched..]) {
             let at = self.searched + at;
@@ -99,7 +101,7 @@ impl Frames {
     }
 }
 
-/// Reads the fields of a header. Fields other than the two that the protocol knows say nothing to us.
+/// Reads the fields of a header. Ignores fields that the protocol does not define.
 fn parse_header(bytes: &[u8]) -> Result<Header, &'static str> {
     let text = std::str::from_utf8(bytes).map_err(|_| "a header is not text")?;
     let (mut length, mut is_utf8) = (None, true);
@@ -122,7 +124,7 @@ fn parse_header(bytes: &[u8]) -> Result<Header, &'static str> {
 }
 
 fn length_of(value: &str) -> Result<usize, &'static str> {
-    // `parse` takes a sign, too.
+    // `parse` would also accept a sign.
     if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("the value of Content-Length is not a number of bytes");
     }
@@ -130,7 +132,7 @@ fn length_of(value: &str) -> Result<usize, &'static str> {
     length.ok_or("the value of Content-Length is larger than any message may be")
 }
 
-/// Returns true if a media type has no charset or the protocol's only one, which old clients write `utf8`.
+/// Returns true if a media type names no charset or UTF-8. Old clients write it as `utf8`.
 fn names_utf8(media_type: &str) -> bool {
     let charset = media_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;

@@ -1,4 +1,4 @@
-//! What the client calls. Each handler puts a message into the queue before it waits for anything.
+//! The handlers of requests and notifications. Each handler queues its message before its first await.
 
 use std::sync::{
     Arc,
@@ -20,16 +20,16 @@ use crate::{
     snapshot::{Interest, Needs, Question, Snapshot, Target},
 };
 
-/// How often a question is asked again after edits, where the answer matters more than the moment.
+/// The number of retries after edits, for requests whose answers do not depend on a position in the old text.
 const PERSISTENT: u8 = 20;
 
-/// The client's side of the queue.
+/// The client-facing end of the message queue.
 pub(crate) struct Front {
     messages: Sender<Message>,
     shut_down: Arc<AtomicBool>,
 }
 
-/// Loses interest when the request is cancelled, which drops its handler.
+/// Cancels the computation of an answer when the handler of a cancelled request is dropped.
 struct InterestGuard(Arc<Interest>);
 
 impl Drop for InterestGuard {
@@ -44,11 +44,11 @@ impl Front {
     }
 
     fn tell(&self, message: Message) {
-        // Without a server thread the process is about to end.
+        // If the server thread is gone, the process is about to end.
         let _ = self.messages.send(message);
     }
 
-    /// Asks about a file; `None` for one that is no part of any module.
+    /// Makes a request about a file of a module. `None` if the file is not part of a module.
     async fn ask<R: Send + 'static>(
         &self,
         uri: &Uri,
@@ -58,7 +58,7 @@ impl Front {
         self.ask_with(uri, Needs::File, attempts, compute).await
     }
 
-    /// The same for what takes more than the file.
+    /// Makes a request about a file of a module that may need more data than the file.
     async fn ask_with<R: Send + 'static>(
         &self,
         uri: &Uri,
@@ -73,7 +73,7 @@ impl Front {
         self.question(Some(path), needs, attempts, compute).await
     }
 
-    /// Asks about a file of a module, or about a variables file by its path.
+    /// Makes a request about a file of a module or about a variables file.
     async fn ask_of_either<R: Send + 'static>(
         &self,
         uri: &Uri,
@@ -92,7 +92,7 @@ impl Front {
         self.question(Some(path), Needs::File, attempts, compute).await
     }
 
-    /// Asks for the layout of a file, or of a range of it.
+    /// Requests the formatting of a file or of a range of it.
     async fn format(&self, uri: &Uri, range: Option<Range>) -> Result<Option<Vec<TextEdit>>> {
         self.ask_of_either(
             uri,
@@ -103,7 +103,7 @@ impl Front {
         .await
     }
 
-    /// Asks about a place in a file.
+    /// Makes a request about a position in a file.
     async fn ask_at<R: Send + 'static>(
         &self,
         place: TextDocumentPositionParams,
@@ -112,7 +112,7 @@ impl Front {
         self.ask_at_with(place, Needs::File, compute).await
     }
 
-    /// The same for what takes more than the file.
+    /// Makes a request about a position in a file that may need more data than the file.
     async fn ask_at_with<R: Send + 'static>(
         &self,
         place: TextDocumentPositionParams,
@@ -125,7 +125,7 @@ impl Front {
         self.ask_with(&text_document.uri, needs, 0, compute).await
     }
 
-    /// Asks about everything.
+    /// Makes a request about a path, or about the whole workspace if `path` is `None`.
     async fn question<R: Send + 'static>(
         &self,
         path: Option<String>,

@@ -1,21 +1,23 @@
-//! What holds for all edits that a client can send. The fuzz targets (`fuzz/`) and `tests/hostile` run the same function.
+//! Properties of all edits that a client can send. The fuzz targets (`fuzz/`) and `tests/hostile` run the same
+//! function.
 
 use tower_lsp_server::ls_types::{Position, Range, TextDocumentContentChangeEvent};
 
 use crate::position::{Encoding, Lines};
 use crate::server::edited;
 
-/// Between a text, and edits of it, in what is given: a byte that is in no UTF-8.
+/// The separator between the text and its edits in the input; this byte never occurs in UTF-8.
 const BETWEEN: u8 = 0xff;
-/// Beyond the end of everything.
+/// The byte that stands for the largest line or column.
 const FAR: u8 = 0xfe;
 
-/// A text and edits of it, each with four bytes for two lines and columns: every edit gives what it gives to a plain string whose
-/// lines are counted letter by letter, and each place of the text has one position that leads back to it.
+/// Checks edits of a text. The input is a text and edits; each edit begins with four bytes for two lines and
+/// columns. Every edit must equal the same edit of a plain string whose lines are counted character by character,
+/// and each place of the text must have one position that converts back to it.
 ///
 /// # Panics
 ///
-/// Where that does not hold.
+/// If a property does not hold.
 pub fn check_edits(bytes: &[u8]) {
     let mut parts = bytes.split(|it| *it == BETWEEN);
     let text = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
@@ -52,7 +54,7 @@ fn check_positions(text: &str, encoding: Encoding) {
         assert!(position >= last, "{text:?} at {at}");
         last = position;
         assert_eq!(lines.offset(position) as usize, encoding.offset(text, position), "{text:?}");
-        // Before the line feed of a pair there is no place: it leads before the pair.
+        // No position denotes the place inside of a CRLF pair; its position converts to the place before the pair.
         if !(text[..at].ends_with('\r') && text[at..].starts_with('\n')) {
             assert_eq!(lines.offset(position) as usize, at, "{text:?} at {position:?}");
             assert_eq!(model_offset(text, position, encoding), at, "{text:?} at {position:?}");

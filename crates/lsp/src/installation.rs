@@ -1,4 +1,4 @@
-//! What `init` has left in a working directory, as far as the editor needs it.
+//! The results of `init` in a working directory that the editor needs.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -9,19 +9,20 @@ use project::Manifest;
 use provider::ProviderSchemas;
 use values::Str;
 
-/// What is installed. Answers come from files, never from a program.
+/// Access to installed modules and schemas. Implementations read files and never run a program.
 pub trait Installation: Send + Sync {
-    /// The installed modules of the configuration whose root module is in a directory. Paths are absolute. Asked from the
-    /// server thread, so it must be quick.
+    /// The installed modules of the configuration whose root module is in a directory. Paths are absolute. The
+    /// server thread calls this, so it must be fast.
     fn modules(&self, root: &Path) -> Manifest;
 
-    /// What a root module is given from outside before anything is planned. Asked from the server thread, where a source of a
-    /// module is no literal.
+    /// The variable values that a root module gets from outside before a plan. The server thread calls this;
+    /// module sources that are not literals may depend on them.
     fn given(&self, _root: &Path, _db: &dyn hir::Db, _directory: Directory) -> Given {
         Given::default()
     }
 
-    /// The schemas of the providers that a configuration requires. Asked from a thread where it may take its time.
+    /// The schemas of the providers that a configuration requires. A background thread calls this, so it may be
+    /// slow.
     fn schemas(
         &self,
         root: &Path,
@@ -29,10 +30,10 @@ pub trait Installation: Send + Sync {
     ) -> Vec<(ProviderSource, Installed)>;
 }
 
-/// What is at hand of one provider.
+/// The installed schemas of one provider.
 pub enum Installed {
-    /// Its schemas.
+    /// The schemas.
     Schemas(Arc<ProviderSchemas>),
-    /// Nothing; why, and how to get them, in a sentence.
+    /// No schemas; a sentence gives the reason and how to install them.
     Missing(String),
 }

@@ -1,8 +1,8 @@
-//! The language server: the protocol around `ide`, one database behind it.
+//! The language server: the LSP front end of `ide`, with one database behind it.
 //!
-//! Start reading at [`serve`], then `frames` and `transport` (from bytes to messages and back), `front` (what the client calls),
-//! `server` (the one thread that owns the database), `snapshot` (how a question is answered), `checks` (diagnostics while
-//! somebody types) and `reading` (what is read from the disk while somebody types).
+//! Start reading at [`serve`], then `frames` and `transport` (bytes to messages and back), `front` (the handlers),
+//! `server` (the thread that owns the database), `snapshot` (how a request is answered), `checks` (diagnostics
+//! while the user types) and `reading` (background reads from the disk).
 //!
 //! ```text
 //!  client ◄─► transport ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide
@@ -10,10 +10,11 @@
 //!                └──── outgoing ◄─────── diagnostics, status ◄── Message ─────────┘
 //! ```
 //!
-//! **Invariant:** handlers put a message into the queue before they wait for anything, so edits and questions keep the order
-//! in which the client sent them (the transport polls handlers in turns).
-//! **Invariant:** only the server thread changes the database. Whoever reads has a snapshot, which an edit cancels.
-//! **Invariant:** no program is started, whatever the workspace says: schemas are those that `init` has left.
+//! **Invariant:** handlers queue their message before their first await, so edits and requests keep the order in
+//! which the client sent them (the transport polls the handlers in order).
+//! **Invariant:** only the server thread changes the database. Readers have a snapshot, which an edit cancels.
+//! **Invariant:** no program is started, whatever the workspace contains: schemas come from the files that `init`
+//! wrote.
 //! **Absent on purpose:** engines, plugins, state, values.
 
 mod beside;
@@ -44,8 +45,8 @@ use tower_lsp_server::LspService;
 
 pub use crate::installation::{Installation, Installed};
 
-/// Answers a client until it says `exit`, closes the connection, or sends what no message can be found in any more. Returns true if
-/// the client has said `shutdown` before.
+/// Serves a client until it sends `exit`, closes the connection, or sends bytes in which no message can be found.
+/// Returns true if the client has sent `shutdown` before.
 pub async fn serve(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite,

@@ -1,4 +1,4 @@
-//! What the server says without being asked.
+//! Notifications and requests that the server sends on its own.
 
 use std::sync::mpsc::Sender;
 
@@ -13,23 +13,23 @@ use tower_lsp_server::{
 
 use crate::server::Message;
 
-/// Something for the client.
+/// A notification or request for the client.
 pub(crate) enum Outgoing {
-    /// The diagnostics of a file, and the version of the text that they are about.
+    /// The diagnostics of a file, and the document version to which they belong.
     Diagnostics(Uri, Vec<Diagnostic>, Option<i32>),
-    /// A sentence for the person at the editor.
+    /// A message for the user.
     Message(MessageType, String),
-    /// What a status line says.
+    /// The text of the status line.
     Status(Status),
-    /// Something that the client is to do from now on.
+    /// Registrations of capabilities.
     Register(Vec<Registration>),
-    /// The client is asked what a person has set; the answer is a message to the server.
+    /// A request for the user's settings. The answer arrives as a message to the server.
     AskForSettings(Sender<Message>),
-    /// What was pulled before may be different.
+    /// A request to pull data again.
     Refresh(Refresh),
 }
 
-/// What a client is to ask for again.
+/// The kinds of data that a client should pull again.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Refresh {
     pub(crate) diagnostics: bool,
@@ -38,19 +38,19 @@ pub(crate) struct Refresh {
     pub(crate) semantic_tokens: bool,
 }
 
-/// The notification `mayfly/status`.
+/// The parameters of the notification `mayfly/status`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Status {
-    /// A few words; empty if there is nothing to say.
+    /// A few words; empty if there is no problem.
     pub(crate) message: String,
     /// `ok`, `warning` or `error`.
     pub(crate) severity: String,
-    /// All of it, in sentences.
+    /// The whole message, in sentences.
     pub(crate) detail: String,
 }
 
 impl Status {
-    /// There is nothing to say.
+    /// The status without a problem.
     pub(crate) fn fine() -> Status {
         Status { message: String::new(), severity: "ok".to_owned(), detail: String::new() }
     }
@@ -63,7 +63,7 @@ impl Protocol for StatusNotification {
     const METHOD: &'static str = "mayfly/status";
 }
 
-/// Hands over one thing after the other. What waits for an answer of the client does not keep the rest waiting.
+/// Sends outgoing messages in order. Requests that wait for an answer of the client do not delay the others.
 pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoing>) {
     while let Some(outgoing) = outbox.recv().await {
         match outgoing {
@@ -90,7 +90,7 @@ pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoi
             }
             Outgoing::Refresh(refresh) => {
                 let client = client.clone();
-                // A client that cannot says so, and nothing follows from it.
+                // A client without support answers with an error, which has no consequence.
                 tokio::spawn(async move {
                     if refresh.diagnostics {
                         let _ = client.workspace_diagnostic_refresh().await;

@@ -1,16 +1,16 @@
-//! Lines and columns as a client counts them, and bytes as everything else does.
+//! Conversion between the client's lines and columns and byte offsets.
 //!
-//! **Invariant:** a client's position may be anywhere, and gives a place in the text that is a character's start.
+//! **Invariant:** any position of a client converts to an offset in the text that is a character boundary.
 
 use db::{ByteRange, Db, File};
 use tower_lsp_server::ls_types::{Position, PositionEncodingKind, Range};
 
-/// What columns count.
+/// The unit of columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// Bytes.
     Utf8,
-    /// What JavaScript and the protocol's first versions count.
+    /// UTF-16 code units, the default of the protocol.
     #[default]
     Utf16,
     /// Characters.
@@ -18,7 +18,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The cheapest of those that the client offers.
+    /// Chooses the cheapest encoding that the client offers.
     pub(crate) fn negotiate(offered: Option<&[PositionEncodingKind]>) -> Encoding {
         let offers = |kind| offered.is_some_and(|all| all.contains(&kind));
         match () {
@@ -28,7 +28,7 @@ impl Encoding {
         }
     }
 
-    /// Its name in the protocol.
+    /// The name of the encoding in the protocol.
     pub(crate) fn kind(self) -> PositionEncodingKind {
         match self {
             Encoding::Utf8 => PositionEncodingKind::UTF8,
@@ -53,7 +53,7 @@ impl Encoding {
         }
     }
 
-    /// The byte of a line at a column. Beyond its end it is the end, before the line break.
+    /// The byte offset of a column in a line. A column beyond the end gives the end, before the line break.
     fn byte_in_line(self, line: &str, column: u32) -> usize {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -68,7 +68,7 @@ impl Encoding {
         line.len()
     }
 
-    /// The byte of a text at a position.
+    /// The byte offset of a position in a text.
     pub(crate) fn offset(self, text: &str, position: Position) -> usize {
         let line_start = match position.line.checked_sub(1) {
             None => Some(0),
@@ -81,8 +81,8 @@ impl Encoding {
     }
 }
 
-/// Where lines begin after line breaks: after a line feed, and after a carriage return that none follows. The language
-/// knows no such line, but each client of the protocol does.
+/// The offsets after line breaks: after a line feed, and after a carriage return that no line feed follows. HCL
+/// does not count the latter as a line break, but every client of the protocol does.
 fn breaks_of(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     let is_break = |at: &usize| bytes.get(*at) == Some(&b'\n') || bytes.get(at + 1) != Some(&b'\n');
@@ -107,7 +107,7 @@ impl Lines {
         Lines { text, starts, encoding }
     }
 
-    /// Where a byte is.
+    /// The position of a byte offset.
     pub(crate) fn position(&self, offset: u32) -> Position {
         let offset = db::input::floor_char_boundary(&self.text, offset as usize) as u32;
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
@@ -116,7 +116,7 @@ impl Lines {
         Position::new(line as u32, self.encoding.columns(before))
     }
 
-    /// How long a line is, its break not counted.
+    /// The number of columns of a line, without its line break.
     pub(crate) fn columns(&self, line: u32) -> u32 {
         self.position_at_end(line).character
     }
@@ -125,12 +125,12 @@ impl Lines {
         self.position(self.offset(Position::new(line, u32::MAX)))
     }
 
-    /// Where bytes are.
+    /// The range of positions of a byte range.
     pub(crate) fn range(&self, range: ByteRange) -> Range {
         Range::new(self.position(range.start), self.position(range.end))
     }
 
-    /// The byte at a position.
+    /// The byte offset of a position.
     pub(crate) fn offset(&self, position: Position) -> u32 {
         let Some(&start) = self.starts.get(position.line as usize) else {
             return self.text.len() as u32;
@@ -141,7 +141,7 @@ impl Lines {
         start + self.encoding.byte_in_line(line, position.character) as u32
     }
 
-    /// The bytes of a range.
+    /// The byte range of a range of positions.
     pub(crate) fn bytes(&self, range: Range) -> ByteRange {
         let start = self.offset(range.start);
         ByteRange { start, end: self.offset(range.end).max(start) }
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(lines.offset(position), offset, "{position:?}");
             assert_eq!(Encoding::Utf16.offset(text, position), offset as usize, "{position:?}");
         }
-        // In the middle of a letter, and beyond the end.
+        // An offset inside of a character, and one beyond the end.
         assert_eq!(lines.position(5), Position::new(1, 1));
         assert_eq!(lines.position(99), Position::new(3, 1));
     }

@@ -1,14 +1,16 @@
-//! Reading what takes long beside the server thread: who calls whom in the workspace, and schemas of providers.
+//! Background reads that take long: the call graph of the workspace, and schemas of providers.
 //!
 //! ```text
 //!  server thread ── what to read ──► reader (one thread) ── Message::Read ──► server thread
 //!        │ answers and edits meanwhile
 //! ```
 //!
-//! A module is there at once, as a configuration of its own, and becomes part of those that call it when they are found. Its
-//! first check waits a moment for that and for the schemas, so that a person does not see what is taken back.
+//! A module is available at once as a configuration of its own. It becomes part of its callers' configurations
+//! once they are found. Its first check waits a limited time for that and for the schemas, so that the user does
+//! not see diagnostics that disappear again.
 //!
-//! **Invariant:** whatever is begun is answered, be it with nothing: something waits for it.
+//! **Invariant:** every read that begins ends with a message, even if it found nothing, because checks and
+//! requests wait for it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,10 +32,10 @@ use crate::{
     workers::Workers,
 };
 
-/// How long the first check of a module waits for what is read.
+/// The maximal time that the first check of a module waits for background reads.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// What was read.
+/// The result of a background read.
 pub(crate) enum Read {
     CallGraph(CallGraph),
     Schemas(Schemas),
@@ -47,20 +49,20 @@ pub(crate) struct Schemas {
     pub(crate) found: Vec<(ProviderSource, Installed)>,
 }
 
-/// What is being read, and what waits for it.
+/// The state of the background reads.
 pub(crate) struct Reading {
     reader: Workers,
     messages: Sender<Message>,
-    /// Who calls whom, once somebody has asked and until a file changes.
+    /// The call graph of the workspace, from the first scan until a file changes.
     pub(crate) graph: Option<CallGraph>,
     is_scanning: bool,
-    /// Whether files have changed since the scan began.
+    /// True if files have changed since the scan began.
     is_outdated: bool,
-    /// Directories that somebody opened whose callers are not known yet.
+    /// The open directories whose callers are not known yet.
     unplaced: BTreeSet<String>,
-    /// Whether all modules of the workspace are to be loaded when they are known.
+    /// True if all modules of the workspace must be loaded once they are known.
     wants_everything: bool,
-    /// Until when first checks wait.
+    /// The end of the time for which first checks wait.
     until: Option<Instant>,
 }
 
@@ -83,20 +85,20 @@ impl Reading {
         self.reader.spawn(move || drop(messages.send(Message::Read(read()))));
     }
 
-    /// Files came, went or changed, or the folders of the workspace did.
+    /// Records a change of files or workspace folders, which invalidates the call graph.
     pub(crate) fn files_changed(&mut self) {
         self.graph = None;
         self.is_outdated = self.is_scanning;
     }
 
-    /// Finds out who calls the module in a directory.
+    /// Requests the callers of the module in a directory.
     pub(crate) fn place(&mut self, directory: &str, system: &Arc<dyn System>, folders: &[String]) {
         self.unplaced.insert(directory.to_owned());
         self.wait();
         self.scan(system, folders);
     }
 
-    /// Finds all modules of the workspace.
+    /// Requests all modules of the workspace.
     pub(crate) fn find_everything(&mut self, system: &Arc<dyn System>, folders: &[String]) {
         self.wants_everything = true;
         self.scan(system, folders);
@@ -113,18 +115,18 @@ impl Reading {
         });
     }
 
-    /// Takes over what a scan found: the directories that waited for it, and whether everything is to be loaded.
+    /// Ends a scan. Returns the directories that waited for it, and true if everything must be loaded.
     pub(crate) fn scanned(&mut self) -> (BTreeSet<String>, bool) {
         self.is_scanning = false;
         (std::mem::take(&mut self.unplaced), std::mem::take(&mut self.wants_everything))
     }
 
-    /// Keeps what a scan found, unless files have changed since it began.
+    /// Keeps the call graph of a scan, unless files have changed since the scan began.
     pub(crate) fn keep(&mut self, graph: CallGraph) {
         self.graph = (!std::mem::take(&mut self.is_outdated)).then_some(graph);
     }
 
-    /// Reads schemas for a configuration.
+    /// Reads the schemas of a configuration in the background.
     pub(crate) fn schemas(
         &self,
         installation: &Arc<dyn Installation>,
@@ -140,33 +142,33 @@ impl Reading {
         });
     }
 
-    /// First checks wait from now on.
+    /// Starts the time for which first checks wait.
     pub(crate) fn wait(&mut self) {
         self.until = Some(now() + PATIENCE);
     }
 
-    /// How long first checks still wait; `None` if they do not.
+    /// The remaining time for which first checks wait. `None` if they do not wait.
     pub(crate) fn patience(&self) -> Option<Duration> {
         Some(self.until?.saturating_duration_since(now()))
     }
 
-    /// First checks have waited long enough.
+    /// Ends the waiting time of first checks.
     pub(crate) fn lose_patience(&mut self) {
         self.until = None;
     }
 
-    /// Whether nobody knows yet who calls the module in a directory.
+    /// Returns true if the callers of the module in a directory are not known yet.
     pub(crate) fn is_unplaced(&self, directory: &str) -> bool {
         self.unplaced.contains(directory)
     }
 
-    /// Whether somebody may call a module that is open, or that was asked for, and is not known yet.
+    /// Returns true if a running scan may still find callers of an open module, or modules that a request needs.
     pub(crate) fn looks_for_modules(&self) -> bool {
         self.is_scanning && (self.wants_everything || !self.unplaced.is_empty())
     }
 }
 
-/// How long a person has waited is a matter of no configuration, and a wall clock may be set meanwhile.
+/// The current monotonic time. A wall clock could be changed during the wait.
 #[expect(clippy::disallowed_methods, reason = "nothing that is said depends on it")]
 fn now() -> Instant {
     Instant::now()

@@ -1,7 +1,8 @@
-//! Which configurations a module is part of: the directories that call it, found in the text of the workspace.
+//! The configurations that a module is part of: the modules that call it, found in the text of the workspace.
 //!
-//! Only what is edited is loaded, with all that it calls and all that calls it. So the files of a workspace are searched
-//! for module calls by their look, once; what looks like a call and is none costs a little time, and nothing else.
+//! Only edited modules are loaded, with all modules that they call and all that call them. A scan therefore
+//! searches the files of the workspace for module calls once, by text patterns. A false match costs a little time
+//! and nothing else.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,24 +11,24 @@ use std::{
 
 use db::{System, system::normalize};
 
-/// Directories that hold no configuration of the person's own.
+/// Directories that contain no configuration of the user's own.
 const IGNORED: &[&str] = &["node_modules", "terraform.tfstate.d", "target", "vendor"];
-/// A workspace may be a whole disk.
+/// The maximal number of directory entries in a scan, because a workspace may be a whole disk.
 const MOST_ENTRIES: usize = 200_000;
 const DEEPEST: usize = 32;
-/// A module that everybody calls is shown as part of so many configurations.
+/// The maximal number of configurations of one module.
 const MOST_ROOTS: usize = 8;
 
-/// Who calls whom, by directory.
+/// The call graph of the modules of a workspace: the callers of each directory.
 #[derive(Default)]
 pub(crate) struct CallGraph {
     callers: BTreeMap<String, BTreeSet<String>>,
-    /// Directories with configuration files.
+    /// The directories with configuration files.
     modules: BTreeSet<String>,
 }
 
 impl CallGraph {
-    /// Searches the files of some folders.
+    /// Scans the files of some folders.
     pub(crate) fn scan(system: &dyn System, folders: &[String]) -> CallGraph {
         let mut graph = CallGraph::default();
         let mut entries = 0;
@@ -65,18 +66,18 @@ impl CallGraph {
         }
     }
 
-    /// The directories that hold configuration files.
+    /// The directories that contain configuration files.
     pub(crate) fn modules(&self) -> &BTreeSet<String> {
         &self.modules
     }
 
-    /// The modules that nobody calls.
+    /// The modules without callers.
     pub(crate) fn roots(&self) -> Vec<String> {
         let roots = self.modules.iter().filter(|module| !self.callers.contains_key(*module));
         roots.cloned().collect()
     }
 
-    /// The root modules that lead to a directory: itself if nobody calls it.
+    /// The root modules from which a directory is reachable; the directory itself if it has no callers.
     pub(crate) fn roots_of(&self, directory: &str) -> Vec<String> {
         let mut roots = Vec::new();
         let mut seen = BTreeSet::from([directory.to_owned()]);
@@ -92,7 +93,7 @@ impl CallGraph {
                 }
             }
         }
-        // Modules that call each other in a ring have no root.
+        // Modules that call each other in a cycle have no root.
         if roots.is_empty() {
             roots.push(directory.to_owned());
         }
@@ -101,7 +102,7 @@ impl CallGraph {
     }
 }
 
-/// What stands in the text as `source = "./…"`.
+/// The local paths that the text assigns to `source`, as in `source = "./…"`.
 fn local_sources(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let value = line.trim_start().strip_prefix("source")?.trim_start().strip_prefix('=')?;

@@ -1,7 +1,7 @@
-//! The one thread that owns the database.
+//! The server thread, which owns the database.
 //!
-//! **Invariant:** nothing here waits for the client, for a worker or for a program. An edit waits for snapshots that are
-//! still held, which it cancels first.
+//! **Invariant:** nothing here waits for the client, for a worker or for a program. An edit waits only for
+//! snapshots, which it cancels first.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,12 +43,12 @@ use crate::{
     workers::Workers,
 };
 
-/// Chains of references can be long, and lowering follows the tree by recursion.
+/// Chains of references can be long, and lowering recurses along the tree.
 const STACK: usize = 1 << 30;
-/// Questions about what is on the screen, and checks of what is edited.
+/// The number of workers for requests and for checks of edited files.
 const WORKERS: usize = 4;
 
-/// What `init` leaves, and what is there when it is there.
+/// The paths that `init` writes, and their directories, whose creation also counts.
 const INSTALLATION: [&str; 4] = [
     "/.terraform.lock.hcl",
     "/.terraform",
@@ -56,31 +56,32 @@ const INSTALLATION: [&str; 4] = [
     "/.terraform/modules/modules.json",
 ];
 
-/// How long nothing must come before everything is checked. Somebody who types fast would interrupt that with each key.
+/// The idle time before the check of all modules. Without it, every key of a fast typist would start and cancel
+/// that check.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What the server thread is told.
+/// A message to the server thread.
 pub(crate) enum Message {
     Initialize(Box<InitializeParams>, oneshot::Sender<InitializeResult>),
     Initialized,
     Open(TextDocumentItem),
     Change(DidChangeTextDocumentParams),
     Close(Uri),
-    /// Files that were written, made or removed by somebody else.
+    /// Files that another program wrote, created or removed.
     Watched(Vec<String>),
     Folders(WorkspaceFoldersChangeEvent),
-    /// What a person has set now.
+    /// The new settings of the user.
     Settings(serde_json::Value),
-    /// Somebody looks for something anywhere in the workspace.
+    /// A workspace-wide search needs all modules.
     LoadEverything,
     Ask(Box<dyn Ask>),
     Checked(Checked),
-    /// Something was read from the disk.
+    /// The result of a background read.
     Read(Read),
     Exit,
 }
 
-/// Starts the thread.
+/// Starts the server thread.
 pub(crate) fn start(
     system: Arc<dyn System>,
     installation: Arc<dyn Installation>,
@@ -101,31 +102,31 @@ struct Server {
     documents: Documents,
     client: Arc<Client>,
     settings: Settings,
-    /// Whether the client is about to say what a person has set.
+    /// True while a request for the user's settings is unanswered.
     has_asked: bool,
     encoding: Encoding,
     folders: Vec<String>,
-    /// What is being read from the disk.
+    /// The state of the background reads.
     reading: Reading,
-    /// Directories of the workspace that hold modules, as far as they were found.
+    /// The directories of the workspace that are known to contain modules.
     modules: Arc<BTreeSet<String>>,
-    /// Questions that wait for what is being read.
+    /// The requests that wait for background reads.
     deferred: Vec<Box<dyn Ask>>,
     edits: Edits,
-    /// Files of the modules that cannot be taken.
+    /// The diagnostics of files of modules that the database rejects.
     unfit: Arc<Unfit>,
-    /// The configurations by the directory of their root module.
+    /// The configurations, by the directory of their root module.
     roots: BTreeMap<String, Root>,
-    /// For each module the configuration that counts for it; made anew when modules come or go.
+    /// The configuration to which each module belongs. `None` after modules were added or removed.
     homes: Option<FxHashMap<Directory, Workspace>>,
-    /// Whether modules came or went since the last check.
+    /// True if modules were added or removed since the last check.
     are_modules_new: bool,
     checks: Checks,
-    /// What was said last.
+    /// The status that was sent last.
     status: Status,
-    /// Configurations that nobody has inferred yet.
+    /// The configurations that were not inferred yet.
     new: Vec<Workspace>,
-    /// Where the client does not watch files.
+    /// The server's own watcher, if the client does not watch files.
     watcher: Option<OwnWatcher>,
     quick: Workers,
     slow: Workers,
@@ -133,11 +134,11 @@ struct Server {
 
 struct Root {
     workspace: Workspace,
-    /// The providers that were asked for.
+    /// The providers whose schemas were requested.
     asked: BTreeSet<ProviderSource>,
-    /// The providers whose schemas are not at hand, and why.
+    /// The providers without schemas, each with the reason.
     missing: BTreeMap<ProviderSource, String>,
-    /// Whether the first schemas that were asked for are still on their way.
+    /// True until the first requested schemas have arrived.
     is_unread: bool,
 }
 
@@ -188,7 +189,7 @@ impl Server {
     fn run(mut self, inbox: &Receiver<Message>) {
         while let Some(message) = self.wait(inbox) {
             let mut next = Some(message);
-            // All that waits is taken before anything is checked, so that many edits are checked once.
+            // Handles all waiting messages before a check, so that several edits cost one check.
             while let Some(message) = next {
                 if matches!(message, Message::Exit) {
                     return;
@@ -210,7 +211,7 @@ impl Server {
         }
     }
 
-    /// The next message. When none comes for a moment, there is time for more than what is edited.
+    /// The next message. Uses idle times for the check of all modules, and for checks that have waited too long.
     fn wait(&mut self, inbox: &Receiver<Message>) -> Option<Message> {
         while let Some(pause) = self.pause() {
             match inbox.recv_timeout(pause) {
@@ -222,7 +223,7 @@ impl Server {
         inbox.recv().ok()
     }
 
-    /// How long to wait for a message before there is something else to do.
+    /// The time after which there is work to do without a message. `None` if there is no such work.
     fn pause(&self) -> Option<Duration> {
         let patience = self.reading.patience().filter(|_| self.is_reading());
         patience.or_else(|| self.checks.are_modules_next().then_some(PAUSE))
@@ -238,12 +239,12 @@ impl Server {
         }
     }
 
-    /// Whether something is on its way that first checks wait for.
+    /// Returns true if a background read is running for which first checks wait.
     fn is_reading(&self) -> bool {
         self.reading.looks_for_modules() || self.roots.values().any(|root| root.is_unread)
     }
 
-    /// After a bug of ours nothing that is kept can be trusted but what the client said.
+    /// Rebuilds all state after a panic. Keeps only the open documents.
     fn begin_again(&mut self) {
         let text_of =
             |path: &String| catch_unwind(AssertUnwindSafe(|| self.text(path))).ok().flatten();
@@ -274,7 +275,7 @@ impl Server {
     }
 
     fn tell(&self, outgoing: Outgoing) {
-        // The other end is gone only when the connection is.
+        // Sending fails only if the connection is closed.
         let _ = self.outgoing.send(outgoing);
     }
 
@@ -357,7 +358,7 @@ impl Server {
         self.follow_documents();
     }
 
-    /// Takes over a file that is beside a module, not part of it.
+    /// Opens a file that is not part of a module.
     fn open_beside(&mut self, path: String, document: Document, text: &str) {
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.load(parent);
@@ -365,7 +366,8 @@ impl Server {
         self.checks.beside_changed();
     }
 
-    /// Checks those open files that are part of modules, and no others: a file may come to hide another one.
+    /// Registers the open files that are part of modules for checks, and unregisters the others. An open file may
+    /// hide another one.
     fn follow_documents(&mut self) {
         for path in self.documents.keys() {
             match self.tree.file(path) {
@@ -387,7 +389,7 @@ impl Server {
             Some(roots) => self.add_roots(roots),
             None => self.reading.place(directory, &self.system, &self.folders),
         }
-        // Nobody calls it as far as is known; and what looked like a call of it may be none.
+        // The module has no known callers, or the text that looked like a call of it was not one.
         if self.tree.directory(directory).is_none() {
             self.add_roots(vec![directory.to_owned()]);
         }
@@ -401,7 +403,7 @@ impl Server {
         }
     }
 
-    /// It is known who calls whom: what is open becomes part of the configurations that call it.
+    /// Takes the result of a scan: open modules become part of the configurations that call them.
     fn take_graph(&mut self, graph: CallGraph) {
         let (unplaced, wants_everything) = self.reading.scanned();
         self.modules = Arc::new(graph.modules().clone());
@@ -419,8 +421,8 @@ impl Server {
         self.reading.keep(graph);
     }
 
-    /// Forgets a configuration that was made of a module before it was known who calls it. What looked like a call of it
-    /// may be none.
+    /// Removes the configuration that was created for a module before its callers were known. Keeps it if no other
+    /// configuration really reaches the module.
     fn remove_called_root(&mut self, directory: &str) {
         let Some(workspace) = self.roots.get(directory).map(|root| root.workspace) else { return };
         let db = &self.tree.db;
@@ -452,7 +454,7 @@ impl Server {
         }
         self.give();
         self.homes = None;
-        // What was being checked was cancelled by the reading.
+        // Loading cancelled the running checks.
         self.checks.changed(None);
         for (path, _) in &added {
             if self.load_schemas(path) {
@@ -463,8 +465,7 @@ impl Server {
         self.say_what_is_missing();
     }
 
-    /// Asks for the schemas of the providers that a configuration requires and that were not asked for yet. Whether there
-    /// are any.
+    /// Requests the schemas of required providers that were not requested yet. Returns true if there are any.
     fn load_schemas(&mut self, path: &str) -> bool {
         let Some(root) = self.roots.get_mut(path) else { return false };
         let workspace = root.workspace;
@@ -481,7 +482,7 @@ impl Server {
 
     fn take_schemas(&mut self, schemas: Schemas) {
         let Schemas { root, workspace, found } = schemas;
-        // The configuration may be gone.
+        // The configuration may have been removed.
         let Some(root) = self.roots.get_mut(&root).filter(|it| it.workspace == workspace) else {
             return;
         };
@@ -502,7 +503,7 @@ impl Server {
         }
     }
 
-    /// What was asked for is different, though no text is.
+    /// Asks the client to pull data again that changed without a change of the text.
     fn refresh(&self) {
         self.tell(Outgoing::Refresh(Refresh {
             diagnostics: false,
@@ -512,7 +513,7 @@ impl Server {
         }));
     }
 
-    /// An edit may be the first to use a provider.
+    /// Requests the schemas of providers that an edit uses for the first time.
     fn ask_for_providers(&mut self, edit: &Edit) {
         let db = &self.tree.db;
         let directory = edit.directory;
@@ -560,7 +561,7 @@ impl Server {
         };
         if self.status != status {
             self.tell(Outgoing::Status(status.clone()));
-            // Not every client has a line for it.
+            // Some clients have no status line.
             if !self.client.shows_status && status.severity == "warning" {
                 self.tell(Outgoing::Message(MessageType::WARNING, status.detail.clone()));
             }
@@ -593,13 +594,14 @@ impl Server {
                     self.tree.edit(&path, start..end, &change.text)
                 }
             };
-            // A file that is part of no module is edited all the same.
+            // An edit of a file that is not part of a module has no further effects.
             let Some(edit) = edit else { continue };
             if edit.changes_modules() {
                 self.give();
                 self.homes = None;
             }
-            // Other modules may be part of the configuration, and what is wrong with a source may stand in another one.
+            // Other modules may now be part of the configuration, and a diagnostic about a source may be in
+            // another file.
             let now = self.sources();
             if now != sources {
                 sources = now;
@@ -619,7 +621,7 @@ impl Server {
             self.tree.close(&path);
             self.homes = None;
             self.checks.close(&path);
-            // What it hid may be there again.
+            // The closed file may have hidden another one.
             self.follow_documents();
         }
     }
@@ -650,8 +652,8 @@ impl Server {
         self.checks.everything_changed();
     }
 
-    /// Gives the root modules what they are given from outside: sources of modules may be made from it, and warnings tell what
-    /// today's values come to.
+    /// Updates the variable values that the root modules get from outside. Module sources may depend on them, and
+    /// so do some warnings.
     fn give(&mut self) {
         for (path, root) in &self.roots {
             let workspace = root.workspace;
@@ -661,13 +663,13 @@ impl Server {
         }
     }
 
-    /// What the sources of modules come to that are no literals.
+    /// The module sources that are not literals, evaluated.
     fn sources(&self) -> Vec<Option<Modules>> {
         let db = &self.tree.db;
         self.tree.workspaces().iter().map(|it| statics::modules(db, *it).clone()).collect()
     }
 
-    /// Directories of files that came hold modules, too.
+    /// Adds the directories of new files to the known modules.
     fn find_modules(&mut self, changed: &[&String]) {
         let files = changed.iter().filter(|path| is_configuration(path));
         for path in files {
@@ -678,7 +680,7 @@ impl Server {
         }
     }
 
-    /// What `init` has left is different.
+    /// Reads the results of `init` again.
     fn reload_installation(&mut self, root: &str) {
         let Some(workspace) = self.roots.get(root).map(|it| it.workspace) else { return };
         let manifest = self.installation.modules(Path::new(root));
@@ -691,7 +693,7 @@ impl Server {
     }
 
     fn configure(&mut self, options: &serde_json::Value) {
-        // That something was set, and no word of what.
+        // Some clients only report that the settings changed, so the server has to request them.
         if options.is_null() && self.client.tells_settings && !self.has_asked {
             self.has_asked = true;
             return self.tell(Outgoing::AskForSettings(self.messages.clone()));
@@ -712,7 +714,7 @@ impl Server {
         self.remove_roots_below(&removed);
     }
 
-    /// Forgets the configurations of folders that are gone, but for those that something is open of.
+    /// Removes the configurations of removed folders, except those with open files.
     fn remove_roots_below(&mut self, folders: &[String]) {
         let is_below = |path: &str, all: &[String]| {
             all.iter().any(|folder| Path::new(path).starts_with(folder))
@@ -739,7 +741,7 @@ impl Server {
         self.say_what_is_missing();
     }
 
-    /// Nothing is wrong any more with files that are gone, nor with modules that nobody calls any more.
+    /// Clears the diagnostics of files that are gone and of modules that are no longer part of a configuration.
     fn forget_files(&mut self) {
         self.settle_modules();
         let mut unfit = Unfit::new();
@@ -766,8 +768,8 @@ impl Server {
         gone.iter().for_each(|path| self.publish_of(path, Vec::new()));
     }
 
-    /// Finds out which configuration counts for each module, after modules came or went. One that somebody edits and nobody
-    /// calls any more is a configuration of its own.
+    /// Determines the configuration of each module after modules were added or removed. An edited module without
+    /// callers becomes a configuration of its own.
     fn settle_modules(&mut self) {
         if self.homes.is_some() {
             return;
@@ -803,7 +805,7 @@ impl Server {
         }
     }
 
-    /// The file at a path, and the configuration that counts for it.
+    /// The file at a path, with the configuration to which it belongs.
     fn target(&mut self, path: &str) -> Option<Target> {
         let (file, directory) = self.tree.file(path)?;
         self.settle_modules();
@@ -812,7 +814,7 @@ impl Server {
         Some(Target { workspace, directory, file })
     }
 
-    /// Whether somebody has still to read what the first check of a file waits for.
+    /// Returns true if the first check of a file still waits for background reads.
     fn is_held(&self, path: &str) -> bool {
         if self.reading.patience().is_none() {
             return false;
@@ -836,7 +838,7 @@ impl Server {
         }
     }
 
-    /// Asks what waited for something that is there now.
+    /// Retries the requests that waited for background reads.
     fn ask_deferred(&mut self) {
         for question in std::mem::take(&mut self.deferred) {
             self.ask(question);
@@ -844,7 +846,7 @@ impl Server {
     }
 
     fn ask(&mut self, question: Box<dyn Ask>) {
-        // What was just opened is part of the answer, and may have to be read first.
+        // A document that was just opened may have to be loaded first.
         self.settle();
         if self.is_early(&*question) {
             return self.deferred.push(question);
@@ -860,17 +862,17 @@ impl Server {
         });
     }
 
-    /// Watches the directories of what is loaded now.
+    /// Watches the directories of the loaded modules.
     fn watch(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         let wanted = watcher::directories(self.tree.directories().map(|path| &**path));
         let new = watcher.set(&wanted);
         let new: Vec<String> = new.iter().filter_map(|it| it.to_str()).map(str::to_owned).collect();
-        // They may have changed before.
+        // These may have changed before the watch began.
         self.reload(&new);
     }
 
-    /// Takes account of modules that came or went.
+    /// Updates the state after modules were added or removed.
     fn settle(&mut self) {
         self.settle_modules();
         if std::mem::take(&mut self.are_modules_new) {
@@ -879,7 +881,7 @@ impl Server {
         }
     }
 
-    /// Starts the checks of what is edited.
+    /// Starts the checks of edited files.
     fn check(&mut self) {
         self.settle();
         let generation = self.checks.generation;
@@ -898,7 +900,7 @@ impl Server {
         }
     }
 
-    /// Starts the check of every module.
+    /// Starts the check of all modules.
     fn check_modules(&mut self) {
         if let Some(edited) = self.checks.begin_modules() {
             let modules = self.modules(&edited);
@@ -918,7 +920,7 @@ impl Server {
         workers.spawn(move || checks::run(snapshot, check, generation, tell));
     }
 
-    /// Every module once: those that were edited, those that call them, the rest.
+    /// Every module once: first the edited ones, then their callers, then the rest.
     fn modules(&mut self, edited: &[Directory]) -> Vec<(Workspace, Directory)> {
         self.settle_modules();
         let homes = self.homes.iter().flatten();
@@ -967,7 +969,7 @@ impl Server {
     }
 }
 
-/// A text after a change of a client.
+/// The text after a change from the client.
 pub(crate) fn edited(
     text: &str,
     change: &TextDocumentContentChangeEvent,
@@ -980,7 +982,7 @@ pub(crate) fn edited(
     [before.unwrap_or_default(), &change.text, after.unwrap_or_default()].concat()
 }
 
-/// A message and what comes after it: of many changes of files in a row, one message is made.
+/// A message and the next one. Joins consecutive file change messages into one.
 fn gathered(mut message: Message, inbox: &Receiver<Message>) -> (Message, Option<Message>) {
     let mut next = inbox.try_recv().ok();
     if let Message::Watched(paths) = &mut message {
@@ -992,7 +994,8 @@ fn gathered(mut message: Message, inbox: &Receiver<Message>) -> (Message, Option
     (message, next)
 }
 
-/// For each module the configuration that counts for it: the first that calls it, or else the one that it is the root of.
+/// The configuration to which each module belongs: the first one that calls it, else the one whose root module it
+/// is.
 pub(crate) fn homes(db: &Database, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
     let mut homes = FxHashMap::default();
     for &workspace in workspaces {

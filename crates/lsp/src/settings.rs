@@ -1,26 +1,26 @@
-//! What a person has set.
+//! The settings of the user.
 //!
-//! A setting that is not there, or that is no setting, is what it was by default: an editor's configuration is hostile
-//! input like any other.
+//! A missing or malformed setting has its default value, because the configuration of an editor is untrusted
+//! input.
 
 use serde_json::Value;
 
-/// All of it.
+/// All settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) inlay_hints: InlayHints,
-    /// Whether lenses count references.
+    /// True if code lenses show the number of references.
     pub(crate) reference_counts: bool,
 }
 
-/// Which hints are shown.
+/// The kinds of inlay hints to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InlayHints {
-    /// That something is ephemeral or sensitive.
+    /// True for hints about ephemeral and sensitive values.
     pub(crate) marks: bool,
-    /// Types of local values.
+    /// True for hints about the types of local values.
     pub(crate) types: bool,
-    /// That a value is known after apply only.
+    /// True for hints about values that are known only after apply.
     pub(crate) unknown: bool,
 }
 
@@ -34,7 +34,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings that `initializationOptions` or the section `mayfly` of the configuration say; the others stay.
+    /// The settings after an update from `initializationOptions` or from the section `mayfly` of the
+    /// configuration. Settings that `options` does not contain keep their values.
     pub(crate) fn with(self, options: &Value) -> Settings {
         let options = options.get("mayfly").unwrap_or(options);
         let flag = |group: &str, name: &str, default: bool| {

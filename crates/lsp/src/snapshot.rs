@@ -1,8 +1,8 @@
-//! Questions, and the picture of the database that they are answered from.
+//! Requests, and the snapshots of the database from which they are answered.
 //!
-//! **Invariant:** a snapshot is dropped before its answer is sent: an edit waits until no snapshot is left, and whoever has
-//! an answer may edit.
-//! **Invariant:** a bug in one answer is that answer's error. The server lives on.
+//! **Invariant:** a snapshot is dropped before its answer is sent. An edit waits until all snapshots are gone, and
+//! a client may send an edit as soon as it has the answer.
+//! **Invariant:** a panic while an answer is computed becomes the error of that answer; the server keeps running.
 
 use std::{
     collections::BTreeSet,
@@ -34,7 +34,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A file of a module, as part of the configuration that counts for it.
+/// A file of a module, with the configuration to which it belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) workspace: Workspace,
@@ -42,26 +42,26 @@ pub(crate) struct Target {
     pub(crate) file: File,
 }
 
-/// The database at one moment.
+/// A snapshot of the database and of the server's state.
 pub(crate) struct Snapshot {
     pub(crate) db: Database,
     pub(crate) encoding: Encoding,
     pub(crate) client: Arc<Client>,
     pub(crate) settings: Settings,
-    /// Every configuration that is loaded.
+    /// Every loaded configuration.
     pub(crate) workspaces: Vec<Workspace>,
-    /// What the client has open.
+    /// The open documents of the client.
     pub(crate) documents: Documents,
-    /// Files that cannot be taken.
+    /// The diagnostics of the rejected files.
     pub(crate) unfit: Arc<Unfit>,
-    /// Directories of the workspace that hold modules.
+    /// The directories of the workspace that contain modules.
     pub(crate) modules: Arc<BTreeSet<String>>,
     pub(crate) outgoing: UnboundedSender<Outgoing>,
-    /// How many edits there were when this was made, and how many there are.
+    /// The counter of edits, which detects edits after the snapshot.
     pub(crate) edits: Edits,
 }
 
-/// Edits of texts, counted: other changes of the database leave every position where it is.
+/// A count of text edits. Other changes of the database do not move positions.
 #[derive(Clone, Default)]
 pub(crate) struct Edits {
     then: u64,
@@ -69,12 +69,12 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
-    /// A text is about to change.
+    /// Counts an edit that is about to happen.
     pub(crate) fn add_one(&self) {
         self.now.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The count as it is now.
+    /// The counter with its current value recorded.
     pub(crate) fn taken(&self) -> Edits {
         Edits { then: self.now.load(Ordering::SeqCst), now: Arc::clone(&self.now) }
     }
@@ -84,14 +84,14 @@ impl Edits {
     }
 }
 
-/// The lines of several files, each made once.
+/// A cache of the lines of files.
 pub(crate) struct LinesOfFiles<'s> {
     snapshot: &'s Snapshot,
     known: FxHashMap<File, (Option<Uri>, Lines)>,
 }
 
 impl LinesOfFiles<'_> {
-    /// A place for the client.
+    /// The location of a place.
     pub(crate) fn location(&mut self, place: FileRange) -> Option<Location> {
         let snapshot = self.snapshot;
         let (uri, lines) = self
@@ -103,7 +103,7 @@ impl LinesOfFiles<'_> {
 }
 
 impl Snapshot {
-    /// A file as questions see it.
+    /// A file as a document for `ide`.
     pub(crate) fn document(&self, target: Target) -> Document<'_> {
         let Target { workspace, directory, file } = target;
         Document { db: &self.db, workspace, directory, file }
@@ -114,35 +114,35 @@ impl Snapshot {
         Lines::of(&self.db, file, self.encoding)
     }
 
-    /// The lines of several files.
+    /// A cache of the lines of files.
     pub(crate) fn lines_of_files(&self) -> LinesOfFiles<'_> {
         LinesOfFiles { snapshot: self, known: FxHashMap::default() }
     }
 
-    /// The version of a file that is open.
+    /// The version of an open file.
     pub(crate) fn version(&self, file: File) -> Option<i32> {
         Some(self.documents.get(&**file.path(&self.db))?.version)
     }
 
-    /// Says something beside the answer.
+    /// Sends a notification in addition to the answer.
     pub(crate) fn tell(&self, outgoing: Outgoing) {
         let _ = self.outgoing.send(outgoing);
     }
 
-    /// The address of a file.
+    /// The URI of a file.
     pub(crate) fn uri(&self, file: File) -> Option<Uri> {
         let path = file.path(&self.db);
         let known = self.documents.get(&**path).map(|it| it.uri.clone());
         known.or_else(|| documents::uri_of(path))
     }
 
-    /// A place for the client.
+    /// The location of a place.
     pub(crate) fn location(&self, place: FileRange) -> Option<Location> {
         Some(Location::new(self.uri(place.file)?, self.lines(place.file).range(place.range)))
     }
 }
 
-/// Whether anybody still wants an answer.
+/// Tracks whether the client still wants an answer.
 #[derive(Default)]
 pub(crate) struct Interest {
     is_gone: AtomicBool,
@@ -150,7 +150,7 @@ pub(crate) struct Interest {
 }
 
 impl Interest {
-    /// Nobody does any more.
+    /// Marks the answer as unwanted and cancels its computation.
     pub(crate) fn lose(&self) {
         self.is_gone.store(true, Ordering::SeqCst);
         if let Some(token) = &*self.running.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -168,40 +168,41 @@ impl Interest {
     }
 }
 
-/// What an answer takes that may still be on its way from the disk.
+/// The data from the disk that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// The file and what is known of its module: the answer is wanted now.
+    /// The file and the loaded part of its module; the request does not wait.
     File,
-    /// What the file's configuration requires, for a moment.
+    /// The schemas and modules of the file's configuration; the request waits a limited time for them.
     Configuration,
-    /// Everybody who calls the module, for without them the answer would be wrong.
+    /// All callers of the module; without them the answer would be wrong.
     Callers,
 }
 
-/// A question that waits for its turn.
+/// A request in the queue.
 pub(crate) trait Ask: Send {
-    /// The file that it is about.
+    /// The path of the file that the request is about.
     fn path(&self) -> Option<&str>;
 
-    /// What must be there before it can be answered.
+    /// The data that must be loaded before the request is answered.
     fn needs(&self) -> Needs;
 
-    /// Answers it; or gives it back, because something changed in between and it is to be asked once more.
+    /// Answers the request. Returns it if the computation was cancelled and must be repeated.
     fn answer(self: Box<Self>, snapshot: Snapshot, target: Option<Target>) -> Option<Box<dyn Ask>>;
 
-    /// Takes over that a text changed while it waited. Nothing is left of it if it was about the text as it was.
+    /// Handles a change of the text while the request waited. Returns `None` if the request was about the old
+    /// text; it is then answered with an error.
     fn outdated(self: Box<Self>) -> Option<Box<dyn Ask>>;
 }
 
-/// A question whose answer is an `R`.
+/// A request with an answer of type `R`.
 pub(crate) struct Question<R, F> {
     pub(crate) path: Option<String>,
     pub(crate) needs: Needs,
     pub(crate) interest: Arc<Interest>,
     pub(crate) reply: oneshot::Sender<Result<R>>,
     pub(crate) compute: F,
-    /// How often it is asked again after an edit.
+    /// The number of retries that are left after edits.
     pub(crate) attempts: u8,
 }
 
@@ -224,7 +225,7 @@ where
             return None;
         }
         let outcome = uncancelled(|| {
-            // Many may have waited with this one, and the edit waits for all of them.
+            // Many requests may wait, and an edit waits for all of them, so each checks for cancellation first.
             snapshot.db.unwind_if_revision_cancelled();
             (self.compute)(&snapshot, target)
         });
@@ -251,16 +252,16 @@ where
     }
 }
 
-/// How a computation over a snapshot ended.
+/// The outcome of a computation over a snapshot.
 pub(crate) enum Outcome<R> {
     Done(R),
-    /// By an edit, or because nobody wants it.
+    /// Cancelled by an edit or by the client.
     Cancelled,
-    /// By a bug; the panic hook has said where.
+    /// Ended by a panic, which the panic hook has already reported.
     Panicked,
 }
 
-/// Runs a computation over a snapshot. This is the one place of the server where cancellation is caught.
+/// Runs a computation over a snapshot. Only this function of the server catches cancellation.
 pub(crate) fn uncancelled<R>(compute: impl FnOnce() -> R) -> Outcome<R> {
     let caught = catch_unwind(AssertUnwindSafe(|| Cancelled::catch(AssertUnwindSafe(compute))));
     match caught {
@@ -268,19 +269,19 @@ pub(crate) fn uncancelled<R>(compute: impl FnOnce() -> R) -> Outcome<R> {
         Ok(Err(_)) => Outcome::Cancelled,
         Err(panic) if panic.is::<Cancelled>() => Outcome::Cancelled,
         Err(panic) => {
-            // A panic whose own message panics when it is dropped must not end the worker.
+            // Dropping the payload of a panic may panic again, which must not end the worker.
             drop(catch_unwind(AssertUnwindSafe(|| drop(panic))));
             Outcome::Panicked
         }
     }
 }
 
-/// An edit came in between.
+/// The error of a request that an edit made obsolete.
 pub(crate) fn content_modified() -> Error {
     Error { code: ErrorCode::ContentModified, message: "the text has changed".into(), data: None }
 }
 
-/// A bug of ours.
+/// The error of a request that ended with a panic.
 fn internal_error() -> Error {
     let message = "Mayfly failed to answer because of a bug of its own; the server goes on";
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
@@ -310,7 +311,7 @@ mod tests {
         }
     }
 
-    /// A question on its way: who asked, and who gets it back.
+    /// A pending request of a test.
     struct Asked {
         interest: Arc<Interest>,
         answer: oneshot::Receiver<Result<u32>>,
@@ -339,7 +340,7 @@ mod tests {
         Asked { interest, answer, given_back }
     }
 
-    /// A query that never ends, and that says when it has begun.
+    /// A computation that never ends, and a channel that reports its start.
     fn endless() -> (impl Fn(&Snapshot) -> u32 + Send + 'static, mpsc::Receiver<()>) {
         let (begin, begun) = mpsc::channel();
         let compute = move |snapshot: &Snapshot| -> u32 {
@@ -355,7 +356,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(20);
 
     impl Asked {
-        /// Waits until the worker is done with it. Whether it is to be asked again, and its answer.
+        /// Waits for the worker. Returns true if the request must be repeated, and the answer.
         fn end(mut self) -> (bool, Option<Result<u32>>) {
             let is_back = self.given_back.recv_timeout(PATIENCE).expect("the worker is done");
             (is_back, self.answer.try_recv().ok())
@@ -387,7 +388,7 @@ mod tests {
         assert!(!is_back, "it is not asked again");
         let error = answer.and_then(|it| it.err()).expect("an error");
         assert_eq!(error.code, ErrorCode::RequestCancelled);
-        // One that was given up before its turn is not begun.
+        // A request that is cancelled before its turn does not begin.
         let (compute, begun) = endless();
         let (block, unblock) = mpsc::channel::<()>();
         workers.spawn(move || {
@@ -430,7 +431,7 @@ mod tests {
         assert!(is_back && answer.is_none());
     }
 
-    /// A worker that looks at nothing before it finds out, however many questions wait in front of an edit.
+    /// An edit must not have to wait for queued requests, however many there are.
     #[test]
     fn what_waits_when_an_edit_comes_is_not_begun() {
         let (workers, mut db, edits) =

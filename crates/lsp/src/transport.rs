@@ -1,4 +1,4 @@
-//! Carries messages between the client and the service.
+//! The transport of messages between the client and the service.
 //!
 //! ```text
 //!  input ──► Frames ──► sorted ──► service ──► tasks ──┐
@@ -6,9 +6,9 @@
 //!                              requests to the client ────────────────►┘
 //! ```
 //!
-//! **Invariant:** a message that cannot be understood is answered and costs nothing else; the connection ends only where the
-//! next message cannot be found.
-//! **Invariant:** no answer of this module quotes what the client sent.
+//! **Invariant:** a message that cannot be understood gets an error as its answer and has no other effect. The
+//! connection ends only if the next message cannot be found.
+//! **Invariant:** no answer of this module quotes input of the client.
 
 use std::future::poll_fn;
 
@@ -26,34 +26,34 @@ use tower_lsp_server::{
 
 use crate::frames::{Frame, Frames};
 
-/// How many requests may wait for answers. Not a safety net: with fewer, a reader that waits for a slot would keep the
-/// cancellation from being read that frees one.
+/// The maximal number of requests that wait for answers. It has to be large: a reader that waits for a slot cannot
+/// read the cancellation that would free one.
 const MOST_WAITING: usize = 4096;
 
-/// How many answers may wait for a client that does not read.
+/// The maximal number of answers that wait for the client to read them.
 const MOST_UNREAD: usize = 64;
 
-/// How many bytes are read at once.
+/// The size of the read buffer, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// How far the conversation has come.
+/// The phase of the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The client has not been told yet what the server can do.
+    /// The client has not received the server's capabilities yet.
     Fresh,
     Serving,
     ShutDown,
 }
 
-/// A content, sorted by what it is.
+/// A classified content.
 enum Message {
     Request(Request),
     Response(Response),
-    /// Neither, with the answer to it.
+    /// Neither a request nor a response, with the error to answer.
     Invalid(Response),
 }
 
-/// Serves until the client says `exit`, hangs up, or sends what no message can be found in any more.
+/// Serves until the client sends `exit`, closes the connection, or sends bytes in which no message can be found.
 pub(crate) async fn carry<S>(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite,
@@ -72,12 +72,12 @@ pub(crate) async fn carry<S>(
     let (read, mut write) = (std::pin::pin!(read), std::pin::pin!(write));
     tokio::select! {
         () = read => write.await,
-        // The client reads no answers any more.
+        // The client no longer reads answers.
         () = &mut write => {}
     }
 }
 
-/// Writes answers, and requests to the client, until there can be no more answers or the client is gone.
+/// Writes answers and requests to the client, until no more answers can come or the connection is closed.
 async fn write(
     output: &mut (impl AsyncWrite + Unpin),
     mut outgoing: Receiver<Vec<u8>>,
@@ -110,8 +110,8 @@ fn encoded(message: &impl serde::Serialize) -> Vec<u8> {
 struct Reader<S> {
     service: S,
     outbox: Sender<Vec<u8>>,
-    /// Requests that are being answered. New ones are polled first in the order in which they came, so each handler puts its
-    /// message into the server's queue in that order.
+    /// The requests that are being answered. New ones are polled first, in the order of their arrival, so that
+    /// each handler queues its message in that order.
     tasks: FuturesUnordered<BoxFuture<'static, ()>>,
     phase: Phase,
 }
@@ -156,7 +156,7 @@ where
             tokio::select! {
                 read = input.read(&mut chunk) => match read {
                     Ok(read @ 1..) => frames.push(&chunk[..read]),
-                    // The client hung up.
+                    // The client closed the connection.
                     Ok(0) | Err(_) => break,
                 },
                 Some(()) = self.tasks.next() => {}
@@ -171,7 +171,7 @@ where
         }
     }
 
-    /// Passes a request or a notification on. Returns false if the conversation has ended with it.
+    /// Passes a request or notification to the service. Returns false if it ends the connection.
     async fn take(&mut self, request: Request) -> bool {
         if let Some(id) = request.id()
             && let Some(refused) = self.refused(request.method())
@@ -190,7 +190,8 @@ where
         }
         let answer = self.service.call(request);
         if let Some(next_phase) = next_phase {
-            // What follows finds the server in the next phase, also if the client does not wait for the answer.
+            // Waits for the answer, so that the next message finds the server in the next phase even if the client
+            // does not wait.
             if let Ok(Some(answer)) = answer.await {
                 if answer.is_ok() {
                     self.phase = next_phase;
@@ -208,7 +209,7 @@ where
         !is_exit
     }
 
-    /// Why a request gets no answer of the service; `None` if it is for the service.
+    /// The error for a request that the current phase does not allow. `None` if the service may answer it.
     fn refused(&self, method: &str) -> Option<Error> {
         match self.phase {
             Phase::Fresh if method != "initialize" => {
@@ -216,7 +217,7 @@ where
                 Some(Error { code, message: "Server not initialized".into(), data: None })
             }
             Phase::ShutDown => Some(Error::invalid_request()),
-            // The service leaves every method unanswered that begins so. Only notifications may be ignored.
+            // The service ignores every method with this prefix, but only notifications may be ignored.
             Phase::Serving if method.starts_with("$/") => Some(Error::method_not_found()),
             Phase::Fresh | Phase::Serving => None,
         }
@@ -228,14 +229,14 @@ where
         loop {
             tokio::select! {
                 _ = &mut sent => return,
-                // Answers that are ready make room.
+                // Finished tasks make room in the outbox.
                 Some(()) = self.tasks.next() => {}
             }
         }
     }
 }
 
-/// Sorts a content by what it is.
+/// Classifies a content.
 fn sorted(content: &[u8]) -> Message {
     let invalid = |id: Id, error: Error| Message::Invalid(failure(id, error));
     let Ok(json) = serde_json::from_slice::<Json>(content) else {
@@ -254,7 +255,7 @@ fn sorted(content: &[u8]) -> Message {
         (false, true) => serde_json::from_value(json).map(Message::Response),
         (false, false) => return invalid(id, Error::invalid_request()),
     };
-    // The id of a response is one of ours, which an answer with it would not name.
+    // The id of an invalid response is one of the server's own, so the error must not carry it.
     let id = if is_request { id } else { Id::Null };
     message.unwrap_or_else(|_| invalid(id, Error::invalid_request()))
 }

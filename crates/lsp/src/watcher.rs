@@ -1,4 +1,4 @@
-//! Being told what others do to files, where the client cannot tell.
+//! File watching for clients that do not watch files themselves.
 
 use std::{
     collections::BTreeSet,
@@ -10,12 +10,12 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::server::Message;
 
-/// Watches directories. Where the system has no more watches to give, what others do to a file is noticed when it is opened or
-/// closed here.
+/// A watcher of directories. If the system has no watches left, changes by other programs are noticed only when a
+/// file is opened or closed.
 pub(crate) struct OwnWatcher {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
-    /// What is to be watched and is not there: the directory that it would be in is watched for it.
+    /// Wanted directories that do not exist. Their nearest existing parent is watched instead.
     absent: BTreeSet<PathBuf>,
 }
 
@@ -23,7 +23,7 @@ impl OwnWatcher {
     pub(crate) fn new(messages: Sender<Message>) -> OwnWatcher {
         let tell = move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
-            // Looking at a file is no change of it.
+            // Read accesses are not changes.
             if matches!(event.kind, EventKind::Access(_)) {
                 return;
             }
@@ -37,18 +37,19 @@ impl OwnWatcher {
         }
     }
 
-    /// Takes over that something happened to a directory itself: the system forgets those that go.
+    /// Stops the watch of a directory that changed itself, because the system drops the watches of removed
+    /// directories.
     pub(crate) fn forget(&mut self, directory: &Path) {
         let Some(watcher) = &mut self.watcher else { return };
         if self.watched.remove(directory) {
-            // It may not be there any more.
+            // The directory may not exist any more.
             let _ = watcher.unwatch(directory);
             self.absent.insert(directory.to_owned());
         }
     }
 
-    /// Watches these directories, and no others. Gives those that were not there the last time: what happened in them until
-    /// now nobody has told.
+    /// Watches exactly the wanted directories. Returns those that did not exist at the last call; changes in them
+    /// until now were not reported.
     pub(crate) fn set(&mut self, wanted: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let Some(watcher) = &mut self.watcher else { return Vec::new() };
         let mut watched = BTreeSet::new();
@@ -66,7 +67,7 @@ impl OwnWatcher {
             watched.insert(nearest.to_owned());
         }
         for gone in self.watched.difference(&watched) {
-            // It may not be there any more.
+            // The directory may not exist any more.
             let _ = watcher.unwatch(gone);
         }
         self.watched = watched;
@@ -75,7 +76,8 @@ impl OwnWatcher {
     }
 }
 
-/// A directory, or the nearest above it that can be watched. What comes while this looks is found by looking once more.
+/// The directory, or its nearest parent that can be watched. Looks again after each watch, because a directory may
+/// be created in the meantime.
 fn nearest(directory: &Path, mut can_watch: impl FnMut(&&Path) -> bool) -> Option<&Path> {
     let mut nearest = directory.ancestors().find(&mut can_watch)?;
     while nearest != directory {
@@ -88,7 +90,8 @@ fn nearest(directory: &Path, mut can_watch: impl FnMut(&&Path) -> bool) -> Optio
     Some(nearest)
 }
 
-/// The directories whose files count for the modules in `modules`: their own, and where `init` leaves something.
+/// The directories whose files are relevant for the given modules: their own, and the one in which `init` installs
+/// modules.
 pub(crate) fn directories<'m>(modules: impl Iterator<Item = &'m str>) -> BTreeSet<PathBuf> {
     let mut directories = BTreeSet::new();
     for module in modules {

@@ -1,4 +1,4 @@
-//! Threads that answer questions from snapshots.
+//! The worker pool that answers requests from snapshots.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -6,19 +6,19 @@ use std::{
     thread,
 };
 
-/// A piece of work.
+/// A task for a worker.
 pub(crate) type Task = Box<dyn FnOnce() + Send>;
 
-/// Inference follows references by recursion.
+/// Inference recurses along references.
 const STACK: usize = 1 << 30;
 
-/// A few threads that take tasks from one queue, in order.
+/// A worker pool whose threads take tasks from one queue, in order.
 pub(crate) struct Workers {
     tasks: mpsc::Sender<Task>,
 }
 
 impl Workers {
-    /// Starts threads; they end when this is dropped and what was given is done.
+    /// Starts the threads. They end after the pool is dropped and all tasks are done.
     pub(crate) fn start(name: &str, count: usize) -> Workers {
         let (tasks, queue) = mpsc::channel::<Task>();
         let queue = Arc::new(Mutex::new(queue));
@@ -28,19 +28,19 @@ impl Workers {
                 loop {
                     let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     match task {
-                        // Whoever gave it hears nothing of it; the thread is there for the next one.
+                        // A panic ends only the task; the thread takes the next one.
                         Ok(task) => drop(catch_unwind(AssertUnwindSafe(task))),
                         Err(_) => return,
                     }
                 }
             };
-            // Without a thread nothing is answered, which the client notices by its own timeouts.
+            // If no thread can be started, requests stay unanswered and the client times out.
             drop(thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work));
         }
         Workers { tasks }
     }
 
-    /// Gives a task to the next thread that is free.
+    /// Queues a task for the next free thread.
     pub(crate) fn spawn(&self, task: impl FnOnce() + Send + 'static) {
         let _ = self.tasks.send(Box::new(task));
     }

@@ -1,23 +1,24 @@
-//! JSON as the reference writes it: `<`, `>` and `&` escaped, numbers as their own text, fields in a fixed order.
+//! JSON in OpenTofu's format: `<`, `>` and `&` are escaped, numbers keep their text, and the order of fields is
+//! fixed.
 
 use serde_json::{Map, Value as Json};
 use values::{Kind, MarkKind, Value};
 
-/// Compact text.
+/// Compact JSON text.
 pub(crate) fn compact(json: &Json) -> String {
     let mut text = String::new();
     write(json, None, 0, &mut text);
     text
 }
 
-/// Text with an indentation of two spaces.
+/// JSON text with an indentation of two spaces.
 pub(crate) fn pretty(json: &Json) -> String {
     let mut text = String::new();
     write(json, Some("  "), 0, &mut text);
     text
 }
 
-/// The word for a mode.
+/// The word for a resource mode.
 pub(crate) fn mode(mode: addr::ResourceMode) -> &'static str {
     match mode {
         addr::ResourceMode::Managed => "managed",
@@ -63,15 +64,16 @@ fn write(json: &Json, indent: Option<&str>, depth: usize, text: &mut String) {
     }
 }
 
-/// An object of the fields that have something in them.
+/// An object of the fields that are `Some`.
 pub(crate) fn object<const N: usize>(fields: [(&str, Option<Json>); N]) -> Json {
     let fields = fields.into_iter().filter_map(|(name, it)| Some((name.to_owned(), it?)));
     Json::Object(fields.collect())
 }
 
-/// A value in clear. Unknown parts are left out of maps and objects and null elsewhere; `None`: it is unknown as a whole.
+/// A value in clear text. Unknown parts are omitted from maps and objects, and null elsewhere. `None` if the whole
+/// value is unknown.
 ///
-/// An ephemeral part is null: there is no format that may hold one.
+/// Ephemeral parts are null, because no format may contain them.
 pub(crate) fn known(value: &Value) -> Option<Json> {
     if value.marks().has(MarkKind::Ephemeral) {
         return Some(Json::Null);
@@ -93,18 +95,18 @@ pub(crate) fn known(value: &Value) -> Option<Json> {
     })
 }
 
-/// A number that keeps its text. Infinity has none in JSON and becomes null.
+/// A number with its exact text. Infinity has no JSON form and becomes null.
 pub(crate) fn number(number: &values::Number) -> Json {
     serde_json::from_str::<serde_json::Number>(&number.to_string()).map_or(Json::Null, Json::Number)
 }
 
-/// Where a value is not known: `true` in its place, `false` in the place of every known element of a list; what has
-/// nothing unknown inside is left out of objects.
+/// Flags for the unknown parts of a value: `true` for an unknown part, `false` for a known element of a list.
+/// Objects omit entries without unknown parts.
 pub(crate) fn unknown_flags(value: &Value) -> Json {
     flags(value, &|it| !it.is_known())
 }
 
-/// Where a value is sensitive, in the same form.
+/// Flags for the sensitive and ephemeral parts of a value, in the form of [`unknown_flags`].
 pub(crate) fn sensitive_flags(value: &Value) -> Json {
     flags(value, &|it| it.marks().has(MarkKind::Sensitive) || it.marks().has(MarkKind::Ephemeral))
 }

@@ -1,20 +1,21 @@
-//! What people and scripts read: events, problems, plans, states and values as text or as stable JSON.
+//! Output for users and scripts: events, diagnostics, plans, states and values as text or as stable JSON.
 //!
-//! Start reading at [`Style`]; then [`diagnostics`], [`event`] and [`plan()`]. A plan is rendered in two steps, so that
-//! deciding what changed knows nothing of layout:
+//! Start reading at [`Style`]; then [`diagnostics`], [`event`] and [`plan()`]. A plan is rendered in two steps, so
+//! that the comparison does not depend on the layout:
 //!
 //! ```text
 //!   before, after, schema ──diff──► tree of changes ──print──► indented lines
 //! ```
 //!
-//! Everything takes data and gives a string; JSON formats are written by hand from the models, in the shape and order
-//! that OpenTofu writes them, because scripts read both.
+//! Every function takes data and returns a string. The JSON formats are built by hand from the models, with
+//! OpenTofu's fields in OpenTofu's order, because scripts depend on them.
 //!
-//! **Invariant:** the text of an ephemeral value is never printed: wherever one arrives, `(ephemeral value)` is.
-//! **Invariant:** the text of a sensitive value is printed only by formats that are defined to hold it
-//! (`show -json`, `output -json`, `output -raw`) and where `show_sensitive` is asked for.
-//! **Invariant:** no control character of a foreign text reaches a terminal.
-//! **Invariant:** time is linear in what is printed; the comparison of two lists is bounded ([`plan()`]).
+//! **Invariant:** the text of an ephemeral value is never printed; `(ephemeral value)` is printed in its place.
+//! **Invariant:** the text of a sensitive value is printed only in formats that are defined to contain it (`show
+//! -json`, `output -json`, `output -raw`) and if `show_sensitive` is set.
+//! **Invariant:** no control character from external text reaches a terminal.
+//! **Invariant:** the time is linear in the size of the output; the cost of comparing two lists is bounded
+//! ([`plan()`]).
 //! **Absent on purpose:** terminals, streams, the command line, files, clocks.
 
 mod diagnostic;
@@ -62,5 +63,5 @@ pub use crate::{
     },
 };
 
-/// Finds the schemas of a provider. Where there are none, objects are shown by the types of their values.
+/// Finds the schemas of a provider. Objects without a schema are shown by the types of their values.
 pub type Schemas<'a> = &'a dyn Fn(&ProviderSource) -> Option<Arc<ProviderSchemas>>;

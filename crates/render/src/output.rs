@@ -6,9 +6,10 @@ use values::{Kind, MarkKind, Value};
 
 use crate::{json, style::visible_line, value::value};
 
-/// Every output on a line of its own, as `NAME = VALUE`; sensitive ones without value unless asked for.
+/// Every output on its own line, as `NAME = VALUE`. The value of a sensitive output is hidden unless
+/// `show_sensitive` is set.
 ///
-/// The heading `Outputs:` is the caller's: `output` has none.
+/// The caller prints the heading `Outputs:`, because `output` has none.
 pub fn outputs(state: &State, show_sensitive: bool) -> String {
     let shown = state.outputs.iter().map(|(name, output)| {
         format!("{} = {}\n", visible_line(name), output_value(output, show_sensitive))
@@ -16,7 +17,7 @@ pub fn outputs(state: &State, show_sensitive: bool) -> String {
     shown.collect()
 }
 
-/// The value of one output, or what stands in its place.
+/// The value of one output, or its placeholder.
 pub fn output_value(output: &OutputValue, show_sensitive: bool) -> String {
     let hidden = output.sensitive || output.value.marks().has(MarkKind::Sensitive);
     match (hidden, show_sensitive) {
@@ -26,7 +27,7 @@ pub fn output_value(output: &OutputValue, show_sensitive: bool) -> String {
     }
 }
 
-/// All outputs with type and value, sensitive ones in clear: the document of `output -json`.
+/// All outputs with their types and values, sensitive ones in clear text: the document of `output -json`.
 pub fn outputs_json(state: &State) -> String {
     let entries = state.outputs.iter().map(|(name, output)| {
         let described = json::object([
@@ -45,10 +46,10 @@ pub fn output_json(value: &Value) -> String {
     json::compact(&json::known(value).unwrap_or(Json::Null))
 }
 
-/// One value as bare text, for shells.
+/// One value as plain text, for shells.
 ///
 /// # Errors
-/// The reason, in a sentence, where the value is no single text: collections, null, and whatever is ephemeral.
+/// If the value is not a single string, number or bool, or is ephemeral. The error is a sentence with the reason.
 pub fn output_raw(value: &Value) -> Result<String, String> {
     if value.marks().has(MarkKind::Ephemeral) {
         return Err("The value is ephemeral, so it cannot be shown.".to_owned());

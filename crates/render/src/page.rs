@@ -1,19 +1,19 @@
-//! A page of documentation, as a terminal shows it.
+//! Documentation pages for a terminal.
 //!
-//! Pages are plain Markdown: headings, paragraphs, lists, fenced blocks and `code`. Where nothing is wrapped, the lines
-//! are those of the source.
+//! Pages are plain Markdown: headings, paragraphs, lists, fenced blocks and `code`. Without a width, the lines are
+//! those of the source.
 
 use std::fmt::Write as _;
 
 use crate::style::{Paint, Style};
 
-/// Longer lines are hard to read.
+/// The maximal line width of prose, for readability.
 const WIDEST: usize = 92;
 
-/// Columns before an example.
+/// The indentation of an example.
 const INDENT: &str = "    ";
 
-/// A page of Markdown.
+/// Renders a page of Markdown.
 pub fn page(markdown: &str, style: &Style) -> String {
     let mut text = String::from("\n");
     let mut lines = markdown.lines().peekable();
@@ -55,13 +55,13 @@ fn without_ticks(text: &str) -> String {
     text.replace('`', "")
 }
 
-/// Whether a line goes on with the paragraph before it.
+/// Returns true if a line continues the paragraph of the previous line.
 fn continues(line: &str) -> bool {
     let begins = ["#", "```", "- "].iter().any(|it| line.starts_with(it));
     !line.is_empty() && !begins && !is_summary(line)
 }
 
-/// Summaries stand on lines of their own.
+/// Returns true if a line is a summary, which is always on its own line.
 fn is_summary(line: &str) -> bool {
     severity(line).is_some()
 }
@@ -72,7 +72,7 @@ fn severity(line: &str) -> Option<(Paint, &str)> {
     paints.into_iter().find(|(word, _)| line.starts_with(word)).map(|(word, paint)| (paint, word))
 }
 
-/// What an example expects of itself stands out less than its code.
+/// Writes a line of an example. The comment with the expected diagnostic is dimmed.
 fn push_code(line: &str, style: &Style, text: &mut String) {
     let said = ["# error: ", "# warning: ", "# hint: "].iter().filter_map(|it| line.find(it)).min();
     let (code, said) = line.split_at(said.unwrap_or(line.len()));
@@ -100,14 +100,14 @@ fn push_paragraph(lines: &[&str], style: &Style, text: &mut String) {
     let _ = writeln!(text, "{}", with_code(&paragraph, style));
 }
 
-/// `code` in colour where there are colours, and as it is elsewhere.
+/// Colours `code` if colours are enabled.
 fn with_code(text: &str, style: &Style) -> String {
     if !style.color {
         return text.to_owned();
     }
     let parts = text.split('`').enumerate().map(|(i, part)| match i % 2 {
         0 => part.to_owned(),
-        // A sequence that spans lines would colour what a pager puts between them.
+        // An ANSI sequence over several lines would also colour the text that a pager inserts between them.
         _ => part.split('\n').map(|it| style.paint(Paint::Cyan, it)).collect::<Vec<_>>().join("\n"),
     });
     parts.collect()

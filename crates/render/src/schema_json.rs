@@ -1,4 +1,4 @@
-//! Schemas of providers as JSON (`providers schema -json`).
+//! Provider schemas as JSON (`providers schema -json`).
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -137,7 +137,8 @@ fn parameter(parameter: &FunctionParameter) -> Json {
     ])
 }
 
-/// Identities have no blocks, and of their attributes it matters only who sets them.
+/// The schema of a resource identity, which has no blocks. Of its attributes, only the requirements for import are
+/// shown.
 fn identity(schema: &Schema) -> Json {
     let attributes = schema.block().attributes().iter().map(|(name, it)| {
         let described = json::object([

@@ -1,17 +1,18 @@
-//! Colour, width and wrapping: the only place that knows ANSI sequences.
+//! Colour, width and wrapping. Only this module knows ANSI sequences.
 
-/// How text may look where it goes.
+/// The properties of the destination of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether ANSI sequences may be used.
+    /// True if ANSI sequences may be used.
     pub color: bool,
-    /// Columns of the terminal; prose is wrapped to them. `None`: not a terminal, nothing is wrapped.
+    /// The columns of the terminal, to which prose is wrapped. `None` if the destination is not a terminal; then
+    /// nothing is wrapped.
     pub width: Option<usize>,
-    /// Whether diagnostics get a rule at their left.
+    /// True if diagnostics get a rule at their left.
     pub box_drawing: bool,
 }
 
-/// A look.
+/// A text attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
     Bold,
@@ -22,16 +23,16 @@ pub(crate) enum Paint {
     Green,
     Yellow,
     Cyan,
-    /// Dark grey: what is there but of less interest.
+    /// Dark grey, for text of less interest.
     Dim,
     Underline,
 }
 
-/// Where a rule cannot know how long it should be.
+/// The length of a rule if the width is unknown.
 const RULE_WIDTH: usize = 78;
 
 impl Style {
-    /// Neither colour nor wrapping nor rules.
+    /// A style without colour, wrapping and rules.
     pub const PLAIN: Style = Style { color: false, width: None, box_drawing: false };
 
     pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
@@ -53,7 +54,7 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// Wraps prose at spaces; lines that begin with a space are kept as they are. `margin` columns stay free.
+    /// Wraps prose at spaces and leaves `margin` columns free. Lines that begin with a space stay unchanged.
     pub(crate) fn wrap(&self, text: &str, margin: usize) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let width = width.saturating_sub(margin).max(1);
@@ -69,8 +70,8 @@ impl Style {
     }
 }
 
-/// Breaks a line before every word that would pass the width. A word longer than that stands alone. Runs of spaces stay,
-/// but for those at a break.
+/// Breaks a line before every word that would exceed the width. A longer word is alone on its line. Runs of spaces
+/// stay, except at a break.
 fn wrap_line(line: &str, width: usize) -> String {
     let mut wrapped = String::with_capacity(line.len() + line.len() / width);
     let mut column = 0;
@@ -93,8 +94,8 @@ fn wrap_line(line: &str, width: usize) -> String {
     wrapped
 }
 
-/// Text without control characters that could move the cursor or forge output: each but tab and newline becomes its
-/// escape. Also those that change the direction of writing.
+/// Text whose control characters are escaped, except tab and newline, so that it cannot move the cursor or forge
+/// output. Also escapes characters that change the direction of writing.
 pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.chars().any(is_hostile) {
         return text.into();
@@ -112,7 +113,7 @@ pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
     shown.into()
 }
 
-/// Like [`visible`], but for text that must stay on its line.
+/// Like [`visible`], for text that must stay on one line.
 pub(crate) fn visible_line(text: &str) -> String {
     visible(text).replace('\n', "\\n").replace('\t', "\\t")
 }

@@ -4,7 +4,7 @@ use values::Type;
 
 const STEP: usize = 4;
 
-/// A type on as many lines as it takes.
+/// A type as text, over several lines if it has parts.
 pub fn type_text(ty: &Type) -> String {
     let mut text = String::new();
     write(ty, 0, &mut text);
@@ -31,7 +31,7 @@ fn write(ty: &Type, indent: usize, text: &mut String) {
     }
 }
 
-/// Only elements that may have parts of several types are on lines of their own.
+/// Writes a collection type. An element type with parts of its own is on separate lines.
 fn write_collection(name: &str, element: &Type, indent: usize, text: &mut String) {
     text.push_str(name);
     text.push('(');

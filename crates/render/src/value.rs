@@ -4,9 +4,9 @@ use values::{Kind, MarkKind, Str, Type, Value};
 
 use crate::style::visible;
 
-/// A value as the console shows it: an expression that would give the same value, where there is one.
+/// A value as the console shows it: an expression that evaluates to the same value, if there is one.
 ///
-/// Unknown, sensitive and ephemeral parts are shown as such. Text of several lines is a heredoc.
+/// Unknown, sensitive and ephemeral parts are shown as placeholders. A string of several lines is a heredoc.
 pub fn value(value: &Value) -> String {
     let mut text = String::new();
     write(value, 0, &mut text);
@@ -14,7 +14,7 @@ pub fn value(value: &Value) -> String {
 }
 
 fn write(value: &Value, indent: usize, text: &mut String) {
-    // The order is the reference's: unknown beats sensitive, sensitive beats ephemeral.
+    // OpenTofu's order: unknown comes before sensitive, and sensitive before ephemeral.
     if !value.is_known() {
         return text.push_str("(known after apply)");
     }
@@ -97,7 +97,7 @@ fn write_string(it: &str, indent: usize, text: &mut String) {
     }
 }
 
-/// The lines as they are, between delimiters that none of them equals.
+/// A heredoc whose delimiter differs from every line of the text.
 fn heredoc(it: &str, indent: usize) -> String {
     let mut delimiter = "EOT".to_owned();
     while it.lines().any(|line| line.trim() == delimiter) {
@@ -118,7 +118,7 @@ mod tests {
 
     #[track_caller]
     fn check(it: &Value, expected: Expect) {
-        // An editor must not take the spaces at the end of an empty line.
+        // Makes the space at the end of an empty line visible, so that editors do not strip it.
         expected.assert_eq(&value(it).replace(" \n", "·\n"));
     }
 

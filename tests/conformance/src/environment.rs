@@ -1,4 +1,5 @@
-//! What the engine is given to act with: the playground in this process, commands that print, a state kept in memory.
+//! The environment of the engine in these tests: the playground provider in this process, a shell that only
+//! prints, and files in memory.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -13,10 +14,10 @@ use providers::{local, playground};
 
 use crate::playground_sources;
 
-/// Runs a future to its end on a clock that stands still while there is work, so that no test waits.
+/// Runs a future to its end on a single-threaded runtime.
 ///
 /// # Panics
-/// If no runtime can be made.
+/// If the runtime cannot be created.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -25,7 +26,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// The schemas of everything that fixtures may use, under every source that they may be found by.
+/// The schemas of all providers that fixtures may use, under every source address that finds them.
 pub(crate) fn schemas() -> Vec<(ProviderSource, Arc<ProviderSchemas>)> {
     static PLAYGROUND: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
     static LOCAL: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
@@ -38,7 +39,7 @@ pub(crate) fn schemas() -> Vec<(ProviderSource, Arc<ProviderSchemas>)> {
     playground.chain(others).collect()
 }
 
-/// The source of the provider of files.
+/// The source address of the provider for local files.
 fn local_source() -> ProviderSource {
     ProviderSource::parse(local::SOURCE).expect("the constant is a source address")
 }
@@ -77,7 +78,7 @@ impl ProviderFactory for Playground {
     }
 }
 
-/// A shell that prints its command, as `echo` does.
+/// A shell that prints the argument of its command, as `echo` does.
 struct Shell {
     ran: Arc<Mutex<Vec<String>>>,
 }
@@ -96,7 +97,7 @@ impl CommandRunner for Shell {
     }
 }
 
-/// No verdict is remembered.
+/// A store of validation verdicts that remembers none.
 pub(crate) struct NothingKept;
 
 impl Verdicts for NothingKept {

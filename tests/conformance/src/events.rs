@@ -1,10 +1,10 @@
-//! Events as the lines that people see, as far as tests compare them.
+//! Events as lines of text, reduced to the parts that tests compare.
 
 use std::fmt::Write;
 
 use engine::{ApplyAction, DeferReason, EphemeralAction, Event};
 
-/// One line for each event that people see.
+/// Returns one line for each event that a user sees.
 pub fn log_of(events: &[Event]) -> String {
     let mut log = String::new();
     for line in events.iter().filter_map(line) {

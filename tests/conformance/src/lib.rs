@@ -1,9 +1,10 @@
-//! A directory, a state and the playground: what one person's runs happen in, from text to state, in this process.
+//! A test environment for whole runs in this process, from a configuration to a state: a project, a state, and the
+//! playground provider.
 //!
-//! Start reading at [`World`]. The tests of this package judge the whole: [`World::validate`] is what `validate` says,
-//! [`World::plan`] what the engine does with the very same program.
+//! Start reading at [`World`]. The tests of this package check the whole: [`World::validate`] returns the
+//! diagnostics of `validate`, and [`World::plan`] runs the engine with the same program.
 //!
-//! **Invariant:** nothing here decides what is right; expectations stand in `tests/`.
+//! **Invariant:** nothing here decides what is right; expectations are in `tests/`.
 //! **Absent on purpose:** processes, terminals, the command line.
 
 #![expect(
@@ -44,35 +45,36 @@ pub use events::log_of;
 pub use served::Served;
 pub use written::{MADE_BY, finds, plan_file, state_file};
 
-/// The word in fixtures that stands for the directory of the playground's store.
+/// The placeholder in fixtures for the directory of the playground's store.
 pub const STORE: &str = "$STORE";
 
-/// Everything that one configuration is run with.
+/// A configuration with everything that a run of it needs.
 pub struct World {
     project: Project,
     files: Vec<(String, String)>,
     system: Arc<MemorySystem>,
     store: Arc<TempDir>,
-    /// The state that the next run starts from.
+    /// The state from which the next run starts.
     pub state: State,
-    /// Values of root variables.
+    /// The values of root variables.
     pub variables: VariableValues,
-    /// What is planned.
+    /// The mode of the next plan.
     pub mode: PlanMode,
-    /// What commands of provisioners were run.
+    /// The commands that provisioners ran.
     pub commands: Arc<Mutex<Vec<String>>>,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
 impl World {
-    /// A fixture of several files, with a provider block that keeps the playground's store in a directory of its own.
+    /// Creates a world from a fixture of several files. Adds a provider block that gives the playground a store in
+    /// a directory of its own.
     pub fn new(fixture: &str) -> World {
         World::bare(&format!(
             "{fixture}\n//- /playground.tf\nprovider \"playground\" {{\n  store = \"{STORE}\"\n}}\n"
         ))
     }
 
-    /// A fixture of several files; its provider blocks say `store = "$STORE"`.
+    /// Creates a world from a fixture of several files whose provider blocks set `store = "$STORE"`.
     ///
     /// # Panics
     /// If the fixture has no root module, or the playground has no schemas.
@@ -81,7 +83,8 @@ impl World {
         World::with(fixture, ".", Arc::new(store))
     }
 
-    /// Another configuration, with a state of its own, that uses the same remote system. Its root module is in `root`.
+    /// Creates a world with another configuration and its own state that shares the remote system of this one. Its
+    /// root module is in `root`.
     ///
     /// # Panics
     /// See [`World::bare`].
@@ -118,26 +121,26 @@ impl World {
         }
     }
 
-    /// The files of the fixture by their paths.
+    /// The files of the fixture with their paths.
     pub fn files(&self) -> &[(String, String)] {
         &self.files
     }
 
-    /// Gives a root variable a value, as `-var` does.
+    /// Sets a root variable to a string, as `-var` does.
     pub fn set(&mut self, name: &str, value: &str) -> &mut World {
         self.set_value(name, Value::string(value))
     }
 
-    /// Gives a root variable a value that is no text.
+    /// Sets a root variable to any value.
     pub fn set_value(&mut self, name: &str, value: Value) -> &mut World {
         self.variables.set(name, value, ValueSource::CommandLine);
         self
     }
 
-    /// Changes a file as an editor does.
+    /// Replaces the text of a file, as an editor does.
     ///
     /// # Panics
-    /// If the file is no part of the configuration.
+    /// If the file is not part of the configuration.
     pub fn edit(&mut self, path: &str, text: &str) {
         let text = text.replace(STORE, &self.store.path().display().to_string());
         assert!(self.project.set_text(path, &text), "{path} is part of the configuration");
@@ -148,32 +151,32 @@ impl World {
         &self.project
     }
 
-    /// The same, to be edited.
+    /// The configuration, for edits.
     pub fn project_mut(&mut self) -> &mut Project {
         &mut self.project
     }
 
-    /// The program as the engine gets it.
+    /// The program that the engine runs.
     pub fn program(&self) -> Arc<Program> {
         Arc::new(self.project.program())
     }
 
-    /// What static analysis says, hints included.
+    /// The diagnostics of static analysis, including hints.
     pub fn analysis(&self) -> Vec<Diagnostic> {
         self.project.diagnostics()
     }
 
-    /// The value of a local of the root module, as the console would show it: nothing runs.
+    /// The value of a local of the root module, as the console evaluates it; nothing is planned or applied.
     ///
     /// # Panics
-    /// If there is no such local.
+    /// If the local does not exist or cannot be evaluated.
     pub fn local(&self, name: &str) -> Value {
         let value = self.reference(&Ref::Local(name.into()));
         value.unwrap_or_else(|| panic!("local.{name} can be evaluated"))
     }
 
-    /// What a reference of the root module means, as the console would show it: nothing runs. `None` where it cannot be
-    /// evaluated.
+    /// The value of a reference in the root module, as the console evaluates it; nothing is planned or applied.
+    /// `None` if it cannot be evaluated.
     pub fn reference(&self, reference: &Ref) -> Option<Value> {
         let console = Console::new(
             &self.program(),
@@ -187,7 +190,8 @@ impl World {
         value.ok()?.ok()
     }
 
-    /// What `validate` says: static analysis, and the providers' own words where that found no error.
+    /// The diagnostics of `validate`: those of static analysis and, if they contain no error, those of the
+    /// providers.
     pub fn validate(&self) -> Vec<Diagnostic> {
         let mut diagnostics = self.analysis();
         if !diagnostics.iter().any(Diagnostic::is_error) {
@@ -203,12 +207,12 @@ impl World {
         diagnostics
     }
 
-    /// Plans, whatever analysis says; the state stays as it was.
+    /// Plans, even if analysis reports errors. The state stays unchanged.
     pub fn plan(&mut self) -> PlanOutcome {
         self.plan_of(false)
     }
 
-    /// Plans and applies, as `apply -auto-approve` does; gives all that was said.
+    /// Plans and applies, as `apply -auto-approve` does. Returns all diagnostics.
     pub fn apply(&mut self) -> Vec<Diagnostic> {
         let planned = self.plan_of(true);
         if planned.has_errors() {
@@ -229,7 +233,7 @@ impl World {
         outcome.diagnostics
     }
 
-    /// Asks for the object with an id, as that of an address; the state stays as it was.
+    /// Imports the object with an id to an address. The state stays unchanged.
     pub fn import(&mut self, address: ResourceInstance, id: &str) -> ApplyOutcome {
         let (program, environment) = (self.program(), self.environment());
         let options = ImportOptions {
@@ -267,7 +271,7 @@ impl World {
         block_on(plan(&program, state, variables, &environment, options))
     }
 
-    /// The events since the last time, as the lines that people see.
+    /// The events since the last call, as the lines that a user sees.
     ///
     /// # Panics
     /// If a test that shares the events panicked.
@@ -275,7 +279,7 @@ impl World {
         log_of(&self.take_events())
     }
 
-    /// The events since the last time.
+    /// The events since the last call.
     ///
     /// # Panics
     /// If a test that shares the events panicked.
@@ -283,7 +287,8 @@ impl World {
         std::mem::take(&mut *self.events.lock().expect("not poisoned"))
     }
 
-    /// Puts a secret into the playground's store, as somebody else would have; `value` is its ARN too.
+    /// Creates a secret in the playground's store, as another client of the remote system would. `value` is also
+    /// its ARN.
     ///
     /// # Panics
     /// If the store cannot be written.
@@ -293,7 +298,7 @@ impl World {
         self.open_store().create(&record).expect("the store can be written");
     }
 
-    /// What the provider was asked and what it did.
+    /// The ledger of the playground: the requests to the provider and their effects.
     ///
     /// # Panics
     /// If the ledger cannot be read.
@@ -301,7 +306,7 @@ impl World {
         self.open_store().ledger().entries().expect("the ledger can be read")
     }
 
-    /// Whether the provider received `secret` in an operation that left this event in the ledger.
+    /// Returns true if the provider received `secret` in an operation that the ledger records under `event`.
     pub fn received(&self, event: &str, secret: &str) -> bool {
         let fingerprint = self.open_store().fingerprint(&Secret::new(secret));
         self.ledger()
@@ -324,7 +329,7 @@ pub fn schemas_of(source: &ProviderSource) -> Option<Arc<ProviderSchemas>> {
     known.find(|(it, _)| it == source).map(|(_, schemas)| schemas)
 }
 
-/// The sources under which fixtures find the playground: the name alone, and the full one.
+/// The source addresses of the playground: the implied one for its name, and its own.
 pub(crate) fn playground_sources() -> [ProviderSource; 2] {
     [
         ProviderSource::implied_for("playground"),
@@ -332,10 +337,10 @@ pub(crate) fn playground_sources() -> [ProviderSource; 2] {
     ]
 }
 
-/// Every Markdown file below a directory of the repository, sorted, with its text.
+/// The Markdown files below a directory of the repository with their texts, sorted by path.
 ///
 /// # Panics
-/// If something cannot be read.
+/// If a file or directory cannot be read.
 pub fn markdown_files(directory: &str) -> Vec<(String, String)> {
     let with_text = |path: String| {
         let text = read_file(&path);
@@ -344,10 +349,10 @@ pub fn markdown_files(directory: &str) -> Vec<(String, String)> {
     files_below(directory, "md").into_iter().map(with_text).collect()
 }
 
-/// The paths of the files below a directory whose names have this ending, sorted.
+/// The paths of the files below a directory that have an extension, sorted.
 ///
 /// # Panics
-/// If something cannot be read.
+/// If a directory cannot be read.
 pub fn files_below(directory: &str, extension: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap_or_else(|error| panic!("{directory}: {error}"))
@@ -364,7 +369,7 @@ pub fn files_below(directory: &str, extension: &str) -> Vec<String> {
     found
 }
 
-/// Whether there is a file of the repository.
+/// Returns true if the repository contains the file.
 pub fn is_file(path: &str) -> bool {
     std::path::Path::new(path).is_file()
 }
@@ -372,7 +377,7 @@ pub fn is_file(path: &str) -> bool {
 /// The text of a file of the repository.
 ///
 /// # Panics
-/// If it cannot be read.
+/// If the file cannot be read.
 pub fn read_file(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }

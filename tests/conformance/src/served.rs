@@ -1,4 +1,4 @@
-//! The same configuration in an editor: the language server in this process, over a pair of sockets.
+//! A configuration in an editor: a language server in this process, connected by a pair of sockets.
 
 use std::{collections::BTreeMap, os::unix::net::UnixStream, path::Path, sync::Arc, thread};
 
@@ -12,7 +12,7 @@ use values::Str;
 
 use crate::{World, environment};
 
-/// Where the configuration lies in the editor's world.
+/// The directory of the configuration in the file system of the language server.
 const ROOT: &str = "/work";
 
 /// A language server with an editor that has every file of a configuration open.
@@ -21,7 +21,7 @@ pub struct Served {
     open: Vec<String>,
 }
 
-/// The schemas of everything that fixtures may use; no module is installed.
+/// An installation with the schemas of all providers that fixtures may use, and without modules.
 struct Everything;
 
 impl Installation for Everything {
@@ -41,10 +41,10 @@ impl Installation for Everything {
 }
 
 impl Served {
-    /// Serves the files of a world, as they were in the beginning.
+    /// Serves the original files of a world.
     ///
     /// # Panics
-    /// If there are no sockets or no threads to be had.
+    /// If the sockets or the threads cannot be created.
     pub fn new(world: &World) -> Served {
         let system = MemorySystem::new();
         for (path, text) in world.files() {
@@ -62,7 +62,7 @@ impl Served {
         Served { editor, open }
     }
 
-    /// Types the files of another world over those that are there.
+    /// Edits the open files so that they equal those of another world.
     pub fn type_over(&mut self, world: &World) {
         for (path, text) in world.files() {
             match self.open.contains(path) {
@@ -84,10 +84,11 @@ impl Served {
         }
     }
 
-    /// Compares what the server says with diagnostics of the analysis: severity, summary and range, file by file.
+    /// Compares the diagnostics of the server with those of the analysis: severity, summary and range, file by
+    /// file.
     ///
     /// # Errors
-    /// How they differ.
+    /// If they differ; the error describes the difference.
     pub fn agrees(&mut self, expected: &[Diagnostic]) -> Result<(), String> {
         for path in self.open.clone() {
             let expected = self.in_file(&path, expected);
@@ -116,7 +117,7 @@ impl Served {
         here.collect()
     }
 
-    /// Ends the server.
+    /// Shuts the server down.
     pub fn leave(self) {
         self.editor.leave();
     }

@@ -1,11 +1,11 @@
-//! The files that a run leaves, and the search for a secret in them.
+//! The files that a run writes, and the search for a secret in them.
 
 use std::io::{Cursor, Read};
 
 use engine::PlanOutcome;
 use state::{ConfigSnapshot, Plan, PlanFile, State, StateFile};
 
-/// The program that saved plans say they were made by.
+/// The version of the program that saved plans name.
 pub const MADE_BY: &str = "conformance";
 
 const LINEAGE: &str = "11111111-2222-3333-4444-555555555555";
@@ -13,7 +13,7 @@ const LINEAGE: &str = "11111111-2222-3333-4444-555555555555";
 /// The bytes of the state file.
 ///
 /// # Panics
-/// If the state cannot be written, which is what happens to one with an ephemeral value.
+/// If the state cannot be written, for example because it contains an ephemeral value.
 pub fn state_file(state: &State) -> Vec<u8> {
     let file = StateFile { state: state.clone(), ..StateFile::new(LINEAGE.to_owned()) };
     file.write().expect("a state without ephemeral values can be written")
@@ -22,7 +22,7 @@ pub fn state_file(state: &State) -> Vec<u8> {
 /// The bytes of a saved plan.
 ///
 /// # Errors
-/// Why it cannot be written.
+/// If the plan cannot be encoded.
 pub fn plan_file(outcome: &PlanOutcome) -> Result<Vec<u8>, state::EncodeError> {
     let file = PlanFile {
         plan: Plan { made_by: MADE_BY.to_owned(), ..outcome.plan.clone() },
@@ -38,10 +38,10 @@ pub fn plan_file(outcome: &PlanOutcome) -> Result<Vec<u8>, state::EncodeError> {
     file.write()
 }
 
-/// Whether a secret is in bytes or, if they are a zip, in one of its entries.
+/// Returns true if the bytes contain a secret, or are a zip archive with an entry that contains it.
 ///
 /// # Panics
-/// If a zip's entry cannot be read.
+/// If an entry of the archive cannot be read.
 pub fn finds(bytes: &[u8], secret: &str) -> bool {
     let is_in = |bytes: &[u8]| bytes.windows(secret.len()).any(|it| it == secret.as_bytes());
     if is_in(bytes) {

@@ -1,5 +1,5 @@
-//! Editing: whatever stands in a file, analysis says the same whether it came there by an edit or was there from the
-//! start, and never fails. The texts are those of the specification, each with one line left out or broken off.
+//! Incremental analysis of edits: after an edit, analysis must report the same as for a fresh project with the
+//! same text. The texts are those of the specification, each with one line removed or cut in half.
 
 use conformance::World;
 use db::fixture::split_fixture;
@@ -9,7 +9,7 @@ const SPECIFICATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec");
 /// The `hcl` blocks of the specification, as fixtures.
 fn fixtures() -> Vec<String> {
     let mut fixtures = Vec::new();
-    // These pages are long, and of one form each.
+    // These pages are long and repetitive.
     const LONG: [&str; 3] = ["/functions/", "/language/syntax.md", "/language/types.md"];
     let pages = conformance::markdown_files(SPECIFICATION).into_iter();
     for (_, text) in pages.filter(|(path, _)| !LONG.iter().any(|it| path.contains(it))) {
@@ -25,7 +25,7 @@ fn fixtures() -> Vec<String> {
     fixtures
 }
 
-/// The text with a line changed in every way that is tried.
+/// The texts with one line removed, and with that line cut in half.
 fn broken(text: &str, line: usize) -> [String; 2] {
     let lines: Vec<&str> = text.lines().collect();
     let (before, after) = (lines[..line].join("\n"), lines[line + 1..].join("\n"));
@@ -40,12 +40,12 @@ fn an_edit_gives_what_a_fresh_start_gives() {
         let files = split_fixture(&fixture);
         let mut world = World::bare(&fixture);
         for (path, text) in &files {
-            // Templates, and files that others hide, are no part of the configuration.
+            // Templates and files that another file hides are not part of the configuration.
             if !world.project_mut().set_text(path, text) {
                 continue;
             }
             let changes = (0..text.lines().count()).flat_map(|line| broken(text, line));
-            // A first file without anything is none of a fixture.
+            // A fixture drops a first file without text.
             for changed in changes.filter(|it| !it.trim().is_empty()) {
                 world.edit(path, &changed);
                 let edited = world.analysis();

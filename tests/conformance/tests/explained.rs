@@ -1,5 +1,5 @@
-//! The pages of `docs/diagnostics`: there is one for each id that the crates use and none besides, its examples say what it
-//! says they do, and where it has none it says why.
+//! Tests of the pages in `docs/diagnostics`: each id that the crates use has a page and each page an id; examples
+//! behave as their comments say; a page without examples gives a reason.
 
 #[path = "spec"]
 mod spec {
@@ -25,7 +25,7 @@ use spec::{
     judge::judge,
 };
 
-/// Literals of the sources that have the form of an id and are none.
+/// String literals in the sources that look like ids but are not.
 const OTHER_WORDS: &[&str] = &[
     "content-length",
     "content-type",
@@ -49,7 +49,7 @@ const OTHER_WORDS: &[&str] = &[
     "var-file",
 ];
 
-/// Ids in the sources of analysis that no text of a configuration brings about, and why.
+/// Ids in the sources of the analysis that no text of a configuration can produce, with the reasons.
 const BEYOND_TEXT: &[(&str, &str)] = &[
     ("expression-too-deep", "the text would be too long for a page; a test of hir writes it"),
     ("insufficient-blocks", "a provider's schema has to have a bound, and none here has"),
@@ -64,7 +64,7 @@ const BEYOND_TEXT: &[(&str, &str)] = &[
     ("write-only-in-set", "a provider's schema has to have one"),
 ];
 
-/// Every literal that may be an id: the words of an id are joined with dashes, which [`db::Diagnostic`] sees to.
+/// Every literal that may be an id. The words of an id are joined with dashes, which [`db::Diagnostic`] ensures.
 fn used() -> BTreeMap<String, Vec<Literal>> {
     let mut used: BTreeMap<String, Vec<Literal>> = BTreeMap::new();
     for literal in literals() {
@@ -120,7 +120,7 @@ fn examples_of_pages_are_as_they_say() {
     assert!(count > 100, "pages have examples");
 }
 
-/// A page shows what it explains, and the same mended; or it says why it cannot.
+/// A page shows an example of the problem and a corrected one, or gives a reason for their absence.
 #[test]
 fn pages_show_the_problem_and_then_the_way_out() {
     let mut wrong = String::new();
@@ -162,7 +162,7 @@ fn what_analysis_says_of_a_text_has_an_example() {
     assert_eq!(of_analysis, beyond);
 }
 
-/// Nothing is shown by a run that analysis alone shows, and an example that runs has its reason.
+/// An example may be run only if the diagnostic does not come from analysis alone.
 #[test]
 fn examples_are_run_only_where_analysis_does_not_do() {
     for page in pages() {

@@ -1,5 +1,5 @@
-//! One table: every way to have an ephemeral value × every place where one may be written or may not. `validate` and
-//! `plan` must say the same of each pair, and what may be used must leave no trace in plan or state.
+//! The product of every source of ephemeral values and every place where one is or is not allowed. `validate` and
+//! `plan` must agree on each pair, and an allowed value must leave no trace in the plan or the state.
 
 mod places {
     pub(crate) mod allowed;

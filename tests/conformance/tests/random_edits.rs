@@ -1,5 +1,5 @@
-//! Random edits, seeded: after any sequence of them the answers are those of a fresh start on the same text, and what is
-//! checked at once after an edit is what a check of everything finds.
+//! Seeded random edits. After any sequence of them, all answers equal those of a fresh project with the same text,
+//! and the immediate check after an edit finds what a complete check finds.
 
 #![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
 
@@ -13,9 +13,9 @@ use db::{Block, Diagnostic};
 use hir::{Item, Module, Origin};
 use ide::Document;
 
-/// How many sequences are tried by default; `MAYFLY_SEQUENCES` says another number, for long runs.
+/// The default number of sequences; `MAYFLY_SEQUENCES` overrides it for long runs.
 const SEQUENCES: u64 = 2000;
-/// After so many sequences the texts are what they were in the beginning, or they would be rubbish only.
+/// The number of sequences after which the texts are reset; otherwise they would degrade to nonsense.
 const FRESH_TEXTS: u64 = 12;
 
 const BASE: &[(&str, &str)] = &[
@@ -106,7 +106,7 @@ output "hidden" {
     ),
 ];
 
-/// Override files, for sequences that have some: in a module with one, an edit reaches more.
+/// Override files for some of the sequences. In a module with an override file, an edit affects more blocks.
 const OVERRIDES: &[(&str, &str)] = &[
     (
         "x_override.tf",
@@ -185,7 +185,7 @@ const SNIPPETS: &[&str] = &[
     "\r\n",
 ];
 
-/// The same numbers for the same seed.
+/// A random number generator with a fixed seed.
 struct Random(fastrand::Rng);
 
 impl Random {
@@ -197,17 +197,17 @@ impl Random {
         &all[self.below(all.len())]
     }
 
-    /// The start of a character.
+    /// A random character boundary.
     fn place(&mut self, text: &str) -> usize {
         db::input::floor_char_boundary(text, self.below(text.len() + 1))
     }
 }
 
-/// The texts as they are, and a session that has followed every edit of them.
+/// The current texts, and a project that has followed every edit of them.
 struct Session {
     world: World,
     texts: BTreeMap<String, String>,
-    /// The blocks that something was wrong with, by file: an editor looks at them after each edit.
+    /// The blocks with diagnostics, by file. The check after an edit includes them.
     suspects: BTreeMap<String, HashSet<Block>>,
     base: Vec<(&'static str, &'static str)>,
 }
@@ -227,7 +227,7 @@ impl Session {
         session
     }
 
-    /// One edit: some bytes of a file are replaced.
+    /// Replaces bytes of a file and runs the immediate check.
     fn edit(&mut self, path: &str, range: std::ops::Range<usize>, with: &str) {
         let text = self.texts.get_mut(path).expect("is a file");
         text.replace_range(range.clone(), with);
@@ -237,8 +237,8 @@ impl Session {
         self.check_at_once(path, reached.map(|it| it.into_iter().collect()));
     }
 
-    /// What an editor is shown at once of the file that is edited: the blocks that the edit can have reached, and those that
-    /// something was wrong with.
+    /// Checks the edited file as an editor does: the blocks that the edit can have reached, and those that had
+    /// diagnostics. The result must equal that of a check of the whole file.
     fn check_at_once(&mut self, path: &str, reached: Option<HashSet<Block>>) {
         let project = self.world.project();
         let (file, directory) = project.tree().file(path).expect("is a file");
@@ -265,7 +265,7 @@ impl Session {
         }
     }
 
-    /// A second look at the configuration finds what a first one finds, and makes the same program.
+    /// The incremental second check must find what a complete check finds, and must build the same program.
     fn look_again(&mut self) {
         let (found, program) = self.world.project_mut().checked_again();
         same(&found, &self.world.analysis(), &|| format!("{:#?}", self.texts));
@@ -285,7 +285,7 @@ impl Session {
         }
     }
 
-    /// A random edit.
+    /// Makes a random edit.
     fn step(&mut self, random: &mut Random) {
         let paths: Vec<String> = self.texts.keys().cloned().collect();
         let path = random.of(&paths).clone();
@@ -332,13 +332,13 @@ impl Session {
         }
     }
 
-    /// Everything is as it is after a fresh start.
+    /// Compares the project with a fresh one.
     fn compare(&self, random: &mut Random, seed: u64) {
         let fresh = fresh(&self.texts);
         let shown = || format!("seed {seed}:\n{:#?}", self.texts);
         same(&self.world.analysis(), &fresh.analysis(), &shown);
         for (path, text) in &self.texts {
-            // A module that nobody calls any more is not read by who begins afresh.
+            // A fresh project does not load a module without callers.
             let Some(theirs) = document(&fresh, path) else { continue };
             let Some(ours) = document(&self.world, path) else { panic!("{path}: {}", shown()) };
             assert_eq!(ide::document_symbols(ours), ide::document_symbols(theirs), "{}", shown());
@@ -350,7 +350,7 @@ impl Session {
         }
     }
 
-    /// The texts of the beginning, typed over what is there.
+    /// Resets the texts by edits.
     fn begin_again(&mut self) {
         for (path, text) in self.base.clone() {
             let old = self.texts[path].len();
@@ -359,7 +359,7 @@ impl Session {
     }
 }
 
-/// Everything that a module declares: what it is, where it stands, and which object it is.
+/// Everything that a module declares: the name, the place, and the identity of the item.
 fn entries(module: &Module) -> Vec<(String, Origin, *const Item)> {
     let variables = module.variables.iter().map(|(name, it)| (format!("var.{name}"), it));
     let locals = module.locals.iter().map(|(name, it)| (format!("local.{name}"), it));
@@ -374,7 +374,7 @@ fn entries(module: &Module) -> Vec<(String, Origin, *const Item)> {
     all.map(|(name, it)| (name, it.origin, Arc::as_ptr(&it.item))).collect()
 }
 
-/// Fails with what only one side says.
+/// Fails with the diagnostics that only one side has.
 fn same(ours: &[Diagnostic], theirs: &[Diagnostic], shown: &dyn Fn() -> String) {
     let without = |all: &[Diagnostic], others: &[Diagnostic]| -> Vec<Diagnostic> {
         all.iter().filter(|it| !others.contains(it)).cloned().collect()
@@ -392,10 +392,10 @@ fn fresh(texts: &BTreeMap<String, String>) -> World {
     let files = texts.iter().map(|(path, text)| {
         format!("//- /{path}\n{text}{}", if text.ends_with('\n') { "" } else { "\n" })
     });
-    // What comes first in a fixture is no file if it is empty.
+    // A fixture drops an empty first file.
     let fixture: String = std::iter::once("//- /README\nNone.\n".to_owned()).chain(files).collect();
     let mut world = World::bare(&fixture);
-    // A fixture's files end with a line break, those of an editor need not.
+    // The files of a fixture end with a newline; those of an editor need not.
     for (path, text) in texts {
         if world.project().tree().text(path).is_some_and(|it| it != *text) {
             world.edit(path, text);
@@ -433,7 +433,7 @@ fn random_block(random: &mut Random, text: &str) -> std::ops::Range<usize> {
     }
 }
 
-/// Each sequence is determined by its seed and those since the texts were last typed anew.
+/// A sequence is determined by its seed and by the seeds since the last reset of the texts.
 fn run(seeds: std::ops::Range<u64>) {
     let mut sessions = [Session::new(false), Session::new(true)];
     for seed in seeds {

@@ -1,11 +1,12 @@
-//! Random modules with every construct of the language, seeded: what is secret is not kept and not shown, and what analysis says
-//! of marks is what a run does (DESIGN 3).
+//! Seeded random modules that use every construct of the language. They check that secrets are neither stored nor
+//! shown, and that the marks of static analysis agree with those of a run.
 //!
-//! [`generate`] makes configurations, [`expression`] what stands in them; [`judge`] runs one and tells what is wrong with it;
-//! [`marks`] compares analysis with values, [`blocks`] tells what a plan made of `dynamic` blocks.
+//! [`generate`] creates configurations, [`expression`] the expressions in them; [`judge`] runs a configuration and
+//! reports the first violation; [`marks`] compares analysis with values; [`blocks`] finds the results of `dynamic`
+//! blocks in a plan.
 //!
-//! A failing configuration is shown whole, after whatever it does not need was taken out of it. `MAYFLY_MODULES` says how many
-//! are tried, `MAYFLY_SEED` where the seeds begin.
+//! A failing configuration is shown as a whole, after everything that the failure does not need was removed.
+//! `MAYFLY_MODULES` sets the number of configurations, `MAYFLY_SEED` the first seed.
 
 #![expect(clippy::disallowed_methods, reason = "the environment says how long a run is")]
 
@@ -23,18 +24,18 @@ mod marks;
 use generate::Modules;
 use judge::{Tally, Wrong, judge};
 
-/// How many configurations are tried by default.
+/// The default number of configurations.
 const MODULES: u64 = 240;
-/// So many failures are enough to see what is wrong.
+/// The number of failures after which a run stops.
 const ENOUGH: usize = 4;
-/// So many smaller configurations are tried for one failure.
+/// The maximal number of smaller configurations that are tried for one failure.
 const ATTEMPTS: usize = 150;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The same configuration without what its failure does not need.
+/// Shrinks a configuration as long as it fails with the same property.
 fn shrunk(modules: Modules, wrong: Wrong) -> (Modules, Wrong) {
     let (mut modules, mut wrong) = (modules, wrong);
     let mut attempts = 0;

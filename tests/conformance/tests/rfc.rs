@@ -1,5 +1,5 @@
-//! Every code block of the RFC as a fixture, from its text to what is applied. What static analysis alone says of them is
-//! tested beside `project`.
+//! The examples of the ephemeral resources RFC, from the configuration to the applied result. The tests of
+//! `project` cover their static analysis.
 
 mod rfc {
     mod checks;
@@ -11,7 +11,7 @@ mod rfc {
 
     use db::Diagnostic;
 
-    /// Severities and summaries, one a line.
+    /// Severities and summaries, one per line.
     pub(crate) fn summaries(diagnostics: &[Diagnostic]) -> String {
         diagnostics.iter().fold(String::new(), |mut text, it| {
             let _ = writeln!(text, "{:?}: {}", it.severity, it.summary);

@@ -1,5 +1,6 @@
-//! The specification of the language, executed: every `hcl` block in `tests/spec` is a configuration, and its comments
-//! say what analysis must say of each line and what each local is. `tests/spec/README.md` tells the notation.
+//! The specification of the language as tests: every `hcl` block in `tests/spec` is a configuration, and its
+//! comments give the diagnostics of each line and the value of each local. The README in that folder describes the
+//! notation.
 
 mod spec {
     pub(crate) mod block;
@@ -10,10 +11,10 @@ mod spec {
 use spec::{block::blocks, judge::judge};
 
 const SPECIFICATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec");
-/// The page for users whose examples are of the same form.
+/// The user documentation on stricter rules, whose examples have the same form.
 const STRICTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stricter.md");
 
-/// What the executable gives its threads: a template that is made of itself takes most of it.
+/// The stack size of the executable's threads. A recursive template uses most of it.
 const STACK: usize = 1 << 30;
 
 #[test]
@@ -45,8 +46,8 @@ fn every_example_of_the_page_on_stricter_rules_is_as_it_says() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// A form that is ephemeral here only has a section with two examples at least: one that is refused with a word on what
-/// OpenTofu does, and one that says the same otherwise.
+/// Each form that is ephemeral in Mayfly only has a section with at least two examples: a refused one with a note
+/// on OpenTofu's behaviour, and an accepted alternative.
 #[test]
 fn every_form_that_the_reference_forgets_has_an_example_and_a_way_out() {
     let text = conformance::read_file(STRICTER);
@@ -70,10 +71,10 @@ fn every_form_that_the_reference_forgets_has_an_example_and_a_way_out() {
     }
 }
 
-/// The section of what is no rule of its own.
+/// The section that does not describe a rule of its own.
 const EARLIER: &str = "Found earlier, refused in both";
 
-/// The rules of a section: those below it, or itself.
+/// The rules of a section: its subsections, or the section itself.
 fn sections(section: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = section.split("\n### ").collect();
     if parts.len() > 1 {
@@ -82,8 +83,8 @@ fn sections(section: &str) -> Vec<&str> {
     parts
 }
 
-/// Each rule has an example that is refused, or a row in the table of tests, and a way out; and no row is
-/// without a rule.
+/// Each rule has a refused example or a row in the table of tests, and an alternative. Each row of the table
+/// belongs to a rule.
 #[test]
 fn every_stricter_rule_is_shown_or_tested() {
     let text = conformance::read_file(STRICTER);
@@ -129,7 +130,7 @@ fn a_wrong_block_is_told_with_its_line() {
     );
 }
 
-/// The README of the specification says what is shown where: every link leads to a section, and every page is named.
+/// The README of the specification is complete: every link leads to an existing section, and every page is listed.
 #[test]
 fn the_map_of_the_specification_is_right() {
     let map = conformance::read_file(&format!("{SPECIFICATION}/README.md"));
@@ -173,18 +174,18 @@ fn every_function_is_in_the_specification() {
     assert!(missing.is_empty(), "{missing:?} are not shown");
 }
 
-/// Whether what begins here is not the end of a longer name.
+/// Returns true if the name that begins at `at` is not the end of a longer name.
 fn is_word(text: &str, at: usize) -> bool {
     !text[..at].ends_with(|it: char| it.is_alphanumeric() || it == '_')
 }
 
-/// Where the links of a page lead.
+/// The targets of the links of a page.
 fn links(markdown: &str) -> Vec<&str> {
     let targets = markdown.split("](").skip(1);
     targets.filter_map(|it| Some(it.split_once(')')?.0)).collect()
 }
 
-/// The names under which the headings of a page can be linked to.
+/// The anchors of the headings of a page.
 fn anchors(markdown: &str) -> Vec<String> {
     let mut is_code = false;
     let mut found = Vec::new();

@@ -1,8 +1,9 @@
-//! The reference at work on a case. Its answers can be kept, so that a campaign is repeated with another Mayfly for the price of
-//! Mayfly alone.
+//! The reference program in a case. Its answers can be stored, so that a repeated campaign needs to run only
+//! Mayfly.
 //!
-//! A file holds the answers about one case, under its seed, its number and a digest of its steps: after a change of the generator
-//! the case is another one, and the reference is asked anew. Answers of different references belong into different folders.
+//! One file stores the answers for one case. Its name contains the seed, the number and a digest of the steps: a
+//! change of the generator changes the case, and then the reference runs again. Answers of different reference
+//! programs belong in different folders.
 
 use std::{
     collections::BTreeMap,
@@ -25,9 +26,9 @@ use crate::{
 /// A question to the reference about a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Question {
-    /// To run its command.
+    /// Runs the command of the step.
     Run,
-    /// [`Bench::refused`]
+    /// See [`Bench::refused`].
     Refuse,
     Validate,
     Plan,
@@ -46,25 +47,25 @@ impl fmt::Display for Question {
     }
 }
 
-/// The reference in a case.
+/// The reference program in a case.
 pub(crate) struct Reference<'a> {
     program: &'a Program,
-    /// Where it runs.
+    /// The folder in which the reference runs.
     folder: PathBuf,
     case: &'a Case,
-    /// Where answers are kept; `None` if they are not.
+    /// The file of the stored answers. `None` if answers are not stored.
     file: Option<PathBuf>,
-    /// By the step's index and the question.
+    /// The answers, by the index of the step and the question.
     answers: BTreeMap<String, Observation>,
-    /// `None` until an answer is missing.
+    /// The bench of the reference. `None` until an answer is missing.
     bench: Option<Bench<'a>>,
-    /// How many steps were run in [`Reference::bench`].
+    /// The number of steps that were run in [`Reference::bench`].
     steps: usize,
     has_new: bool,
 }
 
 impl<'a> Reference<'a> {
-    /// `file` is that of [`file_of`].
+    /// Creates the reference of a case. `file` is the result of [`file_of`].
     pub(crate) fn new(
         program: &'a Program,
         folder: PathBuf,
@@ -76,18 +77,18 @@ impl<'a> Reference<'a> {
         Reference { program, folder, case, file, answers, bench, steps, has_new }
     }
 
-    /// [`Bench::step`]
+    /// See [`Bench::step`].
     pub(crate) fn step(&mut self, index: usize) -> io::Result<Observation> {
         self.ask(index, Question::Run)
     }
 
-    /// [`Bench::refused`]
+    /// See [`Bench::refused`].
     pub(crate) fn refused(&mut self, index: usize) -> io::Result<Observation> {
         self.ask(index, Question::Refuse)
     }
 
-    /// Checks and plans the configuration of a step. If it `may_apply`, a plan that can be made is applied too, and no further
-    /// step may follow.
+    /// Validates and plans the configuration of a step. If `may_apply` is set, also applies a successful plan;
+    /// then no further step may follow.
     pub(crate) fn checked(&mut self, index: usize, may_apply: bool) -> io::Result<Checked> {
         let validation = self.ask(index, Question::Validate)?;
         let mut run = self.ask(index, Question::Plan)?;
@@ -107,7 +108,7 @@ impl<'a> Reference<'a> {
             Some(bench) => bench,
             none => none.insert(Bench::new(self.program, self.folder.clone())?),
         };
-        // Steps with a kept answer were not run in this directory: run them now.
+        // Steps with a stored answer were not run in this directory yet.
         let before = if question == Question::Run { index } else { index + 1 };
         for step in case.steps.get(self.steps..before).unwrap_or_default() {
             bench.step(&step.files(), &step.command)?;
@@ -125,12 +126,12 @@ impl<'a> Reference<'a> {
         Ok(answer)
     }
 
-    /// Keeps what was answered.
+    /// Stores the answers.
     pub(crate) fn keep(self) -> io::Result<()> {
         let Some(file) = self.file.filter(|_| self.has_new) else { return Ok(()) };
         let answers: Map<String, Json> =
             self.answers.iter().map(|(key, it)| (key.clone(), it.to_json())).collect();
-        // A campaign that is ended leaves no half of a file.
+        // An interrupted campaign must not leave a partial file.
         let beside = file.with_extension("new");
         fs::write(&beside, serde_json::to_string(&answers)?)?;
         fs::rename(beside, file)
@@ -142,7 +143,7 @@ pub(crate) fn validation(bench: &mut Bench<'_>, step: &Step) -> io::Result<Obser
     bench.step(&step.files(), &["validate".to_owned(), "-json".to_owned()])
 }
 
-/// The file for the answers about a case.
+/// The file for the answers of a case.
 pub(crate) fn file_of(folder: &Path, seed: u64, number: u64, case: &Case) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     for step in &case.steps {
@@ -151,7 +152,7 @@ pub(crate) fn file_of(folder: &Path, seed: u64, number: u64, case: &Case) -> Pat
     folder.join(format!("{seed}-{number}-{:016x}.json", hasher.finish()))
 }
 
-/// `None` if there is no such file, or it cannot be read.
+/// Reads stored answers. `None` if the file does not exist or is invalid.
 fn read(file: &Path) -> Option<BTreeMap<String, Observation>> {
     let json: Map<String, Json> = serde_json::from_str(&fs::read_to_string(file).ok()?).ok()?;
     Some(json.iter().map(|(key, it)| (key.clone(), Observation::from_json(it))).collect())

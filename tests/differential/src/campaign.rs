@@ -1,4 +1,4 @@
-//! Many cases, several at a time.
+//! A campaign: many cases, several in parallel.
 
 use std::{
     collections::BTreeSet,
@@ -24,16 +24,17 @@ use crate::{
     reproducer, shrink,
 };
 
-/// After so many cases it says how far it is.
+/// The number of cases after which the progress is printed.
 const PROGRESS: usize = 100;
 
-/// A file of a campaign's folder: for each case that differs, a line of its number and the class of the difference.
+/// The file in a campaign's folder with a line for each differing case: its number and the class of the
+/// difference.
 const DIFFERING: &str = "differing.txt";
 
 /// The numbers of the cases that differed in the last campaign in a folder.
 ///
 /// # Errors
-/// There was none, or its file cannot be read.
+/// If there was no campaign, or its file cannot be read.
 pub fn differing(folder: &Path) -> io::Result<Vec<u64>> {
     let lines = fs::read_to_string(folder.join(DIFFERING))?;
     let number = |line: &str| line.split(' ').next()?.parse().ok();
@@ -42,33 +43,38 @@ pub fn differing(folder: &Path) -> io::Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// What is run, and where.
+/// The parameters of a campaign.
 #[derive(Clone, Debug)]
 pub struct Campaign {
+    /// The seed of the cases.
     pub seed: u64,
     /// The numbers of the cases.
     pub numbers: Vec<u64>,
+    /// The number of parallel jobs.
     pub jobs: usize,
-    /// So many smaller cases are tried for a difference.
+    /// The maximal number of smaller cases that are tried for a difference.
     pub attempts: usize,
+    /// The features of the generated cases.
     pub vocabulary: Vocabulary,
+    /// The reference program.
     pub reference: Program,
+    /// The executable of Mayfly.
     pub mayfly: Program,
-    /// Where the reference's answers are kept; `None` if they are not.
+    /// The folder of the reference's stored answers. `None` if answers are not stored.
     pub answers: Option<PathBuf>,
-    /// Where the cases run and their reproducers are written.
+    /// The folder in which the cases run and their reproducers are written.
     pub folder: PathBuf,
 }
 
-/// How a case ended.
+/// The outcome of a case.
 pub(crate) struct Outcome {
-    /// Steps that were run.
+    /// The number of steps that were run.
     pub(crate) steps: usize,
-    /// What the reference did in each.
+    /// The observations of the reference, one per step.
     pub(crate) reference: Vec<Observation>,
     /// The first difference that no rule explains. Nothing is run after it.
     pub(crate) difference: Option<Difference>,
-    /// Rules that explain a difference, and warnings that only Mayfly has, each once.
+    /// The names of the rules that explain a difference, and the warnings that only Mayfly reports.
     pub(crate) explained: BTreeSet<&'static str>,
 }
 
@@ -76,18 +82,18 @@ struct Shared {
     /// The index of the next number.
     next: AtomicUsize,
     figures: Mutex<Figures>,
-    /// Classes with a reproducer.
+    /// The classes with a reproducer.
     classes: Mutex<BTreeSet<String>>,
-    /// [`DIFFERING`]
+    /// The open file [`DIFFERING`].
     differing: Mutex<fs::File>,
     begun: Instant,
 }
 
 impl Campaign {
-    /// Runs all cases. Returns the figures, and how many cases differ without an explanation.
+    /// Runs all cases. Returns the figures, and the number of cases with an unexplained difference.
     ///
     /// # Errors
-    /// A program cannot be started, or a file cannot be written.
+    /// If a program cannot be started, or a file cannot be written.
     pub fn run(&self) -> io::Result<(String, usize)> {
         fs::create_dir_all(&self.folder)?;
         let shared = Shared {
@@ -143,7 +149,7 @@ impl Campaign {
         }
     }
 
-    /// Adds the case to the figures; a difference of a class that had none so far is returned.
+    /// Adds a case to the figures. Returns its difference if it is the first one of its class.
     fn count(&self, shared: &Shared, case: &Case, outcome: &Outcome) -> Option<Difference> {
         let mut figures = lock(&shared.figures);
         figures.add(case, outcome.steps);
@@ -171,15 +177,15 @@ impl Campaign {
         reproducer::write(&self.folder.join(format!("case-{number}")), &case, found)
     }
 
-    /// Runs a case under both programs until they differ in what no rule explains, or in what they leave for the next step. The
-    /// answers of the reference are `kept` in a file.
+    /// Runs a case under both programs until an unexplained difference, or until they leave different states for
+    /// the next step. `kept` is the file for the answers of the reference.
     pub(crate) fn outcome(
         &self,
         job: usize,
         case: &Case,
         kept: Option<PathBuf>,
     ) -> io::Result<Outcome> {
-        // Both directories have the same name, which a configuration may read.
+        // Both directories have the same name, because a configuration may read it.
         let folder = |side: &str| self.folder.join(format!("job-{job}")).join(side).join("work");
         let mut reference = Reference::new(&self.reference, folder("reference"), case, kept);
         let mut mayfly = Bench::new(&self.mayfly, folder("mayfly"))?;
@@ -234,7 +240,7 @@ impl Campaign {
     }
 }
 
-/// Checks and plans the configuration of a step.
+/// Validates and plans the configuration of a step.
 fn checked(bench: &mut Bench<'_>, step: &Step) -> io::Result<Checked> {
     let validation = answers::validation(bench, step)?;
     let run = bench.step(&step.files(), &generate::with_values("plan", step))?;

@@ -1,4 +1,4 @@
-//! Two observations of one step, and in what they differ.
+//! Comparison of two observations of one step.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,23 @@ use serde_json::Value as Json;
 
 use crate::{explained, observation::Observation};
 
-/// In which order aspects are compared: what explains the others comes first.
+/// The order in which aspects are compared: those that explain others come first.
 const ASPECTS: &[&str] =
     &["init", "diagnostics", "order", "events", "effects", "text", "plan", "state", "answer"];
 
-/// Something that one program did otherwise.
+/// A difference between the two programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The index of the step.
     pub step: usize,
-    /// What two differences with one cause usually share: the command, the aspect, and the place in it without names.
+    /// The class, which differences with the same cause usually share: the command, the aspect, and the place in
+    /// it without names.
     pub class: String,
+    /// The differing parts of both observations.
     pub detail: String,
 }
 
-/// The differences of two observations, at most one for each aspect.
+/// The differences between two observations, at most one per aspect.
 pub(crate) fn differences(
     step: usize,
     command: &[String],
@@ -67,7 +69,7 @@ fn lines(aspect: &str, reference: &Json, mayfly: &Json) -> Option<(String, Strin
             counts.entry(words.map_or(line, |it| it.1)).or_default()[side] += 1;
         }
     }
-    // A wrong order that the reference has too may come from any cause; only Mayfly's own is one.
+    // An order violation of the reference says nothing about Mayfly; only violations of Mayfly alone count.
     let is_compared = |it: &&(&str, [usize; 2])| {
         (aspect != "order" || it.1[0] == 0) && !explained::ADVICE.contains(&it.0)
     };
@@ -89,7 +91,7 @@ fn lines(aspect: &str, reference: &Json, mayfly: &Json) -> Option<(String, Strin
     Some((classes.join(" | "), detail))
 }
 
-/// What is left of a line without its names.
+/// The class of a line, without its names.
 fn line_class(aspect: &str, line: &str) -> String {
     match aspect {
         "events" => {
@@ -107,7 +109,7 @@ fn line_class(aspect: &str, line: &str) -> String {
     }
 }
 
-/// The first place in which two trees differ.
+/// The first place at which two trees differ.
 fn tree(path: &mut Vec<String>, reference: &Json, mayfly: &Json) -> Option<(String, String)> {
     let differ = |path: &[String], what: &str| {
         let class =
@@ -159,7 +161,7 @@ fn tree(path: &mut Vec<String>, reference: &Json, mayfly: &Json) -> Option<(Stri
     }
 }
 
-/// A member's name, or `*` where it is a name of the configuration.
+/// The name of a member, or `*` if it comes from the configuration.
 fn name_class(path: &[String], name: &str) -> String {
     const NAMED: &[&str] = &[
         "outputs",

@@ -1,36 +1,38 @@
-//! Differences that are meant, each by a narrow rule. `docs/differences.md` says under the rule's name why.
+//! Intended differences, each with a narrow rule. `docs/differences.md` gives the reason under the name of the
+//! rule.
 //!
-//! A rule looks at the class of a difference or at the summaries of diagnostics, never at a whole aspect.
+//! A rule depends on the class of a difference or on the summaries of diagnostics, never on a whole aspect.
 
 use crate::{compare::Difference, model::Files, observation::Observation};
 
-/// Why a difference is no finding.
+/// A rule that explains a difference.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// The name that figures list.
+    /// The name in the figures.
     name: &'static str,
     applies: fn(&Seen<'_>) -> bool,
 }
 
-/// What a program says of the configuration of a step.
+/// The answers of a program about the configuration of a step.
 pub(crate) struct Checked {
     /// The answer of `validate`.
     pub(crate) validation: Observation,
-    /// The answer of `plan`, with a value for each variable. Where only Mayfly failed and the plan can be made, that of `apply`.
+    /// The answer of `plan` with a value for each variable. If only Mayfly failed and the reference can plan, the
+    /// answer of `apply`.
     pub(crate) run: Observation,
 }
 
-/// A step with differences: what both programs did, and what they say of its configuration.
+/// A step with differences: the observations of both programs, and their answers about its configuration.
 pub(crate) struct Around<'a> {
     pub(crate) command: &'a [String],
     pub(crate) files: &'a Files,
     pub(crate) reference: &'a Observation,
     pub(crate) mayfly: &'a Observation,
-    /// Of the reference, and of Mayfly.
+    /// The answers of the reference and of Mayfly.
     pub(crate) checks: [Checked; 2],
 }
 
-/// What a rule may look at.
+/// The input of a rule.
 struct Seen<'a> {
     difference: &'a Difference,
     around: &'a Around<'a>,
@@ -49,12 +51,12 @@ impl Seen<'_> {
         self.around.reference.exit == 1 && self.around.mayfly.exit == 1
     }
 
-    /// Whether the reference fails later.
+    /// Returns true if the reference fails in a later phase.
     fn run_fails(&self) -> bool {
         self.around.checks[0].run.exit == 1
     }
 
-    /// Whether a text stands anywhere in the configuration.
+    /// Returns true if the configuration contains a text.
     fn is_written(&self, text: &str) -> bool {
         self.around.files.values().any(|it| it.contains(text))
     }
@@ -63,12 +65,12 @@ impl Seen<'_> {
         self.around.command.iter().any(|it| it == "destroy" || it == "-destroy")
     }
 
-    /// Whether `validate` fails, of the reference and of Mayfly.
+    /// Returns true for each program whose `validate` fails: the reference, then Mayfly.
     fn invalid(&self) -> [bool; 2] {
         [0, 1].map(|side| self.around.checks[side].validation.exit == 1)
     }
 
-    /// Whether all that differs are diagnostics with these summaries, of the reference and of Mayfly.
+    /// Returns true if the only differences are diagnostics with these summaries, of the reference and of Mayfly.
     fn only(&self, reference: &[&str], mayfly: &[&str]) -> bool {
         let is_listed = |line: &str| {
             let summary = line.splitn(3, ": ").nth(2).unwrap_or_default();
@@ -86,7 +88,7 @@ const RULES: &[Rule] = &[
         name: "found earlier",
         applies: |seen| {
             let fails_later = seen.around.reference.exit == 1 || seen.run_fails();
-            // The reference looks into no module that has no instances.
+            // The reference does not evaluate modules without instances.
             let validation = seen.around.checks[1].validation.strings("diagnostics");
             let errors: Vec<_> = validation.iter().filter(|it| it.starts_with("error: ")).collect();
             let is_misuse = |it: &&&str| {
@@ -161,7 +163,7 @@ const RULES: &[Rule] = &[
                 "refresh_start",
                 "refresh_complete",
             ];
-            // Data sources are read while planning.
+            // Data sources are read during the plan.
             let is_reading =
                 |it: &str| it.contains("\"action\":\"read\"") && it.contains("\"type\":\"apply_");
             let is_planning = |it: &str| {
@@ -205,7 +207,7 @@ const RULES: &[Rule] = &[
             let is_of_outputs = seen.difference.class.contains("output_changes.*.before")
                 || seen.difference.class.contains("output_changes.* only")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
-            // Values that the command gives may be what fails.
+            // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
             let run_fails = seen.run_fails() || gives_values;
             // Where both fail, an error of the reference that Mayfly lacks prevented the destruction.
@@ -221,11 +223,11 @@ const RULES: &[Rule] = &[
             let is_of_refresh = seen.is_of("diagnostics")
                 && (detail.contains(": warning: ")
                     || detail.starts_with("only reference") && run_fails);
-            // Data sources are read where something needs them.
+            // Data sources are read only if something needs them.
             let is_of_data = seen.difference.class.contains("plan: prior_state.values.")
                 && seen.difference.class.contains(".resources.[].values.")
                 && seen.is_written("data \"");
-            // Stored dependencies hold until an apply: what failed keeps what it depends on.
+            // Dependencies in the state are valid until an apply, so the dependencies of a failed object are kept.
             let is_kept = |it: &str| {
                 it.starts_with("only reference")
                     && (it.contains("\"action\":\"delete\"")
@@ -236,7 +238,7 @@ const RULES: &[Rule] = &[
                     && detail.lines().all(|it| it.starts_with("only reference"))
                     || seen.is_of("events") && detail.lines().all(is_kept)
                     || seen.is("state: resources length"));
-            // "Changes to Outputs:" stands over those.
+            // The heading "Changes to Outputs:" precedes these lines.
             let is_heading = seen.is_of("text") && {
                 let texts =
                     [seen.around.reference, seen.around.mayfly].map(|it| it.strings("text"));
@@ -267,7 +269,7 @@ const RULES: &[Rule] = &[
                 "Invalid usage of ephemeral value",
                 "Output refers to sensitive values",
             ];
-            // The reference refuses a sensitive value when it is known.
+            // The reference refuses a sensitive value once it is known.
             let said = |it: &Observation| {
                 let said = it.strings("diagnostics");
                 said.iter().any(|it| misuses.iter().any(|misuse| it.ends_with(misuse)))
@@ -303,7 +305,7 @@ const RULES: &[Rule] = &[
                 && seen.difference.detail.lines().all(|it| {
                     it.starts_with("only reference") && it.contains("\"type\":\"ephemeral_action_")
                 });
-            // The reference fails while it opens what nothing needs, or evaluates its arguments.
+            // The reference fails while it opens an unneeded ephemeral resource or evaluates its arguments.
             let [theirs, ours] =
                 [seen.around.reference, seen.around.mayfly].map(|it| it.strings("diagnostics"));
             let fails = theirs.iter().any(|it| it.starts_with("error: ") && !ours.contains(it));
@@ -353,7 +355,7 @@ const RULES: &[Rule] = &[
             let refuses = |it: &Observation| {
                 it.strings("diagnostics").contains(&"error: Output refers to sensitive values")
             };
-            // Nothing is told of outputs beside the error, and nothing is applied.
+            // After the error, no outputs are shown and nothing is applied.
             let follows = !seen.is_of("diagnostics")
                 && refuses(seen.around.reference)
                 && !refuses(seen.around.mayfly);
@@ -380,7 +382,7 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// Summaries of the reference, each with the one that stands for it in Mayfly.
+/// Summaries of the reference, each with its counterpart in Mayfly.
 pub(crate) const WORDS: &[(&str, &str)] = &[
     (
         "error: Ephemeral value used in non-ephemeral context",
@@ -394,15 +396,15 @@ pub(crate) const WORDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Warnings that Mayfly adds; they are no part of the comparison.
+/// Warnings that only Mayfly reports; they are excluded from the comparison.
 pub(crate) const ADVICE: &[&str] = &[
     "warning: Secret written in the configuration",
-    // A provisioner that failed and may: the reference says nothing.
+    // The reference does not report the failure of a provisioner with `on_failure = continue`.
     "warning: local-exec provisioner error",
 ];
 
 impl Around<'_> {
-    /// The names of the rules that explain a difference, of which each line has to have one. `None` if one has none.
+    /// The names of the rules that explain a difference. Every line needs a rule. `None` if a line has none.
     pub(crate) fn rules(&self, difference: &Difference) -> Option<Vec<&'static str>> {
         let has_lines = [": diagnostics: ", ": events: "];
         let parts = match has_lines.iter().any(|it| difference.class.contains(it)) {

@@ -1,4 +1,4 @@
-//! Counts of a campaign.
+//! The statistics of a campaign.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -10,13 +10,13 @@ type Counts = BTreeMap<String, usize>;
 pub(crate) struct Figures {
     pub(crate) cases: usize,
     pub(crate) steps: usize,
-    /// Cases that ended at a difference that a rule explains, by rule.
+    /// The number of cases with an explained difference, by rule.
     pub(crate) explained: Counts,
-    /// Cases that ended at any other difference, by class.
+    /// The number of cases with an unexplained difference, by class.
     pub(crate) differences: Counts,
     commands: Counts,
     features: Counts,
-    /// Steps by exit code of the reference.
+    /// The number of steps, by exit code of the reference.
     pub(crate) exits: Counts,
     pub(crate) diagnostics: Counts,
 }

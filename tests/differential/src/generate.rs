@@ -1,11 +1,11 @@
-//! Random cases: a first configuration, and edits and commands that follow each other.
+//! Random cases: a configuration, followed by edits and commands.
 //!
-//! [`blocks`] makes blocks and [`expressions`] what stands in them; [`providers`] and
-//! [`playground`] make those of providers; [`edits`] changes a configuration as a person would.
+//! [`blocks`] generates blocks and [`expressions`] the expressions in them; [`providers`] and [`playground`]
+//! generate the blocks of providers; [`edits`] changes a configuration as a user would.
 //!
-//! The generator keeps no table of types. The first letter of a name tells the kind of value that stands behind it (`s` string,
-//! `n` number, `b` bool, `l` list, `m` map), so a name that an edit keeps stays meaningful, and whatever refers to it does too.
-//! A block refers to blocks with a smaller key, so that few configurations have a cycle.
+//! The generator has no type table. The first letter of a name gives the kind of its value (`s` string, `n`
+//! number, `b` bool, `l` list, `m` map), so a name and the references to it stay meaningful after edits. A block
+//! refers only to blocks with a smaller key, so that few configurations have a cycle.
 
 mod blocks;
 mod edits;
@@ -22,7 +22,7 @@ use crate::{
     program::SAVED,
 };
 
-/// Parts of the language and of the command line that are off unless named.
+/// Optional features of the generator: parts of the language and of the command line.
 pub const FEATURES: &[&str] = &[
     "create_before_destroy",
     "replace_triggered_by",
@@ -34,9 +34,10 @@ pub const FEATURES: &[&str] = &[
     "playground",
 ];
 
-/// The features that are on.
+/// The enabled features.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
+    /// The names of the enabled features, from [`FEATURES`].
     pub features: BTreeSet<String>,
 }
 
@@ -46,17 +47,17 @@ impl Vocabulary {
     }
 }
 
-/// The case of a seed and a number.
+/// Generates the case with a seed and a number.
 #[must_use]
 pub fn case(seed: u64, number: u64, vocabulary: &Vocabulary) -> Case {
-    // Neighbouring seeds of `Rng` begin alike.
+    // Neighbouring seeds of `Rng` have similar beginnings, so the seed is mixed first.
     let mut mixer = Rng::with_seed(seed);
     let seed = mixer.u64(..) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut generator = Generator { random: Rng::with_seed(seed), vocabulary, next_key: 0 };
     generator.case()
 }
 
-/// `plan` or `apply`, with a value for each variable that needs one.
+/// The command `plan` or `apply`, with a value for each variable without a default.
 pub(crate) fn with_values(command: &str, step: &Step) -> Vec<String> {
     let mut command = vec![command.to_owned()];
     for block in step.modules[0].blocks.iter().filter(|it| it.kind() == "variable") {
@@ -76,7 +77,7 @@ pub(crate) fn with_values(command: &str, step: &Step) -> Vec<String> {
     command
 }
 
-/// What is drawn from, and what blocks are counted by.
+/// The random source of a case, and the counter of block keys.
 pub(crate) struct Generator<'a> {
     pub(crate) random: Rng,
     vocabulary: &'a Vocabulary,
@@ -162,7 +163,7 @@ impl Generator<'_> {
         self.variables(command, root);
     }
 
-    /// `-var` for each variable without a default, and for some others.
+    /// Adds `-var` for each variable without a default, and for some others.
     fn variables(&mut self, command: &mut Vec<String>, root: &Module) {
         for block in root.blocks.iter().filter(|it| it.kind() == "variable") {
             let needed = block.argument("default").is_none();
@@ -183,7 +184,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The address of an instance that may be there.
+    /// The address of an instance that may exist.
     fn instance(&mut self, root: &Module) -> Option<String> {
         let resources: Vec<&Block> =
             root.blocks.iter().filter(|it| it.kind() == "resource").collect();
@@ -202,7 +203,7 @@ impl Generator<'_> {
         Some(format!("{address}{key}"))
     }
 
-    /// True in `n` of `of` cases.
+    /// True with probability `n` / `of`.
     pub(crate) fn one_in(&mut self, of: usize, n: usize) -> bool {
         self.random.usize(..of) < n
     }

@@ -1,4 +1,5 @@
-//! Runs the same random sequence of edits and commands under OpenTofu and under Mayfly, and finds in what they differ.
+//! Differential testing: runs the same random sequence of edits and commands under OpenTofu, the reference, and
+//! under Mayfly, and compares the results.
 //!
 //! ```text
 //!   seed, number ─► generate ─► Case: configurations and commands
@@ -11,12 +12,14 @@
 //!                                 └─► shrink ─► reproducer: a directory with a script
 //! ```
 //!
-//! Start reading at [`Campaign::run`], then [`generate`] and [`observation`]. A case depends on its seed and its number only, so
-//! a campaign can be resumed at any number and split among processes.
+//! Start reading at [`Campaign::run`], then [`generate`] and [`observation`]. A case depends only on its seed and
+//! number, so a campaign can be resumed at any number and split among processes.
 //!
-//! **Invariant:** what may differ is taken out of an observation before it is compared, never out of a difference.
-//! **Invariant:** a known difference is explained by a rule with a name, and the figures count it under that name.
-//! **Absent on purpose:** any crate of the workspace. Both programs are started as processes and judged by what they write.
+//! **Invariant:** legitimate variation is removed from an observation before the comparison, never from a
+//! difference.
+//! **Invariant:** a known difference is explained by a named rule, and the figures count it under that name.
+//! **Absent on purpose:** any crate of the workspace. Both programs run as processes and are judged by their
+//! output.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

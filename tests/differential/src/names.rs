@@ -1,12 +1,12 @@
-//! Names for what a provider makes up: ids and random values become the address of their object and a generation.
+//! Names for generated values: ids and random values are replaced by the address of their object and a generation.
 //!
-//! An object that was replaced gets the next generation, so a replacement that only one program did is seen in the ids.
+//! A replaced object gets the next generation, so the ids reveal a replacement that only one program made.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
 
-/// Resource types whose attributes hold values that differ from run to run, and those attributes.
+/// Resource types with attributes whose values differ in every run.
 const MADE_UP: &[(&str, &[&str])] = &[
     ("terraform_data", &["id"]),
     ("null_resource", &["id"]),
@@ -46,10 +46,10 @@ const KEYS: &[&str] = &[
     "public_key_fingerprint_md5",
     "public_key_fingerprint_sha256",
 ];
-/// Shorter values may be part of an ordinary text.
+/// The minimal length of a value; shorter ones may be part of other texts.
 const SHORTEST: usize = 8;
 
-/// What stands for each made-up value.
+/// The name of each generated value.
 #[derive(Default)]
 pub(crate) struct Names {
     of_value: BTreeMap<String, String>,
@@ -62,7 +62,7 @@ impl Names {
         let resources = array(&state["resources"]).iter();
         let instances =
             resources.flat_map(|it| array(&it["instances"]).iter().map(move |each| (it, each)));
-        // Keys may be made up themselves, and have names first.
+        // The instance keys may contain generated values, so instances with plain keys are named first.
         let (made_up, plain): (Vec<_>, Vec<_>) = instances.partition(|(resource, instance)| {
             let address = address(resource, instance);
             without_uuids(&address) != address
@@ -95,7 +95,7 @@ impl Names {
         self.of_value.insert(value.to_owned(), format!("<{name}>"));
     }
 
-    /// The text with names in place of values.
+    /// The text with values replaced by their names.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (value, name) in self.of_value.iter().rev() {
@@ -106,7 +106,7 @@ impl Names {
         without_uuids(&text)
     }
 
-    /// The same with names in place of values, in keys too.
+    /// The JSON with values replaced by their names, also in keys.
     pub(crate) fn json(&self, json: &Json) -> Json {
         match json {
             Json::String(text) => Json::String(self.text(text)),
@@ -121,7 +121,7 @@ impl Names {
     }
 }
 
-/// The elements of an array; none of anything else.
+/// The elements of an array; empty for other values.
 pub(crate) fn array(json: &Json) -> &[Json] {
     json.as_array().map_or(&[], Vec::as_slice)
 }
@@ -135,7 +135,7 @@ pub(crate) fn address(resource: &Json, instance: &Json) -> String {
     format!("{}{key}", resource_address(resource))
 }
 
-/// The address of a resource in a state file, with the instance of its module.
+/// The address of a resource in a state file, with its module instance.
 pub(crate) fn resource_address(resource: &Json) -> String {
     let text = |name: &str| resource[name].as_str().unwrap_or_default();
     let module = match text("module") {
@@ -146,7 +146,7 @@ pub(crate) fn resource_address(resource: &Json) -> String {
     format!("{module}{mode}{}.{}", text("type"), text("name"))
 }
 
-/// Replaces UUIDs: those that are in no state, such as of objects that no longer are.
+/// Replaces UUIDs that are in no state, such as those of destroyed objects.
 fn without_uuids(text: &str) -> String {
     const LENGTH: usize = 36;
     let mut out = String::with_capacity(text.len());

@@ -1,8 +1,8 @@
-//! What a command did: exit code, diagnostics, events, plan, state, effects and their order, each in a form that is the same
-//! from run to run.
+//! Observations of a command: exit code, diagnostics, events, plan, state, effects and their order, each in a form
+//! that is the same in every run.
 //!
-//! What legitimately differs is taken out here, and nowhere else: times, durations, versions, lineage and serial, values that
-//! providers make up ([`crate::names`]), the order of events that no dependency orders, and the members in [`DROPPED`].
+//! Legitimate variation is removed here and nowhere else: times, durations, versions, lineage and serial,
+//! generated values ([`crate::names`]), the order of independent events, and the members in [`DROPPED`].
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     order,
 };
 
-/// Members of JSON answers that are not compared.
+/// The members of JSON answers that are not compared.
 const DROPPED: &[&str] = &[
     "@level",
     "@message",
@@ -25,31 +25,33 @@ const DROPPED: &[&str] = &[
     "terraform_version",
     "timestamp",
     "format_version",
-    // Terraform's; Mayfly writes them for the tools that want them.
+    // Terraform writes these; Mayfly does too, for tools that expect them.
     "applyable",
     "complete",
-    // docs/limits.md: empty in Mayfly.
+    // Empty in Mayfly, see docs/limits.md.
     "relevant_attributes",
-    // Diagnostics are compared apart.
+    // Diagnostics are compared separately.
     "warning_count",
     "error_count",
-    // What only the provider reads, such as a version of its schema.
+    // Private data of the provider, such as a version of its schema.
     "private",
-    // The time at which the playground makes something.
+    // The creation time of the playground's objects.
     "created",
 ];
 
-/// What a process left.
+/// The output of a process.
 pub(crate) struct Raw {
     pub(crate) exit: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// What a command did, by aspect.
+/// The observation of a command, by aspect.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Observation {
+    /// The exit code.
     pub exit: i32,
+    /// The observed aspects; absent aspects are empty.
     pub aspects: BTreeMap<String, Json>,
 }
 
@@ -59,12 +61,13 @@ impl Observation {
         all.into_iter().flatten().filter_map(Json::as_str).collect()
     }
 
-    /// One JSON object, for a recording.
+    /// The observation as a JSON object, for a recording.
     #[must_use]
     pub fn to_json(&self) -> Json {
         json!({ "exit": self.exit, "aspects": self.aspects })
     }
 
+    /// Reads an observation from the JSON of [`Observation::to_json`].
     #[must_use]
     pub fn from_json(json: &Json) -> Observation {
         let aspects = json["aspects"].as_object().cloned().unwrap_or_default();
@@ -78,8 +81,8 @@ impl Observation {
 /// The aspect of an `init` that refused the configuration.
 pub(crate) const REFUSED: &str = "init";
 
-/// An `init` that refused the configuration: the errors, each once. Which of them come at once, and how often, is up to the phase
-/// that finds them.
+/// The observation of an `init` that refused the configuration: its errors, without duplicates. The phase that
+/// finds the errors decides how many appear, and how often.
 pub(crate) fn of_init(raw: &Raw) -> Observation {
     let mut diagnostics = Vec::new();
     printed_diagnostics(&mut diagnostics, raw);
@@ -145,7 +148,7 @@ fn diagnostic_line(diagnostic: &Json) -> String {
     format!("{}: {}", text("severity"), text("summary"))
 }
 
-/// Diagnostics that were printed as text.
+/// The diagnostics that were printed as text.
 fn printed_diagnostics(acc: &mut Vec<String>, raw: &Raw) {
     for line in raw.out.lines().chain(raw.err.lines()) {
         let line = line.trim_start_matches(['│', ' ']);
@@ -163,7 +166,7 @@ fn events(raw: &Raw) -> Vec<Json> {
     lines.filter_map(|it| serde_json::from_str(it).ok()).collect()
 }
 
-/// Every event but diagnostics, sorted: most of them come in any order.
+/// Every event except diagnostics, sorted, because most of them have no fixed order.
 fn unordered(events: &[Json], names: &Names) -> Vec<String> {
     let is_compared = |it: &&Json| !matches!(it["type"].as_str(), Some("version" | "diagnostic"));
     let mut lines: Vec<String> =
@@ -172,14 +175,15 @@ fn unordered(events: &[Json], names: &Names) -> Vec<String> {
     lines
 }
 
-/// What a command that answers a question printed.
+/// The printed answer of a command that answers a question.
 fn answer(command: &[String], raw: &Raw) -> Json {
     let is_json = command.iter().any(|it| it == "-json");
     match command.first().map(String::as_str) {
         Some("validate" | "show" | "output") if is_json => {
             let answer: Result<Json, _> = serde_json::from_str(&raw.out);
             let mut answer = answer.unwrap_or_else(|_| json!(raw.out));
-            // Ranges and details of diagnostics are each program's own; their summaries are compared apart.
+            // The programs have their own ranges and details of diagnostics; the summaries are compared
+            // separately.
             if command[0] == "validate"
                 && let Some(members) = answer.as_object_mut()
             {
@@ -192,7 +196,7 @@ fn answer(command: &[String], raw: &Raw) -> Json {
     }
 }
 
-/// Lines of text that scripts look for, and the headings of what is planned.
+/// The lines that scripts look for, and the headings of planned changes.
 fn headlines(raw: &Raw, names: &Names) -> Vec<String> {
     const HEADS: &[&str] = &[
         "Plan: ",
@@ -207,12 +211,12 @@ fn headlines(raw: &Raw, names: &Names) -> Vec<String> {
     lines.map(|it| names.text(it)).collect()
 }
 
-/// The same without what differs from run to run.
+/// The JSON without legitimate variation.
 fn plain(json: &Json, names: &Names) -> Json {
     reordered(names.json(&kept(json)))
 }
 
-/// The same with the elements sorted of lists whose order says nothing.
+/// The JSON with the elements of unordered lists sorted.
 fn reordered(json: Json) -> Json {
     match json {
         Json::Array(elements) => elements.into_iter().map(reordered).collect(),
@@ -232,8 +236,8 @@ fn reordered(json: Json) -> Json {
     }
 }
 
-/// Resources and modules are in the order of their addresses; where keys are made up, that is another order in each run.
-/// Results of checks are in no order.
+/// Returns true if the order of a list is irrelevant. Resources and modules are sorted by address, which varies if
+/// keys are generated. Results of checks are unordered.
 fn says_nothing_by_order(list: &str, elements: &[Json]) -> bool {
     match list {
         "resources" | "child_modules" | "resource_changes" => elements.iter().any(|it| {
@@ -261,17 +265,17 @@ fn kept(json: &Json) -> Json {
     }
 }
 
-/// Without what only one program keeps. The key of a deposed object is random.
+/// The value without parts that only one program stores. The key of a deposed object is random.
 fn comparable(name: &str, value: Json) -> Json {
     match value {
         Json::String(_) if name == "deposed" => json!("<deposed>"),
-        // The reference keeps a resource whose instances were expanded and never made.
+        // The reference stores a resource that was expanded but has no objects.
         Json::Array(mut resources) if name == "resources" => {
             let is_empty = |it: &Json| it["instances"].as_array().is_some_and(Vec::is_empty);
             resources.retain(|it| !is_empty(it));
             Json::Array(resources)
         }
-        // `show` lists a module of such resources.
+        // `show` lists a module that contains only such resources.
         Json::Array(mut modules) if name == "child_modules" => {
             modules.retain(|it| !it["resources"].is_null() || !it["child_modules"].is_null());
             Json::Array(modules)
@@ -280,7 +284,7 @@ fn comparable(name: &str, value: Json) -> Json {
     }
 }
 
-/// The same with sorted members.
+/// The JSON with sorted members.
 fn sorted(json: &Json) -> Json {
     match json {
         Json::Array(elements) => elements.iter().map(sorted).collect(),

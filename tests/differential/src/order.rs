@@ -1,8 +1,8 @@
-//! Whether effects happened in the order that dependencies in the state ask for.
+//! Checks that effects happen in the order that the dependencies in the state require.
 //!
-//! For "X depends on Y": Y is created and updated before X is, and X is destroyed before Y is. Two runs of one program differ in
-//! the order of everything else, so orders are judged, not compared. A violation counts as a difference only if the reference
-//! has not the same one.
+//! If X depends on Y, Y is created and updated before X, and X is destroyed before Y. Any other order varies
+//! between two runs of one program, so orders are checked, not compared. A violation is a difference only if the
+//! reference does not have the same one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::names::{array, resource_address};
 
-/// When an effect began and when it was complete.
+/// The time span of an effect, as indexes of events or lines.
 #[derive(Clone)]
 struct Span {
     /// The address of the instance.
@@ -19,7 +19,7 @@ struct Span {
     end: usize,
 }
 
-/// The effects of one kind on the instances of a resource, by the resource's address.
+/// The effects of one kind on the instances of a resource, by the address of the resource.
 type Spans = BTreeMap<String, Vec<Span>>;
 
 #[derive(Default)]
@@ -28,14 +28,14 @@ struct Effects {
     destroyed: Spans,
 }
 
-/// A line for each pair of resources whose effects came in the wrong order.
+/// Returns a line for each pair of resources whose effects came in the wrong order.
 pub(crate) fn violations(events: &[Json], log: &[String], states: [&Json; 2]) -> Vec<String> {
     let [before, after] = states.map(dependencies);
     let mut found = BTreeSet::new();
     for effects in [of_events(events), of_log(log)] {
         for (dependent, dependency) in &after {
             for [first, second] in pairs(&effects.made, dependency, dependent) {
-                // What is in one module depends on what is in the same instance of it.
+                // Within a module, dependencies are between parts of the same module instance.
                 if first.end > second.begin && may_depend(&second.address, &first.address) {
                     found.insert(format!("{dependent} was made before {dependency}"));
                 }
@@ -58,7 +58,7 @@ fn pairs<'a>(spans: &'a Spans, first: &str, second: &str) -> impl Iterator<Item 
     of(first).iter().flat_map(move |a| second.iter().map(move |b| [a, b]))
 }
 
-/// Whether no module that two instances have in common is another instance of itself.
+/// Returns false if both addresses are in different instances of a common module.
 fn may_depend(dependent: &str, dependency: &str) -> bool {
     let steps = |address: &str| -> Vec<String> {
         let parts: Vec<&str> = address.split('.').collect();
@@ -70,7 +70,7 @@ fn may_depend(dependent: &str, dependency: &str) -> bool {
     common.all(|(a, b)| a == b)
 }
 
-/// Pairs of resources of a state, without instance keys: the dependent, and what it depends on.
+/// The dependencies of a state as pairs of resources without instance keys: the dependent and its dependency.
 fn dependencies(state: &Json) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for resource in array(&state["resources"]) {
@@ -114,7 +114,7 @@ fn of_events(events: &[Json]) -> Effects {
     effects
 }
 
-/// Lines of provisioners: `create ADDRESS` and `destroy ADDRESS`.
+/// The effects from the lines of provisioners: `create ADDRESS` and `destroy ADDRESS`.
 fn of_log(log: &[String]) -> Effects {
     let mut effects = Effects::default();
     for (at, line) in log.iter().enumerate() {
@@ -130,7 +130,7 @@ fn of_log(log: &[String]) -> Effects {
     effects
 }
 
-/// The address of the resource in the configuration. Keys of generated configurations hold no bracket.
+/// The address of the resource in the configuration. Keys in generated configurations contain no brackets.
 fn without_keys(address: &str) -> String {
     let mut out = String::new();
     let mut depth = 0_usize;

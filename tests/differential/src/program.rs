@@ -1,4 +1,4 @@
-//! One executable in one directory: runs a step there, and tells what it did in terms that do not differ from run to run.
+//! An executable in a directory: runs the steps of a case and returns their observations.
 
 use std::{
     fs, io,
@@ -15,24 +15,25 @@ use crate::{
     observation::{self, Observation, Raw},
 };
 
-/// A command that has not ended by then hangs.
+/// The time after which a command counts as hanging.
 const LIMIT: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(2);
-/// What provisioners append a line to.
+/// The file to which provisioners append a line.
 const ORDER_LOG: &str = "order.log";
 const STATE: &str = "terraform.tfstate";
 /// The plan file of `-out` and of `apply`.
 pub(crate) const SAVED: &str = "saved.tfplan";
 
-/// How an executable is started.
+/// An executable under test.
 #[derive(Clone, Debug)]
 pub struct Program {
+    /// The path of the executable.
     pub executable: PathBuf,
-    /// The CLI configuration, which says where providers come from.
+    /// The CLI configuration, which gives the installation sources of providers.
     pub cli_config: Option<PathBuf>,
 }
 
-/// A program at work in a directory of its own.
+/// A program with a directory of its own.
 pub(crate) struct Bench<'a> {
     program: &'a Program,
     folder: PathBuf,
@@ -50,7 +51,8 @@ impl<'a> Bench<'a> {
         Ok(Bench { program, folder, names: Names::default(), initialized: None })
     }
 
-    /// What `init` and `validate` say, where the other program's `init` refused the configuration.
+    /// The observation of `init`, or of `validate` if `init` succeeds, for a configuration that the other
+    /// program's `init` refused.
     pub(crate) fn refused(&mut self, files: &Files) -> io::Result<Observation> {
         self.write(files)?;
         let raw = self.run(&["init".to_owned()])?;
@@ -59,7 +61,7 @@ impl<'a> Bench<'a> {
         Ok(observation::of_init(&refused))
     }
 
-    /// Puts the files there, runs `init` where modules or providers changed, then the command.
+    /// Writes the files, runs `init` if modules or providers changed, then runs the command.
     pub(crate) fn step(&mut self, files: &Files, command: &[String]) -> io::Result<Observation> {
         self.write(files)?;
         let needs = needs(files);
@@ -82,7 +84,7 @@ impl<'a> Bench<'a> {
         Ok(observation::of_command(command, &raw, [&before, &after], &log, plan, &self.names))
     }
 
-    /// The JSON of the plan that the command saved.
+    /// The JSON of the plan that the command saved. `None` if it saved none.
     fn saved_plan(&self, command: &[String], raw: &Raw) -> io::Result<Option<Raw>> {
         let saves = command.iter().any(|it| it.starts_with("-out="));
         if !saves || raw.exit == 1 || !self.folder.join(SAVED).exists() {
@@ -137,14 +139,14 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The text without colours, which the reference writes to files too.
+/// The text without ANSI sequences, which the reference also writes to files.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |it| it.1))
 }
 
-/// The exit code; 124 if the process had to be killed, as the program `timeout` has it.
+/// Waits for the exit code; 124 if the process had to be killed, as with the program `timeout`.
 fn wait(process: &mut Command) -> io::Result<i32> {
     let begun = Instant::now();
     let mut child = process.spawn()?;
@@ -161,7 +163,7 @@ fn wait(process: &mut Command) -> io::Result<i32> {
     }
 }
 
-/// A command with the flags that let it run without a terminal.
+/// The command with the flags that it needs to run without a terminal.
 pub(crate) fn arguments(command: &[String]) -> Vec<String> {
     let mut all = command.to_vec();
     let is = |name: &str| command.first().is_some_and(|it| it == name);
@@ -179,7 +181,7 @@ pub(crate) fn arguments(command: &[String]) -> Vec<String> {
     all
 }
 
-/// What `init` prepares: the module calls and the providers in use, as lines of the files.
+/// The inputs of `init`: the module calls and the providers in use.
 fn needs(files: &Files) -> Vec<String> {
     let mut needs = Vec::new();
     for (path, text) in files {

@@ -1,4 +1,5 @@
-//! Cases with the answers of the reference, so that a test can run Mayfly against them where there is no reference.
+//! Recordings: cases with the answers of the reference, so that a test can compare Mayfly without the reference
+//! program.
 
 use std::{fs, io, path::Path};
 
@@ -12,22 +13,28 @@ use crate::{
     program::{Bench, Program},
 };
 
-/// One sequence, and what the reference did in each step.
+/// A sequence of steps with the answers of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
+    /// The name of the recording, which is also the name of its file.
     pub name: String,
+    /// The recorded steps, in order.
     pub steps: Vec<RecordedStep>,
 }
 
+/// A step with the answer of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedStep {
-    /// All files; in the text form only those that changed.
+    /// All files of the step. The JSON form contains only the changed ones.
     pub files: Files,
+    /// The arguments of the executable.
     pub command: Vec<String>,
+    /// The answer of the reference.
     pub answer: Observation,
 }
 
 impl Recording {
+    /// The recording as a JSON document.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut before = Files::new();
@@ -50,7 +57,7 @@ impl Recording {
         json!({ "name": self.name, "steps": steps })
     }
 
-    /// `None` if a member is missing.
+    /// Reads a recording from its JSON document. `None` if a member is missing.
     #[must_use]
     pub fn from_json(json: &Json) -> Option<Recording> {
         let mut files = Files::new();
@@ -74,10 +81,10 @@ impl Recording {
     }
 }
 
-/// Runs Mayfly through the recorded steps, in a directory that is made anew.
+/// Runs Mayfly through the recorded steps in a fresh directory.
 ///
 /// # Errors
-/// What differs from the reference's answer, or why the program could not be run.
+/// If an answer differs from that of the reference, or the program cannot be run.
 pub fn replay(recording: &Recording, mayfly: &Program, folder: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", recording.name);
     let mut bench = Bench::new(mayfly, folder.join("work")).map_err(failed)?;
@@ -98,10 +105,11 @@ pub fn replay(recording: &Recording, mayfly: &Program, folder: &Path) -> Result<
     Ok(())
 }
 
-/// Records the cases of a campaign that have no difference and show the most: one file for each, of which at most `count`.
+/// Records the cases of a campaign that have no difference and cover something new, one file each and at most
+/// `count`. Returns the number of files.
 ///
 /// # Errors
-/// A program cannot be started, or a file cannot be written.
+/// If a program cannot be started, or a file cannot be written.
 pub fn record(campaign: &Campaign, count: usize, folder: &Path) -> io::Result<usize> {
     fs::create_dir_all(folder)?;
     for entry in fs::read_dir(folder)? {
@@ -115,7 +123,7 @@ pub fn record(campaign: &Campaign, count: usize, folder: &Path) -> io::Result<us
         if outcome.difference.is_some() || !outcome.explained.is_empty() {
             continue;
         }
-        // A case is worth keeping if it shows an event, an outcome or a diagnostic that no other shows.
+        // A case is recorded if it shows an event, an outcome or a diagnostic that no earlier one shows.
         let marks: Vec<String> = outcome
             .reference
             .iter()
@@ -143,7 +151,7 @@ pub fn record(campaign: &Campaign, count: usize, folder: &Path) -> io::Result<us
     Ok(written)
 }
 
-/// What a step shows: its command with diagnostics, kinds of events, and exit code.
+/// The coverage of a step: its command with each diagnostic, kind of event, and exit code.
 fn marks(command: &[String], observation: &Observation) -> Vec<String> {
     let name = &command[0];
     let mut marks = vec![format!("{name} {}", observation.exit)];
@@ -157,7 +165,7 @@ fn marks(command: &[String], observation: &Observation) -> Vec<String> {
     marks
 }
 
-/// Indented text without its indents: lines keep differences small, indents are a third of the bytes.
+/// Removes indentation: one value per line keeps differences small, but indentation would be a third of the bytes.
 fn compact(text: &str) -> String {
     text.lines().map(|it| format!("{}\n", it.trim_start())).collect()
 }

@@ -1,10 +1,10 @@
-//! A case as a directory that a person can run: a folder of files for each step, and a script.
+//! Reproducers: a case as a directory with the files of each step and a script that runs them.
 
 use std::{fmt::Write as _, fs, io, path::Path};
 
 use crate::{compare::Difference, model::Case, program::arguments};
 
-/// Writes the directory anew.
+/// Writes the reproducer, and replaces an existing directory.
 pub(crate) fn write(folder: &Path, case: &Case, difference: &Difference) -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

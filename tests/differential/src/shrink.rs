@@ -1,10 +1,11 @@
-//! Makes a case smaller while its difference stays: drops steps, edits, blocks, arguments and flags, and simplifies values.
+//! Shrinks a case while its difference stays: drops steps, edits, blocks, arguments and flags, and simplifies
+//! values.
 
 use std::collections::BTreeSet;
 
 use crate::model::{Block, Case, Module};
 
-/// The smallest case found that `is_same` accepts, within so many attempts.
+/// Returns the smallest case found that `is_same` accepts, within a number of attempts.
 pub(crate) fn shrunk(case: Case, attempts: usize, is_same: &mut dyn FnMut(&Case) -> bool) -> Case {
     let mut search = Search { case, left: attempts, is_same };
     loop {
@@ -28,7 +29,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Takes the candidate over if it shows the difference.
+    /// Replaces the current case by the candidate if that shows the difference. Returns true if it does.
     fn attempt(&mut self, candidate: Case) -> bool {
         if self.left == 0 || candidate == self.case || candidate.steps.is_empty() {
             return false;
@@ -60,7 +61,7 @@ impl Search<'_> {
         let keys: BTreeSet<u32> =
             self.modules().flat_map(|it| &it.blocks).map(|it| it.key).collect();
         let keys: Vec<u32> = keys.into_iter().rev().collect();
-        // Halves first: most blocks have nothing to do with a difference.
+        // Tries halves first, because most blocks are irrelevant to a difference.
         let mut size = keys.len().div_ceil(2);
         while size > 0 {
             for part in keys.chunks(size) {
@@ -75,7 +76,7 @@ impl Search<'_> {
         }
     }
 
-    /// Drops nested blocks and arguments, from every step.
+    /// Drops nested blocks and arguments from every step.
     fn nested(&mut self) {
         let mut parts: BTreeSet<(u32, Option<String>)> = BTreeSet::new();
         for step in &self.case.steps {
@@ -94,7 +95,7 @@ impl Search<'_> {
         }
     }
 
-    /// Lets a step have the configuration of the step before, or of the step after.
+    /// Replaces the configuration of a step by that of the previous or the next step.
     fn edits(&mut self) {
         for at in 1..self.case.steps.len() {
             for [from, to] in [[at - 1, at], [at, at - 1]] {
@@ -121,7 +122,7 @@ impl Search<'_> {
         }
     }
 
-    /// Puts a literal in the place of a value, the same in every step that has this value.
+    /// Replaces a value by a literal, in every step that has this value.
     fn values(&mut self) {
         let mut values: BTreeSet<(u32, String, String)> = BTreeSet::new();
         for step in &self.case.steps {

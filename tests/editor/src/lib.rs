@@ -1,10 +1,11 @@
-//! An editor without a screen: a client of the language server protocol, for tests and benches.
+//! A headless editor: a client of the language server protocol, for tests and benchmarks.
 //!
-//! Start reading at [`Editor::connect`]. It keeps the texts that it has open, so a test says what somebody types and not
-//! which message that is.
+//! Start reading at [`Editor::connect`]. The editor keeps the texts of its open files, so a test describes edits
+//! rather than messages.
 //!
-//! **Invariant:** nothing waits for ever: what does not come within [`PATIENCE`] fails the test, with all that came.
-//! **Absent on purpose:** what is right. The server's crates are not known here.
+//! **Invariant:** no call waits forever: if a message does not arrive within [`PATIENCE`], the test fails and
+//! shows all received messages.
+//! **Absent on purpose:** expectations. This crate does not depend on the crates of the server.
 
 use std::{
     collections::BTreeMap,
@@ -18,34 +19,34 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// How long an answer may take.
+/// The maximal time for an answer.
 pub const PATIENCE: Duration = Duration::from_secs(40);
 
-/// How diagnostics come.
+/// The method of the notification with diagnostics.
 const PUBLISH: &str = "textDocument/publishDiagnostics";
 
-/// A text that is open.
+/// An open text.
 struct Buffer {
     version: i64,
     text: String,
 }
 
-/// Diagnostics of a file, as they were published.
+/// The published diagnostics of a file.
 #[derive(Debug)]
 pub struct Published {
-    /// The address of the file.
+    /// The URI of the file.
     pub uri: String,
-    /// The version of the text that they are about, if the server says it.
+    /// The document version of the diagnostics. `None` if the server does not send it.
     pub version: Option<i64>,
-    /// What is wrong with the file.
+    /// The diagnostics.
     pub diagnostics: Vec<Value>,
-    /// When all of the message was read, and nothing done with it.
+    /// The time at which the whole message was read, before it was parsed.
     pub read: Instant,
-    /// When the editor knew what it says.
+    /// The time at which the message was parsed.
     pub understood: Instant,
 }
 
-/// Something that the server said.
+/// A message of the server.
 struct Received {
     message: Value,
     read: Instant,
@@ -56,20 +57,20 @@ struct Received {
 pub struct Editor {
     to_server: Box<dyn Write + Send>,
     inbox: Receiver<Received>,
-    /// What came and nobody has asked for yet.
+    /// Received messages that were not consumed yet.
     kept: Vec<Received>,
-    /// When the last message was about to be written.
+    /// The time before the last message was written.
     pub sent: Instant,
     next_id: i64,
     root: PathBuf,
     buffers: BTreeMap<String, Buffer>,
-    /// What the server said that it can do.
+    /// The server's answer to `initialize`, with its capabilities.
     pub server: Value,
-    /// Answers that the editor gives to requests of the server, by method.
+    /// The answers to requests of the server, by method.
     pub answers: BTreeMap<String, Value>,
 }
 
-/// What most editors can do.
+/// The capabilities of a typical editor.
 pub fn usual_capabilities() -> Value {
     json!({
         "textDocument": {
@@ -82,10 +83,10 @@ pub fn usual_capabilities() -> Value {
 }
 
 impl Editor {
-    /// Introduces itself to a server, with `root` as the only folder of the workspace.
+    /// Connects to a server, with `root` as the only workspace folder.
     ///
     /// # Panics
-    /// If the server does not answer, as everything here does.
+    /// If the server does not answer. All other methods panic then too.
     pub fn connect(
         from_server: impl Read + Send + 'static,
         to_server: impl Write + Send + 'static,
@@ -113,7 +114,7 @@ impl Editor {
         editor
     }
 
-    /// The address of a file below the root.
+    /// The URI of a file below the root.
     pub fn uri(&self, path: &str) -> String {
         uri_of(&self.root.join(path))
     }
@@ -126,7 +127,7 @@ impl Editor {
         self.buffers.insert(path.to_owned(), Buffer { version: 1, text: text.to_owned() });
     }
 
-    /// Opens a file of the disk.
+    /// Opens a file from the disk.
     #[expect(clippy::disallowed_methods, reason = "an editor reads files")]
     pub fn open_file(&mut self, path: &str) {
         let text = std::fs::read_to_string(self.root.join(path)).expect("the file can be read");
@@ -145,7 +146,7 @@ impl Editor {
         &self.buffers[path].text
     }
 
-    /// Types: replaces bytes of an open file.
+    /// Replaces bytes of an open file, as typing does.
     pub fn edit(&mut self, path: &str, range: Range<usize>, with: &str) {
         let change = json!({ "range": self.range(path, range.clone()), "text": with });
         let buffer = self.buffers.get_mut(path).expect("is open");
@@ -159,14 +160,14 @@ impl Editor {
         );
     }
 
-    /// Types: replaces a word that is there once.
+    /// Replaces a word that occurs exactly once.
     #[track_caller]
     pub fn replace(&mut self, path: &str, from: &str, to: &str) {
         let at = self.find(path, from);
         self.edit(path, at..at + from.len(), to);
     }
 
-    /// Replaces all of a file, without saying which part of it changed.
+    /// Replaces the whole text of a file, without a range in the message.
     pub fn set(&mut self, path: &str, text: &str) {
         let buffer = self.buffers.get_mut(path).expect("is open");
         buffer.text = text.to_owned();
@@ -179,7 +180,7 @@ impl Editor {
         );
     }
 
-    /// Where a word is that is there once.
+    /// The offset of a word that occurs exactly once.
     #[track_caller]
     pub fn find(&self, path: &str, word: &str) -> usize {
         let mut places = self.text(path).match_indices(word);
@@ -188,7 +189,7 @@ impl Editor {
         at
     }
 
-    /// A byte of an open file as a position, in UTF-16.
+    /// The position of a byte offset in an open file, in UTF-16.
     pub fn position(&self, path: &str, at: usize) -> Value {
         let before = &self.text(path)[..at];
         let line = before.matches('\n').count();
@@ -196,17 +197,17 @@ impl Editor {
         json!({ "line": line, "character": before[start..].encode_utf16().count() })
     }
 
-    /// Bytes of an open file as a range.
+    /// The range of a byte range in an open file.
     pub fn range(&self, path: &str, range: Range<usize>) -> Value {
         json!({ "start": self.position(path, range.start), "end": self.position(path, range.end) })
     }
 
-    /// The text of an open file in a range of the server's.
+    /// The text of an open file in a range from the server.
     pub fn text_in(&self, path: &str, range: &Value) -> &str {
         &self.text(path)[self.offset(path, &range["start"])..self.offset(path, &range["end"])]
     }
 
-    /// A position of the server's as a byte of an open file.
+    /// The byte offset of a position from the server in an open file.
     pub fn offset(&self, path: &str, position: &Value) -> usize {
         let (line, column) = (number(&position["line"]), number(&position["character"]));
         let text = self.text(path);
@@ -221,27 +222,27 @@ impl Editor {
         text.len()
     }
 
-    /// Asks about a place in an open file.
+    /// Makes a request about a place in an open file, and waits for the answer.
     pub fn ask_at(&mut self, method: &str, path: &str, at: usize) -> Value {
         let params = self.at(path, at);
         self.request(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// A place in an open file, as parameters.
+    /// The parameters for a place in an open file.
     pub fn at(&self, path: &str, at: usize) -> Value {
         json!({ "textDocument": { "uri": self.uri(path) }, "position": self.position(path, at) })
     }
 
-    /// Asks, and waits for the answer.
+    /// Makes a request and waits for the answer.
     ///
     /// # Errors
-    /// What the server says is wrong.
+    /// If the server answers with an error.
     pub fn request(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.begin(method, params);
         self.answer(id)
     }
 
-    /// Asks, and does not wait.
+    /// Makes a request without waiting. Returns its id.
     pub fn begin(&mut self, method: &str, params: Value) -> i64 {
         self.next_id += 1;
         self.send(
@@ -250,15 +251,15 @@ impl Editor {
         self.next_id
     }
 
-    /// Does not want an answer any more.
+    /// Cancels a request.
     pub fn cancel(&mut self, id: i64) {
         self.notify("$/cancelRequest", json!({ "id": id }));
     }
 
-    /// Waits for the answer to a question.
+    /// Waits for the answer to a request.
     ///
     /// # Errors
-    /// What the server says is wrong.
+    /// If the server answers with an error.
     pub fn answer(&mut self, id: i64) -> Result<Value, Value> {
         let mut message = self.wait("an answer", |message| {
             message["id"] == json!(id) && message.get("method").is_none()
@@ -269,7 +270,7 @@ impl Editor {
         }
     }
 
-    /// Says something.
+    /// Sends a notification.
     pub fn notify(&mut self, method: &str, params: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
@@ -282,13 +283,13 @@ impl Editor {
         written.and_then(|()| self.to_server.flush()).expect("the server reads");
     }
 
-    /// The diagnostics that are published next of a file, at its version as it is now.
+    /// Waits for the next published diagnostics of a file at its current version.
     #[track_caller]
     pub fn diagnostics(&mut self, path: &str) -> Vec<Value> {
         self.diagnostics_when(path, |_| true)
     }
 
-    /// The same, once they are as expected.
+    /// Waits for published diagnostics of a file at its current version that are as expected.
     #[track_caller]
     pub fn diagnostics_when(
         &mut self,
@@ -309,7 +310,7 @@ impl Editor {
         message["params"]["diagnostics"].as_array().cloned().unwrap_or_default()
     }
 
-    /// What is published next, of whatever file.
+    /// Waits for the next published diagnostics of any file.
     pub fn published(&mut self) -> Published {
         let Received { mut message, read, understood } =
             self.wait_for("diagnostics", |message| message["method"] == PUBLISH);
@@ -327,20 +328,20 @@ impl Editor {
         self.buffers[path].version
     }
 
-    /// The diagnostics of a file, asked for.
+    /// Pulls the diagnostics of a file.
     pub fn pull(&mut self, path: &str) -> Vec<Value> {
         let params = json!({ "textDocument": { "uri": self.uri(path) } });
         let report = self.request("textDocument/diagnostic", params).expect("an answer");
         report["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits for a notification.
+    /// Waits for a notification and returns its parameters.
     #[track_caller]
     pub fn notification(&mut self, method: &str) -> Value {
         self.wait(method, |message| message["method"] == method)["params"].take()
     }
 
-    /// What came and nobody has asked for, without waiting.
+    /// The received messages that were not consumed, without waiting.
     pub fn left_over(&mut self) -> Vec<Value> {
         while let Ok(message) = self.inbox.try_recv() {
             self.receive(message);
@@ -348,7 +349,7 @@ impl Editor {
         self.kept.drain(..).map(|it| it.message).collect()
     }
 
-    /// Takes its leave in good order.
+    /// Shuts the server down.
     pub fn leave(mut self) {
         self.request("shutdown", Value::Null).expect("the server takes its leave");
         self.notify("exit", Value::Null);
@@ -378,13 +379,13 @@ impl Editor {
         }
     }
 
-    /// What came and nobody has asked for, for people.
+    /// The received messages that were not consumed, as text.
     fn came(&self) -> String {
         let messages: Vec<&Value> = self.kept.iter().map(|it| &it.message).collect();
         format!("{messages:#?}")
     }
 
-    /// Keeps a message; a request of the server is answered.
+    /// Keeps a message, and answers it if it is a request.
     fn receive(&mut self, received: Received) {
         let message = &received.message;
         if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {

@@ -1,4 +1,4 @@
-//! A text as a module: lowering, analysis, what an editor asks, and edits.
+//! Checks of texts as modules: lowering, analysis, requests of an editor, and edits.
 
 use std::{
     collections::BTreeMap,
@@ -16,18 +16,18 @@ const PATH: &str = "main.tf";
 const JSON_PATH: &str = "main.tf.json";
 /// A comment and a blank line.
 const AHEAD: &str = "# a comment\n\n";
-/// Between a text and edits of it.
+/// The separator between the text and its edits in the input.
 const BETWEEN: char = '\u{1}';
-/// Longer texts are left out: what takes long is found with short ones.
+/// The maximal length of a text, because longer ones are slow and find nothing more.
 const LONGEST: usize = 4096;
 
-/// Whatever a module says: what is wrong with it has an id, words and a place in the text; a comment ahead of it moves every
-/// place and changes nothing else; and an editor's questions have answers with places in the text.
+/// Checks a module: each diagnostic has an id, a summary and a place in the text; a comment ahead of the text
+/// moves every place and changes nothing else; and the answers to an editor's requests have places in the text.
 pub(crate) fn check_configuration(bytes: &[u8]) {
     check_module(bytes, PATH, AHEAD);
 }
 
-/// The same of a module in the JSON syntax, with blank lines ahead.
+/// Checks a module in the JSON syntax, with blank lines ahead instead of a comment.
 pub(crate) fn check_json_configuration(bytes: &[u8]) {
     check_module(bytes, JSON_PATH, " \n\n");
 }
@@ -42,7 +42,7 @@ fn check_module(bytes: &[u8], path: &str, ahead: &str) {
     problems.iter().for_each(|it| check_problem(it, path, &text));
     drop(project.program());
     ask_everything(&project, path, &text, &problems);
-    // Before a byte order mark nothing can stand, and a first comment may end in the middle of a line.
+    // Nothing may precede a byte order mark.
     if text.starts_with('\u{feff}') {
         return;
     }
@@ -53,8 +53,8 @@ fn check_module(bytes: &[u8], path: &str, ahead: &str) {
     assert_eq!(found, expected, "with something ahead of {text:?}");
 }
 
-/// A text and edits of it, each with two bytes that say where: after every edit all that is wrong is what is wrong with the text
-/// that a plain string holds then.
+/// Checks edits of a text. Each edit begins with two characters for its place. After every edit, the diagnostics
+/// equal those of a fresh project with the resulting text.
 pub(crate) fn check_typing(bytes: &[u8]) {
     let (text, _) = syntax::decode(bytes);
     if text.len() > LONGEST {
@@ -100,7 +100,7 @@ fn load(path: &str, text: &str) -> Project {
     project
 }
 
-/// Those of the playground.
+/// The schemas of the playground.
 fn schemas() -> Arc<ProviderSchemas> {
     static SCHEMAS: OnceLock<Arc<ProviderSchemas>> = OnceLock::new();
     let ask = || {
@@ -129,7 +129,7 @@ fn check_range(range: ByteRange, text: &str) {
     assert!(inside.is_some(), "{range:?} is not within {text:?}");
 }
 
-/// A problem with every place moved by so many bytes.
+/// A diagnostic with every place moved by `by` bytes, as text.
 fn shown(problem: &Diagnostic, path: &str, by: u32) -> String {
     let mut problem = problem.clone();
     let mut move_it = |place: &mut db::Location| {
@@ -139,7 +139,7 @@ fn shown(problem: &Diagnostic, path: &str, by: u32) -> String {
     };
     problem.location.iter_mut().for_each(&mut move_it);
     problem.related.iter_mut().for_each(|it| move_it(&mut it.location));
-    // A fix is about the place of the problem.
+    // A fix has a place too, which is that of the diagnostic.
     problem.fix = None;
     format!("{problem:?}")
 }
@@ -156,7 +156,7 @@ fn ask_everything(project: &Project, path: &str, text: &str, problems: &[Diagnos
     drop((ide::document_symbols(document), ide::inlay_hints(document, whole)));
     drop((ide::document_links(document), ide::code_lenses(document)));
     drop(ide::code_actions(document, whole, problems));
-    // Some places, some of them in the middle of a letter or beyond the end.
+    // A sample of offsets, including some inside of characters and beyond the end.
     let length = text.len() as u32;
     for offset in (length % 7..=length + 7).step_by(7 + text.len() / 4) {
         ide::hover(document, offset).iter().for_each(|it| is_ours(&it.range));

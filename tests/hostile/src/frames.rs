@@ -1,4 +1,4 @@
-//! What a client of the language server sends, byte for byte.
+//! Checks of arbitrary bytes from a client of the language server.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use serde_json::Value as Json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use values::Str;
 
-/// More time than any bytes of this size need.
+/// The maximal time for a conversation of this size.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Nothing is installed.
+/// An installation without modules and schemas.
 struct Nothing;
 
 impl Installation for Nothing {
@@ -31,15 +31,16 @@ impl Installation for Nothing {
     }
 }
 
-/// Whatever a client sends before it hangs up: the server takes its leave, and all that it said is whole messages.
+/// Checks that the server ends after arbitrary bytes and a closed connection, and that its output consists of
+/// whole messages.
 pub(crate) fn check_frames(bytes: &[u8]) {
     messages_after(&[bytes]);
 }
 
-/// All messages of a language server whose client sends `pieces`, one after the other, and hangs up.
+/// The messages of a language server whose client sends `pieces` one after the other and closes the connection.
 ///
 /// # Panics
-/// If the server does not end, or says what is no message.
+/// If the server does not end, or its output is not a sequence of messages.
 pub fn messages_after(pieces: &[&[u8]]) -> Vec<Json> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -53,9 +54,9 @@ pub fn messages_after(pieces: &[&[u8]]) -> Vec<Json> {
         let served = lsp::serve(input, output, Arc::new(system), Arc::new(Nothing));
         let sent = async move {
             for piece in pieces {
-                // A server that has said that it reads nothing more closes the pipe.
+                // After an unreadable header the server closes the pipe.
                 let _ = writer.write_all(piece).await;
-                // The server reads the piece before the next one is there.
+                // Lets the server read the piece before the next one arrives.
                 tokio::task::yield_now().await;
             }
         };

@@ -1,4 +1,4 @@
-//! Texts of the JSON syntax, without any analysis.
+//! Checks of texts in the JSON syntax, without analysis.
 
 use serde_json::Value;
 use syntax::{
@@ -8,12 +8,12 @@ use syntax::{
 
 const PATH: &str = "main.tf.json";
 const AHEAD: &str = " \n\n";
-/// What only one of the two readers has limits for.
+/// The errors of `serde_json` about limits that the parser under test does not have.
 const LIMITS: [&str; 4] =
     ["number out of range", "surrogate", "end of hex escape", "recursion limit"];
 
-/// Whatever a text is: it is read as another reader reads it, what is wrong has a place in it, and blank lines ahead move every
-/// place and change nothing else.
+/// Checks a text: `serde_json` reads the same value; each problem has a place in the text; and blank lines ahead
+/// move every place and change nothing else.
 pub(crate) fn check_json_syntax(bytes: &[u8]) {
     let (text, _) = syntax::decode(bytes);
     check_value(&text);
@@ -32,7 +32,7 @@ pub(crate) fn check_json_syntax(bytes: &[u8]) {
         .into_iter()
         .map(|(range, words)| (range.checked_sub(by).unwrap_or_default(), words))
         .collect();
-    // A place in nothing is the beginning of the text.
+    // In an empty text, a problem is at the start of the text.
     if !text.trim().is_empty() {
         assert_eq!(moved, problems, "with something ahead of {text:?}");
     }
@@ -72,7 +72,7 @@ fn is_same(ours: &JsonValue, theirs: &Value) -> bool {
         (JsonKind::Array(ours), Value::Array(theirs)) => {
             ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| is_same(a, b))
         }
-        // Of a name that is there twice, the last counts there.
+        // `serde_json` keeps the last of several members with the same name.
         (JsonKind::Object(ours), Value::Object(theirs)) => {
             ours.iter().all(|it| theirs.contains_key(&it.name.text))
                 && theirs.iter().all(|(name, value)| {

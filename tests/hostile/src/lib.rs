@@ -1,11 +1,13 @@
-//! Everything that reads bytes from elsewhere, with what must hold whatever the bytes are.
+//! The readers of untrusted bytes, each with an invariant that holds for any input.
 //!
-//! Start reading at [`TARGETS`]. Each target is a function that panics where its invariant is broken; most are in the module
-//! `fuzz` of the crate that owns the reader, those that need several crates are here. `fuzz/` drives the same functions with
-//! libFuzzer; `tests/replay.rs` runs them over the corpus in `data/` and over mutations of it.
+//! Start reading at [`TARGETS`]. Each target is a function that panics if its invariant is broken. Most of them
+//! are in the module `fuzz` of the crate that owns the reader; those that need several crates are here. `fuzz/`
+//! runs the same functions with libFuzzer; `tests/replay.rs` runs them over the corpus in `data/` and over
+//! mutations of it.
 //!
-//! **Invariant:** a target depends on its bytes only: no clock, no environment, no file but in an empty directory of its own.
-//! **Absent on purpose:** what is right for good input. That is tested where it is read.
+//! **Invariant:** a target depends only on its bytes: no clock, no environment, and no files except in an empty
+//! directory of its own.
+//! **Absent on purpose:** the results for valid input. The tests of the readers cover them.
 
 mod configuration;
 mod frames;
@@ -16,13 +18,13 @@ mod variables;
 pub use frames::messages_after;
 pub use mutate::mutated;
 
-/// A reader, and what must hold for every input of it.
+/// A reader with the invariant for its input.
 pub struct Target {
     /// The name of the fuzz target and of the folder in `data/`.
     pub name: &'static str,
-    /// Panics where the invariant is broken.
+    /// Panics if the invariant is broken.
     pub check: fn(&[u8]),
-    /// How many mutations of each input of the corpus the default test suite looks at.
+    /// The number of mutations of each corpus input in the default test suite.
     pub mutations: usize,
 }
 
@@ -30,7 +32,7 @@ const fn target(name: &'static str, check: fn(&[u8]), mutations: usize) -> Targe
     Target { name, check, mutations }
 }
 
-/// All of them.
+/// All targets.
 #[rustfmt::skip]
 pub const TARGETS: &[Target] = &[
     target("address", addr::fuzz::check_address, 400),
@@ -67,10 +69,10 @@ pub const TARGETS: &[Target] = &[
     target("lsp_frames", frames::check_frames, 10),
 ];
 
-/// The target of that name.
+/// The target with the given name.
 ///
 /// # Panics
-/// Where there is none.
+/// If there is no such target.
 pub fn named(name: &str) -> &'static Target {
     TARGETS.iter().find(|it| it.name == name).expect("the name is one of TARGETS")
 }

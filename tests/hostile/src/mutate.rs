@@ -1,8 +1,8 @@
-//! Mutations from a seed: what a fuzzer does, without one.
+//! Seeded mutations of inputs, as a fuzzer makes them.
 
 use fastrand::Rng;
 
-/// Pieces that mean something to one reader or another.
+/// Byte sequences that have a meaning to at least one reader.
 const PIECES: &[&[u8]] = &[
     b"{",
     b"}",
@@ -69,7 +69,7 @@ const PIECES: &[&[u8]] = &[
     b"[]",
 ];
 
-/// `bytes` with one to four small changes; `other` lends pieces.
+/// Returns `bytes` with one to four small changes; some of them insert pieces of `other`.
 pub fn mutated(bytes: &[u8], other: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=random.usize(..4) {

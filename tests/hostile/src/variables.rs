@@ -1,11 +1,11 @@
-//! Variables files.
+//! Checks of variables files.
 
 use hir::variables_file;
 
-/// What is in quotes in them, and in no message.
+/// The quoted secret in the corpus, which no message may contain.
 const SECRET: &str = "hunter2";
 
-/// Whatever a variables file holds: what it gives and what is wrong lies within it, and no message has the secret.
+/// Checks a variables file: values and problems have places in the text, and no message contains the secret.
 pub(crate) fn check_variables_file(bytes: &[u8]) {
     let (text, _) = syntax::decode(bytes);
     let file = variables_file::read("x.tfvars", bytes);
@@ -15,7 +15,7 @@ pub(crate) fn check_variables_file(bytes: &[u8]) {
             let inside = text.get(range.start as usize..range.end as usize);
             assert!(inside.is_some(), "{range:?} is not within {text:?}");
         }
-        // Of a value that could not be read there is no more than its name.
+        // A value that could not be read is unknown, and then there is a problem.
         assert!(!file.problems.is_empty() || given.value.is_wholly_known(), "a constant is known");
     }
     for problem in &file.problems {

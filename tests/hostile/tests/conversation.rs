@@ -1,4 +1,4 @@
-//! Answers of the language server to bytes that are no conversation of an editor.
+//! Tests of the language server's answers to invalid or unusual messages.
 
 use fastrand::Rng;
 use hostile::messages_after;
@@ -36,13 +36,14 @@ fn initialize() -> Vec<u8> {
     )
 }
 
-/// The answers to `messages` between the greeting and the leave, each as its id and its error code, `null` for none.
+/// The answers to `messages` between `initialize` and `shutdown`: the id and the error code, `null` if there is no
+/// error.
 #[track_caller]
 fn answers_to(messages: &[Vec<u8>]) -> Vec<(Json, Json)> {
     let session = [&[initialize()], messages, &[shutdown(2), exit()]].concat();
     let mut answers = codes(&session);
     assert_eq!(answers.first(), Some(&(json!(1), Json::Null)));
-    // The answer to a question may come behind that to the shutdown.
+    // An answer may arrive after that to `shutdown`.
     let shutdown = answers.iter().position(|(id, _)| *id == 2).expect("the server lives on");
     assert_eq!(answers.remove(shutdown).1, Json::Null);
     answers.remove(0);
@@ -80,7 +81,7 @@ fn json_that_is_no_message_is_an_invalid_request() {
     assert_eq!(answers_to(&[frame(method)]), [error("a", -32600)]);
 }
 
-/// The protocol has no batches: one answer says so, and nothing in the batch is done.
+/// The protocol has no batches: the server answers with one error and runs nothing in the batch.
 #[test]
 fn a_batch_is_refused_as_a_whole() {
     let batch =
@@ -164,7 +165,7 @@ fn requests_before_the_greeting_and_after_the_leave_are_refused() {
     assert_eq!(answers[3..], [7, 8, 9].map(|id| error(id, -32600)));
 }
 
-/// A response to a question that the server never put harms nothing.
+/// A response to a request that the server never made has no effect.
 #[test]
 fn responses_to_nothing_are_dropped() {
     let response = r#"{"jsonrpc":"2.0","id":77,"result":null}"#;
@@ -172,7 +173,7 @@ fn responses_to_nothing_are_dropped() {
     assert_eq!(answers_to(&[frame(response), frame(failed)]), []);
 }
 
-/// A session as an editor has it, with text of every width in it.
+/// A session of an editor, with characters of every width.
 fn session() -> Vec<u8> {
     let text = "variable \"a\" {}\nlocals {\n  b = \"\u{e9}\u{20ac}\u{1f600}\"\n  c = local.b\n}\n";
     let document =
@@ -204,7 +205,7 @@ fn session() -> Vec<u8> {
     .concat()
 }
 
-/// The answers by their ids. Diagnostics are published when there is time for it.
+/// The answers, sorted by id. Omits notifications, because diagnostics arrive at varying times.
 fn answers(pieces: &[&[u8]]) -> Vec<(String, Json)> {
     let said = messages_after(pieces).into_iter().filter(|it| it.get("method").is_none());
     let mut answers: Vec<_> = said.map(|it| (it["id"].to_string(), it)).collect();

@@ -1,4 +1,4 @@
-//! The corpus of every target, and mutations of it from a fixed seed, keep the invariants.
+//! Checks that the corpus of every target, and mutations of it from a fixed seed, keep the invariants.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use fastrand::Rng;
 use hostile::{TARGETS, Target, mutated};
 
-/// Multiplies the rounds.
+/// The environment variable that multiplies the number of mutations.
 const MORE: &str = "HOSTILE_ROUNDS";
 
 fn folder(target: &Target) -> PathBuf {

@@ -1,5 +1,5 @@
-//! Kills the real executable, its providers, or both at random moments while it applies, replaces and destroys, and looks
-//! after each kill whether anything was lost or made twice, and whether a process is left.
+//! Kills the real executable, its providers, or both at random moments during applies, replacements and destroys.
+//! After each kill, checks that nothing was lost or created twice and that no process is left.
 //!
 //! ```text
 //!   another configuration ─► apply or destroy ─► killed ─► plan: takes over what the killed run left ─► held against the ledger
@@ -7,10 +7,11 @@
 //!        └──────────── what is uncertain is resolved by what the remote system knows ◄──────────────────────────┘
 //! ```
 //!
-//! Start reading at [`Torture::run`]. The same seed makes the same configurations; at which instruction a kill comes is up to
-//! the machine.
+//! Start reading at [`Torture::run`]. The same seed produces the same configurations; the exact moment of a kill
+//! depends on the machine.
 //!
-//! **Invariant:** what is held against each other was written by two programs: the ledger is the provider's.
+//! **Invariant:** each comparison is between the output of two programs: the provider writes the ledger, Mayfly
+//! the state.
 #![expect(
     clippy::disallowed_methods,
     reason = "it runs programs, sleeps and looks at files: that is what it is for"
@@ -31,38 +32,38 @@ use serde_json::{Value, json};
 use strike::Strike;
 use world::{Ended, Outcome, World};
 
-/// Objects that a configuration may have.
+/// The maximal number of objects in a configuration.
 const OBJECTS: usize = 6;
 
-/// What happened in all.
+/// The statistics of a torture run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Runs that were killed.
+    /// The number of killed runs.
     pub kills: usize,
-    /// Runs that ended before their kill came.
+    /// The number of runs that ended before their kill.
     pub too_late: usize,
-    /// Applies among the killed runs.
+    /// The number of applies among the killed runs.
     pub applies: usize,
-    /// Destroys among them.
+    /// The number of destroys among the killed runs.
     pub destroys: usize,
-    /// Commands that were to take over what a killed run left, and were killed too.
+    /// The number of killed commands that were to recover from an earlier kill.
     pub recoveries: usize,
-    /// Runs that had answers to take over from a journal.
+    /// The number of runs that recovered provider answers from a journal.
     pub taken_over: usize,
-    /// Objects that a killed run left uncertain and that were there.
+    /// The number of uncertain objects that existed.
     pub adopted: usize,
-    /// Those that were not.
+    /// The number of uncertain objects that did not exist.
     pub gone: usize,
-    /// Objects that the remote system made.
+    /// The number of objects that the remote system created.
     pub made: usize,
-    /// How often it was killed in which way.
+    /// The number of kills of each kind.
     pub ways: BTreeMap<String, usize>,
-    /// The longest that a process lived on after its run.
+    /// The longest time that a process outlived its run.
     pub longest: Duration,
 }
 
 impl Report {
-    /// Adds what happened elsewhere.
+    /// Adds the statistics of another run.
     pub fn add(&mut self, other: &Report) {
         let pairs = [
             (&mut self.kills, other.kills),
@@ -84,7 +85,7 @@ impl Report {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// The figures, to be read back by [`Report::from_json`].
+    /// The statistics as JSON, which [`Report::from_json`] reads.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({
@@ -94,7 +95,7 @@ impl Report {
         })
     }
 
-    /// Figures that were written down; what is missing is none.
+    /// Reads statistics from JSON; missing numbers are 0.
     #[must_use]
     pub fn from_json(figures: &Value) -> Report {
         let number = |name: &str| figures[name].as_u64().unwrap_or_default();
@@ -136,19 +137,19 @@ impl fmt::Display for Report {
     }
 }
 
-/// A place where things are made and killed.
+/// A torture run in a folder.
 pub struct Torture {
     world: World,
     random: Rng,
-    /// How long a run takes that nobody kills.
+    /// The usual duration of a run that is not killed.
     usual: Duration,
-    /// The name of each object, which is another after each replacement.
+    /// The version of each object's name; each replacement increments it.
     versions: [usize; OBJECTS],
     report: Report,
 }
 
 impl Torture {
-    /// One in an empty folder, with the executable that is tortured.
+    /// Creates a torture run of an executable in an empty folder.
     #[must_use]
     pub fn new(program: &Path, folder: &Path, seed: u64) -> Torture {
         Torture {
@@ -160,10 +161,10 @@ impl Torture {
         }
     }
 
-    /// Kills so many runs.
+    /// Runs until the given number of kills.
     ///
     /// # Errors
-    /// What was lost, made twice, or cannot be gone on from.
+    /// If an object is lost or created twice, or Mayfly cannot recover. The error describes the problem.
     pub fn run(&mut self, kills: usize) -> Result<Report, String> {
         self.edit()?;
         self.settle()?;
@@ -192,7 +193,7 @@ impl Torture {
         if self.random.usize(..5) == 0 { self.settle() } else { Ok(()) }
     }
 
-    /// Starts a command and kills it at some moment. Gives whether it was still running.
+    /// Starts a command and kills it at a random moment. Returns false if it ended before the kill.
     fn killed(&mut self, arguments: &[&str]) -> Result<bool, String> {
         let longest = self.usual.as_micros() as usize * 11 / 10;
         let after = Duration::from_micros(self.random.usize(..longest.max(1)) as u64);
@@ -210,7 +211,8 @@ impl Torture {
             }
             Outcome::Struck(ended, longer) => (ended, longer),
         };
-        // A signal that can be handled ends it in good order, or comes too late; another one gives no code.
+        // After a signal that can be handled, the run ends in order or had already ended; other signals give no
+        // exit code.
         let is_in_order = matches!(ended.code, None | Some(0 | 1));
         if !is_in_order || ended.printed.contains("Mayfly crashed") {
             return Err(format!("{what}: code {:?}:\n{}", ended.code, ended.printed));
@@ -221,12 +223,12 @@ impl Torture {
         Ok(true)
     }
 
-    /// A run that was not killed says how long the next ones take.
+    /// Updates the usual duration from a run that was not killed.
     fn took(&mut self, time: Duration) {
         self.usual = (self.usual * 3 + time) / 4;
     }
 
-    /// Lets a command take over what was left, holds everything against the ledger, and resolves what is uncertain.
+    /// Recovers with a plan, compares the state with the ledger, and resolves uncertain objects.
     fn check(&mut self) -> Result<(), String> {
         self.world.state()?;
         if self.world.has_journal() {
@@ -257,7 +259,7 @@ impl Torture {
         Ok(())
     }
 
-    /// Lets a run come to its end; all is as the configuration says then.
+    /// Applies without a kill, and checks that a plan then has no changes.
     fn settle(&mut self) -> Result<(), String> {
         let begun = Instant::now();
         let ended = self.world.run(&["apply", "-auto-approve", "-input=false"])?;
@@ -272,7 +274,7 @@ impl Torture {
         }
     }
 
-    /// Writes another configuration: objects come, go, change and are replaced.
+    /// Writes another configuration: objects appear, disappear, change and are replaced.
     fn edit(&mut self) -> Result<(), String> {
         let mut text = String::from(HEAD);
         let mut earlier: Vec<usize> = Vec::new();

@@ -5,26 +5,26 @@ use std::fmt;
 use fastrand::Rng;
 use rustix::process::Signal;
 
-/// The processes that are killed.
+/// The processes to kill.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Target {
     /// Mayfly itself.
     Client,
-    /// Its providers.
+    /// The providers.
     Provider,
-    /// Its providers, and itself right after.
+    /// The providers, and Mayfly right after.
     Both,
 }
 
-/// The processes that get a signal to Mayfly.
+/// The processes that receive a signal to Mayfly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
     Process,
-    /// Its process group, as from a terminal.
+    /// The process group, as with a signal from a terminal.
     Group,
 }
 
-/// One way to kill.
+/// A kill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strike {
     pub(crate) target: Target,
@@ -33,7 +33,7 @@ pub(crate) struct Strike {
     pub(crate) of_provider: Signal,
 }
 
-/// Signals to Mayfly.
+/// The signals to Mayfly.
 const CLIENT: [(Signal, &str); 6] = [
     (Signal::KILL, "KILL"),
     (Signal::ABORT, "ABRT"),
@@ -43,12 +43,12 @@ const CLIENT: [(Signal, &str); 6] = [
     (Signal::INT, "INT"),
 ];
 
-/// Signals to providers. The others reach them through the process group.
+/// The signals to providers. Other signals reach them through the process group.
 const PROVIDER: [(Signal, &str); 3] =
     [(Signal::KILL, "KILL"), (Signal::ABORT, "ABRT"), (Signal::TERM, "TERM")];
 
 impl Strike {
-    /// Three in five are at Mayfly alone.
+    /// Draws a random kill; three in five have Mayfly alone as their target.
     pub(crate) fn random(random: &mut Rng) -> Strike {
         let target = match random.usize(..5) {
             0 => Target::Provider,

@@ -1,4 +1,4 @@
-//! A folder with a configuration, its state, and the remote system beside it.
+//! A folder with a configuration, its state, and the remote system.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,16 +14,16 @@ use serde_json::Value;
 
 use crate::strike::{Reach, Strike, Target};
 
-/// No command may take longer.
+/// The maximal duration of a command.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// No process that a run started may live longer than this after it.
+/// The maximal time that a process may outlive its run.
 const PROCESSES_END: Duration = Duration::from_secs(10);
 
-/// How an entry of the ledger begins.
+/// The beginning of a ledger entry.
 const ENTRY: &str = "{\"time\":";
 
-/// In the environment of a run; all that it starts inherits it.
+/// An environment variable that marks a run; all processes that it starts inherit it.
 const COOKIE: &str = "MAYFLY_TORTURE";
 
 pub(crate) struct World {
@@ -31,14 +31,14 @@ pub(crate) struct World {
     folder: PathBuf,
 }
 
-/// A command that came to its end.
+/// A command that has ended.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) printed: String,
 }
 
 impl Ended {
-    /// The addresses of which it says that nobody knows whether there is an object.
+    /// The addresses that the output reports as uncertain: their objects may or may not exist.
     pub(crate) fn uncertain(&self) -> BTreeSet<String> {
         let ways_out = self.printed.lines().filter_map(|line| {
             let (_, rest) = line.split_once("mayfly state adopt ")?;
@@ -52,24 +52,24 @@ impl Ended {
     }
 }
 
-/// The end of a run that was to be killed.
+/// The outcome of a run that was to be killed.
 pub(crate) enum Outcome {
-    /// It ended before that.
+    /// The run ended before the kill.
     TooLate(Ended),
-    /// It was killed and has ended; the last process that it had started ended so much later.
+    /// The run was killed and has ended; the duration is the time that its last process outlived it.
     Struck(Ended, Duration),
 }
 
 /// The objects of the remote system.
 pub(crate) struct Deeds {
-    /// How many objects it has made. A provider that is killed may have made one and not have said so.
+    /// The number of created objects. A killed provider may have created one that the ledger lacks.
     pub(crate) made: usize,
-    /// The names of those that are there.
+    /// The names of the existing objects.
     alive: BTreeSet<String>,
 }
 
 impl Deeds {
-    /// The name of the object that an address has made, if it is there. `playground_secret.s1` makes `s1-0`, `s1-1`, …
+    /// The name of the existing object of an address: `playground_secret.s1` creates `s1-0`, `s1-1`, …
     pub(crate) fn of_address(&self, address: &str) -> Option<String> {
         let prefix = format!("{}-", address.strip_prefix("playground_secret.")?);
         self.alive.iter().find(|it| it.starts_with(&prefix)).cloned()
@@ -113,7 +113,7 @@ impl World {
         Ok(ended)
     }
 
-    /// Starts a command and strikes after some time.
+    /// Starts a command and kills it after the given time.
     pub(crate) fn struck(
         &self,
         arguments: &[&str],
@@ -140,7 +140,7 @@ impl World {
     }
 
     fn start(&self, arguments: &[&str]) -> Result<Child, String> {
-        // Into a file: a pipe has to be read, and a provider that lives on keeps it open.
+        // The output goes to a file: a pipe would have to be read, and a surviving provider would keep it open.
         let out = fs::File::create(self.log()).map_err(|error| error.to_string())?;
         let err = out.try_clone().map_err(|error| error.to_string())?;
         let mut command = self.command(arguments);
@@ -156,7 +156,7 @@ impl World {
         Ok(Ended { code: status.code(), printed: String::from_utf8_lossy(&printed).into_owned() })
     }
 
-    /// Strikes. Returns false if there is no provider yet that could be.
+    /// Sends the signals of a kill. Returns false if the target includes providers and none is running yet.
     fn strike(&self, child: &Child, strike: Strike) -> bool {
         let providers = match strike.target {
             Target::Client => Vec::new(),
@@ -166,7 +166,7 @@ impl World {
             return false;
         }
         for provider in providers {
-            // An error means that it has ended by itself.
+            // An error means that the process has already ended.
             let _ended = kill_process(provider, strike.of_provider);
         }
         if strike.target == Target::Provider {
@@ -181,7 +181,7 @@ impl World {
         true
     }
 
-    /// Waits until every process of a run has ended. Returns how long that was.
+    /// Waits until every process of a run has ended. Returns the waiting time.
     fn wait_for_processes(&self, child: &Child) -> Result<Duration, String> {
         let begun = Instant::now();
         while !self.processes(child, "").is_empty() {
@@ -193,8 +193,8 @@ impl World {
         Ok(begun.elapsed())
     }
 
-    /// The processes that a run has started and that have this in their command line. Of one whose environment cannot be read,
-    /// the command line says who started it.
+    /// The processes that a run started and whose command lines contain a text. If the environment of a process
+    /// cannot be read, its command line identifies the run.
     fn processes(&self, child: &Child, called: &str) -> Vec<Pid> {
         let cookie = format!("{COOKIE}={}", self.folder.display());
         let started = format!("start-process\0{}\0", child.id());
@@ -223,7 +223,8 @@ impl World {
         let path = self.folder.join(".playground/ledger.jsonl");
         let text = if path.exists() { fs::read_to_string(&path) } else { Ok(String::new()) };
         for line in text.map_err(|error| error.to_string())?.lines() {
-            // The line of a provider that was killed may be torn at the border of a page; the next one begins behind it.
+            // The entry of a killed provider may be cut off at a page boundary; the next entry begins right after
+            // it.
             let whole = line.rfind(ENTRY).and_then(|at| line.get(at..)).unwrap_or(line);
             let Ok(it) = serde_json::from_str::<Value>(whole) else { continue };
             deeds.made +=
@@ -232,7 +233,7 @@ impl World {
         Ok(deeds)
     }
 
-    /// How often each name is in the state.
+    /// The number of occurrences of each object's name in the state.
     pub(crate) fn state(&self) -> Result<BTreeMap<String, usize>, String> {
         let path = self.folder.join("terraform.tfstate");
         if !path.exists() {
@@ -254,7 +255,8 @@ impl World {
         Ok(names)
     }
 
-    /// Holds the state against the ledger: each object that is there is in the state exactly once, or said to be uncertain.
+    /// Compares the state with the ledger: each existing object is in the state exactly once, or is reported as
+    /// uncertain.
     pub(crate) fn compare(&self, ended: &Ended) -> Result<(), String> {
         let (ledger, state, uncertain) = (self.ledger()?, self.state()?, ended.uncertain());
         for name in &ledger.alive {
@@ -276,7 +278,7 @@ impl World {
     }
 }
 
-/// Waits for the end of a run, which is killed if it takes too long.
+/// Waits for the end of a run, and kills it if it takes too long.
 fn wait(child: &mut Child, until: Instant) -> Result<ExitStatus, String> {
     loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {

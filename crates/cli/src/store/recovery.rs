@@ -1,8 +1,8 @@
 //! Recovery after a killed run: replays its journal into the state that the journal belongs to.
 //!
 //! ```text
-//!   state + journal ─► the journal knows this state? ─► what the state lacks ─► state, then what nobody knows is left
-//!                              └─ no, and it has something that the state lacks: an error, and nothing is touched
+//!   state + journal ─► is the journal of this state? ─► missing records ─► state; uncertain objects stay listed
+//!                              └─ no, and the state lacks records of it: an error, and nothing is changed
 //! ```
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Declaring what is referred to and not there.
+//! Quick fixes that declare a missing variable, local, output or provider configuration.
 
 use hir::{Ref, lower::reference_root, names::ItemName};
 use syntax::{
@@ -14,7 +14,7 @@ use crate::{
     scheme::{ArgumentMeaning, blocks_around, scheme},
 };
 
-/// Declares the variable, local or output that a reference or an argument names.
+/// Declares the item that a reference or an argument names.
 pub(super) fn actions(fault: &Fault<'_, '_>) -> Option<Action> {
     match fault.id() {
         "undeclared-reference" => of_reference(fault),
@@ -42,7 +42,7 @@ fn of_reference(fault: &Fault<'_, '_>) -> Option<Action> {
     }
 }
 
-/// A configuration of a provider under an alias.
+/// Declares a provider configuration with an alias.
 fn provider(fault: &Fault<'_, '_>) -> Option<Action> {
     let Occurrence { named: Named::Item(_, ItemName::Provider(name, Some(alias))), .. } =
         Occurrence::at(&fault.tree, &last_name(fault)?)?
@@ -54,7 +54,7 @@ fn provider(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix(format!("Declare provider configuration \"{name}.{alias}\""), vec![edit]))
 }
 
-/// The reference with all its steps that a node is part of.
+/// The whole reference, with all its steps, that contains a node.
 fn chain_expr(node: &SyntaxNode) -> Option<ast::Expr> {
     let mut nodes = node.ancestors();
     nodes.find_map(|it| match it.kind() {
@@ -68,7 +68,7 @@ fn chain_expr(node: &SyntaxNode) -> Option<ast::Expr> {
     })
 }
 
-/// The type that a whole expression must have where it stands, where that is one word.
+/// The type that the place of a whole expression requires. `None` if the type is unknown or dynamic.
 fn expected_type(fault: &Fault<'_, '_>, expr: &SyntaxNode) -> Option<Type> {
     let parent = expr.parent()?;
     if parent.kind() == SyntaxKind::INTERPOLATION {
@@ -97,8 +97,8 @@ fn variable_text(name: &str, ty: Option<&Type>) -> String {
     }
 }
 
-/// A new top-level block: at the end of the file where a module usually has such blocks, if it has one, and otherwise behind
-/// the block that needs it.
+/// Inserts a new top-level block: at the end of the file that conventionally holds such blocks if the module has
+/// it, otherwise after the block that needs the new one.
 fn new_block(fault: &Fault<'_, '_>, file: &str, text: &str) -> Option<Edit> {
     match in_file(&fault.tree.document.module(), file, text) {
         Some(edit) => Some(edit),
@@ -106,7 +106,8 @@ fn new_block(fault: &Fault<'_, '_>, file: &str, text: &str) -> Option<Edit> {
     }
 }
 
-/// The end of the file of a name in a module.
+/// Appends a block to the module's file with the given name without extension. `None` if the module has no such
+/// file.
 fn in_file(module: &Module<'_>, stem: &str, text: &str) -> Option<Edit> {
     let is_named = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -129,7 +130,7 @@ fn at_end(document: crate::Document<'_>, text: &str) -> Edit {
     Edit::after(place, format!("{gap}{text}\n"))
 }
 
-/// A new local: in the `locals` of the file, if there are any.
+/// Declares a new local: in the first `locals` block of the file, or in a new one.
 fn local(fault: &Fault<'_, '_>, name: &str) -> Option<Vec<Edit>> {
     let argument = [(name.to_owned(), "null".to_owned())];
     if let Some((tree, block)) = locals_of(fault.tree.document) {
@@ -138,7 +139,7 @@ fn local(fault: &Fault<'_, '_>, name: &str) -> Option<Vec<Edit>> {
     Some(vec![new_block(fault, "locals", &format!("locals {{\n  {name} = null\n}}"))?])
 }
 
-/// The first `locals` of a file.
+/// The first `locals` block of a file.
 pub(super) fn locals_of(document: crate::Document<'_>) -> Option<(crate::Cursor<'_>, ast::Block)> {
     document.trees().find_map(|tree| {
         let file = ast::SourceFile::cast(tree.root.clone())?;
@@ -148,7 +149,7 @@ pub(super) fn locals_of(document: crate::Document<'_>) -> Option<(crate::Cursor<
     })
 }
 
-/// An output that a caller reads.
+/// Declares an output in the called module whose output the caller reads.
 fn output(fault: &Fault<'_, '_>) -> Option<Action> {
     let Occurrence { named: Named::Item(directory, ItemName::Output(name)), .. } =
         Occurrence::at(&fault.tree, &last_name(fault)?)?
@@ -174,7 +175,7 @@ fn in_module(module: &Module<'_>, stem: &str, text: &str) -> Option<Edit> {
     in_file(module, stem, text).or_else(|| Some(at_end(module.document(file), text)))
 }
 
-/// A variable that a caller gives a value.
+/// Declares a variable in the called module for an argument of the module call.
 fn variable_of_module(fault: &Fault<'_, '_>) -> Option<Action> {
     let argument = attribute_around(&fault.node)?;
     let name = argument.name_token()?;

@@ -1,4 +1,4 @@
-//! What to do about ephemeral values where none may be.
+//! Quick fixes for ephemeral values in places that do not accept them.
 
 use hir::names::ItemName;
 use syntax::{
@@ -13,7 +13,8 @@ use crate::{
     scheme::{blocks_around, scheme},
 };
 
-/// Marks what the value is given to, uses the write-only twin of the argument, or replaces the value by null.
+/// Offers to mark the target as ephemeral, to use the write-only counterpart of the argument, or to replace
+/// ephemeral parts by null.
 pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
     let mut actions = Vec::new();
     match fault.id() {
@@ -38,7 +39,7 @@ pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
     actions
 }
 
-/// A secret that stands in the configuration becomes an ephemeral variable without a default.
+/// Moves a literal secret into a new ephemeral variable without a default.
 fn take_from_variable(fault: &Fault<'_, '_>) -> Option<Action> {
     let expr = fault.expr()?;
     let argument = attribute_around(&fault.node)?.name()?;
@@ -63,7 +64,7 @@ fn wrap(fault: &Fault<'_, '_>) -> Option<Action> {
 fn around(fault: &Fault<'_, '_>, expr: &ast::Expr) -> Vec<Edit> {
     let place = fault.tree.file_range(expr.syntax().text_range());
     let close = match expr {
-        // The line after a heredoc's end is its own.
+        // The line of a heredoc's end marker must hold nothing else.
         ast::Expr::Heredoc(_) => "\n)",
         _ => ")",
     };
@@ -75,7 +76,8 @@ fn mark_output(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix("Declare the output as ephemeral", edits).preferred())
 }
 
-/// Outputs of the root module are stored, whatever they are declared as.
+/// Removes `ephemeral` from an output of the root module and wraps its value: the state stores these outputs, so
+/// they cannot be ephemeral.
 fn unmark(fault: &Fault<'_, '_>) -> Option<Action> {
     let body = fault.block()?.body()?;
     let mark = body.attribute("ephemeral")?;
@@ -97,7 +99,7 @@ fn mark_variable(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix(format!("Declare variable \"{name}\" as ephemeral"), edits).preferred())
 }
 
-/// `password` → `password_wo`, where the schema has both.
+/// Renames an argument to its write-only counterpart, such as `password` to `password_wo`, if the schema has both.
 fn write_only_twin(fault: &Fault<'_, '_>) -> Option<Action> {
     let argument = attribute_around(&fault.node)?;
     let block = crate::naming::block_of(argument.syntax())?;

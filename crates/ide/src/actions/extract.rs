@@ -1,4 +1,4 @@
-//! Giving a part of an expression a name.
+//! Refactorings that extract a part of an expression into a local or a variable.
 
 use hir::{
     lower::{is_reserved_variable, reference_root},
@@ -17,7 +17,7 @@ use crate::{
     scheme::{blocks_around, scheme},
 };
 
-/// Arguments that are read as written, and so can hold no reference.
+/// Arguments whose expressions are static: they are not evaluated, so they cannot refer to a local.
 const AS_WRITTEN: &[&str] = &[
     "type",
     "provider",
@@ -38,10 +38,11 @@ const AS_WRITTEN: &[&str] = &[
     "prevent_destroy",
 ];
 
-/// Blocks in which no local can be used.
+/// Top-level blocks whose expressions cannot refer to locals.
 const WITHOUT_LOCALS: &[&str] = &["variable", "terraform", "moved", "removed", "import"];
 
-/// Makes a local of the selected expression, and a variable with a default of one that refers to nothing.
+/// Extracts the selected expression into a local and, if it contains no references, into a variable with a
+/// default.
 pub(super) fn actions(selection: &Selection<'_>) -> Vec<Action> {
     let Some(part) = Part::of(selection) else { return Vec::new() };
     let mut actions: Vec<Action> = part.local().into_iter().collect();
@@ -55,9 +56,9 @@ struct Part<'a, 'db> {
     selection: &'a Selection<'db>,
     expr: ast::Expr,
     block: ast::Block,
-    /// A name for it: that of its argument.
+    /// The preferred name of the new item: the name of the argument that holds the expression.
     wish: String,
-    /// Whether it refers to anything.
+    /// True if the expression contains a reference.
     refers: bool,
 }
 
@@ -66,7 +67,7 @@ impl<'a, 'db> Part<'a, 'db> {
         (!selection.range.is_empty()).then_some(())?;
         let exact = selection.node.ancestors().take_while(|it| it.text_range() == selection.range);
         let expr = exact.filter_map(ast::Expr::cast).last()?;
-        // The first name of a reference is no expression by itself, nor is a key.
+        // The first name of a reference is not an expression of its own, and neither is an object key.
         let parent = expr.syntax().parent()?.kind();
         let is_own = !matches!(parent, SyntaxKind::TRAVERSAL | SyntaxKind::OBJECT_KEY);
         let argument = attribute_around(expr.syntax())?;
@@ -104,7 +105,7 @@ impl<'a, 'db> Part<'a, 'db> {
         if let ast::Expr::Heredoc(_) = self.expr {
             return None;
         }
-        // A default is kept with everything else that the configuration says.
+        // The state and plan files keep the default of a variable, but never a write-only value.
         if self.is_write_only() {
             return None;
         }
@@ -124,7 +125,7 @@ impl<'a, 'db> Part<'a, 'db> {
         Some(self.action(format!("Extract to var.{name}"), &format!("var.{name}"), declaration))
     }
 
-    /// Whether it is the value of an argument that is not kept.
+    /// Returns true if the expression is inside the value of a write-only argument.
     fn is_write_only(&self) -> bool {
         let Some(argument) = attribute_around(self.expr.syntax()) else { return false };
         let module = self.selection.tree.document.module();
@@ -144,7 +145,7 @@ impl<'a, 'db> Part<'a, 'db> {
     }
 }
 
-/// A name that a module does not have, like one that is wished.
+/// Returns a name that the module does not declare yet: `wish`, or `wish` with a number.
 pub(super) fn free_name(module: &Module<'_>, wish: &str, make: fn(Str) -> ItemName) -> String {
     let is_free = |name: &String| {
         let item = make(name.as_str().into());
@@ -156,8 +157,8 @@ pub(super) fn free_name(module: &Module<'_>, wish: &str, make: fn(Str) -> ItemNa
     names.find(is_free).unwrap_or_else(|| wish.to_owned())
 }
 
-/// Whether an expression refers to something; `None` if to what another place does not have: `each`, `self`, names that
-/// are bound around it.
+/// Returns true if an expression contains references. `None` if one of them has no meaning at another place:
+/// `each`, `self`, or a name that an enclosing expression binds.
 fn refers(selection: &Selection<'_>, expr: &ast::Expr) -> Option<bool> {
     let tree = &selection.tree;
     let mut refers = false;

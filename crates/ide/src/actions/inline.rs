@@ -1,4 +1,4 @@
-//! Putting the value of a local where it is used.
+//! Refactoring that inlines a local.
 
 use hir::names::ItemName;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
@@ -10,7 +10,7 @@ use crate::{
     references::{Use, uses},
 };
 
-/// Replaces every use of the local at the cursor by its value, and takes the local out.
+/// Replaces every use of the local at the cursor by its value and removes the declaration.
 pub(super) fn action(selection: &Selection<'_>) -> Option<Action> {
     let document = selection.tree.document;
     let cursor = document.cursor(selection.tree.start + u32::from(selection.range.start()))?;
@@ -18,7 +18,7 @@ pub(super) fn action(selection: &Selection<'_>) -> Option<Action> {
     let Named::Item(_, ItemName::Local(name)) = &occurrence.named else { return None };
     let module = document.module();
     let (tree, value) = value(&module, &ItemName::Local(name.clone()))?;
-    // The lines of a heredoc cannot stand inside of something else.
+    // A heredoc needs its own lines and cannot become a part of another expression.
     if let ast::Expr::Heredoc(_) = value {
         return None;
     }
@@ -48,7 +48,8 @@ pub(super) fn action(selection: &Selection<'_>) -> Option<Action> {
     Some(Action { kind: ActionKind::Inline, ..Action::fix(title, edits) })
 }
 
-/// Whether a name in a value would stand for something else at a place, where a `for` binds it.
+/// Returns true if a `for` expression around `place` binds a name that `value` reads, so that the name would
+/// change its meaning there.
 fn is_captured(tree: &crate::Cursor<'_>, place: &SyntaxNode, value: &ast::Expr) -> bool {
     let roots = value.syntax().descendants().filter_map(ast::Reference::cast);
     roots
@@ -68,7 +69,7 @@ fn replace(module: &crate::Module<'_>, read: &Use, value: &ast::Expr) -> Option<
         return None;
     }
     let is_last = chain.last_child().is_some_and(|it| it == step);
-    // With further steps behind it, the value stands where the first two words of the chain do.
+    // If further steps follow, the value replaces only the first two words of the reference.
     let around: &SyntaxNode = if is_last { &chain } else { &step };
     let range = syntax::TextRange::new(chain.text_range().start(), step.text_range().end());
     Some(Edit::replace(tree.file_range(range), layout::in_place_of(around, value)))

@@ -1,4 +1,4 @@
-//! Putting something into a text so that it stands as what is around it does.
+//! Edits that follow the layout of the surrounding text: indentation, aligned `=` and blank lines.
 
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode, TextRange, TextSize,
@@ -7,17 +7,17 @@ use syntax::{
 
 use crate::{Cursor, Edit};
 
-/// One step inwards.
+/// One level of indentation.
 pub(super) const INDENT: &str = "  ";
 
-/// The blanks before what stands first in the line of a place.
+/// The indentation of the line that contains a place.
 pub(super) fn indentation(root: &SyntaxNode, at: TextSize) -> String {
     let before = root.text().slice(..at).to_string();
     let line = before.rsplit_once('\n').map_or(before.as_str(), |(_, line)| line);
     line[..line.len() - line.trim_start().len()].to_owned()
 }
 
-/// Adds arguments to a block: behind those that it has, in line with them.
+/// Adds arguments to a block after its leading arguments, aligned with them.
 pub(super) fn add_arguments(
     tree: &Cursor<'_>,
     block: &ast::Block,
@@ -73,7 +73,7 @@ pub(super) fn add_block(tree: &Cursor<'_>, block: &ast::Block, lines: &[String])
     Some(insert(tree, at, format!("{blank}{text}")))
 }
 
-/// Whether a block's braces stand in one line.
+/// Returns true if the braces of a block are on one line.
 fn is_one_line(block: &ast::Block) -> bool {
     let (Some(open), Some(close)) = (block.open_brace(), block.close_brace()) else { return false };
     let range = TextRange::new(open.text_range().end(), close.text_range().start());
@@ -81,7 +81,7 @@ fn is_one_line(block: &ast::Block) -> bool {
     !inside.contains_char('\n')
 }
 
-/// Opens a block that stands in one line, and adds something.
+/// Expands a one-line block over several lines and adds lines to it.
 fn in_one_line(
     tree: &Cursor<'_>,
     block: &ast::Block,
@@ -100,13 +100,13 @@ fn in_one_line(
     Some(Edit::replace(range, text))
 }
 
-/// Arguments in lines that follow each other, whose `=` stand below each other.
+/// Arguments on consecutive lines whose `=` are aligned.
 struct Group {
     members: Vec<ast::Attribute>,
 }
 
 impl Group {
-    /// The group that an argument is in.
+    /// The group that contains an argument.
     fn of(attribute: &ast::Attribute) -> Group {
         let mut members = vec![attribute.clone()];
         let mut first = attribute.clone();
@@ -122,26 +122,26 @@ impl Group {
         let mut columns = members.iter().map(column);
         let first = columns.next();
         if columns.any(|it| Some(it) != first) {
-            // Whoever wrote them does not want them in line.
+            // The arguments are not aligned, so the edit must not align them.
             members = vec![attribute.clone()];
         }
         Group { members }
     }
 
-    /// How wide the names are if one of a length is added.
+    /// The width of the names in the group after an argument with a name of length `longest` joins it.
     fn width_with(&self, longest: usize) -> usize {
         let own = self.members.iter().filter_map(column);
         own.max().unwrap_or_default().max(longest)
     }
 
-    /// Moves the `=` of all members.
+    /// Moves the `=` of all members to fit names of the given width.
     fn widen(&self, tree: &Cursor<'_>, width: usize) -> Vec<Edit> {
         let narrow = self.members.iter().filter(|it| column(it).is_some_and(|own| own < width));
         narrow.filter_map(|it| named(tree, it, it.name()?.as_str(), width)).collect()
     }
 }
 
-/// The argument in the next line, if both take one line.
+/// The sibling argument if it is on an adjacent line and both arguments take one line.
 fn neighbour(sibling: Option<SyntaxNode>, of: &ast::Attribute) -> Option<ast::Attribute> {
     let sibling = ast::Attribute::cast(sibling?)?;
     let (a, b) = (sibling.syntax().text_range(), of.syntax().text_range());
@@ -153,7 +153,7 @@ fn neighbour(sibling: Option<SyntaxNode>, of: &ast::Attribute) -> Option<ast::At
     (is_next && is_line(&sibling) && is_line(of)).then_some(sibling)
 }
 
-/// How wide the names are in whose line an argument stands: up to the blank before its `=`.
+/// The column of an argument's `=`: the width of the padded name. `None` if no blank precedes the `=`.
 fn column(attribute: &ast::Attribute) -> Option<usize> {
     let name = attribute.name_token()?.text_range();
     let before = attribute.syntax().text().slice(..equals(attribute)?.start() - name.start());
@@ -165,14 +165,15 @@ fn equals(attribute: &ast::Attribute) -> Option<TextRange> {
     tokens.find(|it| it.kind() == SyntaxKind::EQ).map(|it| it.text_range())
 }
 
-/// Gives an argument a name of a width.
+/// Replaces the name of an argument, padded to a width.
 fn named(tree: &Cursor<'_>, attribute: &ast::Attribute, name: &str, width: usize) -> Option<Edit> {
     let start = attribute.name_token()?.text_range().start();
     let range = tree.file_range(TextRange::new(start, equals(attribute)?.start()));
     Some(Edit::replace(range, format!("{name:width$} ")))
 }
 
-/// Gives an argument another name, and puts one more behind it, in line with those around.
+/// Renames an argument and, if `further` is set, adds another argument after it. Both are aligned with their
+/// group.
 pub(super) fn rename_argument(
     tree: &Cursor<'_>,
     attribute: &ast::Attribute,
@@ -181,7 +182,7 @@ pub(super) fn rename_argument(
 ) -> Option<Vec<Edit>> {
     let mut group = Group::of(attribute);
     let longest = further.map_or(0, |(name, _)| name.chars().count()).max(name.chars().count());
-    // The old name need not fit any more.
+    // The width of the old name no longer counts.
     let alone = group.members.len() == 1;
     let width = if alone { longest } else { group.width_with(longest) };
     let mut edits = vec![named(tree, attribute, name, width)?];
@@ -196,7 +197,8 @@ pub(super) fn rename_argument(
     Some(edits)
 }
 
-/// Takes a node out: with its line and the comment there if it stands alone, and of two blank lines around it one.
+/// Removes a node. If it is alone on its line, the line goes with it, including a trailing comment, and one of two
+/// surrounding blank lines.
 pub(super) fn remove(tree: &Cursor<'_>, node: &SyntaxNode) -> Edit {
     let range = node.text_range();
     let text = tree.root.text().to_string();
@@ -210,30 +212,31 @@ pub(super) fn remove(tree: &Cursor<'_>, node: &SyntaxNode) -> Edit {
     let range = match (starts_line, newline) {
         (true, _) if after.is_empty() || newline.is_some() => {
             let rest = text.len() - after.len() + newline.map_or(0, str::len);
-            // The newline before a top-level block belongs to the one before.
+            // The newline before a top-level block belongs to the previous block.
             let outer = if tree.start > 0 { "\n" } else { "" };
             let blank = blank_line_before(&format!("{outer}{before}"))
                 .filter(|_| is_blank_next(&text[rest..]));
             TextRange::new(start - place(blank.unwrap_or_default()), place(rest))
         }
-        // What stands before keeps its newline, and its distance to what follows.
+        // Text before the node on its line keeps its newline and its distance to the next line.
         _ => TextRange::new(start, range.end()),
     };
     Edit::replace(tree.file_range(range), "")
 }
 
-/// The length of the blank line that a text ends with.
+/// The length of the newline that forms the blank line at the end of a text. `None` if the text does not end with
+/// a blank line.
 fn blank_line_before(before: &str) -> Option<usize> {
     ["\r\n", "\n"].into_iter().find(|it| before.ends_with(&it.repeat(2))).map(str::len)
 }
 
-/// Whether nothing more follows in the block, or a blank line does.
+/// Returns true if the next line is blank, is missing, or closes the block.
 fn is_blank_next(rest: &str) -> bool {
     let line = rest.split('\n').next().unwrap_or_default();
     line.trim().is_empty() || line.trim() == "}"
 }
 
-/// Puts a top-level block behind another one.
+/// Inserts a top-level block after another one.
 pub(crate) fn after_block(tree: &Cursor<'_>, block: &SyntaxNode, text: &str) -> Edit {
     let at = line_end(&tree.root, block.text_range().end());
     let rest = following(tree, at);
@@ -241,7 +244,7 @@ pub(crate) fn after_block(tree: &Cursor<'_>, block: &SyntaxNode, text: &str) -> 
     insert(tree, at, format!("\n\n{text}{gap}"))
 }
 
-/// Two lines of the text behind a place of a block, which may be those of the next block.
+/// The next two lines of text after a place in a block. They may belong to the next block.
 fn following(tree: &Cursor<'_>, at: TextSize) -> String {
     let own = tree.root.text().slice(at..).to_string();
     let document = tree.document;
@@ -250,7 +253,7 @@ fn following(tree: &Cursor<'_>, at: TextSize) -> String {
     (own + &next.unwrap_or_default()).replace('\r', "").split_inclusive('\n').take(2).collect()
 }
 
-/// Puts a top-level block before another one and the comments that belong to it.
+/// Inserts a top-level block before another one and its leading comments.
 pub(super) fn before_block(tree: &Cursor<'_>, block: &SyntaxNode, text: &str) -> Edit {
     let mut start = block.text_range().start();
     let mut newlines = 0;
@@ -269,7 +272,8 @@ pub(super) fn before_block(tree: &Cursor<'_>, block: &SyntaxNode, text: &str) ->
     insert(tree, start, format!("{text}\n\n"))
 }
 
-/// The end of the line of a place, before its newline. Where something else than a comment follows, the place itself.
+/// The end of the line after a place, before its newline. If anything but a comment follows on the line, the place
+/// itself.
 fn line_end(root: &SyntaxNode, at: TextSize) -> TextSize {
     let after = root.text().slice(at..).to_string();
     let line = after.split('\n').next().unwrap_or_default().trim_end_matches('\r');
@@ -284,7 +288,8 @@ pub(super) fn insert(tree: &Cursor<'_>, at: TextSize, text: impl Into<String>) -
     Edit::replace(tree.file_range(TextRange::empty(at)), text)
 }
 
-/// The text of an expression that is to stand where another one does: in parentheses where it would bind otherwise.
+/// The text of an expression that replaces another one, in parentheses where precedence or a newline would
+/// otherwise change its meaning.
 pub(super) fn in_place_of(place: &SyntaxNode, expr: &ast::Expr) -> String {
     let text = expr.syntax().text().to_string();
     let parent = place.parent().map(|it| it.kind());
@@ -310,7 +315,7 @@ pub(super) fn in_place_of(place: &SyntaxNode, expr: &ast::Expr) -> String {
                 | SyntaxKind::CONDITIONAL
         )
     );
-    // Outside of brackets a newline ends an expression.
+    // Outside of brackets, a newline ends an expression.
     let is_open =
         matches!(expr, ast::Expr::Binary(_) | ast::Expr::Conditional(_) | ast::Expr::Unary(_));
     match is_whole || stands_alone && !(is_open && text.contains('\n')) {

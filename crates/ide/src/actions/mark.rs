@@ -1,4 +1,4 @@
-//! `sensitive = true` and `ephemeral = true`.
+//! Quick fixes that set `sensitive = true` or `ephemeral = true`.
 
 use syntax::{
     AstNode,
@@ -16,7 +16,7 @@ pub(super) fn sensitive(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix("Declare the output as sensitive", edits).preferred())
 }
 
-/// Makes an argument of a block true.
+/// Sets an argument of a block to true, and adds it if it is missing.
 pub(super) fn set(tree: &Cursor<'_>, block: &ast::Block, name: &str) -> Option<Vec<Edit>> {
     match block.body()?.attribute(name) {
         Some(argument) => {

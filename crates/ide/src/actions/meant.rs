@@ -1,11 +1,11 @@
-//! A name that is meant to be another one.
+//! Quick fix that replaces a misspelled name by the suggested one.
 
 use db::Fix;
 
 use super::{Action, Fault, in_tree};
 use crate::Edit;
 
-/// Puts the name that is meant in place of the one that is there.
+/// Replaces the name by the one that the diagnostic suggests.
 pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
     let Some(Fix::Replace { location, text }) = &fault.diagnostic.fix else { return None };
     let range = in_tree(&fault.tree, location.range)?;

@@ -1,4 +1,4 @@
-//! Arguments and blocks that are required and not there.
+//! Quick fixes that add missing required arguments and blocks.
 
 use db::Fix;
 use provider::Block;
@@ -8,7 +8,7 @@ use values::Type;
 use super::{Action, Fault, layout};
 use crate::scheme::{ArgumentMeaning, BlockMeaning, Scheme, blocks_around, scheme};
 
-/// Adds what is missing, with values that are as good as any other.
+/// Adds the missing argument or block, with placeholder values.
 pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
     let fix = fault.diagnostic.fix.as_ref()?;
     let block = fault.block()?;
@@ -28,7 +28,7 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
     }
 }
 
-/// Adds all arguments that several problems at one block say are missing.
+/// Adds all missing arguments of a block at once, if several diagnostics report one each.
 pub(super) fn all(faults: &[(usize, Fault<'_, '_>)]) -> Vec<Action> {
     let mut actions: Vec<Action> = Vec::new();
     for (at, (index, fault)) in faults.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn all(faults: &[(usize, Fault<'_, '_>)]) -> Vec<Action> {
             Some(Fix::MissingArgument(name)) if is_same(it) => Some(name.clone()),
             _ => None,
         };
-        // The first of them stands for all.
+        // The action belongs to the first of these diagnostics.
         if faults.iter().take(at).any(|it| names(it).is_some()) {
             continue;
         }
@@ -89,7 +89,7 @@ fn value_of(fault: &Fault<'_, '_>, scheme: &Scheme, name: &str) -> Option<String
     })
 }
 
-/// A value of a type, the simplest that there is.
+/// The simplest value of a type.
 fn placeholder(ty: &Type) -> String {
     match ty {
         Type::String => "\"\"".to_owned(),
@@ -107,7 +107,7 @@ fn placeholder(ty: &Type) -> String {
     }
 }
 
-/// A block with everything that it requires itself.
+/// The lines of a block with everything that its schema requires.
 fn block_lines(kind: &str, block: &Block) -> Vec<String> {
     let required = || block.attributes().iter().filter(|(_, attribute)| attribute.required);
     let nested = || block.blocks().iter().filter(|(_, nested)| nested.min_items > 0);

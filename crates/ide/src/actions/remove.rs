@@ -1,4 +1,4 @@
-//! Taking out what may not be there.
+//! Quick fixes that remove an argument or block that is not allowed.
 
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode,
@@ -7,7 +7,7 @@ use syntax::{
 
 use super::{Action, Fault, layout};
 
-/// Diagnostics at what need not be there.
+/// Identifiers of diagnostics that removing the argument or block fixes.
 const SUPERFLUOUS: &[&str] = &[
     "unsupported-argument",
     "unsupported-block",
@@ -23,7 +23,7 @@ const SUPERFLUOUS: &[&str] = &[
     "duplicate-declaration",
 ];
 
-/// Takes out the argument or block that a diagnostic is at.
+/// Removes the argument or block that a diagnostic points at.
 pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
     let is_duplicate = fault.id() == hir::lower::SYNTAX_ERROR;
     (is_duplicate || SUPERFLUOUS.contains(&fault.id())).then_some(())?;
@@ -39,7 +39,8 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix(title, vec![layout::remove(&fault.tree, &last_of_locals(node))]))
 }
 
-/// A `locals` block without its only name says nothing: it goes as a whole.
+/// The node to remove: the whole `locals` block if `node` is its only argument and it has no comments, else
+/// `node`.
 pub(super) fn last_of_locals(node: SyntaxNode) -> SyntaxNode {
     let block = crate::naming::block_of(&node)
         .filter(|it| it.block_type().is_some_and(|it| it == "locals"));
@@ -54,12 +55,12 @@ pub(super) fn last_of_locals(node: SyntaxNode) -> SyntaxNode {
     }
 }
 
-/// The argument or block that a place is the name of.
+/// The argument or block that contains a node.
 fn item_of(node: &SyntaxNode) -> Option<SyntaxNode> {
     node.ancestors().find(|it| <ast::BodyItem>::can_cast(it.kind()))
 }
 
-/// Whether an argument of the same name stands before one in the same body.
+/// Returns true if an earlier argument of the same body has the same name.
 fn is_set_before(node: &SyntaxNode) -> bool {
     let name = |node: SyntaxNode| ast::Attribute::cast(node)?.name();
     let Some(own) = name(node.clone()) else { return false };

@@ -1,4 +1,4 @@
-//! Old ways to say something.
+//! Rewrites of legacy syntax.
 
 use db::Fix;
 use syntax::{
@@ -9,13 +9,13 @@ use syntax::{
 use super::{Action, ActionKind, Fault, Selection, layout};
 use crate::{Edit, naming::attribute_around};
 
-/// Takes the quotes from a type or a reference.
+/// Removes the quotes around a type constraint or a reference.
 pub(super) fn unquote(fault: &Fault<'_, '_>) -> Option<Action> {
     matches!(fault.id(), "quoted-type-constraint" | "quoted-reference").then_some(())?;
     let ast::Expr::QuotedTemplate(quoted) = fault.expr()? else { return None };
     let text = quoted.literal_text()?;
     let text = match (fault.id(), text.as_str()) {
-        // In quotes, these were collections of strings.
+        // The quoted `list` and `map` meant collections of strings.
         ("quoted-type-constraint", "list") => "list(string)".to_owned(),
         ("quoted-type-constraint", "map") => "map(string)".to_owned(),
         _ => text,
@@ -24,7 +24,7 @@ pub(super) fn unquote(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix("Remove the quotes", vec![Edit::replace(range, text)]).preferred())
 }
 
-/// `tags { … }` → `tags = { … }`, and the other way round.
+/// Converts the block `tags { … }` into the argument `tags = { … }`, or the other way round.
 pub(super) fn block_and_argument(fault: &Fault<'_, '_>) -> Option<Action> {
     match fault.diagnostic.fix.as_ref()? {
         Fix::BlockIsArgument => {
@@ -47,7 +47,7 @@ pub(super) fn block_and_argument(fault: &Fault<'_, '_>) -> Option<Action> {
     }
 }
 
-/// Whether what stands between the braces of an object may stand in those of a block.
+/// Returns true if the contents of an object are valid as the contents of a block.
 fn can_be_body(object: &ast::Object) -> bool {
     let tokens = || object.syntax().children_with_tokens();
     let has_comma = tokens().any(|it| it.kind() == SyntaxKind::COMMA);
@@ -61,14 +61,14 @@ fn can_be_body(object: &ast::Object) -> bool {
     !has_comma && object.items().all(is_argument) && (count <= 1 || has_lines)
 }
 
-/// `"${x}"` → `x`.
+/// Unwraps a template that is a single interpolation: `"${x}"` becomes `x`.
 pub(super) fn unwrap(selection: &Selection<'_>) -> Option<Action> {
     let quoted = selection.node.ancestors().find_map(ast::QuotedTemplate::cast)?;
     let template = syntax::template::quoted(&quoted);
     let expr = template.as_wrap()?.expr.clone()?;
     let parent = quoted.syntax().parent()?;
     if <ast::ObjectKey>::can_cast(parent.kind()) {
-        // A key that is a bare name stands for itself.
+        // A bare name as a key is its own text, so the key needs parentheses.
         return Some(action(selection, quoted.syntax(), format!("({})", expr.syntax().text())));
     }
     Some(action(selection, quoted.syntax(), layout::in_place_of(quoted.syntax(), &expr)))

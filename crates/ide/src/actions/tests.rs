@@ -1,4 +1,4 @@
-//! Every offer, and that a quick fix mends what it is offered for.
+//! Tests of every code action. Each applied quick fix must also remove its diagnostic.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,8 +13,8 @@ use values::Type;
 use super::{Action, code_actions};
 use crate::fixture::{self, Fixture};
 
-/// Shows every action at the cursor or selection: its title and the files that it changes. A quick fix must take its
-/// diagnostic away.
+/// Compares every action at the cursor or selection with `expect`: its title and the files that it changes. A
+/// quick fix must remove its diagnostic.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     let fixture = load(text);
@@ -30,7 +30,7 @@ fn check(text: &str, expect: Expect) {
     expect.assert_eq(&shown.replace('\r', "␍"));
 }
 
-/// A fixture with one provider more, of which a type requires a block.
+/// Loads a fixture with an additional provider, one of whose types requires a nested block.
 fn load(text: &str) -> Fixture {
     let mut fixture = fixture::load(text);
     let attribute = |ty| BTreeMap::from([("size".into(), Attribute::required(ty))]);
@@ -55,7 +55,7 @@ fn selection(fixture: &Fixture) -> ByteRange {
     }
 }
 
-/// What is changed can be read, and the problem that an action mends is gone.
+/// Asserts that the changed files have no syntax errors and that the diagnostic that the action fixes is gone.
 #[track_caller]
 fn verify(fixture: &Fixture, action: &Action, changed: &str, before: &[Diagnostic]) {
     let mut files = fixture.files();

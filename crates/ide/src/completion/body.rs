@@ -1,4 +1,4 @@
-//! Names of arguments and types of blocks, and keys of objects.
+//! Completion of argument names, block types and object keys.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::{
     shown,
 };
 
-/// The types of blocks of a file.
+/// The top-level block types, for an empty file.
 pub(super) fn of_empty_file() -> Completions {
     let range = db::ByteRange { start: 0, end: 0 };
     let blocks = language::TOP_LEVEL.iter().filter(|it| it.is_supported);
@@ -39,7 +39,7 @@ pub(super) fn of_empty_file() -> Completions {
     Completions { items: items.collect(), is_incomplete: false }
 }
 
-/// Proposes names of arguments and types of blocks.
+/// Proposes argument names and block types.
 pub(super) fn names(acc: &mut Acc<'_, '_>) {
     let Kind::Name { block } = &acc.place.kind else { return };
     let blocks = block.as_ref().map(chain).unwrap_or_default();
@@ -66,7 +66,7 @@ pub(super) fn names(acc: &mut Acc<'_, '_>) {
     in_required_providers(acc, &blocks, &written);
 }
 
-/// A block with those around it, the outermost first.
+/// A block with its enclosing blocks, outermost first.
 fn chain(block: &ast::Block) -> Vec<ast::Block> {
     let mut blocks: Vec<ast::Block> =
         block.syntax().ancestors().filter_map(ast::Block::cast).collect();
@@ -74,7 +74,7 @@ fn chain(block: &ast::Block) -> Vec<ast::Block> {
     blocks
 }
 
-/// What a body has already.
+/// The arguments and block types that a body already contains.
 #[derive(Default)]
 struct Written {
     arguments: BTreeSet<String>,
@@ -82,7 +82,7 @@ struct Written {
 }
 
 impl Written {
-    /// What stands in a block, except what is being typed.
+    /// Collects the contents of a block, without the name at the cursor.
     fn of(block: &ast::Block, acc: &Acc<'_, '_>) -> Written {
         let mut written = Written::default();
         let is_typed = |token: &SyntaxToken| token.text_range() == acc.place.replaced;
@@ -102,7 +102,7 @@ impl Written {
     }
 }
 
-/// What stands behind the name that is being typed, so that nothing is typed twice.
+/// The syntax after the name at the cursor, so that a proposal does not insert it a second time.
 struct Follow {
     has_equals: bool,
     has_body: bool,
@@ -146,7 +146,7 @@ fn language_block(block: &LanguageBlock) -> Proposal {
     Proposal::new(block.name, CompletionKind::Block).detail("block").doc(block.doc).rank(5)
 }
 
-/// A block of the language with a placeholder for each label and each required argument.
+/// The snippet of a block that the language defines, with a placeholder for each label and each required argument.
 fn block_snippet(block: &LanguageBlock) -> String {
     let mut text = block.name.to_owned();
     let mut number = 0;
@@ -167,7 +167,7 @@ fn block_snippet(block: &LanguageBlock) -> String {
     text
 }
 
-/// What a provider has in a body.
+/// Proposes the arguments and nested blocks that a provider's schema defines for a body.
 fn of_schema(acc: &mut Acc<'_, '_>, part: &SchemaPart, written: &Written, follow: &Follow) {
     for (name, attribute) in part.block().attributes() {
         if attribute.is_computed_only() || written.arguments.contains(&**name) {
@@ -214,7 +214,7 @@ fn schema_block(name: &str, nested: &NestedBlock) -> Proposal {
         .deprecated(nested.block.deprecated)
 }
 
-/// A nested block with its required arguments.
+/// The snippet of a nested block with its required arguments.
 fn nested_snippet(name: &str, nested: &NestedBlock) -> String {
     let mut text = escaped(name);
     let mut number = 0;
@@ -231,7 +231,7 @@ fn nested_snippet(name: &str, nested: &NestedBlock) -> String {
     text
 }
 
-/// The first line of a type, which may be long.
+/// The beginning of a type, cut after 60 characters.
 pub(super) fn one_line(ty: &Type) -> String {
     let text = ty.to_string();
     match text.char_indices().nth(60) {
@@ -240,7 +240,7 @@ pub(super) fn one_line(ty: &Type) -> String {
     }
 }
 
-/// The variables of a called module.
+/// Proposes the variables of a called module.
 fn inputs(acc: &mut Acc<'_, '_>, called: crate::Module<'_>, written: &Written, follow: &Follow) {
     for (key, variable) in
         variables(called).filter(|(_, it)| !written.arguments.contains(&*it.name))
@@ -249,7 +249,7 @@ fn inputs(acc: &mut Acc<'_, '_>, called: crate::Module<'_>, written: &Written, f
     }
 }
 
-/// A variable of a module, for whoever gives it a value.
+/// The proposal of a module's variable, for a module call or a variables file.
 pub(super) fn input(
     module: crate::Module<'_>,
     key: hir::names::ItemKey,
@@ -270,7 +270,7 @@ pub(super) fn input(
         .deprecated(variable.deprecated.is_some())
 }
 
-/// Local names of providers that the module uses and does not list yet.
+/// Proposes the local names of providers that the module uses and `required_providers` lacks.
 fn in_required_providers(acc: &mut Acc<'_, '_>, blocks: &[ast::Block], written: &Written) {
     let Some(block) = blocks.get(1) else { return };
     if block.block_type().as_deref() != Some("required_providers") {
@@ -291,7 +291,7 @@ fn in_required_providers(acc: &mut Acc<'_, '_>, blocks: &[ast::Block], written: 
     }
 }
 
-/// The providers that resources of a module have.
+/// The local names of the providers that the module's resources and provider configurations use.
 fn used_providers(module: crate::Module<'_>) -> impl Iterator<Item = String> {
     let kinds = [NameKind::Resource, NameKind::Provider];
     let all = kinds.into_iter().flat_map(move |kind| module.names(kind));
@@ -323,7 +323,8 @@ pub(super) fn keys(acc: &mut Acc<'_, '_>) {
     }
 }
 
-/// The argument that an object is the value of, and the keys that lead to the object inside of it.
+/// The argument whose value contains an object, and the keys that lead to that object. `None` if the object is not
+/// nested in plain objects and tuples.
 pub(super) fn path_of_object(object: &ast::Object) -> Option<(ast::Attribute, Vec<String>)> {
     let mut names = Vec::new();
     for node in object.syntax().ancestors().skip(1) {
@@ -355,7 +356,7 @@ fn key_proposals(acc: &Acc<'_, '_>, object: &ast::Object) -> Vec<Proposal> {
     expected_keys(module, &scheme, &name, &names)
 }
 
-/// The names under which a called module knows its providers.
+/// The provider names that a called module accepts in `providers`, including its configuration aliases.
 fn provider_keys(module: crate::Module<'_>, scheme: &Scheme) -> Vec<Proposal> {
     let Some(called) = scheme.called else { return Vec::new() };
     let called = module.with_directory(called);
@@ -368,7 +369,7 @@ fn provider_keys(module: crate::Module<'_>, scheme: &Scheme) -> Vec<Proposal> {
     names.into_iter().map(|it| Proposal::new(it, CompletionKind::Provider)).collect()
 }
 
-/// The attributes that an object should have there.
+/// The attributes that the object at a path of keys should have, from the schema or the type constraint.
 fn expected_keys(
     module: crate::Module<'_>,
     scheme: &Scheme,
@@ -420,7 +421,7 @@ fn of_type(mut ty: Type, names: &[String]) -> Vec<Proposal> {
     object.iter().map(propose).collect()
 }
 
-/// What a list or set is made of; brackets around an object do not count.
+/// The element type of a list or set, at any depth; any other type is returned as it is.
 fn element(ty: &Type) -> Type {
     match ty {
         Type::List(inner) | Type::Set(inner) => element(inner),

@@ -1,37 +1,37 @@
-//! What kind of place a cursor is at.
+//! Classification of the place of the cursor for completion.
 
 use syntax::{AstNode, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, ast};
 
 use super::nothing_replaced;
 use crate::Cursor;
 
-/// The place, and what of it is typed already.
+/// The place of the cursor, and the text that is already typed there.
 pub(super) struct Place {
     pub(super) kind: Kind,
-    /// What a proposal takes the place of.
+    /// The range that a proposal replaces.
     pub(super) replaced: TextRange,
-    /// What stands between the start of that and the cursor.
+    /// The text between the start of that range and the cursor.
     pub(super) typed: String,
 }
 
 /// The kinds of places.
 pub(super) enum Kind {
-    /// Nothing can be proposed.
+    /// A place without proposals, such as a comment.
     Nothing,
-    /// A label of a block: the block as far as it is there, and which label.
+    /// A label of a block, which may be incomplete, and the index of the label.
     Label { block: ast::Block, position: usize },
-    /// The name of an argument or a type of block, in the body of a block or at the top level.
+    /// The name of an argument or a block type; `block` is `None` at the top level.
     Name { block: Option<ast::Block> },
     /// A key of an object.
     Key { object: ast::Object },
-    /// What comes after a dot.
+    /// A name after a dot.
     Step { dot: SyntaxToken },
-    /// An expression; `after` is what comes before it.
+    /// The beginning of an expression; `after` is the token before it.
     Expression { after: SyntaxToken },
 }
 
 impl Place {
-    /// Looks around.
+    /// Classifies the place of the cursor.
     pub(super) fn of(cursor: &Cursor<'_>) -> Place {
         let nothing =
             Place { kind: Kind::Nothing, replaced: nothing_replaced(cursor), typed: String::new() };
@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// What stands before a part of the name of a provider's function, `provider::a::`, the nearest first.
+/// The tokens before the last part of the name of a provider's function, such as `provider::a::`, nearest first.
 fn namespaces(name: &SyntaxToken) -> Vec<SyntaxToken> {
     let mut before = Vec::new();
     let mut at = name.clone();
@@ -77,7 +77,7 @@ fn namespaces(name: &SyntaxToken) -> Vec<SyntaxToken> {
     before
 }
 
-/// A comment to the end of the line ends with its newline.
+/// Returns true if the offset is on the line after a line comment; the comment token includes its newline.
 fn is_past_line(comment: &SyntaxToken, offset: TextSize) -> bool {
     comment.text().ends_with('\n') && comment.text_range().end() <= offset
 }
@@ -87,7 +87,7 @@ fn typed(token: &SyntaxToken, offset: TextSize) -> String {
     token.text().get(..length).unwrap_or_default().to_owned()
 }
 
-/// The quoted label that the cursor is in.
+/// The quoted label at the cursor.
 fn label(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Place> {
     let label = ast::Label::cast(token.parent()?)?;
     let block = ast::Block::cast(label.syntax().parent()?)?;
@@ -127,7 +127,7 @@ fn expression(after: SyntaxToken) -> Kind {
     if begins_expression(after.kind()) { Kind::Expression { after } } else { Kind::Nothing }
 }
 
-/// Whether an expression comes after a token.
+/// Returns true if an expression can follow a token.
 fn begins_expression(kind: SyntaxKind) -> bool {
     use SyntaxKind as K;
     matches!(
@@ -159,7 +159,7 @@ fn begins_expression(kind: SyntaxKind) -> bool {
     )
 }
 
-/// Whether a line ends between a token and an offset.
+/// Returns true if a line ends between a token and an offset.
 fn has_newline_between(before: &SyntaxToken, offset: TextSize) -> bool {
     let tokens = std::iter::successors(before.next_token(), SyntaxToken::next_token);
     let between = tokens.take_while(|it| it.text_range().start() < offset);

@@ -1,4 +1,5 @@
-//! The beginning of an expression: references, functions, words, and what an argument takes.
+//! Completion at the beginning of an expression: references, functions, keywords and the values of special
+//! arguments.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ use crate::{
     signature::Callee,
 };
 
-/// Proposes what an expression can begin with.
+/// Proposes everything that an expression can begin with.
 pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     let Kind::Expression { after } = &acc.place.kind else { return };
     match takes(acc.cursor.document.module(), after) {
@@ -81,9 +82,9 @@ fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
     }
 }
 
-/// Variables and local values by their whole names, as long as there are few.
+/// Proposes variables and locals as whole references, unless the module has more than `FEW` of them.
 fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
-    /// More would bury everything else.
+    /// A longer list would hide the other proposals.
     const FEW: usize = 200;
     let module = acc.cursor.document.module();
     let own = acc.cursor.item().map(|it| it.key);
@@ -102,7 +103,7 @@ fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
     }
 }
 
-/// What begins a reference to something that is declared.
+/// Proposes the first names of references to declared items.
 fn references(acc: &mut Acc<'_, '_>) {
     let module = acc.cursor.document.module();
     let namespaces =
@@ -133,7 +134,7 @@ fn resource_types(acc: &mut Acc<'_, '_>) {
     }
 }
 
-/// `each`, `count` and `self` where there are such.
+/// Proposes `each`, `count` and `self` in blocks that have them, and `path`, `terraform` and `tofu` everywhere.
 fn ambient_roots(acc: &mut Acc<'_, '_>) {
     let blocks = acc.place_blocks();
     if let Some(block) = blocks.first() {
@@ -195,7 +196,7 @@ fn types(acc: &mut Acc<'_, '_>) {
     }
 }
 
-/// The configurations of providers that the module has.
+/// Proposes the provider configurations of the module.
 fn providers(acc: &mut Acc<'_, '_>) {
     let module = acc.cursor.document.module();
     let required = required_providers(module.db, module.directory);
@@ -219,7 +220,7 @@ fn providers(acc: &mut Acc<'_, '_>) {
     }
 }
 
-/// Attributes of the resource itself, for `ignore_changes`.
+/// Proposes attributes of the resource itself, for `ignore_changes`.
 fn own_attributes(acc: &mut Acc<'_, '_>) {
     acc.add(Proposal::new("all", CompletionKind::Keyword).doc("Every change is ignored.").rank(6));
     let Some(first) = acc.place_blocks().into_iter().next() else { return };
@@ -236,7 +237,7 @@ fn own_attributes(acc: &mut Acc<'_, '_>) {
 }
 
 impl Acc<'_, '_> {
-    /// The blocks around the place, the outermost first.
+    /// The blocks around the place, outermost first.
     fn place_blocks(&self) -> Vec<ast::Block> {
         let token = match &self.place.kind {
             Kind::Expression { after } => after,
@@ -248,7 +249,7 @@ impl Acc<'_, '_> {
         blocks
     }
 
-    /// Whether a token comes right behind what is replaced.
+    /// Returns true if a token of the given kind directly follows the replaced range.
     fn is_before(&self, kind: SyntaxKind) -> bool {
         let at = self.cursor.root.token_at_offset(self.place.replaced.end()).right_biased();
         at.is_some_and(|it| {
@@ -257,21 +258,21 @@ impl Acc<'_, '_> {
     }
 }
 
-/// What is known of the value that should stand where the cursor is.
+/// The properties of the value that the place of the cursor expects.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub(super) ty: Type,
     pub(super) ephemeral: Ephemeral,
 }
 
-/// What becomes of an ephemeral value there.
+/// The treatment of an ephemeral value at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ephemeral {
-    /// It is an error.
+    /// An ephemeral value is an error.
     Refused,
-    /// It is as good as any.
+    /// An ephemeral value is accepted and gets no preference.
     Accepted,
-    /// The place is made for such.
+    /// The place is made for ephemeral values, as a write-only attribute is.
     Welcome,
 }
 
@@ -281,7 +282,7 @@ impl Expected {
     }
 }
 
-/// The type that is expected where the cursor is, as far as it is known.
+/// The value that the place of the cursor expects. `None` if nothing is known of it.
 pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Expected> {
     let token = match &acc.place.kind {
         Kind::Expression { after } => after.clone(),
@@ -352,7 +353,7 @@ fn of_argument(
             let is_stored = matches!(blocks.first()?.block_type()?.as_str(), "resource" | "data");
             let ephemeral = match (is_stored, attribute.write_only) {
                 (true, true) => Ephemeral::Welcome,
-                // Of what is nested, parts may be write-only.
+                // Parts of a nested attribute may be write-only, so an ephemeral value is not refused there.
                 (true, false) if attribute.nested().is_none() => Ephemeral::Refused,
                 _ => Ephemeral::Accepted,
             };
@@ -384,7 +385,7 @@ fn of_language(argument: &language::Argument) -> Option<Type> {
     })
 }
 
-/// The names that `for`, `dynamic` and template loops around a token bind, the innermost first.
+/// The names that `for` expressions, `dynamic` blocks and template loops bind around a token, innermost first.
 pub(super) fn symbols(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Vec<(String, Option<Abstract>)> {
     let mut found: Vec<(String, Option<Abstract>)> = Vec::new();
     for node in token.parent_ancestors() {
@@ -411,7 +412,7 @@ pub(super) fn symbols(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Vec<(String, Op
     found
 }
 
-/// The values of the names of a loop.
+/// The values of the key and value names of a `for` expression.
 fn loop_values(
     acc: &Acc<'_, '_>,
     node: &syntax::SyntaxNode,
@@ -428,7 +429,7 @@ fn loop_values(
     (key.and_then(|key| values.symbol(key).cloned()), values.symbol(value).cloned())
 }
 
-/// The iterator of a `dynamic` block.
+/// The iterator of a `dynamic` block, with its value.
 fn iterator(acc: &Acc<'_, '_>, block: &ast::Block) -> Option<(String, Option<Abstract>)> {
     use syntax::ast::HasItems as _;
     if block.block_type().as_deref() != Some("dynamic") {
@@ -449,7 +450,8 @@ fn iterator(acc: &Acc<'_, '_>, block: &ast::Block) -> Option<(String, Option<Abs
     Some((name, value))
 }
 
-/// The headers and iterators of the `dynamic` blocks of a body, the innermost first.
+/// The header node and the iterator symbol of every `dynamic` block in a body; an outer block comes before its
+/// inner ones.
 fn dynamics(body: &hir::item::Body) -> Box<dyn Iterator<Item = (hir::NodeId, hir::SymbolId)> + '_> {
     Box::new(body.blocks.iter().flat_map(|block| {
         let own = block.dynamic.as_ref().map(|it| (block.node, it.iterator));

@@ -1,4 +1,4 @@
-//! Labels: types of resources, names of providers.
+//! Completion of block labels: resource types and provider names.
 
 use std::collections::BTreeSet;
 
@@ -36,13 +36,14 @@ fn words(acc: &mut Acc<'_, '_>, words: &[&str]) {
     words.iter().for_each(|it| acc.add(Proposal::new(*it, CompletionKind::Type)));
 }
 
-/// The types of resources of every provider whose schemas are at hand.
+/// Proposes the resource types of every provider with known schemas.
 fn types(acc: &mut Acc<'_, '_>, mode: ResourceMode) {
     let module = acc.cursor.document.module();
     for (source, input) in module.workspace.providers(module.db) {
         let schemas = &input.schemas(module.db).0;
         let shown = source.for_display();
-        // The description of each of thousands of types would decode all of them: of few only.
+        // A description requires the decoded schema. Decoding thousands of types would be slow, so only short
+        // lists have descriptions.
         let names = schemas.types_of_mode(mode);
         let is_few = names.len() <= FEW;
         acc.add_names(names, |name| {
@@ -61,10 +62,10 @@ fn types(acc: &mut Acc<'_, '_>, mode: ResourceMode) {
     }
 }
 
-/// As many types are described in a list.
+/// The maximal length of a list of types with descriptions.
 const FEW: usize = 200;
 
-/// The local names of the module's providers, and those of which schemas are at hand.
+/// Proposes the local names of the module's providers and the providers with known schemas.
 fn providers(acc: &mut Acc<'_, '_>) {
     let module = acc.cursor.document.module();
     let required = required_providers(module.db, module.directory);
@@ -77,7 +78,7 @@ fn providers(acc: &mut Acc<'_, '_>) {
     }
 }
 
-/// The nested blocks that a `dynamic` block can make.
+/// Proposes the nested blocks that a `dynamic` block can generate.
 fn nested_blocks(acc: &mut Acc<'_, '_>, around: &[ast::Block]) {
     let Some(scheme) = scheme(acc.cursor.document.module(), around) else { return };
     let Some(part) = scheme.schema else { return };

@@ -1,8 +1,9 @@
-//! What can be typed at a place.
+//! Code completion.
 //!
-//! Start reading at [`completions`]. `context` finds out what kind of place it is, from tokens rather than from whole
-//! nodes, because what is being typed is seldom whole; `body`, `label`, `path` and `expression` each fill one kind. `source` and
-//! `variables_file` stand beside them: what they propose, or what they are asked about, is not in the database.
+//! Start reading at [`completions`]. `context` classifies the place of the cursor. It works on tokens rather than
+//! on whole nodes, because code is usually incomplete while it is typed. `body`, `label`, `path` and `expression`
+//! fill one kind of place each. `source` and `variables_file` have their own entry points: the proposals of one
+//! and the file of the other are not in the database.
 
 mod body;
 mod context;
@@ -22,58 +23,58 @@ pub use self::source::source_completions;
 pub(crate) use self::variables_file::in_variables_file;
 use crate::{Cursor, Document, hover::Card};
 
-/// A list with more entries than this holds only what begins like the text that is typed.
+/// Above this number of names, a list contains only names that begin with the typed text.
 const MANY: usize = 5_000;
 
-/// No list has more entries than this.
+/// The maximal number of entries of a list.
 const MOST: usize = 10_000;
 
-/// What can be typed at a place.
+/// The completion list for a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completions {
     /// The proposals.
     pub items: Vec<Completion>,
-    /// Whether there are more, so that the list must be asked for again when more is typed.
+    /// True if the list is not complete, so that the client must request it again after more input.
     pub is_incomplete: bool,
 }
 
-/// A proposal.
+/// A proposal of the completion list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What is shown and what is typed is compared with.
+    /// The label: the text that the client shows and matches against the input.
     pub label: String,
-    /// What it is.
+    /// The kind of the proposal.
     pub kind: CompletionKind,
-    /// A few words beside the label: its type.
+    /// A short text next to the label, such as the type.
     pub detail: Option<String>,
-    /// Markdown.
+    /// The documentation, in Markdown.
     pub documentation: Option<String>,
-    /// What it replaces.
+    /// The range that the proposal replaces.
     pub range: ByteRange,
-    /// What is put there: a snippet if `is_snippet`, else plain text.
+    /// The inserted text: a snippet if `is_snippet` is set, else plain text.
     pub insert: String,
-    /// Whether `insert` has the placeholders `$1`, `${2:name}` and the final `$0`.
+    /// True if `insert` contains the placeholders `$1`, `${2:name}` and the final `$0`.
     pub is_snippet: bool,
-    /// Proposals are shown in the order of their keys.
+    /// The key by which the client sorts the proposals.
     pub sort_key: String,
-    /// Whether it should not be used any more.
+    /// True if the proposal is deprecated.
     pub is_deprecated: bool,
 }
 
-/// What a proposal is.
+/// The kind of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CompletionKind {
-    /// A type of block.
+    /// A block type.
     Block,
     /// The name of an argument.
     Argument,
-    /// A type of resource, of provisioner, of backend.
+    /// A type of a resource, provisioner or backend, or a type constraint.
     Type,
-    /// A provider or one of its configurations.
+    /// A provider or a provider configuration.
     Provider,
-    /// A variable, or what begins a reference.
+    /// A variable.
     Variable,
-    /// A local value, or a name that `for` binds.
+    /// A local value, or a name that an enclosing expression binds.
     Local,
     /// A resource.
     Resource,
@@ -83,11 +84,11 @@ pub enum CompletionKind {
     Attribute,
     /// A function.
     Function,
-    /// A word of the language.
+    /// A keyword, or the first name of a reference.
     Keyword,
 }
 
-/// Proposes what can be typed at an offset.
+/// Returns the proposals for an offset.
 pub fn completions(document: Document<'_>, offset: u32) -> Completions {
     let Some(cursor) = document.cursor(offset) else {
         return body::of_empty_file();
@@ -105,7 +106,7 @@ pub fn completions(document: Document<'_>, offset: u32) -> Completions {
     acc.finish()
 }
 
-/// The proposals so far, with the place that they are for.
+/// The collected proposals for a place.
 struct Acc<'a, 'db> {
     cursor: &'a Cursor<'db>,
     place: &'a Place,
@@ -113,7 +114,7 @@ struct Acc<'a, 'db> {
     is_incomplete: bool,
 }
 
-/// A proposal before the place is known.
+/// A proposal that does not know its range yet.
 struct Proposal {
     label: String,
     kind: CompletionKind,
@@ -161,7 +162,7 @@ impl Proposal {
         Proposal { insert: Some(insert), is_snippet: true, ..self }
     }
 
-    /// Lower ranks come first.
+    /// Sets the rank; proposals with lower ranks come first.
     pub(super) fn rank(self, rank: u8) -> Proposal {
         Proposal { rank, ..self }
     }
@@ -170,7 +171,7 @@ impl Proposal {
         Proposal { is_deprecated: self.is_deprecated || is_deprecated, ..self }
     }
 
-    /// The proposal for a range of a file.
+    /// Completes the proposal with the range that it replaces.
     fn at(self, range: ByteRange) -> Completion {
         let last = if self.is_deprecated { 9 } else { self.rank };
         Completion {
@@ -200,7 +201,7 @@ impl<'a, 'db> Acc<'a, 'db> {
         self.items.push(proposal.at(self.cursor.in_file(self.place.replaced)));
     }
 
-    /// Adds one proposal for each name. Of very many only those that begin with what is typed.
+    /// Adds one proposal for each name. Of more than `MANY` names, adds only those that begin with the typed text.
     pub(super) fn add_names<T: AsRef<str>>(
         &mut self,
         names: Vec<T>,
@@ -226,12 +227,12 @@ impl<'a, 'db> Acc<'a, 'db> {
     }
 }
 
-/// A text as part of a snippet, where some characters mean something.
+/// Escapes the characters of a text that have a meaning in snippets.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
 }
 
-/// An empty range at the cursor.
+/// The empty range at the cursor.
 pub(super) fn nothing_replaced(cursor: &Cursor<'_>) -> TextRange {
     TextRange::empty(cursor.offset)
 }

@@ -1,4 +1,4 @@
-//! What comes after a dot: names of declarations, attributes of values.
+//! Completion after a dot: names of declared items and attributes of values.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ use crate::{
 pub(super) struct Before {
     pub(super) root: Option<SyntaxToken>,
     pub(super) steps: Vec<Step>,
-    /// Its range in the block.
+    /// The range of that part, relative to the start of the block.
     range: TextRange,
 }
 
@@ -53,7 +53,7 @@ impl Before {
             ast::Expr::Reference(it) => it.ident_token(),
             _ => None,
         };
-        // Parentheses are no expression of their own.
+        // The inferred values have no entry for parentheses, only for the expression inside.
         while let (ast::Expr::Paren(it), []) = (&base, &*steps) {
             base = it.expr()?;
         }
@@ -62,7 +62,7 @@ impl Before {
         Some(Before { root, steps, range })
     }
 
-    /// The names that the steps are, if they are nothing else.
+    /// The names of the steps. `None` if one of the steps is not a plain attribute.
     fn names(&self) -> Option<Vec<String>> {
         let name = |step: &Step| match step {
             Step::AttrStep(it) => it.name().map(|it| it.to_string()),
@@ -72,7 +72,7 @@ impl Before {
     }
 }
 
-/// Proposes what comes after the dot.
+/// Proposes the names that can follow the dot.
 pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     let Kind::Step { dot } = &acc.place.kind else { return };
     let Some(before) = Before::of(dot) else { return };
@@ -92,7 +92,7 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     of_value(acc, &before);
 }
 
-/// Aliases of the configurations of a provider.
+/// Proposes the aliases of a provider's configurations.
 fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
     let module = acc.cursor.document.module();
     for (name, key) in module.names(NameKind::Provider) {
@@ -105,7 +105,7 @@ fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
     }
 }
 
-/// Names of declarations; whether the names so far are those of a namespace.
+/// Proposes names of declared items. Returns false if the names before the dot are not a namespace of such items.
 fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
     match (root, names) {
         ("var", []) => {
@@ -138,7 +138,7 @@ fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
     true
 }
 
-/// Proposes the declarations that `pick` gives a name of.
+/// Proposes the declared items for which `pick` returns a name.
 fn each_name(
     acc: &mut Acc<'_, '_>,
     names: NameKind,
@@ -161,7 +161,7 @@ fn each_name(
     });
 }
 
-/// As many declarations are described in a list.
+/// The maximal length of a list of declarations with descriptions.
 const DESCRIBED: usize = 300;
 
 struct Named {
@@ -175,7 +175,7 @@ impl AsRef<str> for Named {
     }
 }
 
-/// Adds what is known of a declaration.
+/// Adds the description, type and rank of a declaration to its proposal.
 pub(super) fn described(
     module: Module<'_>,
     key: ItemKey,
@@ -192,19 +192,19 @@ pub(super) fn described(
     proposal.detail(detail(&value)).rank(rank(&value, expected))
 }
 
-/// The type and the marks of a value in a few words.
+/// The marks and the type of a value, on one line.
 fn detail(value: &Abstract) -> String {
     let marks = shown::all_marks(value);
     let words = marks.into_iter().map(ToOwned::to_owned).chain([one_line(&value.ty)]);
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// How well a value fits what is expected.
+/// The rank of a value: the better it fits the expected value, the lower the number.
 pub(super) fn rank(value: &Abstract, expected: Option<&Expected>) -> u8 {
     let Some(expected) = expected else { return 5 };
     match (expected.ephemeral, value.deep_marks().ephemeral) {
         (Ephemeral::Refused, Tri::Yes) => return 8,
-        // What is not stored is made for what may not be.
+        // A place that accepts ephemeral values exists for them, so they come first.
         (Ephemeral::Welcome, Tri::Yes) => {
             return rank_of_type(&value.ty, &expected.ty).saturating_sub(1);
         }
@@ -213,7 +213,7 @@ pub(super) fn rank(value: &Abstract, expected: Option<&Expected>) -> u8 {
     rank_of_type(&value.ty, &expected.ty)
 }
 
-/// How well a type fits the one that is expected.
+/// The rank of a type against the expected one.
 pub(super) fn rank_of_type(ty: &Type, expected: &Type) -> u8 {
     match ty {
         _ if *expected == Type::Dynamic => 5,
@@ -224,7 +224,8 @@ pub(super) fn rank_of_type(ty: &Type, expected: &Type) -> u8 {
     }
 }
 
-/// Types of resources of a mode, or the names of one type.
+/// Proposes the resource types of a mode, or the resources of one type. Returns false if more than one name is
+/// given.
 fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool {
     match names {
         [] => {
@@ -249,7 +250,7 @@ fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool 
     }
 }
 
-/// The types of the resources that a module declares, with how many there are.
+/// The types of the resources that a module declares, with the number of resources of each.
 pub(super) fn types_in_use(acc: &Acc<'_, '_>, mode: ResourceMode) -> BTreeMap<String, usize> {
     let module = acc.cursor.document.module();
     let mut types = BTreeMap::new();
@@ -277,13 +278,13 @@ fn ambient(acc: &mut Acc<'_, '_>, root: &str) {
     }
 }
 
-/// Attributes of what stands before the dot.
+/// Proposes the attributes of the value before the dot.
 fn of_value(acc: &mut Acc<'_, '_>, before: &Before) {
     let Some(value) = inferred(acc, before).or_else(|| looked_up(acc, before)) else { return };
     let documented = documented(acc, before);
     let expected = expression::expected(acc);
     for (name, part) in attributes(&value) {
-        // What is marked as a whole marks what is taken out of it.
+        // The marks of a whole value also apply to its parts.
         let part = part.with_marks(&value.marks);
         let mut proposal = Proposal::new(&name, CompletionKind::Attribute)
             .detail(detail(&part))
@@ -298,7 +299,7 @@ fn of_value(acc: &mut Acc<'_, '_>, before: &Before) {
     }
 }
 
-/// The attributes of an object, or the keys of a map as far as they are known.
+/// The attributes of an object, or the known keys of a map.
 fn attributes(value: &Abstract) -> Vec<(String, Abstract)> {
     let from_type = value.ty.as_object().into_iter().flat_map(|it| it.iter()).map(|(name, _)| name);
     let from_parts = match &value.inside {
@@ -318,14 +319,15 @@ fn attributes(value: &Abstract) -> Vec<(String, Abstract)> {
     found.into_iter().collect()
 }
 
-/// The value as the item around says it.
+/// The value that type inference gives the expression before the dot.
 fn inferred(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
     let item = acc.cursor.item_around(before.range)?;
     let (id, _) = item.map.exprs().find(|(_, range)| *range == before.range)?;
     acc.cursor.values(item).expr(id).cloned()
 }
 
-/// The value as declarations say it, where no item stands around.
+/// The value from the declaration that the reference names. It serves if inference has no entry for the
+/// expression.
 fn looked_up(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
     let module = acc.cursor.document.module();
     let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
@@ -346,7 +348,7 @@ fn looked_up(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
     })
 }
 
-/// What the provider says of the attributes that can follow.
+/// The schema attributes that can follow the dot, with their documentation; empty if there are none.
 fn documented(acc: &Acc<'_, '_>, before: &Before) -> BTreeMap<String, Attribute> {
     found_attributes(acc, before).unwrap_or_default()
 }
@@ -388,7 +390,7 @@ fn owned(attributes: &BTreeMap<values::Str, Attribute>) -> BTreeMap<String, Attr
     attributes.iter().map(|(name, it)| (name.to_string(), it.clone())).collect()
 }
 
-/// The descriptions of a module's outputs.
+/// The outputs of a called module, as attributes with their descriptions.
 fn outputs(
     module: Module<'_>,
     call: &values::Str,

@@ -1,4 +1,4 @@
-//! The `source` of a module call: directories of modules.
+//! Completion of the `source` of a module call: directories of modules.
 
 use db::ByteRange;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
@@ -6,9 +6,9 @@ use syntax::{AstNode, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 use super::{Completion, CompletionKind, Proposal};
 use crate::{Document, naming::is_top_level, shown::relative_path};
 
-/// Proposes some of the directories that hold modules, if an offset is in the `source` of a module call; `None` elsewhere.
+/// Proposes `directories` as relative sources if the offset is in the `source` of a module call; `None` elsewhere.
 ///
-/// Paths are those of the database, and there are directories among them that it knows nothing of.
+/// The paths have the form of the database's paths, but the database need not contain the directories.
 pub fn source_completions<'d>(
     document: Document<'_>,
     offset: u32,
@@ -20,7 +20,7 @@ pub fn source_completions<'d>(
     Some(others.map(|path| proposal(own, path, range)).collect())
 }
 
-/// The text between the quotes that an offset is in, if it says where a module comes from.
+/// The range between the quotes around an offset, if the string is the `source` of a module call.
 fn source_at(document: Document<'_>, offset: u32) -> Option<ByteRange> {
     let cursor = document.cursor(offset)?;
     let mut around = cursor.tokens().filter_map(|token| {
@@ -38,7 +38,7 @@ fn is_source(quoted: &ast::QuotedTemplate) -> Option<bool> {
     Some(is_call && attribute.name()? == "source")
 }
 
-/// What is being typed has no second quote yet.
+/// The range between the quotes of a string. A string that is being typed may lack its closing quote.
 fn between_quotes(quoted: &SyntaxNode) -> Option<TextRange> {
     let tokens = || quoted.children_with_tokens().filter_map(syntax::NodeOrToken::into_token);
     let of_kind = |kind| tokens().find(|token: &SyntaxToken| token.kind() == kind);
@@ -50,7 +50,7 @@ fn between_quotes(quoted: &SyntaxNode) -> Option<TextRange> {
     Some(TextRange::new(start, end.max(start)))
 }
 
-/// A directory as a call would name it: what lies below comes first.
+/// The proposal of a directory as a relative source. Directories below the module come first.
 fn proposal(own: &str, path: &str, range: ByteRange) -> Completion {
     let (_, relative) = relative_path(own, path);
     let (source, rank) = match relative.starts_with("..") {
@@ -112,7 +112,7 @@ mod tests {
             3../../beside "../../beside" for ""
         "#]],
         );
-        // What is being typed.
+        // An incomplete source.
         check(
             "module \"m\" {\n  source = \"./$0\n}\n",
             expect![[r#"

@@ -18,7 +18,8 @@ fn show(items: &[Completion], keep: impl Fn(&Completion) -> bool) -> String {
     items.iter().filter(|it| keep(it)).map(line).collect()
 }
 
-/// Shows the proposals in their order, without functions and words, which are everywhere in expressions.
+/// Compares the proposals, in order, with `expect`. Omits functions and keywords, because every expression has
+/// them.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     let (_, items) = at_cursor(text);
@@ -27,7 +28,7 @@ fn check(text: &str, expect: Expect) {
     expect.assert_eq(&show(&items, is_special));
 }
 
-/// Shows the labels of functions and words.
+/// Compares the labels of the keywords and the number of functions with `expect`.
 #[track_caller]
 fn check_words(text: &str, expect: Expect) {
     let (_, items) = at_cursor(text);
@@ -40,7 +41,7 @@ fn check_words(text: &str, expect: Expect) {
     expect.assert_eq(&format!("{}; {functions} functions\n", words.join(" ")));
 }
 
-/// Shows the text after the proposal of a label is taken.
+/// Compares the text after the acceptance of a proposal with `expect`.
 #[track_caller]
 fn check_taken(text: &str, label: &str, expect: Expect) {
     let (fixture, items) = at_cursor(text);
@@ -820,7 +821,7 @@ fn places_with_words_of_their_own() {
     );
 }
 
-/// Whether the variables are proposed by their whole names.
+/// Returns true if the variables are proposed as whole references.
 fn is_expression(text: &str) -> bool {
     let (_, items) = at_cursor(&in_world(&format!("locals {{\n  {text}\n}}\n")));
     items.iter().filter(|it| it.label.starts_with("var.")).count() == 3
@@ -1001,7 +1002,7 @@ fn very_many_names_are_cut() {
     assert!(found.items.iter().all(|it| it.label.starts_with("name_1")));
 }
 
-/// Whatever is typed, wherever the cursor is: there is an answer.
+/// Completion must return for any prefix of a text and any cursor.
 #[test]
 fn no_text_is_too_broken() {
     let text = in_world(

@@ -1,4 +1,4 @@
-//! Names in a variables file.
+//! Completion of variable names in a variables file.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use syntax::{
 use super::{Completions, body};
 use crate::{Module, scheme::variables};
 
-/// Proposes variables where a line of a variables file begins. `at` is the start of a character.
+/// Proposes variables at the beginning of a line of a variables file. `at` must be a character boundary.
 pub(crate) fn in_variables_file(module: Module<'_>, text: &str, at: usize) -> Completions {
     let file = syntax::parse_file(text).tree();
     let Some(range) = name_around(text, at).filter(|_| is_outside(file.syntax(), at)) else {
@@ -37,7 +37,7 @@ pub(crate) fn in_variables_file(module: Module<'_>, text: &str, at: usize) -> Co
     Completions { items, is_incomplete: false }
 }
 
-/// The name around an offset, or the empty place for one, if nothing stands before it in its line.
+/// The range of the name around an offset, which may be empty. `None` if other text precedes it on its line.
 fn name_around(text: &str, at: usize) -> Option<ByteRange> {
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
     let (before, after) = (text.get(..at)?, text.get(at..)?);
@@ -48,7 +48,7 @@ fn name_around(text: &str, at: usize) -> Option<ByteRange> {
     Some(ByteRange { start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
 }
 
-/// Whether a place is in no brackets, in no text of several lines and in no comment.
+/// Returns true if a place is outside of all brackets, heredocs and comments.
 fn is_outside(file: &SyntaxNode, at: usize) -> bool {
     use SyntaxKind as K;
     let at = TextSize::new(u32::try_from(at).unwrap_or(u32::MAX));

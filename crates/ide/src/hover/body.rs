@@ -1,4 +1,4 @@
-//! Names in bodies: arguments, types of blocks, labels, keys of objects.
+//! Hover for names in bodies: arguments, block types, labels and object keys.
 
 use addr::ResourceMode;
 use hir::names::required_providers;
@@ -11,7 +11,7 @@ use crate::{
     shown,
 };
 
-/// Explains the name of an argument; of `locals`, the local value.
+/// Describes the name of an argument, or a local value in a `locals` block.
 pub(super) fn argument(
     cursor: &Cursor<'_>,
     attribute: &ast::Attribute,
@@ -56,7 +56,7 @@ fn provider(module: crate::Module<'_>, source: &addr::ProviderSource) -> Card {
     }
 }
 
-/// Explains a type of block.
+/// Describes a block type.
 pub(super) fn block_type(
     cursor: &Cursor<'_>,
     block: &ast::Block,
@@ -72,7 +72,7 @@ pub(super) fn block_type(
     })
 }
 
-/// What the language says of a type of block.
+/// The card of a block type that the language defines.
 pub(crate) fn language_block(block: &language::LanguageBlock) -> Card {
     let labels: Vec<String> = block.labels.iter().map(|it| format!(" \"{it}\"")).collect();
     let card = Card::of(format!("{}{} {{}}", block.name, labels.concat())).paragraph(block.doc);
@@ -82,7 +82,7 @@ pub(crate) fn language_block(block: &language::LanguageBlock) -> Card {
     }
 }
 
-/// What a provider says of a nested block.
+/// The card of a nested block from a provider's schema.
 pub(crate) fn nested_block(
     name: &str,
     nested: &provider::NestedBlock,
@@ -103,7 +103,7 @@ pub(crate) fn nested_block(
         .paragraph(&format!("Provider {}", shown::code(&source.for_display())))
 }
 
-/// Explains a label of a block.
+/// Describes a label of a block.
 pub(super) fn label(cursor: &Cursor<'_>, label: &ast::Label) -> Option<Card> {
     let block = label.syntax().parent().and_then(ast::Block::cast)?;
     let position = block.labels().position(|it| it == *label)?;
@@ -142,7 +142,7 @@ fn resource_type(cursor: &Cursor<'_>, mode: ResourceMode, block: &ast::Block) ->
     Some(schema_card(card, part.block(), &part.source))
 }
 
-/// Adds what a provider says of a type of resource.
+/// Adds the documentation of a resource type from its schema.
 pub(crate) fn schema_card(
     card: Card,
     block: &provider::Block,
@@ -153,7 +153,7 @@ pub(crate) fn schema_card(
         .paragraph(&format!("Provider {}", shown::code(&source.for_display())))
 }
 
-/// Explains a key of an object: an attribute inside of an attribute, or a value's type.
+/// Describes a key of an object: a nested attribute of the schema, or the type of the key's value.
 pub(super) fn object_key(
     cursor: &Cursor<'_>,
     key: &ast::ObjectKey,
@@ -171,7 +171,7 @@ pub(super) fn object_key(
     )
 }
 
-/// The attribute of the schema that a key names.
+/// The card of the schema attribute that a key names. `None` if no schema describes the key.
 fn nested_attribute(cursor: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Card> {
     let (attribute, names) = path_of_key(key)?;
     let module = cursor.document.module();
@@ -193,7 +193,7 @@ fn nested_attribute(cursor: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Card> {
     Some(schema_attribute(names.last()?, found, source))
 }
 
-/// The argument that a key is somewhere inside of, and the keys that lead to it.
+/// The argument whose value contains a key, and the keys that lead to it, including the key itself.
 pub(crate) fn path_of_key(key: &ast::ObjectKey) -> Option<(ast::Attribute, Vec<String>)> {
     let mut names = vec![key.name_token()?.text().to_owned()];
     let mut node = key.syntax().parent()?;

@@ -1,8 +1,8 @@
-//! The form of an explanation: code, marks, paragraphs.
+//! The layout of hover texts: code, marks, paragraphs and footers.
 
 use crate::shown;
 
-/// An explanation before it is Markdown.
+/// A hover text before it is rendered as Markdown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Card {
     code: String,
@@ -12,18 +12,18 @@ pub(crate) struct Card {
 }
 
 impl Card {
-    /// Begins with a line of code.
+    /// Creates a card with a line of code.
     pub(crate) fn of(code: String) -> Card {
         Card { code, ..Card::default() }
     }
 
-    /// Adds words that hold of it, in bold.
+    /// Adds words that are shown in bold, such as marks.
     pub(crate) fn marks<T: Into<String>>(mut self, marks: impl IntoIterator<Item = T>) -> Card {
         self.marks.extend(marks.into_iter().map(Into::into));
         self
     }
 
-    /// Adds a paragraph, if there is anything in it.
+    /// Adds a paragraph unless it is blank.
     pub(crate) fn paragraph(mut self, text: &str) -> Card {
         if !text.trim().is_empty() {
             self.paragraphs.push(text.trim().to_owned());
@@ -31,7 +31,7 @@ impl Card {
         self
     }
 
-    /// Adds a paragraph that may not be there.
+    /// Adds a paragraph if there is one.
     pub(crate) fn paragraph_opt(self, text: Option<&str>) -> Card {
         match text {
             Some(text) => self.paragraph(text),
@@ -39,13 +39,13 @@ impl Card {
         }
     }
 
-    /// Adds a paragraph below all others.
+    /// Adds a paragraph after all other paragraphs.
     pub(crate) fn footer(mut self, text: Option<String>) -> Card {
         self.footers.extend(text);
         self
     }
 
-    /// Adds that it should not be used any more, and what to use instead.
+    /// Adds the mark `deprecated` and the advice on the replacement.
     pub(crate) fn deprecation(self, is_deprecated: bool, advice: &str) -> Card {
         match (is_deprecated, advice.trim()) {
             (false, _) => self,
@@ -56,7 +56,7 @@ impl Card {
         }
     }
 
-    /// Adds what another card says, without its code.
+    /// Adds the contents of another card except its code.
     pub(crate) fn with(mut self, other: Card) -> Card {
         for mark in other.marks {
             if !self.marks.contains(&mark) {
@@ -68,7 +68,7 @@ impl Card {
         self
     }
 
-    /// What it says below the code.
+    /// The Markdown below the code.
     pub(crate) fn text(&self) -> String {
         let marks: Vec<String> = self.marks.iter().map(|mark| format!("**{mark}**")).collect();
         let marks = (!marks.is_empty()).then(|| marks.join(", "));
@@ -76,7 +76,7 @@ impl Card {
         marks.into_iter().chain(paragraphs).collect::<Vec<String>>().join("\n\n")
     }
 
-    /// The whole as Markdown.
+    /// The whole card as Markdown.
     pub(crate) fn markdown(&self) -> String {
         let code = shown::fenced(&self.code);
         match self.text() {

@@ -1,4 +1,4 @@
-//! Declarations: what a reference to one means, wherever it stands.
+//! Hover cards of declarations, shared by all references to them.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     shown,
 };
 
-/// What is known of a declaration of a module.
+/// The card of a declaration of a module, with its place.
 pub(crate) fn declared(module: Module<'_>, key: ItemKey) -> Card {
     let item = item(module.db, key);
     let card = match &item.kind {
@@ -50,7 +50,7 @@ pub(crate) fn declared(module: Module<'_>, key: ItemKey) -> Card {
     card.footer(declared_in(module, key, item))
 }
 
-/// What a reference to an item means.
+/// The inferred value of a reference to an item.
 pub(crate) fn value_of(module: Module<'_>, key: ItemKey) -> Abstract {
     ItemValues::new(module.db, module.workspace).value(module.directory, key).clone()
 }
@@ -62,7 +62,7 @@ fn declared_in(module: Module<'_>, key: ItemKey, item: &Arc<Item>) -> Option<Str
 
 fn variable(module: Module<'_>, key: ItemKey, it: &Variable) -> Card {
     let value = value_of(module, key);
-    // The constraint says more than the type: which attributes may be left out.
+    // Shows the type constraint rather than the value's type, because it also shows the optional attributes.
     let ty = shown::type_text(&it.ty.ty);
     let card = Card::of(format!("var.{}: {ty}", it.name)).marks(shown::all_marks(&value));
     let card = card
@@ -70,7 +70,7 @@ fn variable(module: Module<'_>, key: ItemKey, it: &Variable) -> Card {
         .paragraph_opt(it.description.as_deref());
     match it.default {
         None => card.paragraph("Required."),
-        // Not even the default of a secret is shown.
+        // The default of a possible secret is never shown.
         Some(_) if shown::may_be_secret(&value) => card.paragraph("Optional."),
         Some(default) => {
             let values = expr_values(module.db, module.workspace, module.directory, key);
@@ -80,7 +80,7 @@ fn variable(module: Module<'_>, key: ItemKey, it: &Variable) -> Card {
     }
 }
 
-/// An output, under the name by which it is read.
+/// The card of an output, under the name by which a caller reads it.
 pub(crate) fn output(module: Module<'_>, key: ItemKey, it: &Output, name: &str) -> Card {
     let value = value_of(module, key);
     let card = Card::of(format!("{name}: {}", shown::type_of(&value)))
@@ -123,7 +123,7 @@ fn module_call(module: Module<'_>, key: ItemKey, name: &str, source: Option<&str
     }
 }
 
-/// Adds what is known of a value: marks, the constant, and why it is ephemeral.
+/// Adds the marks, the constant and the reason for ephemerality of a value.
 pub(crate) fn with_value(module: Module<'_>, card: Card, value: &Abstract) -> Card {
     let constant = shown::constant(value).map(|it| format!("Value: {}", shown::code(&it)));
     let card = card.marks(shown::all_marks(value)).paragraph_opt(constant.as_deref());
@@ -135,9 +135,10 @@ pub(crate) fn with_value(module: Module<'_>, card: Card, value: &Abstract) -> Ca
     card.footer(value.origin.as_ref().map(|origin| chain(module, origin)))
 }
 
-/// Why something is ephemeral, link by link to the declaration.
+/// The origin of ephemerality, from the expression link by link to the declaration.
 fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
-    /// A longer chain is cut: its end is what counts.
+    /// The maximal number of links; the links after the first one are cut, because the end of the chain matters
+    /// most.
     const MOST: usize = 8;
     let links: Vec<&Origin> = origin.chain().collect();
     let skipped = links.len().saturating_sub(MOST);
@@ -153,7 +154,7 @@ fn chain(module: Module<'_>, origin: &Arc<Origin>) -> String {
     lines.join("\n")
 }
 
-/// A place as `path:line`, counted from the root module as in a terminal.
+/// Shows a place as `path:line`, relative to the root module as in a terminal.
 fn place_text(module: Module<'_>, place: FileRange) -> String {
     let line = line_of(module, place);
     let root = module.workspace.root(module.db).path(module.db);

@@ -1,7 +1,7 @@
-//! What stands under the pointer, in Markdown.
+//! Hover texts, in Markdown.
 //!
-//! Start reading at [`hover`]. `reference` explains names in expressions, `body` names of arguments, blocks and labels, and
-//! `card` is the form that all of them have.
+//! Start reading at [`hover`]. `reference` describes names in expressions; `body` describes arguments, block types
+//! and labels; `card` lays out the text.
 
 mod body;
 mod card;
@@ -22,16 +22,16 @@ pub(crate) use reference::is_in_type;
 
 use crate::{Cursor, Document, language, shown, signature::Callee};
 
-/// An explanation of a range of the file.
+/// The hover text of a range of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// What is explained.
+    /// The described range.
     pub range: ByteRange,
-    /// The explanation, in Markdown.
+    /// The text, in Markdown.
     pub markdown: String,
 }
 
-/// Explains what stands at an offset.
+/// Returns the hover text for an offset. `None` if there is nothing to describe.
 pub fn hover(document: Document<'_>, offset: u32) -> Option<Hover> {
     let cursor = document.cursor(offset)?;
     let token = cursor.token()?;
@@ -62,13 +62,13 @@ fn function(cursor: &Cursor<'_>, name: &ast::FuncName) -> Option<Card> {
     Some(Card::of(callee.text()).paragraph(callee.doc()))
 }
 
-/// The word of a type constraint.
+/// The card of a keyword of a type constraint.
 fn type_word(word: &str) -> Option<Card> {
     let (name, _, doc) = language::TYPES.iter().find(|(name, _, _)| *name == word)?;
     Some(Card::of((*name).to_owned()).paragraph(doc))
 }
 
-/// The type and the doc of an argument of the language.
+/// The type and the documentation of an argument that the language defines.
 fn language_argument(argument: &language::Argument) -> Card {
     let need = if argument.is_required { "Required." } else { "Optional." };
     Card::of(format!("{}: {}", argument.name, argument.takes.shown()))
@@ -76,7 +76,7 @@ fn language_argument(argument: &language::Argument) -> Card {
         .paragraph(need)
 }
 
-/// What a provider says of an attribute.
+/// The card of an attribute from a provider's schema.
 fn schema_attribute(
     name: &str,
     attribute: &provider::Attribute,
@@ -90,7 +90,7 @@ fn schema_attribute(
         .paragraph(&format!("Provider {}", shown::code(&source.for_display())))
 }
 
-/// What a provider says an attribute to be, in words.
+/// The flags of a schema attribute, in words.
 pub(crate) fn schema_flags(attribute: &provider::Attribute) -> Vec<&'static str> {
     let need = match (attribute.required, attribute.optional, attribute.computed) {
         (true, _, _) => "required",

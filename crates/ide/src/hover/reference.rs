@@ -1,4 +1,4 @@
-//! Names in expressions: references, the attributes behind them, and what `for` binds.
+//! Hover for names in expressions: references, their attributes, and names that `for` expressions bind.
 
 use hir::{
     Expr, ExprId, Ref,
@@ -19,15 +19,15 @@ use crate::{
     shown,
 };
 
-/// A name of a chain, with what comes before it.
+/// A name in a reference chain, with the chain.
 struct Walked {
     chain: Chain,
-    /// How many steps there are up to and with the name; 0 for the root.
+    /// The number of steps up to and including the name; 0 for the root.
     position: usize,
 }
 
 impl Walked {
-    /// The text from the first name to the one that is asked for, without blanks.
+    /// The text from the root to the name, without whitespace.
     fn text(&self) -> String {
         let mut text = self.chain.root.text().to_owned();
         for step in self.chain.steps.iter().take(self.position) {
@@ -36,7 +36,7 @@ impl Walked {
         text
     }
 
-    /// Names of the attributes after the first `taken` steps; indexes and splats do not count.
+    /// The names of the attributes after the first `taken` steps. Skips indexes and splats.
     fn attributes(&self, taken: usize) -> Vec<String> {
         let steps = self.chain.steps.iter().take(self.position).skip(taken);
         let name = |step: &Step| match step {
@@ -47,7 +47,7 @@ impl Walked {
     }
 }
 
-/// Explains a name of a chain.
+/// Describes a name of a reference chain.
 pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
     let (chain, position) = Chain::around(&token.parent()?)?;
     let read_as = chain.read_as(cursor, &Templates::default());
@@ -72,7 +72,7 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
     }
 }
 
-/// Explains a configuration of a provider.
+/// Describes a provider configuration.
 fn provider(cursor: &Cursor<'_>, occurrence: &Occurrence) -> Option<Card> {
     let Named::Item(directory, name) = &occurrence.named else { return None };
     let module = cursor.document.module().with_directory(*directory);
@@ -85,7 +85,7 @@ fn provider(cursor: &Cursor<'_>, occurrence: &Occurrence) -> Option<Card> {
     }
 }
 
-/// Explains an attribute of the resource itself, as `ignore_changes` names it.
+/// Describes an attribute of the resource itself, as `ignore_changes` names it.
 fn own_attribute(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
     let module = cursor.document.module();
     let resource = cursor.item()?.item.kind.as_resource()?;
@@ -96,13 +96,13 @@ fn own_attribute(cursor: &Cursor<'_>, walked: &Walked) -> Option<Card> {
     Some(schema_attribute(&walked.text(), attribute, &part.source))
 }
 
-/// Whether a name is a word of a type constraint.
+/// Returns true if a token is part of a type constraint.
 pub(crate) fn is_in_type(token: &SyntaxToken) -> bool {
     let attribute = token.parent_ancestors().find_map(ast::Attribute::cast);
     attribute.is_some_and(|it| is_type(&it)) || is_in_type_argument(token)
 }
 
-/// Whether an attribute is the `type` of a variable.
+/// Returns true if an attribute is the `type` of a variable.
 pub(crate) fn is_type(attribute: &ast::Attribute) -> bool {
     let block =
         attribute.syntax().parent().and_then(|body| body.parent()).and_then(ast::Block::cast);
@@ -110,7 +110,7 @@ pub(crate) fn is_type(attribute: &ast::Attribute) -> bool {
         && block.is_some_and(|it| it.block_type().as_deref() == Some("variable"))
 }
 
-/// Explains what a reference names as a whole.
+/// Describes the item that a reference names.
 fn named(
     cursor: &Cursor<'_>,
     reference: &Ref,
@@ -151,7 +151,7 @@ fn ambient_card(
     })
 }
 
-/// Explains a name whose value is known from the expression that it ends.
+/// The card of a name with a known value.
 fn valued(cursor: &Cursor<'_>, walked: &Walked, value: &Abstract) -> Card {
     let card = Card::of(format!("{}: {}", walked.text(), shown::type_of(value)));
     with_value(cursor.document.module(), card, value)
@@ -184,7 +184,7 @@ fn attribute(
     }
 }
 
-/// What the provider says of an attribute of a resource.
+/// The card of a resource attribute from the provider's schema.
 fn schema_of_path(cursor: &Cursor<'_>, reference: &Ref, names: &[String]) -> Option<Card> {
     let module = cursor.document.module();
     let key = match reference {
@@ -197,7 +197,7 @@ fn schema_of_path(cursor: &Cursor<'_>, reference: &Ref, names: &[String]) -> Opt
     Some(schema_attribute("", attribute, &part.source))
 }
 
-/// Explains a name where `for` binds it.
+/// Describes a name at the place where a `for` expression binds it.
 pub(super) fn bound_name(
     cursor: &Cursor<'_>,
     intro: &ast::ForIntro,

@@ -1,4 +1,4 @@
-//! Names of arguments, keys of objects, and names in quotes.
+//! Resolution of argument names, object keys and quoted names.
 
 use hir::names::ItemName;
 use syntax::{
@@ -10,10 +10,10 @@ use values::Str;
 use super::{Named, Occurrence, Role, bound, is_top_level, name_range, reference, top_level};
 use crate::{Cursor, Module, scheme::called_by};
 
-/// Arguments of a module call that are no variables of the module.
+/// Arguments of a module call that are not variables of the called module.
 const META: &[&str] = &["source", "version", "providers", "count", "for_each", "depends_on"];
 
-/// The name of an argument.
+/// Resolves the name of an argument: a local, a variable of a called module, or the source of a module call.
 pub(super) fn name(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occurrence> {
     let name = attribute.name_token()?;
     let directory = tree.document.directory;
@@ -36,17 +36,17 @@ pub(super) fn name(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occu
     }
 }
 
-/// The block whose body an attribute is in.
+/// The block whose body contains an attribute.
 pub(crate) fn block_of(attribute: &SyntaxNode) -> Option<ast::Block> {
     ast::Block::cast(attribute.parent()?.parent()?)
 }
 
-/// The attribute of a block's own body that a node is in, through whatever expressions.
+/// The attribute of a block's body that contains a node.
 pub(crate) fn attribute_around(node: &SyntaxNode) -> Option<ast::Attribute> {
     node.ancestors().find_map(ast::Attribute::cast)
 }
 
-/// The value of an argument that is a string as written.
+/// The value of an argument if it is a literal string.
 pub(crate) fn literal(block: &ast::Block, name: &str) -> Option<Str> {
     match block.body()?.attribute(name)?.value()? {
         ast::Expr::QuotedTemplate(quoted) => quoted.literal_text().map(Str::from),
@@ -54,12 +54,12 @@ pub(crate) fn literal(block: &ast::Block, name: &str) -> Option<Str> {
     }
 }
 
-/// The directory of the module that a call leads to.
+/// The directory of the module that a call refers to.
 pub(crate) fn called(tree: &Cursor<'_>, call: &ast::Block) -> Option<db::Directory> {
     call_of(&tree.document.module(), call.label_texts().next()?.as_str())
 }
 
-/// The directory of the module that the call of a name leads to.
+/// The directory of the module that the call with the given name refers to.
 pub(crate) fn call_of(module: &Module<'_>, name: &str) -> Option<db::Directory> {
     called_by(*module, module.lookup(&ItemName::Module(name.into()))?)
 }
@@ -69,7 +69,7 @@ fn source(tree: &Cursor<'_>, block: &ast::Block, attribute: &ast::Attribute) -> 
     Some(Occurrence::read(Named::Module(called(tree, block)?), range))
 }
 
-/// A quoted text: the alias of a provider, the source of a module.
+/// Resolves a quoted string: the alias of a provider or the source of a module.
 pub(super) fn text(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<Occurrence> {
     let attribute = ast::Attribute::cast(text.syntax().parent()?)?;
     let block = block_of(attribute.syntax()).filter(|it| is_top_level(it.syntax()))?;
@@ -87,7 +87,7 @@ pub(super) fn text(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<Occu
     }
 }
 
-/// A key of an object: a provider of the called module, or a part of a value.
+/// Resolves a key of an object: a provider of the called module in `providers`, else the key itself.
 pub(super) fn key(tree: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Occurrence> {
     let token = key.name_token()?;
     if let Some(call) = passes_providers(key.syntax()) {
@@ -103,7 +103,7 @@ pub(super) fn key(tree: &Cursor<'_>, key: &ast::ObjectKey) -> Option<Occurrence>
     Some(Occurrence::declaration(place, token.text_range()))
 }
 
-/// The module call whose `providers` a key or value of an object is of.
+/// The module call whose `providers` map contains a key or value.
 pub(super) fn passes_providers(part: &SyntaxNode) -> Option<ast::Block> {
     let item = part.ancestors().find(|it| it.kind() == SyntaxKind::OBJECT_ITEM)?;
     let attribute = ast::Attribute::cast(item.parent()?.parent()?)?;
@@ -112,20 +112,21 @@ pub(super) fn passes_providers(part: &SyntaxNode) -> Option<ast::Block> {
     is_map.then_some(block)
 }
 
-/// What a traversal that is read as written, whatever names are bound around it, stands for.
+/// The meaning of a traversal that the language reads as written, without evaluation. Bindings around it do not
+/// apply.
 pub(crate) enum Written {
-    /// A provider configuration, perhaps of a called module, if that was found.
+    /// A provider configuration, possibly of a called module. `None` if that module is not found.
     Provider(Option<Occurrence>),
     /// The name of an iterator.
     Iterator(Option<Occurrence>),
-    /// An attribute of the resource itself in `ignore_changes`, and the argument that sets it, if one does.
+    /// An attribute of the resource itself in `ignore_changes`, with the argument that sets it, if there is one.
     Attribute(Option<Occurrence>),
-    /// A word of a type constraint.
+    /// A keyword of a type constraint.
     Type,
 }
 
 impl Written {
-    /// The name that it is, if it stands for something.
+    /// The occurrence of the name. `None` if it has no target.
     pub(super) fn occurrence(self) -> Option<Occurrence> {
         match self {
             Written::Provider(it) | Written::Iterator(it) | Written::Attribute(it) => it,
@@ -134,7 +135,7 @@ impl Written {
     }
 }
 
-/// Whether a token is in the second argument of `convert`, or right before where it is to be.
+/// Returns true if a token is in the second argument of `convert`, or is the comma before it.
 pub(crate) fn is_in_type_argument(token: &SyntaxToken) -> bool {
     let is_type = |list: &SyntaxNode| {
         let call = list.parent().and_then(ast::Call::cast);
@@ -148,7 +149,7 @@ pub(crate) fn is_in_type_argument(token: &SyntaxToken) -> bool {
     token.parent_ancestors().any(|node| node.kind() == SyntaxKind::ARG_LIST && is_type(&node))
 }
 
-/// What a traversal stands for that is read as written; `None` if it is read as other expressions are.
+/// The meaning of a traversal that is not evaluated. `None` if it is an ordinary expression.
 pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Option<Written> {
     let directory = tree.document.directory;
     if let Some(call) = passes_providers(&traversal.node) {
@@ -187,7 +188,7 @@ pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Opt
     }
 }
 
-/// `name` or `name.alias` as a provider configuration of a module.
+/// The provider configuration of a module that a chain `name` or `name.alias` refers to.
 fn provider(directory: db::Directory, chain: &reference::Chain, role: Role) -> Option<Occurrence> {
     let alias = match chain.steps.as_slice() {
         [ast::Step::AttrStep(step), ..] => step.ident_token(),
@@ -199,13 +200,13 @@ fn provider(directory: db::Directory, chain: &reference::Chain, role: Role) -> O
     Some(Occurrence { named: Named::Item(directory, name), range, role })
 }
 
-/// An attribute in `ignore_changes`: the argument of the same resource.
+/// The target of an attribute in `ignore_changes`: the argument of the same resource.
 fn ignored(tree: &Cursor<'_>, chain: &reference::Chain) -> Option<Occurrence> {
     let argument = argument_of(&top_level(&chain.node)?, chain.root.text())?;
     Some(Occurrence::read(Named::Place(tree.file_range(argument)), chain.root.text_range()))
 }
 
-/// The name of an argument in a block, or the type of a block in it.
+/// The name of an argument of a block, or the type of its nested block, including a `dynamic` one.
 pub(crate) fn argument_of(block: &ast::Block, name: &str) -> Option<syntax::TextRange> {
     let body = block.body()?;
     if let Some(attribute) = body.attribute(name) {

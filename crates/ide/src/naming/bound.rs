@@ -11,7 +11,7 @@ use syntax::{
 use super::{Named, Occurrence, name_range};
 use crate::Cursor;
 
-/// A name in `for k, v in`.
+/// Resolves a name at its binding in `for k, v in`.
 pub(super) fn declaration(
     tree: &Cursor<'_>,
     parent: &SyntaxNode,
@@ -22,7 +22,7 @@ pub(super) fn declaration(
     is_name.then(|| Occurrence::declaration(named, token.text_range()))
 }
 
-/// The names that an introduction binds; of two that are equal the later counts, so it comes first.
+/// The names that a `for` binds. The value name comes first: if both names are equal, it shadows the key name.
 fn names(introduction: &SyntaxNode) -> [Option<SyntaxToken>; 2] {
     if let Some(it) = ast::ForIntro::cast(introduction.clone()) {
         return [it.value_name(), it.key_name()];
@@ -33,7 +33,7 @@ fn names(introduction: &SyntaxNode) -> [Option<SyntaxToken>; 2] {
     }
 }
 
-/// The binding that a name stands for at a place, the innermost first.
+/// The innermost binding of a name that is visible at a place.
 pub(crate) fn find(
     tree: &Cursor<'_>,
     templates: &Templates,
@@ -43,7 +43,7 @@ pub(crate) fn find(
     let mut inner = at.clone();
     for around in at.ancestors().skip(1) {
         let found = match around.kind() {
-            // What is gone through is not inside.
+            // The collection of a `for` does not see the bindings of that `for`.
             SyntaxKind::FOR_TUPLE | SyntaxKind::FOR_OBJECT
                 if inner.kind() != SyntaxKind::FOR_INTRO =>
             {
@@ -75,30 +75,31 @@ fn of_name(introduction: &SyntaxNode, name: &str) -> Option<TextRange> {
     names.find(|token| token.text() == name).map(|token| token.text_range())
 }
 
-/// What the directives of templates bind, read once for each template.
+/// A cache of the bindings of template directives, computed once per template.
 ///
-/// They are a flat list, so that who looks for what is open at a part would have to go through all parts before it.
+/// The directives are a flat list of siblings. Without the cache, each lookup would scan all parts of the template
+/// before its place.
 #[derive(Default)]
 pub(crate) struct Templates {
     read: RefCell<FxHashMap<TextRange, Rc<Directives>>>,
 }
 
-/// The directives of one template in order: where each ends, and the innermost `for` that is open from there on.
+/// The directives of one template in order: the end of each, and the innermost `for` that is open from there on.
 #[derive(Default)]
 struct Directives {
     ends: Vec<(TextSize, Option<usize>)>,
     loops: Vec<Loop>,
 }
 
-/// A `for` of a template.
+/// A `for` directive of a template.
 struct Loop {
     node: SyntaxNode,
-    /// The one around it.
+    /// The index of the enclosing `for`.
     outer: Option<usize>,
 }
 
 impl Templates {
-    /// What a name stands for in a part of a template.
+    /// The binding of a name that is visible in a part of a template.
     fn find(&self, template: &SyntaxNode, part: &SyntaxNode, name: &str) -> Option<TextRange> {
         let directives = {
             let mut read = self.read.borrow_mut();
@@ -142,17 +143,17 @@ impl Directives {
     }
 }
 
-/// The name of a dynamic block's iterator.
+/// The name of the iterator of a `dynamic` block.
 pub(crate) struct Iterator {
     /// The name.
     pub(crate) text: String,
-    /// Where it is bound: in `iterator`, or in the label.
+    /// The place of the binding: the value of `iterator`, or the label.
     pub(crate) range: TextRange,
-    /// Whether `iterator` names it.
+    /// True if the argument `iterator` names it.
     pub(crate) is_explicit: bool,
 }
 
-/// The iterator of a dynamic block.
+/// The iterator of a `dynamic` block. `None` if the block is of another type.
 pub(crate) fn iterator_name(block: &ast::Block) -> Option<Iterator> {
     (block.block_type()? == "dynamic").then_some(())?;
     if let Some(attribute) = block.body()?.attribute("iterator") {
@@ -171,7 +172,7 @@ pub(crate) fn iterator_name(block: &ast::Block) -> Option<Iterator> {
     })
 }
 
-/// Whether a place of a dynamic block sees its iterator: the content and the labels do.
+/// Returns true if a place in a `dynamic` block sees the iterator: the content and the labels do.
 fn is_inside(block: &ast::Block, at: &SyntaxNode) -> bool {
     let Some(body) = block.body() else { return false };
     let is_around = |node: &SyntaxNode| node.text_range().contains_range(at.text_range());
@@ -179,13 +180,13 @@ fn is_inside(block: &ast::Block, at: &SyntaxNode) -> bool {
         || body.blocks().any(|it| is_around(it.syntax()))
 }
 
-/// The value of `iterator`.
+/// Resolves the value of `iterator`.
 pub(super) fn iterator(tree: &Cursor<'_>, block: &ast::Block) -> Option<Occurrence> {
     let iterator = iterator_name(block)?;
     Some(Occurrence::declaration(Named::Bound(tree.block, iterator.range), iterator.range))
 }
 
-/// The label of a dynamic block that names its iterator, too.
+/// Resolves the label of a `dynamic` block if it also names the iterator.
 pub(super) fn iterator_label(
     tree: &Cursor<'_>,
     block: &ast::Block,

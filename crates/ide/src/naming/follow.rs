@@ -1,4 +1,4 @@
-//! From a reference with further steps to the key of the object constructor that they end at.
+//! Resolution of the further steps of a reference to keys of object constructors.
 
 use hir::{Ref, names::ItemName};
 use syntax::{
@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{Cursor, FileRange, Module};
 
-/// How many references are followed: `local.a` that is `local.b` that is `local.a` has no end.
+/// The maximal number of references to follow; a cycle such as `local.a` = `local.b` = `local.a` would have no
+/// end.
 const MOST_HOPS: usize = 32;
 
 /// The key that a path into a variable or a local leads to.
@@ -31,7 +32,7 @@ fn step(module: &Module<'_>, name: &ItemName, path: &[Str], hops: usize) -> Opti
     inside(&tree, &value, path, hops.checked_sub(1)?)
 }
 
-/// The block that declares a name.
+/// The block that declares an item.
 pub(crate) fn block<'db>(
     module: &Module<'db>,
     name: &ItemName,
@@ -44,7 +45,7 @@ pub(crate) fn block<'db>(
     Some((tree, block))
 }
 
-/// The expression that gives a local or an output its value, and a variable its type.
+/// The expression that defines an item: the value of a local or an output, the type of a variable.
 pub(crate) fn value<'db>(
     module: &Module<'db>,
     name: &ItemName,
@@ -60,12 +61,12 @@ pub(crate) fn value<'db>(
     Some((tree, value))
 }
 
-/// Follows a path into an expression, through references where it has to.
+/// Follows a path into an expression, and through references.
 fn inside(tree: &Cursor<'_>, expr: &ast::Expr, path: &[Str], hops: usize) -> Option<FileRange> {
     let (first, rest) = path.split_first()?;
     match expr {
         ast::Expr::Paren(it) => inside(tree, &it.expr()?, path, hops),
-        // In types: `object({ a = string })`, `optional(object(…))`.
+        // The type constraints `object({ a = string })` and `optional(object(…))`.
         ast::Expr::Call(call) if matches!(call.name()?.as_str(), "object" | "optional") => {
             inside(tree, &call.args().next()?, path, hops)
         }
@@ -82,7 +83,7 @@ fn inside(tree: &Cursor<'_>, expr: &ast::Expr, path: &[Str], hops: usize) -> Opt
     }
 }
 
-/// The text of a key as written.
+/// The literal text of a key.
 fn key_text(item: &ast::ObjectItem) -> Option<String> {
     let key = item.key()?;
     match key.name_token() {
@@ -101,7 +102,7 @@ fn through(tree: &Cursor<'_>, expr: &ast::Expr, path: &[Str], hops: usize) -> Op
         .ancestors()
         .any(|it| matches!(it.kind(), SyntaxKind::FOR_TUPLE | SyntaxKind::FOR_OBJECT))
     {
-        // The name may be bound there.
+        // An enclosing `for` may bind the name.
         return None;
     }
     let (reference, taken) = hir::lower::reference_root(chain.root.text(), &chain.steps)?;

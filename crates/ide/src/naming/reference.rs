@@ -1,4 +1,4 @@
-//! References: names and the steps after them.
+//! Resolution of references: names with the steps after them.
 
 use hir::{Ref, names::ItemName};
 use syntax::{
@@ -14,28 +14,28 @@ use super::{
 };
 use crate::{Cursor, Module};
 
-/// A name and the steps after it.
+/// A name with the steps after it.
 pub(crate) struct Chain {
     /// The whole expression.
     pub(crate) node: SyntaxNode,
-    /// The name.
+    /// The first name.
     pub(crate) root: SyntaxToken,
     /// The steps.
     pub(crate) steps: Vec<Step>,
 }
 
-/// What the first name of a chain is read as.
+/// The interpretation of the first name of a chain.
 pub(crate) enum ReadAs {
-    /// As written, where no expression is evaluated.
+    /// A name that is not evaluated.
     Written(Written),
-    /// A name that is bound around it.
+    /// A name that an enclosing expression binds.
     Bound(Named),
-    /// A reference, and how many steps after the name are part of it.
+    /// A reference, with the number of steps after the name that are part of it.
     Reference(Ref, usize),
 }
 
 impl Chain {
-    /// The chain that an expression is.
+    /// The chain of an expression. `None` if the expression does not begin with a name.
     pub(crate) fn of(expr: &ast::Expr) -> Option<Chain> {
         let (root, steps) = match expr {
             ast::Expr::Reference(root) => (root.clone(), Vec::new()),
@@ -48,7 +48,8 @@ impl Chain {
         Some(Chain { node: expr.syntax().clone(), root: root.ident_token()?, steps })
     }
 
-    /// What its first name is read as. Whatever is asked about a name, what it stands for is decided here.
+    /// Interprets the first name. All features decide through this function, so that they agree on the meaning of
+    /// a name.
     pub(crate) fn read_as(
         &self,
         tree: &Cursor<'_>,
@@ -60,13 +61,13 @@ impl Chain {
         if let Some(bound) = bound::find(tree, templates, self.root.text(), &self.node) {
             return Some(ReadAs::Bound(bound));
         }
-        // No name has more steps than these.
+        // A reference has at most two steps after its first name.
         let steps = self.steps.get(..2).unwrap_or(&self.steps);
         let (reference, taken) = hir::lower::reference_root(self.root.text(), steps)?;
         Some(ReadAs::Reference(reference, taken))
     }
 
-    /// The chain that a name or a step is part of, and how many steps lead to it.
+    /// The chain that contains a name or a step, with the number of steps up to and including it.
     pub(crate) fn around(part: &SyntaxNode) -> Option<(Chain, usize)> {
         let parent = part.parent()?;
         let chain = match ast::Traversal::cast(parent.clone()) {
@@ -77,7 +78,7 @@ impl Chain {
         Some((chain, index.map_or(0, |index| index + 1)))
     }
 
-    /// The name in a step.
+    /// The name in a step. `None` if the step is an index or a splat.
     fn name(&self, index: usize) -> Option<SyntaxToken> {
         match self.steps.get(index)? {
             Step::AttrStep(step) => step.ident_token(),
@@ -85,20 +86,20 @@ impl Chain {
         }
     }
 
-    /// The first step from `from` on that is no key: `[0]`, `.0`, `[*]` and `.*` pick instances.
+    /// The index of the first step from `from` on that does not select instances; `[0]`, `.0`, `[*]` and `.*` do.
     fn after_key(&self, from: usize) -> usize {
         from + usize::from(
             self.steps.get(from).is_some_and(|step| !matches!(step, Step::AttrStep(_))),
         )
     }
 
-    /// The names of the steps between two; `None` if one of them is no name.
+    /// The names of the steps from `from` to `to`. `None` if one of them is not a name.
     fn path(&self, from: usize, to: usize) -> Option<Vec<Str>> {
         (from..to).map(|index| Some(Str::from(self.name(index)?.text()))).collect()
     }
 }
 
-/// What a name or a step of a chain stands for.
+/// Resolves a name or a step of a chain.
 pub(super) fn at(
     tree: &Cursor<'_>,
     templates: &bound::Templates,
@@ -136,7 +137,7 @@ pub(super) fn at(
     }
 }
 
-/// The declaration that a reference names.
+/// The item that a reference names. `None` for references that do not name an item of the module.
 pub(crate) fn item_name(reference: &Ref) -> Option<ItemName> {
     Some(match reference {
         Ref::Variable(name) => ItemName::Variable(name.clone()),
@@ -147,7 +148,7 @@ pub(crate) fn item_name(reference: &Ref) -> Option<ItemName> {
     })
 }
 
-/// A step after `module.call`.
+/// Resolves a step after `module.call`: an output, or a key in its value.
 fn output(
     module: &Module<'_>,
     call: &str,
@@ -166,7 +167,7 @@ fn output(
     Some(Occurrence::read(Named::Place(place), chain.name(index - 1)?.text_range()))
 }
 
-/// The argument of a resource that gives an attribute its value.
+/// The argument of a resource that sets an attribute.
 fn attribute(
     module: &Module<'_>,
     resource: &addr::Resource,
@@ -176,7 +177,7 @@ fn attribute(
     Some(tree.file_range(argument_of(&block, name)?))
 }
 
-/// What `each`, `count` and `self` stand for: the argument that repeats the block, or the block itself.
+/// Resolves `each`, `count` and `self`: to the argument that repeats the block, or to the block itself.
 fn of_block(tree: &Cursor<'_>, chain: &Chain, reference: &Ref, index: usize) -> Option<Occurrence> {
     let block = top_level(&chain.node)?;
     let argument = match reference {

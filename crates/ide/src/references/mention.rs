@@ -1,4 +1,4 @@
-//! Whether an item may mention a name: what is told without looking at its text.
+//! Filters for the reference search: decide from an item, without its text, if it may contain a reference.
 
 use hir::{
     Item, ItemKind,
@@ -8,7 +8,7 @@ use hir::{
 
 use super::CallsOf;
 
-/// The part of a name that is written wherever it is used.
+/// The part of a name that every reference to it contains. `None` for items that no reference can name.
 pub(super) fn text(name: &ItemName) -> Option<&str> {
     Some(match name {
         ItemName::Variable(name)
@@ -27,19 +27,19 @@ pub(super) fn text(name: &ItemName) -> Option<&str> {
     })
 }
 
-/// Whether modules that call this one can name it.
+/// Returns true if calling modules can refer to the item.
 pub(super) fn is_seen_by_callers(name: &ItemName) -> bool {
     matches!(name, ItemName::Variable(_) | ItemName::Output(_) | ItemName::Provider(..))
 }
 
-/// Whether an item of the same module may mention a name.
+/// Returns true if an item of the same module may refer to a name.
 pub(super) fn mentions(item: &Item, name: &ItemName) -> bool {
     match &item.kind {
-        // Their addresses are no references, and may be of anything; there are few such blocks.
+        // The addresses of these blocks are not lowered to references and may name anything. Such blocks are rare.
         ItemKind::Moved(_) | ItemKind::Removed(_) | ItemKind::Import(_) | ItemKind::Other(_) => {
             return true;
         }
-        // Their aliases are declared there.
+        // `required_providers` declares the configuration aliases.
         ItemKind::Terraform(_) => return matches!(name, ItemName::Provider(..)),
         _ => {}
     }
@@ -61,7 +61,8 @@ fn providers(item: &Item) -> impl Iterator<Item = &ProviderRef> {
     of_resource.into_iter().chain(passed.into_iter().flatten().map(|it| &it.parent))
 }
 
-/// Whether an item may read an output of one of some calls. One that reads a call as a whole may read any.
+/// Returns true if an item may read an output of one of the calls. An item that refers to a whole call may read
+/// any output.
 pub(super) fn reads_output(item: &Item, calls: &CallsOf, output: &str) -> bool {
     item.refs.iter().any(|reference| match &reference.target {
         RefTarget::ModuleOutput(call, name) => &**name == output && calls.contains(call),

@@ -1,4 +1,4 @@
-//! Types of blocks, labels and names of arguments.
+//! Semantic tokens of block types, labels and argument names.
 
 use addr::ResourceMode;
 use hir::{ItemKind, names::ItemKey};
@@ -26,7 +26,7 @@ impl<'db> Walk<'db> {
         (SemanticKind::BlockType, Modifiers { deprecated, ..Modifiers::NONE })
     }
 
-    /// What may stand in the body around a node; the one that was asked for last is at hand.
+    /// Calls `look` with the scheme of the body around a node. Caches the scheme of the last body.
     pub(super) fn in_scheme<T>(
         &mut self,
         node: &syntax::SyntaxNode,
@@ -78,7 +78,7 @@ impl<'db> Walk<'db> {
         }
     }
 
-    /// The marks of a local value where it is defined.
+    /// The marks of a local value at its definition.
     fn local(&mut self, cursor: &Cursor<'db>, token: &SyntaxToken) -> Modifiers {
         let module = self.document.module();
         let name = hir::names::ItemName::Local(token.text().into());
@@ -91,7 +91,7 @@ impl<'db> Walk<'db> {
         Modifiers::of(self.values.value(self.document.directory, key))
     }
 
-    /// A label of a block, quotes included.
+    /// Adds a label of a block, including its quotes.
     pub(super) fn label(&mut self, cursor: &Cursor<'db>, label: &ast::Label) {
         let Some(block) = label.syntax().parent().and_then(ast::Block::cast) else { return };
         let Some(position) = block.labels().take(3).position(|it| it == *label) else { return };
@@ -119,13 +119,13 @@ impl<'db> Walk<'db> {
         self.push(cursor, label.syntax().text_range(), &text, found, modifiers);
     }
 
-    /// The marks of what a block declares.
+    /// The modifiers of the item that a block declares.
     fn declared(&mut self, cursor: &Cursor<'db>) -> Modifiers {
         let Some(item) = items_of(self.document.db, cursor.block).next() else {
             return Modifiers::NONE;
         };
         match &item.item.kind {
-            // Parts of a resource may be sensitive without the resource being so.
+            // A sensitive part of a resource does not make the whole resource sensitive.
             ItemKind::Resource(it) => Modifiers {
                 ephemeral: it.resource.mode == ResourceMode::Ephemeral,
                 ..Modifiers::NONE

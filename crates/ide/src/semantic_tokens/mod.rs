@@ -1,7 +1,7 @@
-//! What each word of a file is, for colours that know what a name means.
+//! Semantic tokens: highlighting that depends on the meaning of names.
 //!
-//! **Invariant:** tokens are in order, do not overlap, and none goes over the end of a line.
-//! **Invariant:** the work is linear in the range that is asked for.
+//! **Invariant:** tokens are in order, do not overlap, and none crosses the end of a line.
+//! **Invariant:** the work is linear in the size of the requested range.
 
 mod body;
 mod reference;
@@ -17,27 +17,27 @@ use syntax::{
 use self::reference::Traversed;
 use crate::{Cursor, Document, hover::is_in_type, naming::Templates, scheme::Scheme};
 
-/// A word and what it is.
+/// A token with its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemanticToken {
-    /// Where it stands.
+    /// The range of the token.
     pub range: ByteRange,
-    /// What it is.
+    /// The kind of the token.
     pub kind: SemanticKind,
-    /// What else holds of it.
+    /// The modifiers of the token.
     pub modifiers: Modifiers,
 }
 
-/// What a word is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SemanticKind {
-    /// The type of a block.
+    /// A block type.
     BlockType,
-    /// The type of a resource, a word of a type constraint.
+    /// A resource type or a keyword of a type constraint.
     Type,
-    /// The name of a provider or of one of its configurations.
+    /// The name of a provider or of a provider configuration.
     Provider,
-    /// What a reference begins with: `var`, `local`, `each`.
+    /// The first name of a reference: `var`, `local`, `each`.
     Namespace,
     /// An input variable.
     Variable,
@@ -51,34 +51,34 @@ pub enum SemanticKind {
     Output,
     /// A name that `for` or `dynamic` binds.
     Bound,
-    /// The name of an argument, the key of an object, an attribute of a value.
+    /// The name of an argument, a key of an object, or an attribute of a value.
     Property,
     /// A function.
     Function,
-    /// `true`, `for`, `if`.
+    /// A keyword: `true`, `for`, `if`.
     Keyword,
-    /// Text between quotes.
+    /// A quoted string or a heredoc.
     String,
     /// A number.
     Number,
-    /// An operator, and what begins and ends an interpolation.
+    /// An operator, or a delimiter of an interpolation.
     Operator,
     /// A comment.
     Comment,
 }
 
-/// What else holds of a word.
+/// The modifiers of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modifiers {
-    /// It is declared here.
+    /// True if the token declares its target.
     pub declaration: bool,
-    /// It stands for a value that nothing can set from outside.
+    /// True if the value of the target cannot be set from outside.
     pub readonly: bool,
-    /// Its value is ephemeral, or may be; of an argument, that it takes such values.
+    /// True if the value is or may be ephemeral; for an argument, if it accepts ephemeral values.
     pub ephemeral: bool,
-    /// Its value is sensitive, or may be.
+    /// True if the value is or may be sensitive.
     pub sensitive: bool,
-    /// It should not be used any more.
+    /// True if the target is deprecated.
     pub deprecated: bool,
 }
 
@@ -91,7 +91,7 @@ impl Modifiers {
         deprecated: false,
     };
 
-    /// The marks of a value, on it or inside.
+    /// The marks of a value and of its parts.
     fn of(value: &Abstract) -> Modifiers {
         let marks = value.deep_marks();
         Modifiers {
@@ -103,12 +103,12 @@ impl Modifiers {
     }
 }
 
-/// The words of a file.
+/// Returns the semantic tokens of a file.
 pub fn semantic_tokens(document: Document<'_>) -> Vec<SemanticToken> {
     semantic_tokens_in(document, ByteRange { start: 0, end: u32::MAX })
 }
 
-/// The words that a range of a file touches.
+/// Returns the semantic tokens that touch a range of a file.
 pub fn semantic_tokens_in(document: Document<'_>, range: ByteRange) -> Vec<SemanticToken> {
     let mut walk = Walk {
         document,
@@ -130,11 +130,11 @@ struct Walk<'db> {
     document: Document<'db>,
     range: ByteRange,
     values: ItemValues<'db>,
-    /// The traversals that the walk is in, the innermost last.
+    /// The traversals around the current node, innermost last.
     traversals: Vec<Traversed>,
-    /// What the templates of the block bind.
+    /// The cached bindings of the block's templates.
     templates: Templates,
-    /// What may stand in the body that was looked at last.
+    /// The last body and its scheme.
     scheme: Option<(SyntaxNode, Option<Scheme>)>,
     out: Vec<SemanticToken>,
 }
@@ -178,7 +178,7 @@ impl<'db> Walk<'db> {
         }
     }
 
-    /// Adds a word, cut where lines end.
+    /// Adds a token, split at line ends.
     fn push(
         &mut self,
         cursor: &Cursor<'_>,

@@ -1,4 +1,4 @@
-//! Names in expressions.
+//! Semantic tokens of names in expressions.
 
 use hir::{
     Ref,
@@ -16,14 +16,15 @@ use crate::{
     naming::{Chain, ReadAs, Written},
 };
 
-/// A traversal that the walk is in.
+/// A traversal that the walk has entered.
 pub(super) struct Traversed {
     node: SyntaxNode,
-    /// What its root is.
+    /// The token of the root.
     root: (SemanticKind, Modifiers),
-    /// What its first names are, the one after the root first; the last has the modifiers of what is named.
+    /// The tokens of the names after the root that belong to the reference, in order. The last one has the
+    /// modifiers of the target.
     names: std::vec::IntoIter<(SemanticKind, Modifiers)>,
-    /// The value as far as the walk has come.
+    /// The value up to the current step.
     value: Option<Abstract>,
 }
 
@@ -54,7 +55,7 @@ impl<'db> Walk<'db> {
         }
     }
 
-    /// What the first names of a traversal are.
+    /// Resolves the first names of a traversal.
     fn traversed(&mut self, cursor: &Cursor<'db>, traversal: ast::Traversal) -> Traversed {
         let node = traversal.syntax().clone();
         let chain = Chain::of(&ast::Expr::Traversal(traversal));
@@ -86,7 +87,8 @@ impl<'db> Walk<'db> {
         Traversed { names: names.into_iter(), value, ..unknown }
     }
 
-    /// What a reference names, and the value that attributes are taken from next.
+    /// The kind and modifiers of the target of a reference, and the value from which the next step takes an
+    /// attribute.
     fn named(
         &mut self,
         cursor: &Cursor<'db>,
@@ -121,12 +123,12 @@ impl<'db> Walk<'db> {
             deprecated: marks.deprecated || declared.is_some_and(|it| it.deprecated.is_some()),
             ..marks
         };
-        // Where nothing is marked, no part is.
+        // If nothing in the value is marked, its parts need no lookup.
         let value = Some(value).filter(|it| it.deep_marks() != TriMarks::NONE);
         (kind, modifiers, value)
     }
 
-    /// A name that is alone, or that begins a traversal.
+    /// The token of a name that is alone or begins a traversal.
     pub(super) fn root(
         &mut self,
         cursor: &Cursor<'db>,
@@ -144,7 +146,7 @@ impl<'db> Walk<'db> {
         root(&chain, chain.read_as(cursor, &self.templates).as_ref())
     }
 
-    /// A name after a dot.
+    /// The token of a name after a dot.
     pub(super) fn step(
         &mut self,
         step: &SyntaxNode,
@@ -170,7 +172,7 @@ impl<'db> Walk<'db> {
     }
 }
 
-/// One of the elements, unless there are so many that it would take long to say what they have in common.
+/// The join of the elements. `None` if there are so many that the join would be slow.
 fn element(value: &Abstract) -> Option<Abstract> {
     const MANY: usize = 64;
     value.known_length().is_none_or(|length| length <= MANY).then(|| value.any_element())
@@ -187,7 +189,7 @@ fn is_ephemeral(reference: &Ref) -> bool {
     matches!(reference, Ref::Resource(it) if it.mode == addr::ResourceMode::Ephemeral)
 }
 
-/// What the first name of a chain is.
+/// The token of the first name of a chain.
 fn root(chain: &Chain, read_as: Option<&ReadAs>) -> (SemanticKind, Modifiers) {
     let is_alone = chain.steps.is_empty();
     let kind = match (read_as, chain.root.text()) {
@@ -203,7 +205,7 @@ fn root(chain: &Chain, read_as: Option<&ReadAs>) -> (SemanticKind, Modifiers) {
             "var" | "local" | "module" | "data" | "ephemeral" | "resource" | "each" | "count"
             | "path" | "terraform" | "tofu" | "self",
         ) => SemanticKind::Namespace,
-        // A name that stands for itself, as the words of `when = destroy` do.
+        // A bare keyword, as in `when = destroy`.
         _ if is_alone => SemanticKind::Keyword,
         _ => SemanticKind::Type,
     };

@@ -21,7 +21,7 @@ fn show(text: &str, tokens: &[SemanticToken]) -> String {
     tokens.iter().map(line).collect()
 }
 
-/// Shows the words of a file, without strings, operators and numbers.
+/// Shows the tokens of a file, without strings, operators and numbers.
 #[track_caller]
 fn check(text: &str, expect: Expect) {
     use super::SemanticKind as K;

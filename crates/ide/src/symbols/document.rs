@@ -8,58 +8,59 @@ use syntax::{
 
 use crate::{Cursor, Document};
 
-/// An entry of an outline.
+/// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// What it is called: as references have it where there are any, and the labels or the name elsewhere.
+    /// The name of the entry: the form that references use if the item can be referenced, else the labels or the
+    /// block type.
     pub name: String,
-    /// A word on what it is: the type of the block.
+    /// The type of the block.
     pub detail: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: SymbolKind,
-    /// All of it.
+    /// The whole range of the entry.
     pub range: ByteRange,
-    /// Its name; inside `range`.
+    /// The range of the name, inside `range`.
     pub name_range: ByteRange,
-    /// What it holds.
+    /// The entries inside of this one.
     pub children: Vec<Symbol>,
 }
 
-/// What an entry is.
+/// The kind of an outline entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
-    /// `variable`
+    /// A `variable` block.
     Variable,
-    /// A name of `locals`
+    /// A local value in a `locals` block.
     Local,
-    /// `output`
+    /// An `output` block.
     Output,
-    /// `resource`
+    /// A `resource` block.
     Resource,
-    /// `data`
+    /// A `data` block.
     Data,
-    /// `ephemeral`
+    /// An `ephemeral` block.
     Ephemeral,
-    /// `module`
+    /// A `module` block.
     Module,
-    /// `provider`
+    /// A `provider` block.
     Provider,
-    /// `check`
+    /// A `check` block.
     Check,
-    /// `terraform`, `locals`, `moved` and the like, and blocks inside of others.
+    /// Any other block: `terraform`, `locals`, `moved`, or a nested block.
     Block,
-    /// `name = value`
+    /// An attribute `name = value`.
     Attribute,
 }
 
-/// The outline of a file: its blocks, and what they hold.
+/// Returns the outline of a file: its blocks and their contents.
 pub fn document_symbols(document: Document<'_>) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     for tree in document.trees() {
         let Some(file) = ast::SourceFile::cast(tree.root.clone()) else { continue };
         symbols.extend(file.body_items().filter_map(|item| match item {
             BodyItem::Block(block) => top_level(&tree, &block),
-            // It is a mistake, but it is there.
+            // An attribute at the top level is an error, but the outline shows it.
             BodyItem::Attribute(attribute) => {
                 of_attribute(&tree, &attribute, SymbolKind::Attribute)
             }
@@ -83,7 +84,7 @@ fn top_level(tree: &Cursor<'_>, block: &ast::Block) -> Option<Symbol> {
         _ => (SymbolKind::Block, ""),
     };
     let mut name = match labels.as_slice() {
-        // Editors do not show what has no name.
+        // Editors do not show entries with empty names.
         labels if labels.iter().all(|label| label.is_empty()) => detail.to_string(),
         labels => format!("{prefix}{}", labels.join(".")),
     };
@@ -99,7 +100,7 @@ fn top_level(tree: &Cursor<'_>, block: &ast::Block) -> Option<Symbol> {
     symbol(tree, block, name, detail.into(), kind, children)
 }
 
-/// The value of an argument that is a string as written.
+/// The value of an argument if it is a literal string.
 fn literal(block: &ast::Block, name: &str) -> Option<String> {
     match block.body()?.attribute(name)?.value()? {
         ast::Expr::QuotedTemplate(quoted) => quoted.literal_text(),
@@ -107,7 +108,7 @@ fn literal(block: &ast::Block, name: &str) -> Option<String> {
     }
 }
 
-/// Everything in a block. No tree is so deep that this could not recurse.
+/// The entries of everything in a block. The parser limits the depth of the tree, so the recursion is safe.
 fn children(tree: &Cursor<'_>, block: &ast::Block, attributes: SymbolKind) -> Vec<Symbol> {
     let items = block.body().into_iter().flat_map(|body| body.body_items());
     let found = items.filter_map(|item| match item {
@@ -135,7 +136,7 @@ fn symbol(
     children: Vec<Symbol>,
 ) -> Option<Symbol> {
     let header = block.type_token()?.text_range();
-    // A resource is named by its last label, everything else by its only one.
+    // The last label names a resource, the only label any other item.
     let name_range = block.labels().last().map_or(header, |label| label.syntax().text_range());
     Some(Symbol {
         name,

@@ -1,4 +1,4 @@
-//! Declarations of all modules by name.
+//! The search for declarations by name in all modules.
 
 use hir::{
     Db, Workspace,
@@ -8,21 +8,21 @@ use hir::{
 use super::SymbolKind;
 use crate::{FileRange, Module};
 
-/// A declaration that a search found.
+/// A declaration that matches a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSymbol {
-    /// Its name as references have it, `var.region`.
+    /// The name in the form that references use, such as `var.region`.
     pub name: String,
-    /// What it is.
+    /// The kind of the declaration.
     pub kind: SymbolKind,
-    /// The directory of its module as shown, `.` for the root module.
+    /// The path of its module as shown to the user; `.` for the root module.
     pub module: String,
-    /// Where its name stands.
+    /// The place of the name.
     pub place: FileRange,
 }
 
-/// The declarations of all modules whose names hold the letters of `query` in order, whatever their case: the nearest
-/// first, `limit` at most. Blanks of the query do not count.
+/// Returns the declarations of all modules whose names contain the letters of `query` in order. Case and blanks of
+/// the query do not matter. The best matches come first; at most `limit` are returned.
 pub fn workspace_symbols(
     db: &dyn Db,
     workspace: Workspace,
@@ -75,10 +75,11 @@ fn shown(name: &ItemName) -> Option<(SymbolKind, String)> {
     })
 }
 
-/// How far a name is from a query whose letters it has in order; less is nearer.
+/// The rank of a name for a query; a smaller rank is a better match. `None` if the name does not contain the
+/// letters of the query in order.
 ///
-/// A name that holds the query as it is comes before one that holds its letters apart, and one that has it at the
-/// beginning of a word before one that has it inside.
+/// A name with the query at the beginning of a word ranks before one with the query elsewhere, and that before one
+/// with scattered letters. Shorter names rank before longer ones.
 fn rank(query: &[char], name: &str) -> Option<(u32, usize)> {
     let letters: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
     let mut rest = query.iter().peekable();
@@ -109,7 +110,7 @@ mod tests {
     use super::workspace_symbols;
     use crate::fixture;
 
-    /// Shows what a query finds in a configuration of two modules.
+    /// Shows the matches of a query in a configuration with two modules.
     #[track_caller]
     fn check(query: &str, limit: usize, expect: Expect) {
         let fixture = fixture::load(

@@ -1,4 +1,4 @@
-//! Modules that call, and modules that are called.
+//! Conversion of the call hierarchy of modules.
 
 use ide::{CalledModule, ModuleCalls};
 use tower_lsp_server::ls_types::*;
@@ -47,7 +47,8 @@ fn ranges(snapshot: &Snapshot, calls: &ModuleCalls) -> Vec<Range> {
     calls.calls.iter().map(|it| snapshot.lines(it.file).range(it.range)).collect()
 }
 
-/// A module is found again by the file that it is shown by.
+/// The item of a module. Its URI is the file that represents the module, by which later requests find the module
+/// again.
 fn item(snapshot: &Snapshot, module: &CalledModule) -> Option<CallHierarchyItem> {
     let lines = snapshot.lines(module.place.name.file);
     let name = module.path.rsplit('/').next().unwrap_or_default().to_owned();

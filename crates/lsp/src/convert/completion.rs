@@ -1,4 +1,4 @@
-//! Proposals while somebody types.
+//! Conversion of completion lists.
 
 use ide::{Completion, CompletionKind, Completions};
 use tower_lsp_server::ls_types::*;
@@ -60,7 +60,7 @@ fn item(it: Completion, lines: &Lines, snippets: bool) -> CompletionItem {
         sort_text: Some(it.sort_key),
         filter_text: Some(it.label.clone()),
         label: it.label,
-        // The lines of a block are indented from its own first line.
+        // The client indents the lines of a block to match its first line.
         insert_text_mode: Some(InsertTextMode::ADJUST_INDENTATION),
         insert_text_format: is_snippet.then_some(InsertTextFormat::SNIPPET),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit {
@@ -72,14 +72,14 @@ fn item(it: Completion, lines: &Lines, snippets: bool) -> CompletionItem {
     }
 }
 
-/// What a client without snippets is given. Of a call only the name: behind brackets that were closed already a person would
-/// have to go back.
+/// The text for a client without snippets. A function call is reduced to its name: after a closing parenthesis the
+/// user would have to move the cursor back.
 fn without_snippet(label: &str, snippet: &str) -> String {
     let is_call = snippet.strip_prefix(label).is_some_and(|rest| rest.starts_with('('));
     if is_call { label.to_owned() } else { without_places(snippet) }
 }
 
-/// A snippet as plain text: `${1:name}` is `name`, `$1` and `$0` are nothing.
+/// A snippet as plain text: `${1:name}` becomes `name`; `$1` and `$0` are removed.
 fn without_places(snippet: &str) -> String {
     let mut text = String::new();
     let mut rest = snippet.chars().peekable();

@@ -1,4 +1,4 @@
-//! Diagnostics with positions of the client.
+//! Conversion of diagnostics, with positions in the client's encoding.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use tower_lsp_server::ls_types::{
 
 use crate::{documents::uri_of, position::Lines, snapshot::Snapshot};
 
-/// Converts the diagnostics of files, with the lines of each file that they mention.
+/// Converts diagnostics. Caches the lines of each file that they mention.
 pub(crate) struct Converter<'s> {
     snapshot: &'s Snapshot,
     lines: RefCell<FxHashMap<String, Option<Lines>>>,
@@ -22,7 +22,7 @@ impl<'s> Converter<'s> {
         Converter { snapshot, lines: RefCell::default() }
     }
 
-    /// The same for diagnostics of a file that is not in the database.
+    /// Creates a converter for the diagnostics of a file that is not in the database.
     pub(crate) fn with_lines(snapshot: &'s Snapshot, path: &str, lines: Lines) -> Converter<'s> {
         let known = FxHashMap::from_iter([(path.to_owned(), Some(lines))]);
         Converter { snapshot, lines: RefCell::new(known) }
@@ -54,7 +54,8 @@ impl<'s> Converter<'s> {
         paragraphs.join("\n\n")
     }
 
-    /// The further places, for clients that have no list for them. Without them nobody could see where a value comes from.
+    /// The related places as text, for clients without a list for them. They show, for example, the origin of an
+    /// ephemeral value.
     fn related_as_text(&self, it: &Diagnostic) -> String {
         let own = it.location.as_ref().map(|at| &*at.path).unwrap_or_default();
         let (directory, _) = own.rsplit_once('/').unwrap_or_default();
@@ -68,7 +69,8 @@ impl<'s> Converter<'s> {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The chain of an ephemeral value, the members of a cycle, the first of two declarations.
+    /// The related places: the chain of an ephemeral value, the members of a cycle, the first of two declarations.
+    /// `None` if there are none or the client cannot show them.
     fn related(&self, it: &Diagnostic) -> Option<Vec<DiagnosticRelatedInformation>> {
         if it.related.is_empty() || !self.snapshot.client.has_related_information {
             return None;
@@ -92,7 +94,7 @@ impl<'s> Converter<'s> {
     }
 }
 
-/// The file at a path, wherever it is loaded.
+/// The file at a path, in any loaded configuration.
 fn file_at(snapshot: &Snapshot, path: &str) -> Option<File> {
     let (directory, _) = path.rsplit_once('/')?;
     let db: &Database = &snapshot.db;

@@ -1,4 +1,4 @@
-//! Changes of texts: quick fixes, and other names.
+//! Conversion of code actions and renames.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ pub(crate) fn code_actions(
     Some(converted.collect())
 }
 
-/// Whether a kind is another one, or one of its kinds: `quickfix.x` is a `quickfix`.
+/// Returns true if a kind equals `wanted` or is a subkind of it, as `quickfix.x` is of `quickfix`.
 fn is_within(kind: &str, wanted: &str) -> bool {
     let rest = kind.strip_prefix(wanted);
     wanted.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -73,7 +73,8 @@ fn kind(kind: ActionKind) -> CodeActionKind {
     }
 }
 
-/// Edits of any files. `None` if one of them cannot be addressed: half of a change is worse than none.
+/// The workspace edit for edits in any files. `None` if one of the files has no URI, because a partial change
+/// would be harmful.
 fn workspace_edit(snapshot: &Snapshot, edits: &[Edit]) -> Option<WorkspaceEdit> {
     let mut files = Vec::new();
     for edit in edits {
@@ -142,7 +143,7 @@ pub(crate) fn rename(
     Ok(workspace_edit(snapshot, &renamed.edits))
 }
 
-/// What the client shows to the person.
+/// The error for a refused rename, which the client shows to the user.
 fn refused(why: &str) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: why.to_owned().into(), data: None }
 }

@@ -1,4 +1,4 @@
-//! The layout of files.
+//! Conversion of formatting edits.
 
 use db::ByteRange;
 use ide::LayoutChange;
@@ -10,7 +10,8 @@ use crate::{
     snapshot::{Snapshot, Target},
 };
 
-/// What changes in a file, or in a range of it. A file with syntax errors stays as it is.
+/// The formatting edits of a file or of a range of it. `None` if the file has syntax errors or uses the JSON
+/// syntax.
 pub(crate) fn formatting(
     snapshot: &Snapshot,
     target: Target,
@@ -21,7 +22,7 @@ pub(crate) fn formatting(
     is_native.then(|| edits(&snapshot.document(target).text(), &snapshot.lines(file), range))?
 }
 
-/// The same for a variables file.
+/// The formatting edits of a variables file.
 pub(crate) fn formatting_of_variables_file(
     snapshot: &Snapshot,
     path: &str,

@@ -1,4 +1,4 @@
-//! Cards about what the pointer is on.
+//! Conversion of hover texts.
 
 use tower_lsp_server::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 

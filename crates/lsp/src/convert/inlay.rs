@@ -1,4 +1,4 @@
-//! Words between the words.
+//! Conversion of inlay hints.
 
 use ide::InlayKind;
 use tower_lsp_server::ls_types::*;

@@ -1,11 +1,11 @@
-//! Lines above declarations that count their uses.
+//! Conversion of code lenses, which count the references of declarations.
 
 use serde_json::json;
 use tower_lsp_server::ls_types::*;
 
 use crate::snapshot::{Snapshot, Target};
 
-/// What a client does that shows references when a lens is clicked.
+/// The command that shows references in a client that does not name one.
 const SHOW_REFERENCES: &str = "editor.action.showReferences";
 
 pub(crate) fn code_lenses(snapshot: &Snapshot, target: Target) -> Option<Vec<CodeLens>> {
@@ -22,14 +22,14 @@ pub(crate) fn code_lenses(snapshot: &Snapshot, target: Target) -> Option<Vec<Cod
             uses => format!("{uses} references"),
         };
         let command = Command { title, command: String::new(), arguments: None };
-        // Where the references are is found out when somebody wants to see them.
+        // `resolve` searches the references when the client shows the lens, because the search is expensive.
         let data = json!({ "uri": uri.as_str(), "position": range.start });
         CodeLens { range, command: Some(command), data: Some(data) }
     });
     Some(lenses.collect())
 }
 
-/// What a lens does when it is clicked: shows the references, where the client can.
+/// Adds the command that shows the references of a lens. `None` if the client has no such command.
 pub(crate) fn resolve(snapshot: &Snapshot, target: Target, mut lens: CodeLens) -> Option<CodeLens> {
     let position = lens.range.start;
     let places = super::navigation::references(snapshot, target, position, false)?;

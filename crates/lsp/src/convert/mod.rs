@@ -1,4 +1,4 @@
-//! From what `ide` and the analysis say to what the protocol wants.
+//! Conversion of the results of `ide` and the analysis to protocol types.
 
 pub(crate) mod calls;
 mod completion;

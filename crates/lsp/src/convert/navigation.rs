@@ -1,4 +1,4 @@
-//! Where names are declared and used.
+//! Conversion of definitions, references and highlights.
 
 use ide::Role;
 use tower_lsp_server::ls_types::*;

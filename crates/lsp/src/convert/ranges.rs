@@ -1,4 +1,4 @@
-//! Folds, growing selections, links.
+//! Conversion of folding ranges, selection ranges and links.
 
 use db::ByteRange;
 use ide::{FoldKind, LinkTarget};
@@ -13,7 +13,7 @@ pub(crate) fn folds(snapshot: &Snapshot, target: Target) -> Option<Vec<FoldingRa
     let lines = snapshot.lines(target.file);
     let folds = ide::folding_ranges(snapshot.document(target)).into_iter().filter_map(|fold| {
         let range = lines.range(fold.range);
-        // The line that closes a block stays to be seen.
+        // The line with the closing delimiter stays visible.
         let end_line = match fold.kind {
             FoldKind::Block | FoldKind::Value | FoldKind::Heredoc => {
                 range.end.line.saturating_sub(1)

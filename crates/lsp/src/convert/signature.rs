@@ -1,4 +1,4 @@
-//! The signature of the function whose call is typed.
+//! Conversion of signature help.
 
 use tower_lsp_server::ls_types::*;
 
@@ -11,8 +11,7 @@ pub(crate) fn signature_help(
 ) -> Option<SignatureHelp> {
     let lines = snapshot.lines(target.file);
     let found = ide::signature_help(snapshot.document(target), lines.offset(position))?;
-    // The label is of our making, without letters that take more than one unit; even so it is counted as the protocol
-    // says, in UTF-16.
+    // The protocol counts these offsets in UTF-16, whatever encoding was negotiated.
     let units =
         |end: u32| found.label.get(..end as usize).map_or(0, |it| it.encode_utf16().count());
     let parameters = found.parameters.iter().map(|parameter| ParameterInformation {
@@ -22,7 +21,7 @@ pub(crate) fn signature_help(
         ]),
         documentation: None,
     });
-    // One beyond the last is how the protocol says that none is meant.
+    // An index beyond the last parameter marks none as active.
     let active = found.active.unwrap_or(found.parameters.len()) as u32;
     let signature = SignatureInformation {
         parameters: Some(parameters.collect()),

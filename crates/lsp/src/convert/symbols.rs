@@ -1,4 +1,4 @@
-//! Outlines, and names found anywhere.
+//! Conversion of outlines and workspace symbols.
 
 use ide::{Symbol, SymbolKind as Kind};
 use tower_lsp_server::ls_types::*;
@@ -8,7 +8,7 @@ use crate::{
     snapshot::{Snapshot, Target},
 };
 
-/// As many names are found at once.
+/// The maximal number of symbols in one answer.
 const MOST_FOUND: usize = 200;
 
 pub(crate) fn document_symbols(
@@ -70,7 +70,7 @@ pub(crate) fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<Workspa
     for &workspace in &snapshot.workspaces {
         found.extend(ide::workspace_symbols(&snapshot.db, workspace, query, MOST_FOUND));
     }
-    // A module that several configurations call is there once.
+    // A module may be part of several configurations; the list shows it once.
     let mut seen = rustc_hash::FxHashSet::default();
     found.retain(|it| seen.insert(it.place));
     found.truncate(MOST_FOUND);

@@ -1,4 +1,4 @@
-//! What each word is, in the protocol's flat list of numbers.
+//! Conversion of semantic tokens to the protocol's list of numbers.
 
 use ide::{Modifiers, SemanticKind, SemanticToken as Found};
 use tower_lsp_server::ls_types::*;
@@ -8,7 +8,7 @@ use crate::{
     snapshot::{Snapshot, Target},
 };
 
-/// The types of tokens by their numbers: those of the protocol, so that every theme has a colour.
+/// The token types by index. They are the protocol's own types, so every theme has colours for them.
 pub(crate) const TYPES: &[SemanticTokenType] = &[
     SemanticTokenType::CLASS,
     SemanticTokenType::TYPE,
@@ -26,7 +26,7 @@ pub(crate) const TYPES: &[SemanticTokenType] = &[
     SemanticTokenType::ENUM_MEMBER,
 ];
 
-/// The modifiers by their bits.
+/// The token modifiers by bit.
 pub(crate) fn modifiers() -> Vec<SemanticTokenModifier> {
     vec![
         SemanticTokenModifier::DECLARATION,
@@ -52,8 +52,8 @@ pub(crate) fn semantic_tokens_in(
     Some(flat(&lines, found))
 }
 
-/// Each token as its distance from the one before. One that spans lines is cut into its lines, which every client knows
-/// what to do with.
+/// Encodes each token relative to the previous one. Splits tokens at line ends, because not every client supports
+/// tokens over several lines.
 fn flat(lines: &Lines, found: Vec<Found>) -> SemanticTokens {
     let mut data = Vec::with_capacity(found.len());
     let mut last = Position::default();

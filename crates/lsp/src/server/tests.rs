@@ -1,4 +1,4 @@
-//! What no client can time: messages that wait together.
+//! Tests of messages that wait together, which a client cannot time.
 
 use std::sync::mpsc::channel;
 
@@ -7,7 +7,7 @@ use project::Manifest;
 
 use super::*;
 
-/// Nothing is installed.
+/// An installation without modules and schemas.
 struct Nothing;
 
 impl Installation for Nothing {
@@ -27,7 +27,7 @@ impl Installation for Nothing {
     }
 }
 
-/// A question that says when it was answered.
+/// A request that reports when it is answered.
 struct Probe {
     path: String,
     answered: Sender<()>,

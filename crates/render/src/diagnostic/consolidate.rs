@@ -1,4 +1,4 @@
-//! Fewer warnings or errors: many of one kind are shown as one.
+//! Consolidation of diagnostics: several similar ones are shown as one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,12 +10,12 @@ use db::{Diagnostic, Severity, Sources, diagnostic::POSSIBLY_EPHEMERAL};
 use super::excerpt::Files;
 use crate::style::visible_line;
 
-/// Warnings of `check` blocks, whose every occurrence says something of its own.
+/// Summaries of the warnings of `check` blocks, which are never grouped because each has its own message.
 const NEVER_GROUPED: &[&str] =
     &["Check block assertion failed", "Check block assertion known after apply"];
 
-/// Groups those of one severity and one summary: the first stays and says how many more there are. Others, and those
-/// without a place, stay as they are.
+/// Groups the diagnostics that have the given severity and the same summary: the first one stays and notes the
+/// number of the others. Diagnostics without a place, or with another severity, stay as they are.
 pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Diagnostic> {
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
     let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Dia
     kept
 }
 
-/// Keeps the first warning about each deprecated variable and output: all others about it say the same.
+/// Keeps only the first warning about each deprecated variable or output, because the others have the same text.
 pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
     diagnostics.retain(|it| !it.is_deprecation() || seen.insert((it.id, it.detail.clone())));
@@ -54,14 +54,14 @@ pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Di
 }
 
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
-    // Each condition, and each message of a module's author, is one of a kind.
+    // Each of these diagnostics has its own condition, or its own message by the author of the module.
     let is_one_of_a_kind = diagnostic.id == POSSIBLY_EPHEMERAL || diagnostic.is_deprecation();
     diagnostic.location.is_some()
         && !NEVER_GROUPED.contains(&&*diagnostic.summary)
         && !is_one_of_a_kind
 }
 
-/// Warnings as a list of summaries with their places (`-compact-warnings`). Empty where there is none.
+/// The warnings as a list of summaries with their places (`-compact-warnings`). Empty if there are none.
 pub fn compact_warnings(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     let warnings = diagnostics.iter().filter(|it| it.severity == Severity::Warning);
     let mut groups: Vec<(&Diagnostic, usize)> = Vec::new();

@@ -1,11 +1,11 @@
-//! Finds the lines of a file that a range touches, and where in them it lies.
+//! Excerpts of source code: the lines of a file that a range touches, and the place of the range in them.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use db::{Diagnostic, Location, Sources, diagnostic::LITERAL_SECRET};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The texts of files, each put together once, however many places in it are shown.
+/// A cache of the texts of files, for diagnostics that point into the same file.
 pub(super) struct Files<'a> {
     sources: &'a Sources,
     known: RefCell<BTreeMap<Arc<str>, Option<Rc<Text>>>>,
@@ -13,44 +13,44 @@ pub(super) struct Files<'a> {
 
 struct Text {
     text: String,
-    /// Where each line begins.
+    /// The offset of each line.
     starts: Vec<usize>,
 }
 
-/// What stands for the lines of a file that may hold secrets.
+/// The replacement for lines of a file that may contain secrets.
 const NOT_SHOWN: &str = "(not shown: this file may hold secrets)";
 
-/// What stands for a secret in the excerpt of a file.
+/// The replacement for a secret in an excerpt.
 const LEFT_OUT: &str = "(not shown)";
 
-/// Lines of a file around a range.
+/// The lines of a file around a range.
 pub(super) struct Excerpt {
-    /// Number of the first line, from 1.
+    /// The number of the first line, from 1.
     pub(super) start_line: usize,
-    /// The lines that the range touches, without the end of the last.
+    /// The lines that the range touches, without the end of the last line.
     pub(super) code: String,
-    /// Where the range begins in `code`, in bytes.
+    /// The start of the range in `code`, in bytes.
     pub(super) start: usize,
-    /// Where it ends in `code`; after `start` wherever there is text to point at.
+    /// The end of the range in `code`; greater than `start` unless the line has no text there.
     pub(super) end: usize,
 }
 
-/// Which lines a range touches that ends with a line's end.
+/// The treatment of a range that ends with the end of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
-    /// That line.
+    /// The excerpt ends with that line.
     ForPeople,
-    /// The next one too, as in the reference's JSON.
+    /// The excerpt includes the next line, as OpenTofu's JSON does.
     AsInTheReference,
 }
 
-/// Longer lines are cut to what is around the range, in bytes.
+/// The length, in bytes, above which a line is cut to the text around the range.
 const LONGEST_LINE: usize = 400;
-/// How much of a line that is cut stays before the range.
+/// The number of bytes before the range that a cut line keeps.
 const BEFORE: usize = 80;
 
 impl Excerpt {
-    /// The same with what is highlighted left out, which may be lines.
+    /// The excerpt with its highlighted range replaced by a placeholder.
     fn without_what_it_is_about(self) -> Excerpt {
         let before = self.code.get(..self.start).unwrap_or_default();
         let after = self.code.get(self.end..).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Excerpt {
         Excerpt { code: format!("{before}{LEFT_OUT}{after}"), end, ..self }
     }
 
-    /// The same for people, who need not see all of a very long line.
+    /// The excerpt with a very long line cut around the range.
     pub(super) fn cut(self) -> Excerpt {
         if self.code.len() <= LONGEST_LINE || self.code.contains('\n') {
             return self;
@@ -73,11 +73,11 @@ impl Excerpt {
     }
 }
 
-/// A position of a file, counted as people do.
+/// A position in a file.
 #[derive(Clone, Copy)]
 pub(super) struct Position {
     pub(super) line: usize,
-    /// Grapheme clusters, from 1.
+    /// The column in grapheme clusters, from 1.
     pub(super) column: usize,
     pub(super) byte: usize,
 }
@@ -87,22 +87,22 @@ impl Files<'_> {
         Files { sources, known: RefCell::default() }
     }
 
-    /// The excerpt for the place of a diagnostic, where its file is known.
+    /// The excerpt for the place of a diagnostic. `None` if it has no place or the file is unknown.
     pub(super) fn excerpt(&self, diagnostic: &Diagnostic, lines: Lines) -> Option<Excerpt> {
         let location = diagnostic.location.as_ref()?;
         let excerpt = self.text(&location.path)?.excerpt(location, lines);
         if self.sources.may_hold_secrets(&location.path) {
             return Some(Excerpt { code: NOT_SHOWN.to_owned(), start: 0, end: 0, ..excerpt });
         }
-        // What warns of a secret in a file must not carry it to where the output goes: a terminal, the log of a CI.
+        // A warning about a literal secret must not print the secret to a terminal or a CI log.
         match diagnostic.id == LITERAL_SECRET {
             true => Some(excerpt.without_what_it_is_about()),
             false => Some(excerpt),
         }
     }
 
-    /// Start and end of a location; line 1 where the file is not known. What is empty ends a column later, as in the
-    /// reference.
+    /// The start and the end of a location; line 1 if the file is unknown. An empty range ends one column later,
+    /// as in OpenTofu.
     pub(super) fn positions(&self, location: &Location) -> (Position, Position) {
         let (start, end) = (location.range.start, location.range.end.max(location.range.start));
         let text = self.text(&location.path);
@@ -117,7 +117,7 @@ impl Files<'_> {
         (start, end)
     }
 
-    /// The line of a location.
+    /// The line number of a location.
     pub(super) fn line(&self, location: &Location) -> usize {
         self.positions(location).0.line
     }
@@ -140,7 +140,7 @@ impl Text {
         let start = self.floor(location.range.start as usize);
         let end = self.floor(location.range.end as usize).max(start);
         let mut line = self.line(start);
-        // Behind the last line's end there is nothing to show.
+        // There is nothing to show after the end of the last line, so the previous line is shown.
         if start == text.len() && self.starts[line] == start && line > 0 {
             line -= 1;
         }
@@ -155,7 +155,7 @@ impl Text {
         let code = text[first..last].trim_end_matches(['\r', '\n']);
         let (start, mut end) = (start - first, touched - first);
         if start == end {
-            // An empty range still has to be seen.
+            // An empty range highlights one character, so that it is visible.
             end += code.get(start..).and_then(|it| it.chars().next()).map_or(0, char::len_utf8);
         }
         let (start, end) = (start.min(code.len()), end.min(code.len()));
@@ -169,7 +169,7 @@ impl Text {
         Position { line: line + 1, column, byte }
     }
 
-    /// The index of the line that a byte is in.
+    /// The index of the line that contains a byte.
     fn line(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at).saturating_sub(1)
     }
@@ -179,7 +179,7 @@ impl Text {
     }
 }
 
-/// The nearest byte that begins a character, at or before this one.
+/// The nearest character boundary at or before an offset.
 fn floor(text: &str, mut byte: usize) -> usize {
     byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {

@@ -1,4 +1,4 @@
-//! A problem as a block of text.
+//! Diagnostics as blocks of text.
 //!
 //! ```text
 //! ╷
@@ -25,13 +25,13 @@ use db::{Diagnostic, Related, Severity, Sources};
 use super::excerpt::{Excerpt, Files, Lines};
 use crate::style::{Paint, Style, visible, visible_line};
 
-/// Columns that the rule at the left takes.
+/// The width of the rule at the left, in columns.
 const RULE: usize = 2;
 
-/// The widest message that the places of further lines are aligned behind.
+/// The maximal length of a message whose place is aligned with the others.
 const MAX_ALIGNED: usize = 60;
 
-/// All of them, in order. Empty where there is none. Hints are for editors and left out.
+/// Renders diagnostics in order. Empty if there are none. Omits hints, which are for editors only.
 pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> String {
     let files = Files::new(sources);
     let shown = diagnostics.iter().filter(|it| it.severity != Severity::Hint);
@@ -62,7 +62,7 @@ fn rule_paint(severity: Severity) -> Paint {
     }
 }
 
-/// The lines without the rule, each ended.
+/// The lines without the rule, each with a newline.
 fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     let (paint, word) = match diagnostic.severity {
         Severity::Error => (Paint::BoldRed, "Error: "),
@@ -86,7 +86,7 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     text
 }
 
-/// What `explain` takes, for people: scripts match the line that the reference prints.
+/// The id, which `explain` accepts. Shown only with rules, because scripts match the lines that OpenTofu prints.
 fn id(diagnostic: &Diagnostic, style: &Style) -> String {
     match style.box_drawing {
         true => style.paint(Paint::Dim, &format!(" [{}]", diagnostic.id)),
@@ -116,11 +116,11 @@ fn place(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     text
 }
 
-/// The lines, what the diagnostic is about underlined in each.
+/// Writes the lines of the excerpt, with the range underlined in each.
 fn push_code(excerpt: &Excerpt, style: &Style, text: &mut String) {
     let mut offset = 0;
     for (i, line) in excerpt.code.split('\n').enumerate() {
-        // The indentation of a further line is nothing to point at.
+        // The indentation of a further line is not underlined.
         let blank = if i == 0 { 0 } else { line.len() - line.trim_start().len() };
         let start = excerpt.start.saturating_sub(offset).max(blank).min(line.len());
         let end = excerpt.end.saturating_sub(offset).min(line.len());
@@ -156,12 +156,12 @@ fn push_values(values: &[String], style: &Style, text: &mut String) {
     }
 }
 
-/// The places that explain the problem, each with its line, under a heading that says what they are.
+/// The related places, each with its line, under a heading.
 fn related(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     if diagnostic.related.is_empty() {
         return String::new();
     }
-    // An address may have the word in it.
+    // Whole phrases, because an address may contain the word "ephemeral".
     const SAYS_SO: [&str; 3] = [" is ephemeral", " is declared ephemeral", " is an ephemeral "];
     let says_so = |it: &Related| SAYS_SO.iter().any(|words| it.message.contains(words));
     let is_chain = diagnostic.related.iter().all(says_so);

@@ -1,4 +1,4 @@
-//! Problems for scripts, in the reference's shape.
+//! Diagnostics as JSON, in OpenTofu's format.
 
 use db::{Diagnostic, Location, Severity, Sources};
 use serde_json::{Value as Json, json};
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::excerpt::{Files, Lines, Position};
 use crate::json;
 
-/// One problem: severity, summary, detail, address, range, snippet; and `id` and `related`, which are ours.
+/// One diagnostic in OpenTofu's format, with the additional fields `id` and `related`.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
     described(diagnostic, &Files::new(sources))
 }
@@ -67,7 +67,7 @@ fn snippet(diagnostic: &Diagnostic, files: &Files<'_>) -> Option<Json> {
     }))
 }
 
-/// `var.x is 5` in its two parts; what is no statement on a value has none.
+/// Splits `var.x is 5` into the traversal and the statement. `None` if the text has another form.
 fn statement(value: &str) -> Option<Json> {
     let at = [" is ", " has ", " will be "].iter().filter_map(|it| value.find(it)).min()?;
     Some(json!({"traversal": &value[..at], "statement": &value[at + 1..]}))

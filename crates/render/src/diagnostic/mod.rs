@@ -1,4 +1,4 @@
-//! Problems, for people and for scripts.
+//! Diagnostics as text and as JSON.
 
 mod consolidate;
 mod excerpt;

@@ -40,7 +40,7 @@ fn sources() -> Sources {
     Sources { files: Arc::from([configuration, variables]) }
 }
 
-/// The place of the `n`th occurrence of a text.
+/// The location of occurrence `n` of a text.
 fn at(text: &str, n: usize) -> Location {
     let (start, _) = TEXT.match_indices(text).nth(n).expect("there");
     let range = ByteRange { start: start as u32, end: (start + text.len()) as u32 };

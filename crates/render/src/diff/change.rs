@@ -1,4 +1,4 @@
-//! Two sides of a value, followed in step.
+//! A change: the two sides of a value, traversed in parallel.
 
 use std::sync::LazyLock;
 
@@ -7,27 +7,27 @@ use values::{Kind, MarkKind, Step, Value};
 
 use super::{Act, Secret};
 
-/// What stands for every part of an unknown object.
+/// The value of every part of an unknown object.
 static UNKNOWN: LazyLock<Value> = LazyLock::new(Value::dynamic);
 
-/// A part of an object on both sides.
+/// A part of an object with its old and its new value.
 #[derive(Clone)]
 pub(super) struct Change<'a> {
     pub(super) before: Side<'a>,
     pub(super) after: Side<'a>,
-    /// What remains of the paths that force replacement.
+    /// The rest of the paths that force replacement.
     pub(super) replace: Vec<&'a [Step]>,
-    /// What is inside of something secret is compared as if it were not.
+    /// True inside of a secret part that is shown as a whole: its own parts are compared without regard to marks.
     pub(super) is_revealed: bool,
-    /// The attributes are known after apply, each of them: that is how an unknown object is told from a deleted one.
+    /// True if every attribute is known after apply. It distinguishes an unknown object from a deleted one.
     pub(super) has_unknown_parts: bool,
 }
 
-/// One side.
+/// One side of a change.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     value: Option<&'a Value>,
-    /// A null here is something that was said, not something that is missing.
+    /// True if a null value is explicit rather than missing.
     pub(super) explicit: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Side<'a> {
         Side { value, explicit }
     }
 
-    /// The value, if it is known and not null.
+    /// The value if it is known and not null.
     pub(super) fn get(&self) -> Option<&'a Value> {
         self.value.filter(|it| it.is_known() && !it.is_null())
     }
@@ -77,7 +77,7 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// A whole object.
+    /// The change of a whole object.
     pub(super) fn of_block(
         before: &'a Value,
         after: &'a Value,
@@ -93,7 +93,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// An output: what is there, even if it is null.
+    /// The change of an output. A side that exists is explicit, even if it is null.
     pub(super) fn of_output(before: &'a Value, after: &'a Value, action: Action) -> Change<'a> {
         let before =
             if action == Action::Create { Side::ABSENT } else { Side::of(Some(before), true) };
@@ -102,7 +102,7 @@ impl<'a> Change<'a> {
         Change { before, after, replace: Vec::new(), is_revealed: false, has_unknown_parts: false }
     }
 
-    /// Two texts that hold JSON.
+    /// The change between two documents that strings contain as JSON.
     pub(super) fn of_documents(before: Option<&'a Value>, after: Option<&'a Value>) -> Change<'a> {
         let side = |value: Option<&'a Value>| Side::of(value, value.is_some());
         Change {
@@ -114,14 +114,14 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The same without the null that was said, where blocks and typed objects do not know the difference.
+    /// The change without explicit nulls; blocks and typed objects do not distinguish null from missing.
     pub(super) fn implicit(mut self) -> Change<'a> {
         self.before.explicit = false;
         self.after.explicit = false;
         self
     }
 
-    /// A text that is empty counts as null: old SDKs know no null text.
+    /// The change with empty strings as null, because old provider SDKs cannot represent a null string.
     pub(super) fn without_empty_text(mut self) -> Change<'a> {
         for side in [&mut self.before, &mut self.after] {
             if side.get().and_then(Value::as_str) == Some("") {
@@ -131,7 +131,7 @@ impl<'a> Change<'a> {
         self
     }
 
-    /// A part that is not unknown with its surroundings.
+    /// The change of an entry that is not unknown together with its parent.
     pub(super) fn known_entry(&self, name: &str) -> Change<'a> {
         Change { has_unknown_parts: false, ..self.clone() }.entry(name)
     }
@@ -148,7 +148,7 @@ impl<'a> Change<'a> {
         self.child(self.before.entry(name), after, leads)
     }
 
-    /// An element on each side; `None` where there is none.
+    /// The change between an element of each side; `None` means that the side lacks it.
     pub(super) fn item(&self, before: Option<usize>, after: Option<usize>) -> Change<'a> {
         let leads = |step: &Step| match step {
             Step::Index(key) => {
@@ -174,22 +174,22 @@ impl<'a> Change<'a> {
         Change { before, after, replace, is_revealed: self.is_revealed, has_unknown_parts: false }
     }
 
-    /// As if it were deleted.
+    /// The change as a deletion.
     pub(super) fn as_delete(&self) -> Change<'a> {
         Change { after: Side::ABSENT, replace: Vec::new(), ..self.clone() }
     }
 
-    /// As if it were created.
+    /// The change as a creation.
     pub(super) fn as_create(&self) -> Change<'a> {
         Change { before: Side::ABSENT, replace: Vec::new(), ..self.clone() }
     }
 
-    /// Whether this very part forces replacement.
+    /// Returns true if this part itself forces replacement.
     pub(super) fn forces_replacement(&self) -> bool {
         self.replace.iter().any(|it| it.is_empty())
     }
 
-    /// What happens, as far as the two values tell.
+    /// The action, derived from the two values.
     pub(super) fn act(&self) -> Act {
         let (no_before, no_after) = (self.before.is_nil(), self.after.is_nil());
         if no_before && !self.before.explicit && (!no_after || self.after.explicit) {
@@ -204,12 +204,12 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What happens where it is not known what there will be.
+    /// The action if the new value is unknown.
     pub(super) fn act_of_unknown(&self) -> Act {
         if self.before.is_nil() { Act::Create } else { Act::Update }
     }
 
-    /// What happens to a container before its parts are looked at.
+    /// The action of a container before its parts are compared.
     pub(super) fn act_of_container(&self) -> Act {
         match (self.before.is_nil(), self.after.is_nil()) {
             (true, false) => Act::Create,
@@ -226,7 +226,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// How this part is secret, and what happens to it then.
+    /// The secrecy of this part and its action. `None` if it is not secret, or if the caller reveals it.
     pub(super) fn secret(&self) -> Option<(Secret, Act)> {
         if self.is_revealed {
             return None;
@@ -249,7 +249,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Whether two values read the same in JSON: types, marks and what is unknown do not count.
+/// Returns true if two values have the same JSON. Ignores types and marks; null and unknown are the same.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     let is_nil = |it: &Value| it.is_null() || !it.is_known();
     match (a.kind(), b.kind()) {

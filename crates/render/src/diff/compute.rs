@@ -1,4 +1,4 @@
-//! Decides by schemas and types what changed.
+//! Comparison of values by schemas and types.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{
     dynamic, sequence,
 };
 
-/// A block.
+/// The node of a block.
 pub(super) fn block(change: &Change<'_>, schema: &Block) -> Node {
     if let Some((secret, act)) = change.secret() {
         return Node {
@@ -41,8 +41,8 @@ pub(super) fn block(change: &Change<'_>, schema: &Block) -> Node {
     Node { act, replace: change.forces_replacement(), shape: Shape::Block { attributes, groups } }
 }
 
-/// Write-only attributes have no value on either side; they are shown as a reminder that they are sent. What happens to
-/// them is what happens around them.
+/// Adds the write-only attributes. They have no value on either side and only remind the user that they are sent.
+/// Their action is that of the surrounding block, or an update if they force replacement.
 fn push_write_only(
     change: &Change<'_>,
     attributes: &BTreeMap<Str, Attribute>,
@@ -65,7 +65,7 @@ fn groups(change: &Change<'_>, schema: &Block, act: &mut Act) -> Vec<Group> {
     for (name, nested) in schema.blocks() {
         let part = change.known_entry(name);
         let secret = match nested.nesting {
-            // A single block shows by itself that it is secret.
+            // A single block shows its secrecy itself.
             Nesting::Single | Nesting::Group => None,
             _ => part.secret().map(|(secret, _)| secret),
         };
@@ -127,7 +127,7 @@ fn combined(change: &Change<'_>, nodes: &[Node]) -> Act {
     nodes.iter().fold(change.act_of_container(), |act, it| act.and(it.act))
 }
 
-/// An attribute.
+/// The node of an attribute.
 fn attribute(change: &Change<'_>, schema: &Attribute) -> Node {
     match &schema.ty {
         AttributeType::Type(ty) => typed(change, ty),
@@ -135,7 +135,7 @@ fn attribute(change: &Change<'_>, schema: &Attribute) -> Node {
     }
 }
 
-/// Attributes inside an attribute, in the arrangement `nesting`.
+/// The node of a nested attribute with the given nesting mode.
 fn nested(change: &Change<'_>, schema: &NestedObject, nesting: ObjectNesting) -> Node {
     if let Some(node) = secret(change) {
         return node;
@@ -201,7 +201,7 @@ fn push_attribute(
     attributes.push((name.clone(), node));
 }
 
-/// A value of a type.
+/// The node of a value with a type.
 pub(super) fn typed(change: &Change<'_>, ty: &Type) -> Node {
     if let Some(node) = secret(change) {
         return node;
@@ -211,7 +211,7 @@ pub(super) fn typed(change: &Change<'_>, ty: &Type) -> Node {
     }
     let (act, shape) = match ty {
         Type::Bool | Type::Number | Type::String => return primitive(change),
-        // The reference does not say inside of these that they force replacement.
+        // OpenTofu does not show "forces replacement" inside of dynamic values.
         Type::Dynamic => return dynamic::value(&Change { replace: Vec::new(), ..change.clone() }),
         Type::Object(object) => {
             let mut act = change.act_of_container();
@@ -246,7 +246,7 @@ pub(super) fn typed(change: &Change<'_>, ty: &Type) -> Node {
     Node { act, replace: change.forces_replacement(), shape }
 }
 
-/// A text, number, bool or null.
+/// The node of a string, number, bool or null.
 pub(super) fn primitive(change: &Change<'_>) -> Node {
     let (before, after) = (change.before.get(), change.after.get());
     let shape = match before.or(after).map(Value::kind) {
@@ -259,7 +259,7 @@ pub(super) fn primitive(change: &Change<'_>) -> Node {
 fn text(value: Option<&Value>) -> Option<Str> {
     match value?.kind() {
         Kind::String(text) => Some(text.clone()),
-        // Only a plan file whose values are not of the schema's types has this.
+        // Happens only for a plan file whose values do not match the schema.
         _ => Some(scalar(value?).into()),
     }
 }
@@ -273,13 +273,13 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// The node of something secret.
+/// The node of a secret part. `None` if the part is not secret.
 pub(super) fn secret(change: &Change<'_>) -> Option<Node> {
     let (secret, act) = change.secret()?;
     Some(Node { act, replace: change.forces_replacement(), shape: Shape::Secret(secret) })
 }
 
-/// The node of something that is known after apply; `compute` decides what was there.
+/// The node of a part that is known after apply; `compute` renders the old value. `None` if the part is known.
 pub(super) fn unknown(change: &Change<'_>, compute: impl Fn(&Change<'_>) -> Node) -> Option<Node> {
     if !change.after.is_unknown() {
         return None;
@@ -294,7 +294,7 @@ pub(super) fn unknown(change: &Change<'_>, compute: impl Fn(&Change<'_>) -> Node
     })
 }
 
-/// Elements of the same index.
+/// Compares the elements with the same index.
 fn pairwise(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<Node> {
     let (before, after) = (change.before.items().len(), change.after.items().len());
     let present = |index: usize, length: usize| (index < length).then_some(index);
@@ -302,7 +302,7 @@ fn pairwise(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<N
     (0..before.max(after)).map(part).collect()
 }
 
-/// Elements of the same key.
+/// Compares the elements with the same key.
 pub(super) fn by_key(
     change: &Change<'_>,
     compute: &dyn Fn(&Change<'_>) -> Node,

@@ -1,4 +1,4 @@
-//! Decides what changed where no schema tells types: by what the values are.
+//! Comparison of values without a schema, by their own types.
 
 use values::{Kind, Value};
 
@@ -9,7 +9,7 @@ use super::{
     sequence,
 };
 
-/// The family of a value, as JSON has them.
+/// The JSON type of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     Null,
@@ -33,7 +33,7 @@ impl Family {
     }
 }
 
-/// Any value.
+/// The node of any value.
 pub(super) fn value(change: &Change<'_>) -> Node {
     if let Some(node) = secret(change).or_else(|| unknown(change, value)) {
         return node;
@@ -67,7 +67,7 @@ fn of_family(change: &Change<'_>, family: Family) -> Node {
     Node { act, replace: change.forces_replacement(), shape }
 }
 
-/// An object whose schema is not known.
+/// The node of an object without a known schema.
 pub(super) fn as_block(change: &Change<'_>) -> Node {
     if let Some(node) = secret(change).or_else(|| unknown(change, as_block)) {
         return node;

@@ -1,4 +1,4 @@
-//! What changed between two values, and how that is laid out.
+//! The differences between two values, and their layout.
 //!
 //! ```text
 //! Change (two sides, their place in the schema) ──compute──► Node (a tree of decisions) ──print──► lines
@@ -23,7 +23,7 @@ use crate::{
     style::{Paint, Style, visible_line},
 };
 
-/// What happens to a part of an object.
+/// The action on a part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     NoOp,
@@ -33,7 +33,7 @@ pub(crate) enum Act {
 }
 
 impl Act {
-    /// What happens to a whole, of whose parts one more is known.
+    /// The action on a whole after one more of its parts is known.
     fn and(self, part: Act) -> Act {
         match part {
             Act::NoOp => self,
@@ -43,19 +43,19 @@ impl Act {
     }
 }
 
-/// A decided part.
+/// A compared part.
 #[derive(Debug)]
 pub(crate) struct Node {
     act: Act,
-    /// It forces replacement.
+    /// True if the part forces replacement.
     replace: bool,
     shape: Shape,
 }
 
-/// What there is to show of a part.
+/// The content of a node.
 #[derive(Debug)]
 enum Shape {
-    /// Bools, numbers and null.
+    /// A bool, number or null.
     Plain {
         before: Scalar,
         after: Scalar,
@@ -64,13 +64,13 @@ enum Shape {
         before: Option<Str>,
         after: Option<Str>,
     },
-    /// Known after apply; with what was there before.
+    /// A value that is known after apply, with the old value.
     Unknown(Option<Box<Node>>),
     Secret(Secret),
     WriteOnly,
-    /// One kind of value becomes another.
+    /// A change to a value of another type.
     TypeChange(Box<Node>, Box<Node>),
-    /// Attributes in order of their names.
+    /// An object with its attributes in alphabetical order.
     Object {
         attributes: Vec<(Str, Node)>,
         from_schema: bool,
@@ -92,32 +92,32 @@ enum Shape {
         groups: Vec<Group>,
     },
     SecretBlock(Secret),
-    /// Blocks of which nothing is known, not even the number.
+    /// Nested blocks whose number is unknown.
     UnknownBlocks,
 }
 
-/// A text without quotes; `None` is null.
+/// A value as text, without quotes; `None` is null.
 type Scalar = Option<String>;
 
-/// A value whose content stays hidden.
+/// The secrecy of a value that is not shown.
 #[derive(Clone, Copy, Debug)]
 struct Secret {
-    /// `(sensitive value)` or `(ephemeral value)`.
+    /// The mark that selects `(sensitive value)` or `(ephemeral value)`.
     kind: MarkKind,
     before: bool,
     after: bool,
-    /// The content is the same on both sides.
+    /// True if the content is the same on both sides.
     is_same: bool,
 }
 
-/// The blocks of one type.
+/// The nested blocks of one type.
 #[derive(Debug)]
 struct Group {
     name: Str,
     replace: bool,
-    /// They are secret as a whole.
+    /// The secrecy of the whole group.
     secret: Option<Secret>,
-    /// With the labels of labelled ones.
+    /// The blocks, each with its label if it has one.
     blocks: Vec<(Option<Str>, Node)>,
 }
 
@@ -138,9 +138,9 @@ pub(crate) fn symbol(action: Action, style: &Style) -> String {
     }
 }
 
-/// The body of a changed object, from its opening brace on. `None` where nothing changes in it.
+/// The body of a changed object, from its opening brace. `None` if nothing in it changes.
 ///
-/// Of an object that was changed outside, only what `relevant` names is shown to have changed.
+/// For drift, `relevant` restricts the shown changes to the relevant attributes.
 pub(crate) fn resource_body(
     view: &PlanView<'_>,
     change: &ResourceChange,
@@ -154,7 +154,7 @@ pub(crate) fn resource_body(
     let action = change.change.action;
     let before = shown(&change.change.before, block, view.show_sensitive);
     let after = match action {
-        // A forgotten object stays as it is.
+        // A forgotten object does not change.
         Action::Forget => before.clone(),
         _ => shown(&change.change.after, block, view.show_sensitive),
     };
@@ -178,7 +178,7 @@ pub(crate) fn resource_body(
     Some(Printer { style, temporary: view.plan.temporary() }.node(&node, 0, options))
 }
 
-/// The new value with the old attributes wherever a change of them does not matter.
+/// The new value, with the old value of every attribute that is not relevant.
 fn only_relevant(before: &Value, after: &Value, paths: &[&Path]) -> Value {
     let matters =
         |step: &Step| paths.iter().any(|it| it.steps().first().is_none_or(|first| first == step));
@@ -211,7 +211,7 @@ pub(crate) fn object_body(
     Printer { style, temporary: None }.node(&node, 0, options)
 }
 
-/// The lines of all outputs that change. Empty where none does.
+/// The lines of all changed outputs. Empty if there are none.
 pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     let outputs = &view.plan.output_changes;
     let names: Vec<String> = outputs.keys().map(print::name_of).collect();
@@ -234,7 +234,7 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     text
 }
 
-/// An output of a state.
+/// The line of an output of a state.
 pub(crate) fn state_output_line(
     name: &str,
     output: &OutputValue,
@@ -254,7 +254,7 @@ pub(crate) fn state_output_line(
     )
 }
 
-/// A value with the marks that decide what is hidden.
+/// The value with the marks that decide which parts are hidden.
 fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) -> Value {
     match (show_sensitive, block) {
         (true, _) => value.without_deep(MarkKind::Sensitive),
@@ -263,7 +263,7 @@ fn shown(value: &Value, block: Option<&Block>, show_sensitive: bool) -> Value {
     }
 }
 
-/// The directories that belong to single plans: `PREFIX/ID/…`.
+/// The prefix of the temporary directories of plans, `PREFIX/ID/…`. `None` if the data directory is unknown.
 trait Temporary {
     fn temporary(&self) -> Option<String>;
 }

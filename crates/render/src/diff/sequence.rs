@@ -1,4 +1,4 @@
-//! Which elements of two sequences belong together.
+//! Alignment of two sequences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,14 +7,14 @@ use values::Value;
 use super::{Node, change::Change};
 use crate::json;
 
-/// Pairs of elements up to which the longest common subsequence is searched.
+/// The maximal number of pairs of elements for which the longest common subsequence is computed.
 const MAX_PAIRS: usize = 1_000_000;
 
-/// An element of either side, or one of both that belong together.
+/// The index of an element on each side; both are set if the elements are aligned.
 pub(super) type Pair = (Option<usize>, Option<usize>);
 
-/// The elements of a list: those of the longest common subsequence belong together, and between them objects and texts of
-/// several lines that have a line in common, where they stand at the same place.
+/// Compares the elements of a list. The longest common subsequence is aligned. Between its elements, objects and
+/// multi-line strings with a common line are aligned if they are at the same place.
 pub(super) fn list(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<Node> {
     let (before, after) = (change.before.items(), change.after.items());
     let ids = &mut Ids::default();
@@ -24,7 +24,7 @@ pub(super) fn list(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -
     pairs.into_iter().map(|(i, j)| compute(&change.item(i, j))).collect()
 }
 
-/// Whether one can be shown as a change of the other.
+/// Returns true if one value can be shown as a change of the other.
 fn are_comparable(before: &Value, after: &Value) -> bool {
     match (before.as_str(), after.as_str()) {
         (Some(before), Some(after)) if before.contains('\n') || after.contains('\n') => {
@@ -35,7 +35,7 @@ fn are_comparable(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// The elements of a set: equal ones belong together; those that are gone come before those that are new.
+/// Compares the elements of a set: equal elements are aligned, and removed ones come before added ones.
 pub(super) fn set(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<Node> {
     let (before, after) = (change.before.items(), change.after.items());
     let ids = &mut Ids::default();
@@ -54,7 +54,7 @@ pub(super) fn set(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) ->
     pairs.into_iter().map(|(i, j)| compute(&change.item(i, j))).collect()
 }
 
-/// The lines of two texts.
+/// Aligns the lines of two texts.
 pub(super) fn lines(before: &[&str], after: &[&str]) -> Vec<Pair> {
     let ids = &mut Ids::default();
     let left: Vec<u32> = before.iter().map(|it| ids.of_text(it)).collect();
@@ -62,7 +62,7 @@ pub(super) fn lines(before: &[&str], after: &[&str]) -> Vec<Pair> {
     align(&left, &right, |_, _| false)
 }
 
-/// Numbers for values, equal for equal ones, so that comparing costs nothing.
+/// Numbers for values. Equal values have equal numbers, so that comparisons are cheap.
 #[derive(Default)]
 struct Ids {
     known: HashMap<String, u32>,
@@ -80,8 +80,8 @@ impl Ids {
     }
 }
 
-/// Lays two sequences beside each other along what they have in common. Between two common elements, those that are gone
-/// come first; `may_pair` lets one that is gone and one that is new stand together.
+/// Aligns two sequences along their longest common subsequence. Between two common elements, removed elements come
+/// before added ones; `may_pair` may align a removed with an added element.
 fn align(before: &[u32], after: &[u32], may_pair: impl Fn(usize, usize) -> bool) -> Vec<Pair> {
     let common = longest_common(before, after);
     let mut pairs = Vec::with_capacity(before.len().max(after.len()));
@@ -106,7 +106,7 @@ fn align(before: &[u32], after: &[u32], may_pair: impl Fn(usize, usize) -> bool)
     pairs
 }
 
-/// The longest sequence that is in both. Of several, the one that the reference shows.
+/// A longest common subsequence. If there are several, the one that OpenTofu shows.
 fn longest_common(before: &[u32], after: &[u32]) -> Vec<u32> {
     let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
     let (left, right) = (&before[..before.len() - tail], &after[..after.len() - tail]);
@@ -119,7 +119,8 @@ fn longest_common(before: &[u32], after: &[u32]) -> Vec<u32> {
     common
 }
 
-/// The classic table of lengths, walked back from its end; on a tie an element of `after` is given up.
+/// Computes the common subsequence with the classic table of lengths, traced back from its end. On a tie, skips an
+/// element of `after`.
 fn by_table(before: &[u32], after: &[u32]) -> Vec<u32> {
     let width = before.len() + 1;
     let mut lengths = vec![0u32; width * (after.len() + 1)];
@@ -147,7 +148,8 @@ fn by_table(before: &[u32], after: &[u32]) -> Vec<u32> {
     common
 }
 
-/// For long sequences: the longest increasing run of those elements that are once in each. O(n log n).
+/// Approximates the common subsequence of long sequences in O(n log n): the longest increasing run of the elements
+/// that occur once in each sequence.
 fn by_unique_elements(before: &[u32], after: &[u32]) -> Vec<u32> {
     let places = |sequence: &[u32]| {
         let mut places: HashMap<u32, Option<usize>> = HashMap::with_capacity(sequence.len());
@@ -157,7 +159,7 @@ fn by_unique_elements(before: &[u32], after: &[u32]) -> Vec<u32> {
         places
     };
     let (left, right) = (places(before), places(after));
-    // The place in `after` of every element that is once in each, in the order of `before`.
+    // The indexes in `after` of the elements that occur once in each sequence, in the order of `before`.
     let unique = before.iter().filter(|id| matches!(left.get(id), Some(Some(_))));
     let targets: Vec<usize> = unique.filter_map(|id| right.get(id).copied().flatten()).collect();
     longest_increasing(&targets).into_iter().map(|place| after[place]).collect()

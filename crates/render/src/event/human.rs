@@ -1,4 +1,4 @@
-//! Progress as lines for people.
+//! Progress events as text.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use engine::{ApplyAction, ChangeCounts, DeferReason, EphemeralAction, Event, Obj
 
 use crate::style::{Paint, Style, visible_line};
 
-/// Longer identifiers are cut in the middle of lines of progress.
+/// The length above which identifiers are cut in the middle in progress lines.
 const MAX_ID: usize = 80;
 
-/// The line for an event, ended; `None` where people are shown nothing.
+/// The line for an event, with its newline. `None` if the event has no text.
 ///
-/// Diagnostics are not lines of progress: they are shown at the end, by [`diagnostics`](crate::diagnostics). The summary
-/// of an apply is a line with an empty one before it; that of a plan is part of [`plan`](crate::plan()).
+/// Diagnostics are not progress lines; [`diagnostics`](crate::diagnostics) shows them at the end. The summary of
+/// an apply is a line after an empty line; that of a plan is part of [`plan`](crate::plan()).
 pub fn event(event: &Event, style: &Style) -> Option<String> {
     if let Event::Summary { operation, counts } = event {
         return (*operation != Operation::Plan).then(|| {
@@ -31,7 +31,7 @@ pub fn event(event: &Event, style: &Style) -> Option<String> {
     Some(format!("{}\n", style.paint(Paint::Bold, &text)))
 }
 
-/// What a line of progress says, with the address in front.
+/// The text of a progress line, with the address in front.
 pub(super) fn message(event: &Event) -> Option<String> {
     let (address, text) = match event {
         Event::RefreshStart { address, id } => {
@@ -77,7 +77,7 @@ pub(super) fn message(event: &Event) -> Option<String> {
     Some(format!("{address}: {text}"))
 }
 
-/// The words for counts: `Apply complete! Resources: 1 added, 0 changed, 0 destroyed.`
+/// The summary of counts: `Apply complete! Resources: 1 added, 0 changed, 0 destroyed.`
 pub fn summary(operation: Operation, counts: &ChangeCounts) -> String {
     let ChangeCounts { import, add, change, destroy, forget } = *counts;
     let some = |n: usize, text: String| if n > 0 { text } else { String::new() };
@@ -140,7 +140,7 @@ fn suffix(id: &Option<ObjectId>) -> String {
     id.as_ref().map(|it| format!(" [{}={}]", it.key, visible_line(&it.value))).unwrap_or_default()
 }
 
-/// Lines that come again and again have a long identifier without its middle.
+/// The identifier for repeated lines; a long one is cut in the middle.
 fn shortened(id: &ObjectId) -> String {
     let text = visible_line(&id.value);
     let length = text.chars().count();
@@ -153,7 +153,7 @@ fn shortened(id: &ObjectId) -> String {
     format!("{}={head}...{tail}", id.key)
 }
 
-/// Whole seconds as Go prints them: `0s`, `1m5s`, `2h0m3s`.
+/// The duration in whole seconds, in Go's format: `0s`, `1m5s`, `2h0m3s`.
 fn duration(elapsed: Duration) -> String {
     let seconds = (elapsed.as_millis() + 500) / 1000;
     let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

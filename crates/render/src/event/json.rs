@@ -1,4 +1,4 @@
-//! Progress as lines of JSON (`-json`).
+//! Progress events as lines of JSON (`-json`).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::human;
 use crate::{diagnostic::diagnostic_json, json};
 
-/// A line before it is written: its fields come out in the order of their names, as the reference's do.
+/// A line in construction. Its fields are written in alphabetical order, as OpenTofu does.
 pub(crate) struct Line {
     fields: Map<String, Json>,
     kind: &'static str,
@@ -35,7 +35,7 @@ impl Line {
         Line { fields, kind }
     }
 
-    /// Adds a field. Those before `type` in the alphabet come before it.
+    /// Adds a field.
     pub(crate) fn with(mut self, name: &str, value: Json) -> Line {
         self.fields.insert(name.into(), value);
         self
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// The lines for an event; none where scripts are shown nothing.
+/// The lines for an event; empty if the event has no JSON form.
 pub fn event_json(event: &Event, timestamp: &str, sources: &Sources) -> Vec<String> {
     if let Event::Diagnostic(it) = event {
         return if it.severity == Severity::Hint {
@@ -124,7 +124,7 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
             said(),
             hook(address, id, [operation(*action), seconds(*elapsed)]),
         ),
-        // The reference says nothing of the end of a read that failed, but its error.
+        // For a failed read, OpenTofu prints only the error.
         Event::ApplyErrored { action: ApplyAction::Read, .. } => None,
         Event::ApplyErrored { address, action, elapsed } => {
             let text = format!("{address}: {} errored after {}s", noun(*action), rounded(*elapsed));
@@ -180,7 +180,8 @@ fn provision_line(event: &Event, timestamp: &str) -> Option<Line> {
     Some(Line::new(kind, text, timestamp).with("hook", hook))
 }
 
-/// OpenTofu names what is done in `Msg` and has no line for failures and waiting; those are ours.
+/// The line of an ephemeral resource's event. OpenTofu names the action in the field `Msg`. It has no lines for
+/// failures and deferrals; those are Mayfly's.
 fn ephemeral_line(event: &Event, timestamp: &str) -> Option<Line> {
     let (kind, address) = match event {
         Event::EphemeralStart { address, .. } => ("ephemeral_action_started", address),
@@ -194,7 +195,7 @@ fn ephemeral_line(event: &Event, timestamp: &str) -> Option<Line> {
         Event::EphemeralErrored { action, elapsed, .. } => {
             format!("{} errored after {}s", word(*action), rounded(*elapsed))
         }
-        // OpenTofu's own words here, without the time.
+        // OpenTofu's text, which has no elapsed time.
         Event::EphemeralComplete { action, .. } => format!("{} complete", word(*action)),
         _ => {
             let said = human::message(event)?;
@@ -223,7 +224,7 @@ fn hook<const N: usize>(
     Json::Object(fields)
 }
 
-/// An address in its parts.
+/// The parts of an address.
 pub(crate) fn resource(address: &ResourceInstance) -> Json {
     let local = ResourceInstance { module: addr::ModuleInstance::root(), ..address.clone() };
     json!({

@@ -1,4 +1,4 @@
-//! Progress of an operation.
+//! Progress events of an operation.
 
 mod human;
 mod json;

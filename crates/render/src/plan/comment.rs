@@ -1,20 +1,20 @@
-//! The comment above an object: what happens to it and why.
+//! The comment above an object of a plan: its action and the reason for it.
 
 use addr::{InstanceKey, ResourceInstance, ResourceMode};
 use state::{Action, Importing, Reason, ResourceChange};
 
 use crate::style::{Paint, Style, visible_line};
 
-/// Why a section lists objects.
+/// The section of a plan in which an object is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
-    /// They will be changed.
+    /// The planned changes.
     Proposed,
-    /// They were changed by others.
+    /// The drift: changes that were made outside of Mayfly.
     Drift,
 }
 
-/// All lines, each ended.
+/// All lines of the comment, each with a newline.
 pub(super) fn comment(change: &ResourceChange, section: Section, style: &Style) -> String {
     let mut lines = Lines { text: String::new(), style };
     let mut address = match &change.previous_addr {
@@ -53,12 +53,12 @@ impl Lines<'_> {
     }
 }
 
-/// Whether nothing happens but that an object gets another address.
+/// Returns true if the object only gets another address.
 pub(super) fn is_move_only(change: &ResourceChange) -> bool {
     change.change.action == Action::NoOp && is_moved(change)
 }
 
-/// Whether there is something to say about an object. A data source that goes leaves nothing behind to speak of.
+/// Returns true if a plan shows the object. A deleted data source is not shown, because nothing is destroyed.
 pub(crate) fn is_shown(change: &ResourceChange) -> bool {
     match (change.change.action, change.addr.resource.mode) {
         (_, ResourceMode::Ephemeral) => false,
@@ -111,7 +111,7 @@ fn replacement(change: &ResourceChange, red: &dyn Fn(&str) -> String) -> String 
     }
 }
 
-/// Lines that say why.
+/// The lines with the reasons.
 fn reasons(change: &ResourceChange) -> Vec<String> {
     let reason = change.reason.and_then(|it| reason(it, change));
     let mut lines: Vec<String> = reason.into_iter().collect();
@@ -178,7 +178,7 @@ fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
     Some(text)
 }
 
-/// The resource as its module names it.
+/// The address of the resource within its module.
 fn local(address: &ResourceInstance) -> String {
     address.resource.to_string()
 }

@@ -16,7 +16,7 @@ use crate::{
     style::{Paint, Style, visible_line},
 };
 
-/// Symbols in the order of the legend.
+/// The actions in the order of the legend, with their meanings.
 const LEGEND: [(Action, &str); 8] = [
     (Action::Create, "create"),
     (Action::Update, "update in-place (current -> planned)"),
@@ -28,10 +28,10 @@ const LEGEND: [(Action, &str); 8] = [
     (Action::Forget, "forget"),
 ];
 
-/// Everything that people see of a plan, from what changed outside to the outputs, or that there is nothing to do.
+/// Renders a plan: the drift, the changes and the outputs, or the note that there are no changes.
 ///
-/// Objects come in the order of their addresses. The time is linear in the plan's size; two lists are compared by their
-/// longest common subsequence up to a million pairs of elements, and by the elements that occur once beyond that.
+/// Objects are sorted by address. The time is linear in the size of the plan. Two lists are compared by their
+/// longest common subsequence up to a million pairs of elements, and beyond that by the elements that occur once.
 pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
     let plan = view.plan;
     let changes = shown_changes(&plan.resource_changes);
@@ -60,7 +60,7 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
     text
 }
 
-/// The rule and the note under a plan: that it was saved as `path`, or that it was not.
+/// The rule and the note after a plan: the path to which it was saved, or that it was not saved.
 pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
     let note = match saved_as {
         Some(path) => format!(
@@ -72,7 +72,7 @@ pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
     format!("\n{}\n\n{}\n", style.paint(Paint::Dim, &style.rule()), style.wrap(&note, 1))
 }
 
-/// Changes with something to say, by address.
+/// The changes that are shown, by address.
 fn shown_changes(changes: &[ResourceChange]) -> Vec<&ResourceChange> {
     let mut shown: Vec<_> = changes.iter().filter(|it| comment::is_shown(it)).collect();
     shown.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
@@ -123,7 +123,7 @@ fn push_resource(
         writeln!(text, "\n{comment}{} {header} {body}", diff::symbol(change.change.action, style));
 }
 
-/// The note on what changed outside; empty where nothing did, or nothing that matters to this plan.
+/// The section on drift. Empty if there is none, or none that is relevant to the plan.
 fn drift(view: &PlanView<'_>, style: &Style) -> String {
     let plan = view.plan;
     let mut relevant: BTreeMap<AbsResource, Vec<&Path>> = BTreeMap::new();

@@ -12,24 +12,24 @@ use crate::{
     state::{StateJson, checks, document, instance_fields, tree},
 };
 
-/// The version of the document.
+/// The version of the format.
 const FORMAT_VERSION: &str = "1.2";
 
-/// What the document of a plan is made of.
+/// The inputs of a plan's JSON document.
 #[derive(Clone, Copy)]
 pub struct PlanJson<'a> {
     /// The plan and the schemas.
     pub view: PlanView<'a>,
-    /// The state that the plan starts from, after refresh.
+    /// The prior state, after refresh.
     pub prior_state: Option<&'a State>,
-    /// The configuration of the plan, for `configuration` and for defaults of variables.
+    /// The configuration of the plan, for the field `configuration` and for defaults of variables.
     pub program: Option<&'a Program>,
 }
 
 /// The document of `show -json` for a plan.
 ///
-/// Sensitive values are in clear, as the format is defined; `before_sensitive` and `after_sensitive` say where. Ephemeral
-/// resources and values of ephemeral variables are not in it.
+/// Sensitive values are in clear text, as the format defines; `before_sensitive` and `after_sensitive` mark them.
+/// Ephemeral resources and the values of ephemeral variables are omitted.
 pub fn plan_json(inputs: &PlanJson<'_>) -> String {
     let plan = inputs.view.plan;
     let has_content = |it: &&State| it.resources().len() > 0 || !it.outputs.is_empty();
@@ -39,7 +39,7 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
             written_by: ::state::WRITTEN_VERSION,
             schemas: inputs.view.schemas,
         });
-        // Results of conditions stand beside the prior state, as the plan's own.
+        // The results of conditions are in the plan's own field `checks`.
         drop(document.as_object_mut().and_then(|it| it.shift_remove("checks")));
         document
     });
@@ -68,7 +68,7 @@ pub fn plan_json(inputs: &PlanJson<'_>) -> String {
     json::compact(&document)
 }
 
-/// Values of variables; the defaults of those that were not given, ephemeral ones left out.
+/// The values of variables, including defaults of variables without a value. Ephemeral variables are omitted.
 fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {
     let plan = inputs.view.plan;
     let mut variables: Vec<(String, Json)> = Vec::new();
@@ -84,7 +84,7 @@ fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {
     variables.into_iter().collect()
 }
 
-/// Changes that a plan lists, by address.
+/// The changes that a plan lists, by address.
 fn sorted(changes: &[ResourceChange]) -> Vec<&ResourceChange> {
     let listed = changes.iter().filter(|it| it.addr.resource.mode != ResourceMode::Ephemeral);
     let mut listed: Vec<_> = listed.collect();
@@ -116,7 +116,7 @@ fn planned_values(inputs: &PlanJson<'_>) -> Json {
 
 fn planned_output(change: &OutputChange) -> Json {
     let value = change.after.is_wholly_known().then(|| json::known(&change.after)).flatten();
-    // Of a null the reference's plan files keep no type.
+    // OpenTofu's plan files keep no type for null.
     let ty = if change.after.is_null() { Type::Dynamic } else { change.after.ty() };
     json::object([
         ("sensitive", Some(change.sensitive.into())),
@@ -146,7 +146,7 @@ fn schema(
     (inputs.view.schemas)(&change.provider.source)?.of_mode(resource.mode, &resource.type_name)
 }
 
-/// Both values, with the schema's marks added to those that they have.
+/// The old and the new value, with the marks of the schema added to their own.
 fn marked(inputs: &PlanJson<'_>, change: &ResourceChange) -> (Value, Value) {
     let Change { before, after, .. } = &change.change;
     match schema(inputs, change) {

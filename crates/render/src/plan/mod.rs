@@ -1,4 +1,4 @@
-//! A plan: what changed outside, what will be done to each object and why, and what becomes of the outputs.
+//! Rendering of plans: drift, changes with their reasons, and outputs.
 
 mod comment;
 mod configuration;
@@ -23,13 +23,13 @@ pub use self::{
     },
 };
 
-/// A plan with what is needed to show it.
+/// A plan with the data needed to show it.
 #[derive(Clone, Copy)]
 pub struct PlanView<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Schemas of the providers in it. An object without schema is shown by the types of its values.
+    /// The schemas of its providers. An object without a schema is shown by the types of its values.
     pub schemas: Schemas<'a>,
-    /// Shows sensitive values in clear (`-show-sensitive`). Never ephemeral ones.
+    /// True if sensitive values are shown in clear text (`-show-sensitive`). Ephemeral values are never shown.
     pub show_sensitive: bool,
 }

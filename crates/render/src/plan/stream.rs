@@ -13,7 +13,7 @@ use crate::{
     json,
 };
 
-/// The version of this format.
+/// The version of the format.
 const UI_VERSION: &str = "1.2";
 
 /// The first line of every stream.
@@ -25,17 +25,17 @@ pub fn version_json(timestamp: &str) -> String {
         .finish()
 }
 
-/// A line for something that has no type of its own.
+/// A line of type `log`, for messages without a type of their own.
 pub fn log_json(message: &str, timestamp: &str) -> String {
     Line::new("log", message, timestamp).finish()
 }
 
-/// A problem.
+/// The line of a diagnostic.
 pub fn diagnostic_json_line(diagnostic: &Diagnostic, timestamp: &str, sources: &Sources) -> String {
     diagnostic_line(diagnostic, timestamp, sources)
 }
 
-/// What had changed outside, one line for each object. Outside of refresh-only mode, only what matters to the plan.
+/// The drift, one line per object. Outside of refresh-only mode, only objects that are relevant to the plan.
 pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
     let relevant: BTreeSet<&AbsResource> =
         plan.relevant_attributes.iter().map(|it| &it.resource).collect();
@@ -53,13 +53,13 @@ pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// What will be done, one line for each object that something is done to.
+/// The planned changes, one line per object with an action.
 pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
     let shown = plan.resource_changes.iter().filter(|it| super::comment::is_shown(it));
     shown.map(|change| planned_change_json(change, timestamp)).collect()
 }
 
-/// What will be done to one object.
+/// The planned change of one object.
 pub fn planned_change_json(change: &ResourceChange, timestamp: &str) -> String {
     let word = action_word(change);
     Line::new("planned_change", format!("{}: Plan to {word}", change.addr), timestamp)
@@ -72,8 +72,8 @@ pub fn change_summary_json(plan: &Plan, timestamp: &str) -> String {
     summary_line(Operation::Plan, &ChangeCounts::of_plan(plan), timestamp)
 }
 
-/// Outputs: what a plan does to them, or, with a state, what they are after an apply. `None` for a plan without
-/// outputs; after an apply the line is always there.
+/// The outputs: the planned changes, or the values after an apply if `applied` is set. `None` for a plan without
+/// outputs; after an apply the line is always present.
 pub fn output_changes_json(
     plan: &Plan,
     applied: Option<&State>,
@@ -148,7 +148,7 @@ fn action_word(change: &ResourceChange) -> &'static str {
     }
 }
 
-/// Reasons have shorter words here than in `show -json`.
+/// The word for a reason; some are shorter than in `show -json`.
 fn reason_word(reason: Reason) -> &'static str {
     match reason {
         Reason::ReplaceBecauseTainted => "tainted",

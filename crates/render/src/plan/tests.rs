@@ -19,7 +19,7 @@ fn block(attributes: &[(&str, Attribute)]) -> Block {
     Block::new(attributes.collect(), BTreeMap::new())
 }
 
-/// Two resource types: a secret with write-only attributes, and one of blocks.
+/// Schemas of two resource types: one with write-only attributes, and one with blocks.
 fn schemas() -> Arc<ProviderSchemas> {
     let text = || Attribute::optional(Type::String);
     let write_only = || Attribute { write_only: true, ..text() };
@@ -43,7 +43,7 @@ fn schemas() -> Arc<ProviderSchemas> {
     Arc::new(ProviderSchemas::new(provider, types, BTreeMap::new(), Capabilities::default()))
 }
 
-/// An object of `t_secret`: what is left out is null.
+/// An object of type `t_secret`; missing attributes are null.
 fn secret(attributes: &[(&str, Value)]) -> Value {
     let schemas = schemas();
     let schema = schemas.managed("t_secret").expect("there");
@@ -117,7 +117,7 @@ fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
     }
 }
 
-/// A plan that does nothing.
+/// A plan without changes.
 pub(crate) fn empty_plan() -> Plan {
     plan_of(Vec::new())
 }
@@ -128,7 +128,7 @@ fn rendered(plan: &Plan, show_sensitive: bool, style: &Style) -> String {
     super::plan(&PlanView { plan, schemas: &find, show_sensitive }, style)
 }
 
-/// The part of a plan below its heading.
+/// Compares the part of a plan below its heading with `expected`.
 #[track_caller]
 fn check(changes: Vec<ResourceChange>, expected: Expect) {
     let text = rendered(&plan_of(changes), false, &Style::PLAIN);
@@ -549,7 +549,7 @@ fn long_lists_and_texts_are_compared_in_bounded_time() {
     let object = |skip| secret(&[("list", list(skip)), ("path", text(skip))]);
     let plan = plan_of(vec![change("t_secret.a", Action::Update, object(1_001), object(1_003))]);
     let shown = rendered(&plan, false, &Style::PLAIN);
-    // What is gone and what is new, once in the list and once in the text.
+    // The removed and the added lines appear once in the list and once in the string.
     let count = |symbol: &str| {
         shown.lines().filter(|it| it.starts_with(&format!("          {symbol} "))).count()
     };
@@ -558,7 +558,7 @@ fn long_lists_and_texts_are_compared_in_bounded_time() {
 
 #[test]
 fn a_state_as_json_has_no_write_only_values() {
-    // Another version of the provider did not call it write-only.
+    // The state comes from a version of the provider in which the attribute was not write-only.
     let text = r#"{"version": 4, "resources": [{"mode": "managed", "type": "t_secret", "name": "a",
         "provider": "provider[\"registry.opentofu.org/hashicorp/t\"]",
         "instances": [{"attributes": {"id": "i", "value_wo": "kanarek", "value_wo_version": 1, "path": null,

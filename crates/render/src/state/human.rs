@@ -38,7 +38,7 @@ pub fn state(state: &State, schemas: Schemas<'_>, show_sensitive: bool, style: &
     text
 }
 
-/// One instance with its attributes (`state show`). `None` where the state has no such object.
+/// One instance with its attributes (`state show`). `None` if the state does not contain it.
 pub fn resource_instance(
     state: &State,
     address: &ResourceInstance,

@@ -1,4 +1,4 @@
-//! A state as JSON (`show -json`), and the tree of modules that plans show too.
+//! A state as JSON (`show -json`), and the tree of modules, which plans show too.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,22 @@ use values::{Type, Value};
 
 use crate::{Schemas, json};
 
-/// The version of the document.
+/// The version of the format.
 const FORMAT_VERSION: &str = "1.0";
 
-/// What the document of a state is made of.
+/// The inputs of a state's JSON document.
 #[derive(Clone, Copy)]
 pub struct StateJson<'a> {
-    /// The state; `None` where there is none at all.
+    /// The state. `None` if there is none.
     pub state: Option<&'a State>,
-    /// The version in the state file that it was read from.
+    /// The version that the state file records.
     pub written_by: &'a str,
-    /// Schemas of the providers in it.
+    /// The schemas of its providers.
     pub schemas: Schemas<'a>,
 }
 
-/// The document of `show -json`. Sensitive values are in clear, as the format is defined; `sensitive_values` says where.
+/// The document of `show -json`. Sensitive values are in clear text, as the format defines; `sensitive_values`
+/// marks them.
 pub fn state_json(inputs: &StateJson<'_>) -> String {
     json::compact(&document(inputs))
 }
@@ -78,13 +79,13 @@ pub(crate) fn tree(resources: Vec<(ModuleInstance, Json)>) -> Json {
     for (module, resource) in resources {
         let mut parent = module.parent();
         modules.entry(module).or_default().push(resource);
-        // A module without objects of its own is there for those inside it.
+        // A module without objects of its own appears if a child module has some.
         while let Some(module) = parent.filter(|it| !modules.contains_key(it)) {
             parent = module.parent();
             modules.insert(module, Vec::new());
         }
     }
-    // Children come after their parents in the order of addresses, so the last ones can be filed first.
+    // Addresses sort children after their parents, so the tree is built from the last module.
     let mut children: BTreeMap<ModuleInstance, Vec<Json>> = BTreeMap::new();
     while let Some((module, resources)) = modules.pop_last() {
         let mut inside = children.remove(&module).unwrap_or_default();
@@ -103,7 +104,7 @@ pub(crate) fn tree(resources: Vec<(ModuleInstance, Json)>) -> Json {
     Json::Object(Map::new())
 }
 
-/// The fields that every object has: its address in parts.
+/// The fields of every object: the parts of its address.
 pub(crate) fn instance_fields(
     address: &ResourceInstance,
     provider: &ProviderSource,
@@ -153,8 +154,9 @@ fn of_object(
     Json::Object(fields)
 }
 
-/// An object's value through its schema, marked where state or schema say that it is sensitive. What a schema of today
-/// calls write-only may be in a state that another version of its provider has left behind.
+/// The value of an object, decoded by its schema and marked where the state or the schema says that it is
+/// sensitive. Removes write-only values that an older version of the provider left in the state. `None` if there
+/// is no schema or the object does not match it.
 pub(crate) fn decoded(
     address: &ResourceInstance,
     provider: &ProviderSource,
@@ -167,7 +169,7 @@ pub(crate) fn decoded(
     Some(provider::mark_by_schema(&value, schema.block()))
 }
 
-/// Attributes that no schema explains.
+/// The attributes of an object without a schema.
 fn attributes(attributes: &Attributes) -> Json {
     match attributes {
         Attributes::Json(text) => serde_json::from_str(text).unwrap_or(Json::Null),
@@ -177,7 +179,7 @@ fn attributes(attributes: &Attributes) -> Json {
     }
 }
 
-/// Such an object as a value of the types that its JSON implies.
+/// An object without a schema as a value of the types that its JSON implies.
 pub(crate) fn undecoded(object: &Object) -> Value {
     match &object.attributes {
         Attributes::Json(text) => {
@@ -189,7 +191,7 @@ pub(crate) fn undecoded(object: &Object) -> Value {
     }
 }
 
-/// Results of conditions.
+/// The results of conditions.
 pub(crate) fn checks(results: &[CheckResult]) -> Json {
     let mut results: Vec<_> = results.iter().collect();
     results.sort_by(|a, b| a.config_addr.cmp(&b.config_addr));
@@ -218,7 +220,7 @@ fn check(result: &CheckResult) -> Json {
     ])
 }
 
-/// The address of one checked object: its module instance, its key if it is a resource instance, and its text.
+/// The address of a checked object: its module instance, its key if it is a resource instance, and its text.
 fn checked_object(kind: CheckKind, text: &str) -> Json {
     let resource = addr::parse_resource_instance(text).ok().filter(|_| kind == CheckKind::Resource);
     let key = resource.as_ref().and_then(|it| match &it.key {
@@ -237,7 +239,8 @@ fn checked_object(kind: CheckKind, text: &str) -> Json {
     ])
 }
 
-/// The module, if any, and the name of a variable, an output or a check block: `module.m.output.name`.
+/// Splits the address of a variable, an output or a check block, such as `module.m.output.name`, into the module
+/// and the name.
 fn split_module(text: &str) -> (Option<&str>, &str) {
     let (rest, name) = text.rsplit_once('.').unwrap_or(("", text));
     (rest.rsplit_once('.').map(|(module, _)| module), name)

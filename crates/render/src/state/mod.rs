@@ -1,4 +1,4 @@
-//! A state: the objects that are known, and the outputs.
+//! Rendering of states: objects and outputs.
 
 mod human;
 mod json;

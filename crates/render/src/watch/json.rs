@@ -8,14 +8,14 @@ use state::Plan;
 use super::{NewsEntry, PlanNews};
 use crate::event::Line;
 
-/// The first line after the version: a directory is watched.
+/// The line after the version, which names the watched directory.
 pub fn watching_json(directory: &str, timestamp: &str) -> String {
     Line::new("watching", format!("Watching {directory}"), timestamp)
         .with("directory", directory.into())
         .finish()
 }
 
-/// A plan begins; `reason` says why: `start`, `edit`, `refresh`.
+/// The line for the start of a plan. `reason` is `start`, `edit` or `refresh`.
 pub fn plan_started_json(plan: u64, reason: &str, timestamp: &str) -> String {
     Line::new("plan_started", format!("Plan {plan} started ({reason})"), timestamp)
         .with("plan", plan.into())
@@ -23,20 +23,20 @@ pub fn plan_started_json(plan: u64, reason: &str, timestamp: &str) -> String {
         .finish()
 }
 
-/// How a plan ended.
+/// The result of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanFinished<'a> {
-    /// Its number.
+    /// The number of the plan.
     pub plan: u64,
-    /// From the first look at the files to the end.
+    /// The time from the first look at the files to the end.
     pub duration: Duration,
-    /// How many errors there were. With errors, the plan before stays the one to go by.
+    /// The number of errors. After a plan with errors, the previous plan stays current.
     pub errors: usize,
-    /// The plan and how it differs from the good one before, if it is good.
+    /// The plan and its differences to the previous good plan. `None` if the plan has errors.
     pub good: Option<(&'a Plan, &'a PlanNews)>,
 }
 
-/// A plan ended.
+/// The line for the end of a plan.
 pub fn plan_finished_json(finished: &PlanFinished<'_>, timestamp: &str) -> String {
     let PlanFinished { plan, duration, errors, good } = *finished;
     let milliseconds = duration.as_secs_f64() * 1000.0;
@@ -69,14 +69,14 @@ fn since_last(news: &PlanNews) -> Json {
     })
 }
 
-/// All objects and data sources were read in this plan.
+/// The line for a plan that read all objects and data sources.
 pub fn refreshed_json(plan: u64, timestamp: &str) -> String {
     Line::new("refreshed", format!("Plan {plan} read all objects"), timestamp)
         .with("plan", plan.into())
         .finish()
 }
 
-/// The last line: all providers have ended, and nothing is open.
+/// The last line: all providers have ended and nothing is open.
 pub fn closed_json(timestamp: &str) -> String {
     Line::new("closed", "Watching ended", timestamp).finish()
 }

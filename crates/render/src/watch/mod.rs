@@ -1,4 +1,4 @@
-//! What `watch` shows: what changed from one plan to the next, the screen, and the stream of JSON.
+//! The output of `watch`: the differences between plans, the screen, and the JSON stream.
 //!
 //! ```text
 //!   plan, plan before ──news──► entries ─┬─► screen: a pure function of a model, lines for a terminal of any size

@@ -1,4 +1,4 @@
-//! How a plan differs from the one before.
+//! The differences between a plan and the previous one.
 
 use std::{
     cmp::Ordering,
@@ -10,41 +10,41 @@ use values::Str;
 
 use crate::plan::is_shown;
 
-/// What is different in a plan.
+/// The differences between two plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanNews {
-    /// What the plan before did not change.
+    /// Changes that the previous plan did not have.
     pub appeared: Vec<NewsEntry>,
-    /// What this plan does not change any more.
+    /// Changes that only the previous plan had.
     pub gone: Vec<NewsEntry>,
-    /// What is changed in another way.
+    /// Changes that differ from those of the previous plan.
     pub changed: Vec<NewsEntry>,
 }
 
-/// One object or output.
+/// A difference at one object or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewsEntry {
     /// The address of the object, or `output.NAME`.
     pub address: String,
-    /// What will be done, or what would have been done to what is gone.
+    /// The planned action; for entries in `gone`, the action of the previous plan.
     pub action: Action,
-    /// What the plan before would have done, where that is something else.
+    /// The action of the previous plan if it differs.
     pub before: Option<Action>,
 }
 
 impl PlanNews {
-    /// Whether the plans are the same.
+    /// Returns true if the plans do not differ.
     pub fn is_empty(&self) -> bool {
         self.appeared.is_empty() && self.gone.is_empty() && self.changed.is_empty()
     }
 
-    /// How many objects and outputs are different.
+    /// The number of differing objects and outputs.
     pub fn len(&self) -> usize {
         self.appeared.len() + self.gone.len() + self.changed.len()
     }
 }
 
-/// Compares a plan with the one before. Both list their objects by address.
+/// Compares a plan with the previous one. Both list their objects by address.
 pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
     let mut news = PlanNews::default();
     merge(
@@ -66,7 +66,7 @@ pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
     news
 }
 
-/// The changes of a plan that are news; all that there are where there was no plan before.
+/// The changes of a plan that differ from the previous plan; all of them if there is no previous plan.
 pub fn changed_objects<'p>(news: Option<&PlanNews>, plan: &'p Plan) -> Vec<&'p ResourceChange> {
     let shown = plan.resource_changes.iter().filter(|it| is_shown(it));
     let Some(news) = news else { return shown.collect() };
@@ -117,7 +117,7 @@ fn shown_outputs(
     outputs.iter().filter(|(_, it)| it.action != Action::NoOp)
 }
 
-/// Walks two sorted lists side by side.
+/// Merges two sorted lists: visits each pair of equal entries, and each entry that only one list has.
 fn merge<T: Copy>(
     old: impl Iterator<Item = T>,
     new: impl Iterator<Item = T>,

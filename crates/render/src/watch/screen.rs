@@ -1,4 +1,4 @@
-//! The screen of `watch`: a pure function of what is known, so that tests read it as a user does.
+//! The screen of `watch`, as a pure function of a model, so that tests see what a user sees.
 //!
 //! ```text
 //!   mayfly watch  DIRECTORY                refreshed 12s ago     what is watched
@@ -9,7 +9,7 @@
 //!   a apply  r refresh  d details  ? help  q quit       1-9/40   what can be done now
 //! ```
 //!
-//! **Invariant:** as many lines as the terminal has, none wider than it.
+//! **Invariant:** the screen has exactly as many lines as the terminal, and none is wider than it.
 
 use std::time::Duration;
 
@@ -25,99 +25,99 @@ use crate::{
     style::{Paint, Style, visible_line},
 };
 
-/// How large a terminal is.
+/// The size of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalSize {
-    /// Lines.
+    /// The number of lines.
     pub rows: usize,
-    /// Characters of a line.
+    /// The number of columns.
     pub columns: usize,
 }
 
-/// What is looked at.
+/// The content of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WatchView {
-    /// What changed, and a line for each object.
+    /// The differences to the last plan, and a line for each object.
     #[default]
     Summary,
     /// The plan as `plan` shows it.
     Details,
-    /// What the keys do.
+    /// The help on the keys.
     Help,
-    /// The question whether to apply, with what was typed so far.
+    /// The question before an apply, with the text that was typed so far.
     Confirm(String),
 }
 
-/// Everything that the screen shows.
+/// The model of the screen.
 #[derive(Clone, Debug, Default)]
 pub struct WatchScreen {
-    /// What is watched.
+    /// The watched directory.
     pub directory: String,
-    /// How old what is known of the objects is; none where they were not read.
+    /// The time since the last refresh. `None` if the objects were not read.
     pub refreshed: Option<Duration>,
-    /// Ephemeral resources that are open now.
+    /// The number of open ephemeral resources.
     pub open: usize,
     /// The last good plan.
     pub plan: Option<WatchedPlan>,
-    /// What is wrong with the text as it is now. With errors, the plan is an old one.
+    /// The problems of the current configuration. If there are errors, the plan is outdated.
     pub problems: Option<Problems>,
-    /// What happens at the moment; none while nothing does.
+    /// The current activity. `None` if there is none.
     pub activity: Option<String>,
-    /// Something that was done or refused.
+    /// A message about the last action.
     pub notice: Option<String>,
-    /// What is looked at.
+    /// The content of the body.
     pub view: WatchView,
-    /// The first line of the body that is seen.
+    /// The index of the first visible line of the body.
     pub scroll: usize,
 }
 
-/// A good plan, as the screen shows it.
+/// A good plan, prepared for the screen.
 #[derive(Clone, Debug, Default)]
 pub struct WatchedPlan {
-    /// The time of day.
+    /// The time of day at which it was made.
     pub at: String,
-    /// How long it took.
+    /// The duration of the plan.
     pub took: Duration,
-    /// `Plan: 1 to add, …`
+    /// The summary, such as `Plan: 1 to add, …`.
     pub summary: String,
-    /// What is different from the plan before; none for the first.
+    /// The differences to the previous plan. `None` for the first plan.
     pub news: Option<PlanNews>,
     /// A line for each object and output.
     pub changes: Vec<ListedChange>,
-    /// The whole plan as text, once somebody asked for it.
+    /// The whole plan as text. `None` until the user asks for it.
     pub details: Option<String>,
 }
 
 /// An object or output in the list of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedChange {
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The address.
     pub address: String,
-    /// What is done, in words.
+    /// The action in words.
     pub words: &'static str,
 }
 
-/// What is wrong.
+/// The diagnostics of the current configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
-    /// Errors; none if there are warnings only.
+    /// The number of errors; 0 if there are only warnings.
     pub errors: usize,
-    /// The time of day.
+    /// The time of day of the check.
     pub at: String,
-    /// Diagnostics, as they are shown elsewhere.
+    /// The rendered diagnostics.
     pub text: String,
 }
 
 impl Problems {
-    /// Whether the text is broken.
+    /// Returns true if there are errors.
     pub fn is_broken(&self) -> bool {
         self.errors > 0
     }
 }
 
-/// What the keys do, for the help.
+/// The keys and their meanings, for the help.
 pub const KEYS: &[(&str, &str)] = &[
     ("a", "apply the plan that is shown, after a question"),
     ("r", "refresh: read all objects again, and plan"),
@@ -129,7 +129,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("q, Ctrl-C", "quit"),
 ];
 
-/// The words for what a plan comes to: `Plan: 1 to add, 0 to change, 0 to destroy.`
+/// The summary of a plan: `Plan: 1 to add, 0 to change, 0 to destroy.`
 pub fn plan_summary(plan: &Plan) -> String {
     let has_objects = plan.resource_changes.iter().any(is_shown);
     let has_outputs = plan.output_changes.values().any(|it| it.action != Action::NoOp);
@@ -140,7 +140,7 @@ pub fn plan_summary(plan: &Plan) -> String {
     }
 }
 
-/// The list of what a plan does.
+/// The list of a plan's changes.
 pub fn change_list(plan: &Plan) -> Vec<ListedChange> {
     let objects = plan.resource_changes.iter().filter(|it| is_shown(it)).map(listed);
     let outputs = plan.output_changes.iter().filter(|(_, it)| it.action != Action::NoOp);
@@ -190,7 +190,7 @@ pub fn watch_screen(screen: &WatchScreen, size: TerminalSize, style: &Style) -> 
     lines.iter().map(|line| clipped(line, size.columns)).collect()
 }
 
-/// How many lines the body has that scrolls.
+/// The number of lines of the scrollable body.
 pub fn watch_body_length(screen: &WatchScreen, style: &Style) -> usize {
     body(screen, style).len()
 }
@@ -308,7 +308,7 @@ fn push_news(news: &PlanNews, style: &Style, lines: &mut Vec<String>) {
     lines.push(String::new());
 }
 
-/// Which lines of the body are seen.
+/// The visible part of the body.
 struct Window {
     first: usize,
     room: usize,
@@ -342,7 +342,7 @@ fn footer(screen: &WatchScreen, style: &Style, size: TerminalSize, window: Windo
     spread(&keys.join("  "), &style.paint(Paint::Dim, &range), size.columns)
 }
 
-/// `left` and, as far as there is room, `right` at the end of the line.
+/// `left`, and at the end of the line `right` if there is room for it.
 fn spread(left: &str, right: &str, columns: usize) -> String {
     let used = width(left) + width(right);
     match columns.checked_sub(used) {
@@ -361,12 +361,12 @@ fn duration(duration: Duration) -> String {
     }
 }
 
-/// The columns that a text takes, without ANSI sequences.
+/// The number of columns of a text, without ANSI sequences.
 fn width(text: &str) -> usize {
     pieces(text).filter(|it| !it.starts_with('\u{1b}')).count()
 }
 
-/// A line that is not wider than `columns`, and ends whatever colour it began.
+/// Cuts a line to `columns` and resets an open colour.
 fn clipped(line: &str, columns: usize) -> String {
     if width(line) <= columns {
         return line.to_owned();
@@ -397,7 +397,7 @@ fn without_ansi(line: &str) -> String {
     pieces(line).filter(|it| !it.starts_with('\u{1b}')).collect()
 }
 
-/// Characters as people see them, and ANSI sequences as a whole.
+/// The grapheme clusters of a text; an ANSI sequence is one piece.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -50,7 +50,7 @@ fn check(screen: &WatchScreen, rows: usize, columns: usize, expected: Expect) {
     assert!(lines.iter().all(|line| line.chars().count() <= columns), "{lines:#?}");
     let lines: Vec<_> = lines.iter().map(|line| line.trim_end()).collect();
     expected.assert_eq(&format!("{}\n", lines.join("\n")));
-    // With colours it is the same text.
+    // Colours do not change the text.
     let style = Style { color: true, ..Style::PLAIN };
     let painted = watch_screen(screen, TerminalSize { rows, columns }, &style);
     let plain = painted.iter().map(|line| without_colours(line));

@@ -1,4 +1,4 @@
-//! The `configuration` part of a plan's JSON, compared with what Terraform says of the same text.
+//! Compares the `configuration` part of a plan's JSON with Terraform's output for the same text.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -29,7 +29,7 @@ fn plan_json(fixture: &str) -> Json {
     parse(&render::plan_json(&PlanJson { view, prior_state: None, program: Some(&program) }))
 }
 
-/// Takes out what OpenTofu says of variables and the recording, which is terraform's, does not: type and need.
+/// Removes the variable fields `type` and `required`, which OpenTofu writes and the recording by Terraform lacks.
 fn without_opentofu_facts(module: &mut Json) {
     let variables = module.get_mut("variables").and_then(Json::as_object_mut);
     for variable in variables.into_iter().flat_map(|it| it.values_mut()) {

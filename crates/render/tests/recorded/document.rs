@@ -1,4 +1,4 @@
-//! Reads `show -json` back into the models that it was written from.
+//! Reads `show -json` back into the models from which it was written.
 
 use std::collections::BTreeMap;
 
@@ -145,7 +145,7 @@ fn relevant_attributes(json: &Json) -> Vec<RelevantAttribute> {
 fn path(json: &Json) -> Path {
     let steps = json.as_array().into_iter().flatten();
     steps.fold(Path::root(), |path, step| match (step.as_str(), step.as_i64()) {
-        // The format does not tell attributes from keys.
+        // The format does not distinguish attributes from keys.
         (Some(name), _) => path.attr(name),
         (_, Some(index)) => path.index(Value::int(index)),
         _ => path,
@@ -196,7 +196,7 @@ fn reason(word: &str) -> Option<Reason> {
     all.into_iter().find(|it| it.as_str() == word)
 }
 
-/// A value of a type from its JSON and the flags beside it.
+/// A value of a type, from its JSON and the flags next to it.
 fn value(json: &Json, unknown: &Json, sensitive: &Json, ty: &Type) -> Value {
     let value = match (unknown, ty) {
         (Json::Bool(true), _) => Value::unknown(ty.clone()),

@@ -1,10 +1,10 @@
-//! Plans and states as Terraform 1.11.4 shows them, whose renderer is OpenTofu's elder sibling: its JSON is read back,
-//! rendered, and compared with its own text.
+//! Compares rendered plans and states with recordings of Terraform 1.11.4, from whose renderer OpenTofu's is
+//! derived: each test reads recorded JSON, renders it, and compares the text with Terraform's.
 //!
-//! `tests/data/NAME.plan.json` is what `terraform show -json` said of a saved plan, `NAME.plan.txt` what
-//! `terraform show -no-color` said of the same; `NAME.state.*` likewise of the state. The providers' schemas are in
-//! `*.schemas.json`. The product's name and the few words that differ are replaced before comparing; lists that change
-//! and keep their length, which the two compare differently, do not occur.
+//! `tests/data/NAME.plan.json` is the output of `terraform show -json` for a saved plan, and `NAME.plan.txt` that
+//! of `terraform show -no-color`; `NAME.state.*` are the same for the state. The schemas of the providers are in
+//! `*.schemas.json`. The name of the product and the few differing words are replaced before the comparison. The
+//! recordings contain no changed lists of equal length, which Terraform and OpenTofu compare differently.
 
 mod configuration;
 mod document;
@@ -18,7 +18,7 @@ use render::{PlanJson, PlanView, StateJson, Style};
 use serde_json::Value as Json;
 use state::{Plan, PlanMode};
 
-/// As the reference has it where it writes into a pipe.
+/// The style that the recordings use for output to a pipe.
 const PIPE: Style = Style { color: false, width: Some(78), box_drawing: false };
 
 type AllSchemas = BTreeMap<ProviderSource, Arc<ProviderSchemas>>;
@@ -35,7 +35,7 @@ fn ours(text: &str) -> String {
         .replace("is tainted, so must be", "is tainted, so it must be")
 }
 
-/// Shows where two texts part, which is what one wants to know of long ones.
+/// Panics with the place of the first difference, because the texts are long.
 #[track_caller]
 fn assert_same(name: &str, got: &str, expected: &str) {
     if got == expected {
@@ -91,7 +91,7 @@ fn check_state(name: &str, schemas: &AllSchemas, json: &str, text: &str) {
     assert_same(name, &render::state(&state, &find, false, &PIPE), &ours(text));
 }
 
-/// The parts of the document that have no history of their own, as the reference has them, order included.
+/// Compares the parts of the document that depend only on the plan with the recording, including their order.
 #[track_caller]
 fn check_plan_json(name: &str, schemas: &AllSchemas, json: &str, _: &str) {
     let recorded = parse(json);

@@ -1,21 +1,21 @@
-//! String literals of the crates' sources that have the form of an id.
+//! String literals in the sources of the crates that look like ids.
 
 use conformance::read_file;
 
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates");
 
-/// Crates that say nothing to a user by an id: they are for developers, or speak as a provider does.
+/// Crates without user-facing ids: they are for developers, or speak for a provider.
 const SILENT: &[&str] = &["xtask", "providers", "provider", "values", "plugin", "addr", "syntax"];
 
-/// A literal and where it stands.
+/// A literal and its place.
 pub(crate) struct Literal {
-    /// Its text.
+    /// The text of the literal.
     pub(crate) text: String,
-    /// `crates/hir/src/eval/call.rs:12`.
+    /// The place, such as `crates/hir/src/eval/call.rs:12`.
     pub(crate) place: String,
 }
 
-/// The literals of all crates, tests left out.
+/// The literals of all crates, without those in tests.
 pub(crate) fn literals() -> Vec<Literal> {
     let mut found = Vec::new();
     for (path, text) in sources(CRATES) {
@@ -36,7 +36,7 @@ pub(crate) fn literals() -> Vec<Literal> {
     found
 }
 
-/// Words of lower-case letters and digits, at least two, joined with dashes.
+/// Returns true for at least two words of lower-case letters and digits that are joined with dashes.
 pub(crate) fn is_id(text: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit())

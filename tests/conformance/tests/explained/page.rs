@@ -16,25 +16,25 @@ use crate::spec::block::{Block, blocks};
 
 const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnostics");
 
-/// What a paragraph begins with that says why there is no example.
+/// The beginning of a paragraph that gives the reason for missing examples.
 pub(crate) const NO_EXAMPLE: &str = "No example:";
 
-/// The longest line: pages are shown as they are where there is no terminal.
+/// The maximal line length: outside of terminals, pages are shown without wrapping.
 const WIDEST: usize = 110;
 
-/// Fewer words would say no more than the message does.
+/// The minimal number of words; a shorter page would not add to the message itself.
 const FEWEST_WORDS: usize = 25;
 
-/// A page.
+/// A page of `docs/diagnostics`.
 pub(crate) struct Page {
-    /// The id that it explains: the name of its file.
+    /// The id that the page explains, which is the name of its file.
     pub(crate) id: String,
-    /// As it is shown in messages.
+    /// The path, as shown in failure messages.
     pub(crate) path: String,
     text: String,
 }
 
-/// All pages, by their ids.
+/// All pages, by id.
 pub(crate) fn pages() -> Vec<Page> {
     let page = |(path, text): (String, String)| {
         let name = path.rsplit('/').next().unwrap_or_default();
@@ -46,17 +46,17 @@ pub(crate) fn pages() -> Vec<Page> {
 }
 
 impl Page {
-    /// The configurations in it.
+    /// The configurations in the page.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         blocks(&self.text)
     }
 
-    /// Whether it says why it shows nothing.
+    /// Returns true if the page gives a reason for missing examples.
     pub(crate) fn says_no_example(&self) -> bool {
         self.text.split("\n\n").any(|it| it.starts_with(NO_EXAMPLE))
     }
 
-    /// What is wrong with its form, a line each.
+    /// The violations of the page's form, one line each.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut fault = |what: String| faults.push(format!("{}: {what}\n", self.path));
@@ -83,7 +83,7 @@ impl Page {
     }
 }
 
-/// The lines that are neither title, summary nor example.
+/// The lines that are not part of the title, the summaries or an example.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut is_inside = false;
     text.lines().skip(3).filter(move |line| {

@@ -1,4 +1,5 @@
-//! Places where the RFC allows an ephemeral value. Nothing is said of them, and nothing is kept of the value.
+//! Places where the ephemeral resources RFC allows an ephemeral value: no diagnostic is reported, and nothing of
+//! the value is stored.
 
 use super::judge::{Place, Plan, Verdict, check};
 

@@ -1,4 +1,4 @@
-//! Judging one pair of source and place.
+//! Checks of one pair of source and place.
 
 use std::fmt::Write;
 
@@ -8,18 +8,18 @@ use state::{Action, PlanFile, PlanMode};
 
 use super::sources::{OUTPUT, REMOTE, SOURCES, Source, VARIABLE};
 
-/// The expression in the text of a place.
+/// The placeholder of the expression in the text of a place.
 const EXPR: &str = "@";
-/// The whole object that the expression is of.
+/// The placeholder of the whole object to which the expression belongs.
 const OBJECT: &str = "@@";
-/// Marks the line that a diagnostic must be at.
+/// The marker of the line that the diagnostic must point at.
 const HERE: &str = "# here";
 
 /// A place.
 pub(crate) struct Place {
-    /// What it is, for messages.
+    /// A description for failure messages.
     pub(crate) name: String,
-    /// A fixture that uses `@` there; `# here` is at the end of the line that is refused.
+    /// A fixture that uses `@` at the place; `# here` is at the end of the refused line.
     pub(crate) text: String,
 }
 
@@ -29,10 +29,10 @@ impl Place {
     }
 }
 
-/// What must be said of a place.
+/// The expected diagnostics of a place.
 #[derive(Clone, Copy)]
 pub(crate) enum Verdict {
-    /// Nothing at all.
+    /// No diagnostics.
     Fine,
     /// An error with this summary and, unless it is empty, this detail.
     Refused(&'static str, &'static str),
@@ -40,18 +40,18 @@ pub(crate) enum Verdict {
     Warned(&'static str),
 }
 
-/// What `plan` must do, if it is given a program that `validate` refused.
+/// The expected result of `plan` for a program that `validate` refused.
 #[derive(Clone, Copy)]
 pub(crate) enum Plan {
-    /// The same as `validate`, at the same line.
+    /// `plan` reports the diagnostic of `validate`, at the same line.
     Agrees,
-    /// It says something else, because it knows more or meets the value elsewhere first.
+    /// Another diagnostic, because the plan knows more or reaches the value elsewhere first.
     Says(Verdict),
-    /// It never evaluates the place. Nothing of the value may be in what it writes.
+    /// The plan never evaluates the place. Its output must not contain the value.
     NeverLooks,
 }
 
-/// Judges places with every source, and tells of all that is not as it should be.
+/// Checks places with every source, and fails with all deviations.
 #[track_caller]
 pub(crate) fn check(rows: &[(Place, Verdict, Plan)]) {
     let mut wrong = String::new();
@@ -88,7 +88,7 @@ fn judge(
     if let Err(complaint) = agrees(&world, &found, verdict, line) {
         said("validate", complaint);
     }
-    // An editor that has one source's text open gets the next one's typed over it.
+    // The editor keeps the texts of the previous source open and edits them into those of the next one.
     let served = match served {
         Some(served) => {
             served.type_over(&world);
@@ -100,7 +100,7 @@ fn judge(
         said("the language server", complaint);
     }
     let outcome = world.plan();
-    // A message that is not known yet is not shown either.
+    // A message with an unknown value is not shown.
     let silent = matches!(verdict, Verdict::Warned(_)) && !source.is_known;
     let planned = match plan {
         _ if silent => agrees(&world, &outcome.diagnostics, Verdict::Fine, line),
@@ -128,7 +128,7 @@ fn judge(
     }
 }
 
-/// Applies the saved plan, finds that nothing is left to do, and destroys everything.
+/// Applies the saved plan, checks that a second plan has no changes, and destroys everything.
 fn live(world: &mut World, saved: &[u8], said: &mut impl FnMut(&str, String)) {
     let file = match PlanFile::read(saved, MADE_BY) {
         Ok(file) => file,
@@ -154,12 +154,13 @@ fn live(world: &mut World, saved: &[u8], said: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// A detail without the word on what the reference accepts; `validate` alone knows the way that a value came.
+/// The detail without the note that OpenTofu accepts the value. Only `validate` knows the path of the value, and
+/// so adds the note.
 fn without_note(detail: &str) -> &str {
     detail.split_once("\n\nOpenTofu accepts this").map_or(detail, |(detail, _)| detail)
 }
 
-/// A hint, or the word that an assertion over unknown values is decided by the apply.
+/// Returns true for a hint, and for the note that the apply decides an assertion over unknown values.
 fn is_no_refusal(found: &Diagnostic) -> bool {
     found.severity == Severity::Hint || found.id == "check-unknown"
 }

@@ -1,8 +1,8 @@
-//! Places where an ephemeral value would be written down, or would decide what is.
+//! Places where an ephemeral value would be stored, or would decide what is stored.
 
 use super::judge::{Place, Plan, Verdict, check};
 
-/// The RFC's text for an attribute that is kept.
+/// The RFC's message for an attribute that is stored.
 macro_rules! kept {
     ($name:literal) => {
         Verdict::Refused(
@@ -16,14 +16,14 @@ macro_rules! kept {
     };
 }
 
-/// An output of the root module cannot follow the RFC's advice, which is to add `ephemeral = true`.
+/// The message for an output of the root module, which cannot follow the RFC's advice to add `ephemeral = true`.
 const ROOT_OUTPUT: Verdict = Verdict::Refused(
     "Output not marked as ephemeral",
     "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, \
      wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.",
 );
 
-/// OpenTofu's summaries, with details of our own.
+/// A verdict with OpenTofu's summary; Mayfly has its own detail.
 const fn summary(summary: &'static str) -> Verdict {
     Verdict::Refused(summary, "")
 }
@@ -558,7 +558,8 @@ fn results_of_functions_and_forms() {
         "<<-EOT\n    %{ if \"${@}\" == \"\" }a%{ else }b%{ endif }\n  EOT",
     ];
     let row = |function: &str| {
-        // What follows a heredoc's end would not be a comment, so its line is not compared.
+        // Text after the end marker of a heredoc would not be a comment, so the line of its diagnostic is not
+        // compared.
         let here = if function.starts_with("<<") { "" } else { " # here" };
         refused(
             function,
@@ -572,7 +573,7 @@ fn results_of_functions_and_forms() {
 
 #[test]
 fn names_that_an_ephemeral_value_chooses() {
-    // Objects indexed by an ephemeral key give the value away: it is one of their names.
+    // An object that is indexed by an ephemeral key reveals the key, because it is one of the object's names.
     let text = r#"
 locals {
   table = { "" = "empty", a = "x" }

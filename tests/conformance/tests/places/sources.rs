@@ -1,23 +1,24 @@
-//! Every way to have an ephemeral value.
+//! Every source of ephemeral values.
 
 /// The value of the ephemeral variable in every run.
 pub(crate) const VARIABLE: &str = "canary-of-the-variable";
-/// The value that the ephemeral output has.
+/// The value of the ephemeral output.
 pub(crate) const OUTPUT: &str = "canary-of-the-output";
-/// The value that the ephemeral resource reads; not declared sensitive by the provider, so that nothing else hides it.
+/// The value that the ephemeral resource reads. The provider does not declare it as sensitive, so that nothing
+/// else hides it.
 pub(crate) const REMOTE: &str = "canary-of-the-remote-secret";
 
-/// A way to have an ephemeral value.
+/// A source of ephemeral values.
 pub(crate) struct Source {
-    /// What it is, for messages.
+    /// A description for failure messages.
     pub(crate) name: &'static str,
     /// The expression.
     pub(crate) expr: &'static str,
     /// The whole object, for `depends_on`.
     pub(crate) object: &'static str,
-    /// What has to be declared for it: files in the form of fixtures.
+    /// The declarations that the expression needs, as files of a fixture.
     pub(crate) declarations: &'static str,
-    /// Whether plan knows the value.
+    /// True if the value is known at plan.
     pub(crate) is_known: bool,
 }
 

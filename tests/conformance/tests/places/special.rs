@@ -1,10 +1,10 @@
-//! Places where what must be said depends on the source.
+//! Places where the expected diagnostics depend on the source.
 
 use conformance::World;
 
 use super::sources::{REMOTE, SOURCES, VARIABLE};
 
-/// What is said of a place, by source.
+/// Compares the diagnostics of a place for each source with `expected`.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let mut found = Vec::new();

@@ -1,34 +1,36 @@
-//! What a plan made of the `dynamic` blocks of vaults: what is in a block that stands nowhere was not evaluated.
+//! The results of the `dynamic` blocks of vaults in a plan. The content of a `dynamic` block without elements is
+//! not evaluated.
 
 use db::Diagnostic;
 use state::{Plan, ResourceChange};
 use values::{Kind, Value};
 
-/// The blocks around a place, as [`generate`](crate::generate) makes them.
+/// The blocks around a place, in the form in which [`generate`](crate::generate) writes them.
 struct Around<'t> {
     /// The directory of the module; empty for the root module.
     module: &'t str,
     /// The name of the vault.
     vault: &'t str,
-    /// How many `replica` blocks of it are written out.
+    /// The number of its literal `replica` blocks.
     written: usize,
-    /// Whether it is in a block that is made for each element of something, and in one inside of that.
+    /// True if the place is in a `dynamic` block. `is_inner` is true if it is in a `dynamic` block inside of that
+    /// one.
     is_made: bool,
     is_inner: bool,
 }
 
-/// Whether what is at the place of a diagnostic was evaluated by a plan in which nothing failed.
+/// Returns true if a plan without errors evaluated the expression at the place of a diagnostic.
 pub(crate) fn is_made(it: &Diagnostic, files: &[(String, String)], plan: &Plan) -> bool {
     let place = it.location.as_ref().and_then(|at| {
         let (path, text) = files.iter().find(|(path, _)| **path == *at.path)?;
         around(path, text, at.range.start as usize)
     });
-    // Elsewhere there is nothing that may stand nowhere.
+    // Outside of `dynamic` blocks everything is evaluated.
     let Some(place) = place.filter(|it| it.is_made) else { return true };
     plan.resource_changes.iter().any(|it| place.names(it) && place.is_filled(&it.change.after))
 }
 
-/// `None` outside of vaults.
+/// The blocks around a place. `None` outside of vaults.
 fn around<'t>(path: &'t str, text: &'t str, at: usize) -> Option<Around<'t>> {
     const VAULT: &str = "resource \"playground_vault\" \"";
     let start = text[..at].rfind("\n}\n").map_or(0, |end| end + 3);
@@ -36,7 +38,7 @@ fn around<'t>(path: &'t str, text: &'t str, at: usize) -> Option<Around<'t>> {
     let (vault, _) = rest.split_once('"')?;
     let block = &text[start..];
     let block = &block[..block.find("\n}\n").unwrap_or(block.len())];
-    // Blocks end where a line has no more indentation than the one at which they begin.
+    // A block ends at a line that has no more indentation than its first line.
     let before = &text[start..at];
     let is_in = |header: &str, end: &str| {
         before.rfind(header).is_some_and(|begin| !before[begin..].contains(end))
@@ -51,7 +53,7 @@ fn around<'t>(path: &'t str, text: &'t str, at: usize) -> Option<Around<'t>> {
 }
 
 impl Around<'_> {
-    /// Whether a change is of an instance of the vault.
+    /// Returns true if a change is about an instance of the vault.
     fn names(&self, it: &ResourceChange) -> bool {
         let steps = it.addr.module.steps();
         let module = steps.last().map_or("", |step| &*step.name);
@@ -60,11 +62,11 @@ impl Around<'_> {
             && &*it.addr.resource.name == self.vault
     }
 
-    /// Whether the blocks that are made are there, as far as that is known.
+    /// Returns true if the generated blocks exist, as far as that is known.
     fn is_filled(&self, vault: &Value) -> bool {
         let Some(replicas) = vault.get_attr("replica") else { return false };
         if matches!(replicas.kind(), Kind::Unknown(_)) {
-            // What is inside of it then cannot be told any more.
+            // The inner blocks are then unknown too.
             return !self.is_inner;
         }
         let has_mirror = |it: &Value| {

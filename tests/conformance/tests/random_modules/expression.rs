@@ -1,9 +1,9 @@
-//! Random expressions of a type, of names of a module.
+//! Random expressions of a given kind, over the names of a module.
 
-/// What is random.
+/// A random number generator with the options of a configuration.
 pub(crate) struct Random {
     numbers: fastrand::Rng,
-    /// Whether sensitive values may be shown with `nonsensitive`.
+    /// True if expressions may reveal sensitive values with `nonsensitive`.
     reveals: bool,
 }
 
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// What an expression gives.
+/// The kind of an expression's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Text,
@@ -41,7 +41,7 @@ impl Kind {
     pub(crate) const ALL: [Kind; 6] =
         [Kind::Text, Kind::Number, Kind::Bool, Kind::List, Kind::Map, Kind::Object];
 
-    /// As a type constraint.
+    /// The kind as a type constraint.
     pub(crate) fn constraint(self) -> &'static str {
         match self {
             Kind::Text => "string",
@@ -54,12 +54,12 @@ impl Kind {
     }
 }
 
-/// Which marks a value may have.
+/// The marks that a value may have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Marks {
     Plain,
     Sensitive,
-    /// Any, ephemeral ones too.
+    /// Any marks, including ephemeral.
     Any,
 }
 
@@ -68,7 +68,7 @@ pub(crate) enum Marks {
 pub(crate) struct Name {
     pub(crate) text: String,
     pub(crate) kind: Kind,
-    /// The most that it can have.
+    /// The strongest marks that its value can have.
     pub(crate) marks: Marks,
 }
 
@@ -78,16 +78,16 @@ impl Name {
     }
 }
 
-/// Makes expressions of the names in scope.
+/// Generates expressions over the names in scope.
 pub(crate) struct Expressions<'a> {
     pub(crate) random: &'a mut Random,
     pub(crate) names: &'a [Name],
-    /// Names of loops and blocks around.
+    /// The names that enclosing loops and blocks bind.
     pub(crate) bound: Vec<Name>,
 }
 
 impl Expressions<'_> {
-    /// An expression of a kind with at most these marks.
+    /// Generates an expression of a kind with at most these marks.
     pub(crate) fn make(&mut self, kind: Kind, marks: Marks, depth: usize) -> String {
         if depth == 0 || self.random.percent(15) {
             return self.leaf(kind, marks);
@@ -116,7 +116,7 @@ impl Expressions<'_> {
         }
     }
 
-    /// A true condition that reads whatever it likes.
+    /// Generates a true condition that reads arbitrary values.
     pub(crate) fn truth(&mut self) -> String {
         let a = self.make(Kind::Bool, Marks::Any, 2);
         match self.random.below(3) {
@@ -135,7 +135,7 @@ impl Expressions<'_> {
     fn leaf(&mut self, kind: Kind, marks: Marks) -> String {
         let fits = |it: &&Name| it.kind == kind && it.marks <= marks;
         let mut found: Vec<&Name> = self.names.iter().chain(&self.bound).filter(fits).collect();
-        // What may have marks should have some.
+        // An expression that may have marks should usually have some.
         if marks > Marks::Plain && found.iter().any(|it| it.marks == marks) {
             found.retain(|it| it.marks == marks);
         }
@@ -168,7 +168,7 @@ impl Expressions<'_> {
         }
     }
 
-    /// An expression in which `variable` is a text or, of an object, what it says.
+    /// Generates an expression in which `variable` is in scope.
     fn with(&mut self, variable: Name, kind: Kind, marks: Marks, depth: usize) -> String {
         self.bound.push(variable);
         let made = self.make(kind, marks, depth);
@@ -204,7 +204,8 @@ impl Expressions<'_> {
             14 => format!("tostring({})", self.make(Kind::Number, marks, depth)),
             15 => {
                 let kind = *self.random.of(&Kind::ALL);
-                // What is also sensitive stays so, and that it does where a provider reads it back is not promised.
+                // `ephemeralasnull` keeps the mark "sensitive", but that mark is not guaranteed to survive a
+                // provider's read.
                 let most = match marks {
                     Marks::Plain if !self.random.reveals => Marks::Plain,
                     _ => Marks::Any,
@@ -246,7 +247,7 @@ impl Expressions<'_> {
         match self.random.below(7) {
             0 => format!("length({})", self.make(Kind::List, marks, depth)),
             1 => format!("length({})", self.make(Kind::Text, marks, depth)),
-            // How many there are is no secret.
+            // The number of elements has no marks.
             2 => format!("length([{}])", self.make(Kind::Text, Marks::Any, depth)),
             3 => format!("({}).b", self.make(Kind::Object, marks, depth)),
             4 => {
@@ -305,7 +306,7 @@ impl Expressions<'_> {
             5 => format!("concat({}, [{a}])", self.make(Kind::List, marks, depth)),
             6 => format!("tolist(toset([{a}, \"s\"]))"),
             7 => format!("flatten([{}, [{a}]])", self.make(Kind::List, marks, depth)),
-            // Keys are no secret.
+            // Keys have no marks.
             8 => format!("keys({{ a = {} }})", self.make(Kind::Text, Marks::Any, depth)),
             9 => format!("keys({})", self.make(Kind::Map, marks, depth)),
             10 => format!("values({})", self.make(Kind::Map, marks, depth)),

@@ -1,27 +1,27 @@
-//! Random configurations: a root module, modules that it calls, and values of its variables.
+//! Random configurations: a root module, the modules that it calls, and values of its variables.
 
 use conformance::STORE;
 use values::{Number, Value};
 
 use crate::expression::{Expressions, Kind, Marks, Name, Random};
 
-/// What every value that is ephemeral and nothing else begins with, in lower case.
+/// The prefix of every value that is only ephemeral, in lower case.
 pub(crate) const EPHEMERAL: &str = "ephemeral-canary-";
-/// What every value that is sensitive and not ephemeral begins with.
+/// The prefix of every value that is sensitive and not ephemeral.
 pub(crate) const SENSITIVE: &str = "sensitive-canary-";
 /// The value of the secret that ephemeral resources read.
 pub(crate) const REMOTE: &str = "ephemeral-canary-remote";
 
-/// The file of the root module: a configuration without it is none.
+/// The file of the root module, which every configuration needs.
 const ROOT: &str = "main.tf";
 
-/// A configuration with what it is run with.
+/// A configuration with the inputs of its run.
 #[derive(Clone)]
 pub(crate) struct Modules {
     blocks: Vec<Piece>,
-    /// The id of the error about a place that is read before anything runs, and holds `local.early`.
+    /// The id of the error at a place that is evaluated before a run and contains `local.early`.
     pub(crate) early: Option<&'static str>,
-    /// Values of variables of the root module.
+    /// The values of the root module's variables.
     pub(crate) values: Vec<(String, Value)>,
 }
 
@@ -34,7 +34,7 @@ struct Piece {
 }
 
 impl Modules {
-    /// The configuration of a seed.
+    /// Generates the configuration of a seed.
     pub(crate) fn generate(seed: u64) -> Modules {
         let mut random = Random::new(seed);
         let mut all = Modules { blocks: Vec::new(), early: None, values: Vec::new() };
@@ -60,7 +60,8 @@ impl Modules {
         files.iter().map(|file| format!("//- /{file}\n{}", text(file))).collect()
     }
 
-    /// Whether a console tells the marks that a run has: it does not know instances of ephemeral resources and of modules apart.
+    /// Returns true if a console can determine the marks of a run. It does not distinguish the instances of
+    /// ephemeral resources and of modules.
     pub(crate) fn is_comparable(&self) -> bool {
         let is_repeated = |it: &String| it.starts_with("count") || it.starts_with("for_each");
         let is_coarse =
@@ -69,7 +70,7 @@ impl Modules {
         !coarse.any(|it| it.entries.iter().any(is_repeated))
     }
 
-    /// The names of secrets of the root module of which there is one.
+    /// The names of the root module's secrets that have exactly one instance.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         let is_single = |it: &&Piece| {
             it.file == ROOT
@@ -84,11 +85,11 @@ impl Modules {
         single.filter_map(|it| it.header.strip_prefix(HEADER)?.strip_suffix('"'))
     }
 
-    /// Every configuration with a block or an entry less.
+    /// Every configuration that lacks one block or one entry of this one.
     pub(crate) fn smaller(&self) -> Vec<Modules> {
         let mut found = Vec::new();
         for (index, block) in self.blocks.iter().enumerate().rev() {
-            // Without it nothing is asked.
+            // The property `early` needs this block.
             if block.entries.iter().any(|it| it.contains("local.early")) {
                 continue;
             }
@@ -102,7 +103,7 @@ impl Modules {
                 without.blocks.remove(index);
                 found.push(without);
             }
-            // A secret that is not declared as one is none.
+            // Without its mark, the variable would not be secret any more.
             let is_mark = |it: &str| ["sensitive = true", "ephemeral = true"].contains(&it);
             for entry in (0..block.entries.len()).rev() {
                 if block.header.starts_with("variable") && is_mark(&block.entries[entry]) {
@@ -127,7 +128,7 @@ impl Piece {
 /// A module that can be called.
 struct Child {
     name: String,
-    /// Whether it wants a second configuration of the provider, under the alias `extra`.
+    /// True if it needs a second provider configuration with the alias `extra`.
     has_extra: bool,
     inputs: Vec<Name>,
     outputs: Vec<Name>,
@@ -166,9 +167,9 @@ struct ModuleGenerator<'a> {
     random: &'a mut Random,
     file: String,
     names: Vec<Name>,
-    /// For names that nobody else has.
+    /// A counter for unique names.
     count: usize,
-    /// A configuration of the provider beside the default one.
+    /// A provider configuration in addition to the default one.
     other_provider: Option<&'static str>,
 }
 
@@ -202,13 +203,14 @@ impl<'a> ModuleGenerator<'a> {
         self.expressions(bound).make(kind, marks, depth)
     }
 
-    /// What a place that takes no ephemeral value is given: one in a while after all.
+    /// Generates an expression for a place that takes no ephemeral value; occasionally an ephemeral one.
     fn kept(&mut self, kind: Kind, marks: Marks, bound: &[Name]) -> String {
         let marks = if self.random.percent(3) { Marks::Any } else { marks };
         self.expr_with(kind, marks, bound)
     }
 
-    /// The same where what is sensitive would be read back from elsewhere, and shown: an ephemeral value in one is refused.
+    /// Generates an expression for a place whose value is read back and shown, so it must not be sensitive;
+    /// occasionally an ephemeral one, which must be refused.
     fn shown(&mut self, kind: Kind, bound: &[Name]) -> String {
         let is_secret = |it: &&Name| it.text.starts_with("var.") && it.marks == Marks::Any;
         let secrets: Vec<String> =
@@ -221,7 +223,7 @@ impl<'a> ModuleGenerator<'a> {
         format!("({secret} == null ? {value} : {value})")
     }
 
-    /// The same of variables only, which are known.
+    /// Generates an expression over variables only, whose values are known.
     fn known(&mut self, kind: Kind) -> String {
         let marks = if self.random.percent(2) { Marks::Any } else { Marks::Plain };
         let is_variable = |it: &&Name| it.text.starts_with("var.");
@@ -244,7 +246,7 @@ impl<'a> ModuleGenerator<'a> {
 
     // Variables, locals and outputs.
 
-    /// A variable of a module that is called.
+    /// Declares a variable of a called module.
     fn input(&mut self, index: usize) -> Name {
         let (name, kind, marks) = (format!("in{index}"), self.kind(), self.marks());
         self.declare(&name, kind, marks);
@@ -274,7 +276,7 @@ impl<'a> ModuleGenerator<'a> {
         self.piece(&format!("variable \"{name}\""), entries);
     }
 
-    /// A variable of the root module, with a value.
+    /// Declares a variable of the root module, and sets its value.
     fn given(&mut self, index: usize, marks: Marks) {
         let (name, kind) = (format!("v{index}"), self.kind());
         self.declare(&name, kind, marks);
@@ -294,7 +296,7 @@ impl<'a> ModuleGenerator<'a> {
         self.names.push(Name::new(format!("local.{name}"), kind, marks));
     }
 
-    /// An output of a module that is called.
+    /// Declares an output of a called module.
     fn output(&mut self, index: usize) -> Name {
         let (name, kind, marks) = (format!("out{index}"), self.kind(), self.marks());
         let mut entries = vec![format!("value = {}", self.kept(kind, marks, &[]))];
@@ -322,14 +324,14 @@ impl<'a> ModuleGenerator<'a> {
 
     // Conditions.
 
-    /// A condition now and then; most of them hold.
+    /// Generates a condition block with the given probability; most conditions hold.
     fn condition(&mut self, block: &str, percent: usize) -> Option<String> {
         if !self.random.percent(percent) {
             return None;
         }
-        // One that refers to nothing is refused.
+        // A condition without a reference is refused.
         let condition = format!("path.root != \"\" && ({})", self.expressions(&[]).truth());
-        // Only a check that fails lets the run go on.
+        // The run continues only after a failed `check`.
         let fails = self.random.percent(if block == "assert" { 50 } else { 2 });
         let condition = if fails { format!("!({condition})") } else { condition };
         let marks = if self.random.percent(20) { Marks::Any } else { Marks::Plain };
@@ -339,7 +341,7 @@ impl<'a> ModuleGenerator<'a> {
         ))
     }
 
-    /// The block of a managed resource.
+    /// Generates the `lifecycle` block of a managed resource.
     fn managed_lifecycle(&mut self) -> Option<String> {
         let mut entries = self.conditions(15);
         if self.random.percent(15) {
@@ -355,7 +357,8 @@ impl<'a> ModuleGenerator<'a> {
         (!entries.is_empty()).then(|| format!("lifecycle {{\n    {}\n  }}", entries.join("\n    ")))
     }
 
-    /// What replaces an object: another, or a part of it. Whatever else there is, is refused.
+    /// Generates a value of `replace_triggered_by`: usually a resource or a part of it. Any other reference must
+    /// be refused.
     fn trigger(&mut self) -> String {
         let is_object = |it: &&Name| {
             it.text.starts_with("terraform_data.") || it.text.starts_with("playground_")
@@ -391,14 +394,15 @@ impl<'a> ModuleGenerator<'a> {
             self.names.push(Name::new(name, Kind::Text, Marks::Plain));
         }
         entries.extend(self.condition("assert", 100));
-        // Nobody else may name it.
+        // Nothing outside of the check may refer to it.
         self.names.retain(|it| !it.text.contains(".scoped"));
         self.piece(&format!("check \"{name}\""), entries);
     }
 
     // Resources.
 
-    /// How many there are: the entry, what is bound for each, and what goes behind a name to have a first one.
+    /// Generates a repetition. Returns the entry, the names that it binds, a suffix for unique names, and the key
+    /// of the first instance; `?` if the instances are unknown.
     fn repetition(&mut self) -> (Vec<String>, Vec<Name>, &'static str, &'static str) {
         match self.random.below(9) {
             0 => {
@@ -461,7 +465,7 @@ impl<'a> ModuleGenerator<'a> {
                 entries.push(self.connection(&bound));
             }
         }
-        // A connection of both would count as one at destruction.
+        // A connection that both provisioners share would need its values at destruction.
         if self.random.percent(10) && !entries.iter().any(|it| it.starts_with("connection")) {
             let last = "provisioner \"local-exec\" {\n    when = destroy\n    command = \"echo ${self.id}\"\n  }";
             entries.push(last.to_owned());
@@ -476,7 +480,7 @@ impl<'a> ModuleGenerator<'a> {
         }
     }
 
-    /// What a provisioner reaches a machine with; it may be ephemeral.
+    /// Generates a `connection` block, which may contain ephemeral values.
     fn connection(&mut self, bound: &[Name]) -> String {
         let password = self.expr_with(Kind::Text, Marks::Any, bound);
         let port = self.expr_with(Kind::Number, Marks::Any, bound);
@@ -557,7 +561,7 @@ impl<'a> ModuleGenerator<'a> {
         )
     }
 
-    /// Blocks in a block that is made, too, of what that is made of and of other things.
+    /// Generates a `dynamic` block inside of another one. It may use the iterator of the outer block.
     fn dynamic_mirror(&mut self, bound: &[Name]) -> String {
         let marks = if self.random.percent(15) { Marks::Any } else { Marks::Plain };
         let all = self.expr_with(Kind::List, marks, bound);
@@ -585,7 +589,7 @@ impl<'a> ModuleGenerator<'a> {
         )
     }
 
-    /// The name of what is there to be read, found out in whatever way.
+    /// Generates an expression for the name of an existing object.
     fn other_name(&mut self) -> String {
         match self.random.percent(50) {
             true => "\"other\"".to_owned(),
@@ -686,7 +690,7 @@ impl<'a> ModuleGenerator<'a> {
         }
     }
 
-    /// A block that says where an object comes from, found out in whatever way.
+    /// Generates an `import` block with a random id.
     fn import(&mut self) {
         let to = self.fresh("t");
         let all = self.kept(Kind::Map, Marks::Plain, &[]);
@@ -702,7 +706,7 @@ impl<'a> ModuleGenerator<'a> {
         self.piece("import", entries.into());
     }
 
-    /// Blocks about objects of a state that has none.
+    /// Generates `moved` and `removed` blocks about objects that the empty state does not contain.
     fn refactoring(&mut self) {
         let to = self.fresh("t");
         self.piece(&format!("resource \"terraform_data\" \"{to}\""), vec!["input = 1".to_owned()]);
@@ -714,7 +718,8 @@ impl<'a> ModuleGenerator<'a> {
         self.piece("removed", vec![from, command.to_owned()]);
     }
 
-    /// A place that is read before anything runs, or that this version does not run: analysis alone says what may be there.
+    /// Generates a block that is evaluated before a run, or that this version does not run. Only analysis decides
+    /// if its value is allowed.
     fn early(&mut self) {
         let marks = *self.random.of(&[Marks::Plain, Marks::Any, Marks::Any]);
         let value = self.expr(Kind::Text, marks);
@@ -729,7 +734,7 @@ impl<'a> ModuleGenerator<'a> {
         self.all.early = Some(id);
     }
 
-    /// The configurations of the provider that a module is handed.
+    /// Generates the provider configurations that a module call passes.
     fn passed(&mut self, child: &Child) -> Option<String> {
         let other = self.other_provider.unwrap_or("playground");
         let default = if self.random.percent(20) { other } else { "playground" };
@@ -767,7 +772,7 @@ impl<'a> ModuleGenerator<'a> {
     }
 }
 
-/// Places that are read early, each with the id of the error about an ephemeral value, and what may not be there.
+/// Blocks that are evaluated early, each with the id of the error about an ephemeral value in it.
 const EARLY: &[(&str, &str, &[&str])] = &[
     ("ephemeral-backend", "terraform", &["backend \"local\" {\n    path = local.early\n  }"]),
     (

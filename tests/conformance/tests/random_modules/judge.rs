@@ -1,4 +1,4 @@
-//! What must hold of a configuration that is validated, planned and applied.
+//! The properties of a configuration that is validated, planned and applied.
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, Resource, ResourceMode};
 use conformance::{World, finds, log_of, plan_file, schemas_of, state_file};
@@ -19,7 +19,7 @@ use crate::{
     marks::disagreement,
 };
 
-/// The names of the errors about ephemeral values in places that keep them.
+/// The ids of the errors about ephemeral values in places that store them.
 const MISPLACED: [&str; 7] = [
     "ephemeral-prevent-destroy",
     "ephemeral-value-misuse",
@@ -30,17 +30,17 @@ const MISPLACED: [&str; 7] = [
     "ephemeral-input",
 ];
 
-/// The name of the error of a plan that holds an ephemeral value after all.
+/// The id of the error about a plan that contains an ephemeral value after all.
 const LAST_LOOK: &str = "ephemeral-in-plan";
 
-/// A property that does not hold.
+/// A violated property.
 pub(crate) struct Wrong {
-    /// Which, so that shrinking keeps to it.
+    /// The name of the property, so that shrinking keeps to it.
     pub(crate) property: &'static str,
     pub(crate) detail: String,
 }
 
-/// How far configurations came.
+/// The numbers of configurations that reached each phase.
 #[derive(Default, Debug, Clone, Copy)]
 pub(crate) struct Tally {
     validated: u64,
@@ -67,7 +67,7 @@ impl Tally {
         }
     }
 
-    /// Whether enough of so many configurations came far enough.
+    /// Returns true if enough of `of` configurations reached each phase for the test to be meaningful.
     pub(crate) fn is_telling(&self, of: u64) -> bool {
         self.validated * 4 > of
             && self.applied * 5 > of
@@ -78,7 +78,7 @@ impl Tally {
     }
 }
 
-/// Runs a configuration and tells of the first property that does not hold.
+/// Runs a configuration and returns the first violated property.
 pub(crate) fn judge(modules: &Modules, tally: &mut Tally) -> Option<Wrong> {
     let fixture = modules.fixture();
     let mut world = World::bare(&fixture);
@@ -98,9 +98,9 @@ pub(crate) fn judge(modules: &Modules, tally: &mut Tally) -> Option<Wrong> {
 struct Run<'w> {
     world: &'w mut World,
     fixture: &'w str,
-    /// Whether a console tells the marks that a run has.
+    /// True if a console can determine the marks of a run.
     is_comparable: bool,
-    /// The error about `local.early`, where it may not be ephemeral.
+    /// The id of the expected error about `local.early`, if the configuration uses it.
     early: Option<&'static str>,
     /// A secret of the root module that can be imported.
     secret: Option<&'w str>,
@@ -144,7 +144,7 @@ impl Run<'_> {
         self.destroyed(tally)
     }
 
-    /// An object that is there already, as that of an address.
+    /// Imports an existing object.
     fn imported(&mut self, tally: &mut Tally) -> Verdict {
         let Some(name) = self.secret else { return Ok(()) };
         let resource = Resource::new(ResourceMode::Managed, "playground_secret", name);
@@ -156,7 +156,7 @@ impl Run<'_> {
         Run::kept("the state after an import", &state_file(&outcome.state))
     }
 
-    /// The end of everything, with the provisioners that run then.
+    /// Destroys everything, which runs the destroy provisioners.
     fn destroyed(&mut self, tally: &mut Tally) -> Verdict {
         self.world.mode = PlanMode::Destroy;
         let planned = self.world.plan();
@@ -173,7 +173,7 @@ impl Run<'_> {
         self.state()
     }
 
-    /// What is read before anything runs is refused where it is surely ephemeral, and nowhere else.
+    /// A place that is evaluated before a run refuses a value if and only if it is surely ephemeral.
     fn early(&self, found: &[Diagnostic], tally: &mut Tally) -> Verdict {
         let Some(id) = self.early else { return Ok(()) };
         let project = self.world.project();
@@ -196,7 +196,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether `local.early` is on the line of a diagnostic: something else may be wrong for the same reason.
+    /// Returns true if `local.early` is on the line of a diagnostic. Other lines may have the same error.
     fn is_at_early(&self, it: &Diagnostic) -> bool {
         let Some(at) = &it.location else { return false };
         let mut files = self.world.files().iter().filter(|(path, _)| **path == *at.path);
@@ -207,14 +207,14 @@ impl Run<'_> {
         })
     }
 
-    /// What analysis is sure of is refused by a plan that was not analysed before.
+    /// A plan without prior analysis must refuse what analysis reports as an error.
     fn refused_by_plan(
         &self,
         misplaced: &[&Diagnostic],
         found: &[Diagnostic],
         planned: &PlanOutcome,
     ) -> Verdict {
-        // Where there are no instances, nothing is evaluated.
+        // Without instances, nothing is evaluated.
         let of_objects = self.fixture.lines().filter_map(|it| it.strip_prefix("  for_each = "));
         let mut maps = of_objects.filter(|it| !it.starts_with("{ a = "));
         let is_looked_at = maps.next().is_none()
@@ -232,7 +232,7 @@ impl Run<'_> {
     }
 
     fn diagnostics(&mut self, who: &'static str, found: &[Diagnostic]) -> Verdict {
-        // The engine's last look at a plan finds only what every rule before it forgot.
+        // The engine's final check of a plan must find nothing that the earlier rules missed.
         if let Some(it) = found.iter().find(|it| it.id == LAST_LOOK) {
             return wrong("kept", format!("{who}: {}: {}", it.summary, it.detail));
         }
@@ -253,7 +253,7 @@ impl Run<'_> {
         self.printed(who, &text)
     }
 
-    /// Nothing that is printed has a secret in it.
+    /// Printed text contains no secret.
     fn printed(&self, who: &str, text: &str) -> Verdict {
         let text = text.to_lowercase();
         match [EPHEMERAL, SENSITIVE].into_iter().find(|it| text.contains(it)) {
@@ -266,7 +266,7 @@ impl Run<'_> {
         }
     }
 
-    /// Nothing that is kept has an ephemeral value in it.
+    /// Stored data contains no ephemeral value.
     fn kept(what: &str, bytes: &[u8]) -> Verdict {
         match finds(bytes, EPHEMERAL) || finds(bytes, &EPHEMERAL.to_uppercase()) {
             true => wrong("kept", format!("{what} holds an ephemeral value")),
@@ -297,7 +297,7 @@ impl Run<'_> {
         self.printed("show", &without_read_back(&shown))
     }
 
-    /// What analysis says of marks of everything in the root module that has a value now.
+    /// Compares the marks of static analysis with the values of everything in the root module that has one.
     fn static_marks(&self, tally: &mut Tally) -> Verdict {
         if !self.is_comparable {
             return Ok(());
@@ -312,8 +312,8 @@ impl Run<'_> {
             let known = item_value(db, AnalyzedItem::of(db, workspace, root, key));
             let Some(value) = self.world.reference(&reference) else { continue };
             tally.compared += 1;
-            // Where a `try` reads what is not known, nothing says yet what it will be, and it has the marks of all that it may
-            // be. A run that comes to an ephemeral one in an output refuses it, but here nothing runs.
+            // While `try` reads an unknown value, its result has the marks of all candidates. In a run, an output
+            // would refuse an ephemeral result, but nothing runs here.
             let foreseen = match reference {
                 Ref::Module(_) => decided(&value),
                 _ => value.clone(),
@@ -335,7 +335,8 @@ impl Run<'_> {
     }
 }
 
-/// What a plan refuses analysis saw, at least as something that can be: hints are for editors.
+/// Analysis foresaw every misuse that a plan refuses, at least as a possible one. Hints are for editors and do not
+/// count.
 fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
     let of_plan = planned.iter().filter(|it| is_misplaced(it));
     let is_foreseen = |it: &&Diagnostic, found: &Diagnostic| {
@@ -349,8 +350,8 @@ fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
     }
 }
 
-/// A plan or a state that is shown, without the `output` of `terraform_data`: that what is sensitive stays so where it is read
-/// back is not promised. What is ephemeral is in neither at all.
+/// The text of a plan or state without the `output` of `terraform_data`: a sensitive mark is not guaranteed to
+/// survive a provider's read. Neither text contains ephemeral values.
 fn without_read_back(text: &str) -> String {
     let mut hidden_from = None;
     let mut is_kept = |line: &&str| {
@@ -365,7 +366,7 @@ fn without_read_back(text: &str) -> String {
     text.lines().filter(|line| is_kept(line)).map(|line| format!("{line}\n")).collect()
 }
 
-/// The outputs of a module, as far as they are known.
+/// The known outputs of a module.
 fn decided(outputs: &Value) -> Value {
     outputs.transform(&mut |_, part| match part.kind() {
         Kind::Unknown(_) => Value::dynamic(),
@@ -395,7 +396,7 @@ fn is_misplaced(it: &Diagnostic) -> bool {
     it.is_error() && MISPLACED.contains(&it.id)
 }
 
-/// A value that is refused for being ephemeral has the way it came with it.
+/// An error about an ephemeral value has the chain of its origin.
 fn explained(found: &[Diagnostic]) -> Verdict {
     let by_value = |it: &&Diagnostic| {
         MISPLACED.contains(&it.id)

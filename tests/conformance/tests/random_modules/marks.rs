@@ -1,4 +1,4 @@
-//! What analysis says of marks, against a value.
+//! Compares the marks of static analysis with those of a value.
 
 use hir::analysis::{
     Abstract, Tri, TriMarks,
@@ -6,8 +6,8 @@ use hir::analysis::{
 };
 use values::{Kind, MarkKind, Marks, Value};
 
-/// What is said wrongly of the marks of a value that was evaluated: of those that it has, as far as they had to be foreseen, and of
-/// those that it does not have.
+/// The first disagreement between analysis and an evaluated value: a mark of `marked` that analysis excluded, or a
+/// mark that analysis was sure of and `value` lacks.
 pub(crate) fn disagreement(
     known: &Abstract,
     (marked, value): (&Value, &Value),
@@ -23,7 +23,7 @@ pub(crate) fn disagreement(
     None
 }
 
-/// What is marked was said to be marked perhaps or surely, there or above.
+/// Checks that analysis foresaw every mark of a value, as possible or sure, at the value itself or above it.
 fn foreseen(
     known: Option<&Abstract>,
     value: &Value,
@@ -46,7 +46,8 @@ fn foreseen(
     })
 }
 
-/// What was said to be sure is so. `above` is what marks the value on the way, and whether all of that is surely known.
+/// Checks that a value has every mark that analysis was sure of. `above` holds the marks of the containers around
+/// the value, and true if all of them are surely known.
 fn kept(
     known: &Abstract,
     value: &Value,

@@ -1,4 +1,4 @@
-//! "Checks stored in state", "`provisioner` block", "`connection` block".
+//! The RFC's sections "Checks stored in state", "`provisioner` block" and "`connection` block".
 
 use conformance::{World, state_file};
 use expect_test::expect;
@@ -140,7 +140,7 @@ fn a_provisioner_cannot_put_a_write_only_value_into_a_text_because_it_is_null() 
         said[0].detail,
         "The expression result is null. Cannot include a null value in a string template."
     );
-    // Where a run gets that far all the same, it finds the same.
+    // A run without prior validation finds the same error.
     let said = world.apply();
     assert_eq!(summaries(&said), "Error: Invalid template interpolation value\n");
 }

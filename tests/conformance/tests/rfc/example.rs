@@ -1,12 +1,12 @@
-//! "Example of how the new changes will work together": the three configurations, with the playground in the place of
-//! AWS, and the lines of "CLI Output".
+//! The RFC's section "Example of how the new changes will work together": its three configurations, with the
+//! playground in place of AWS, and the lines of "CLI Output".
 
 use conformance::{STORE, World, finds, plan_file, state_file};
 use expect_test::expect;
 
 use super::summaries;
 
-/// The configurations as users find them in `examples`.
+/// The configurations, read from `examples`.
 fn fixture() -> String {
     let text = |name: &str| {
         let path = format!("{}/../../examples/secrets/{name}/main.tf", env!("CARGO_MANIFEST_DIR"));
@@ -22,7 +22,7 @@ fn stored() -> World {
     assert_eq!(summaries(&store.validate()), "");
     let planned = store.plan();
     assert_eq!(summaries(&planned.diagnostics), "");
-    // Its variables are not ephemeral, as the RFC has them, so the plan file keeps these two values; the state does not.
+    // Its variables are not ephemeral in the RFC, so the plan file contains these two values. The state does not.
     assert!(plan_file(&planned).is_ok());
     store.log();
     assert_eq!(summaries(&store.apply()), "");

@@ -1,4 +1,4 @@
-//! "Variables", "Locals", `tofu.applying`, `ephemeralasnull`.
+//! The RFC's sections "Variables", "Locals", `tofu.applying` and `ephemeralasnull`.
 
 use conformance::{World, finds, plan_file, state_file};
 use expect_test::expect;
@@ -132,7 +132,8 @@ fn ephemeralasnull_is_fine_with_what_is_not_ephemeral() {
     .assert_eq(&render::outputs(&world.state, false));
 }
 
-/// True in the whole apply command, its plan phase and destroying included; false in `plan`.
+/// The value is true during the whole apply command, including its plan phase and destroys, and false during
+/// `plan`.
 #[test]
 fn applying_tells_the_command_not_the_phase() {
     for root in ["tofu", "terraform"] {
@@ -187,7 +188,7 @@ resource "playground_secret" "a" {
     assert!(!finds(&state_file(&world.state), "canary-plain"));
 }
 
-/// "OpenTofu should not store ephemeral variable(s) in plan files."
+/// A plan file must not contain the values of ephemeral variables.
 #[test]
 fn a_plan_file_names_ephemeral_variables_and_resources_and_holds_nothing_of_them() {
     let mut world = World::new(

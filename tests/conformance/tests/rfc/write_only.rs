@@ -1,4 +1,5 @@
-//! "Write-only attributes": never read back, never kept, and the version idiom.
+//! The RFC's section "Write-only attributes": they are never read back and never stored, and a version argument
+//! triggers updates.
 
 use conformance::{World, finds, state_file};
 use expect_test::expect;
@@ -99,7 +100,7 @@ fn write_only_attributes_at_every_place_reach_the_provider_and_read_as_null() {
     assert!(!finds(&state_file(&world.state), "canary"));
     let output = &world.state.outputs["read_back"].value;
     assert!(output.elements().all(|(_, it)| it.is_null()), "{output:?}");
-    // A second plan has nothing to do, with another secret too.
+    // A second plan has no changes, even with another secret.
     world.set("secret", "another-canary");
     assert!(!world.plan().plan.is_applyable);
 }

@@ -1,28 +1,28 @@
-//! The blocks of a Markdown file.
+//! The configuration blocks of a Markdown file.
 
 use super::expectation::{Expectation, expectations, is_comment};
 
 /// A block of configuration.
 pub(crate) struct Block {
-    /// What is done with it.
+    /// The last phase that is run.
     pub(crate) run: Run,
-    /// The files in it, in the order in which they stand.
+    /// The files of the block, in order.
     pub(crate) files: Vec<File>,
 }
 
-/// How far a configuration is taken; each includes what comes before it.
+/// The phases of a run; each includes the previous ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Run {
-    /// It is analysed.
+    /// Static analysis.
     Analysis,
-    /// It is planned, if analysis finds no error.
+    /// A plan, unless analysis finds an error.
     Plan,
-    /// It is planned and applied.
+    /// A plan and an apply.
     Apply,
 }
 
 impl Run {
-    /// What stands behind the three backticks.
+    /// The phase that the opening fence names. `None` if the line does not open a block of configuration.
     fn of(line: &str) -> Option<Run> {
         match line.trim().strip_prefix("```")? {
             "hcl" => Some(Run::Analysis),
@@ -35,17 +35,18 @@ impl Run {
 
 /// A file of a block.
 pub(crate) struct File {
-    /// Its path, relative to the root module.
+    /// The path, relative to the root module.
     pub(crate) path: String,
-    /// Its text as it stands in the Markdown file.
+    /// The text in the Markdown file.
     written: String,
-    /// Its text as it is analysed.
+    /// The text for the analysis.
     pub(crate) text: String,
-    /// The line of the Markdown file that its first line is.
+    /// The line number of its first line in the Markdown file.
     pub(crate) first_line: usize,
 }
 
-/// The `hcl` blocks of a Markdown text, and what is to be done with each: nothing but analysis where nothing is said. A line `# file: mod/main.tf` or `//- /mod/main.tf` begins another file.
+/// The `hcl` blocks of a Markdown text with their phases; the default is analysis. A line `# file: mod/main.tf` or
+/// `//- /mod/main.tf` begins another file.
 pub(crate) fn blocks(markdown: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
@@ -78,8 +79,8 @@ impl File {
         File { path: path.to_owned(), written: String::new(), text: String::new(), first_line }
     }
 
-    /// The file with the text that is analysed: in the JSON syntax there are no comments, and bytes that nobody sees in a
-    /// Markdown file are named behind the path. Lines stay where they are.
+    /// Derives the text for the analysis. Removes comments from a file in the JSON syntax, and adds the invisible
+    /// bytes that the path names. Line numbers stay the same.
     fn complete(mut self) -> File {
         let (path, bytes) = self.path.split_once(" with ").unwrap_or((&self.path, ""));
         let is_json = path.ends_with(".json");
@@ -98,7 +99,7 @@ impl File {
         self
     }
 
-    /// What its comments expect, each with the index of the line that it is about.
+    /// The expectations in its comments, each with the index of its line.
     pub(crate) fn expectations(&self) -> Vec<(usize, Expectation)> {
         expectations(&self.written)
     }
@@ -112,7 +113,7 @@ impl Block {
         self
     }
 
-    /// The block in the form of a fixture.
+    /// The block as a fixture.
     pub(crate) fn fixture(&self) -> String {
         self.files.iter().map(|file| format!("//- /{}\n{}", file.path, file.text)).collect()
     }

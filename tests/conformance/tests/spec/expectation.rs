@@ -1,34 +1,35 @@
-//! What comments of a block expect.
+//! The expectations in the comments of a block.
 
 use db::Severity;
 
-/// One expectation, of one line.
+/// An expectation about one line.
 pub(crate) enum Expectation {
     /// A diagnostic begins on the line.
     Said(Said),
-    /// The line defines a local that has this value.
+    /// The line defines a local with this value.
     Is { local: String, value: String },
 }
 
-/// A diagnostic that is expected.
+/// An expected diagnostic.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// How bad.
+    /// The severity.
     pub(crate) severity: Severity,
-    /// Its name.
+    /// The id.
     pub(crate) id: String,
-    /// Its summary.
+    /// The summary.
     pub(crate) summary: String,
-    /// What its detail contains, if that was said.
+    /// A part of the detail; empty if the expectation does not name one.
     pub(crate) detail: String,
-    /// The text that it is about, with `␤` for a line feed, if that was said.
+    /// The text at the place of the diagnostic, with `␤` for a line feed. `None` if the expectation does not name
+    /// one.
     pub(crate) at: Option<String>,
 }
 
 const SEVERITIES: &[(&str, Severity)] =
     &[("error:", Severity::Error), ("warning:", Severity::Warning), ("hint:", Severity::Hint)];
 
-/// The expectations of a file, each with the index of the line that it is about.
+/// The expectations of a file, each with the index of its line.
 pub(crate) fn expectations(text: &str) -> Vec<(usize, Expectation)> {
     let mut found = Vec::new();
     let mut about = 0;
@@ -44,12 +45,12 @@ pub(crate) fn expectations(text: &str) -> Vec<(usize, Expectation)> {
     found
 }
 
-/// Whether there is nothing but a comment.
+/// Returns true if the line contains only a comment.
 pub(crate) fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with('#')
 }
 
-/// The texts behind each `#` that begins an expectation.
+/// The texts after each `#` that begins an expectation.
 fn comments(line: &str) -> Vec<&str> {
     let is_one = |text: &str| {
         text.starts_with("is:") || SEVERITIES.iter().any(|(word, _)| text.starts_with(word))
@@ -76,7 +77,7 @@ fn expectation(line: &str, comment: &str) -> Option<Expectation> {
     Some(Expectation::Said(Said { severity: *severity, id: id.to_owned(), summary, detail, at }))
 }
 
-/// A quoted text, with `\"` for a quote, and what comes after it.
+/// A quoted text, with `\"` for a quote, and the text after it.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let inner = text.trim_start().strip_prefix('"')?;
     let mut unquoted = String::new();

@@ -1,4 +1,4 @@
-//! Comparing a block with what it expects.
+//! Comparison of a block with its expectations.
 
 use conformance::World;
 use db::{Diagnostic, Severity};
@@ -9,7 +9,7 @@ use super::{
     expectation::{Expectation, Said},
 };
 
-/// Everything that is not as the block says, each with the line of the Markdown file.
+/// The deviations from the expectations of a block, each with its line in the Markdown file.
 pub(crate) fn judge(block: &Block) -> Vec<String> {
     let mut world = World::bare(&block.fixture());
     let mut found = found(&mut world, block.run);
@@ -58,7 +58,7 @@ fn position(found: &[Diagnostic], file: &File, line: usize, said: &Said) -> Opti
     })
 }
 
-/// What a diagnostic is about, in the form of an expectation.
+/// The text at the place of a diagnostic, in the form of an expectation.
 fn text_of(file: &File, diagnostic: &Diagnostic) -> Option<String> {
     let range = diagnostic.location.as_ref().filter(|it| *it.path == *file.path)?.range;
     let text = file.text.get(range.start as usize..range.end as usize)?;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::model::{Argument, Block, Module};
 
-/// Names of one kind that a module may have.
+/// The number of names of each kind in a module.
 const NUMBERS: usize = 4;
 
 pub(super) fn argument(name: &str, value: impl Into<String>) -> Argument {
@@ -14,7 +14,7 @@ pub(super) fn argument(name: &str, value: impl Into<String>) -> Argument {
 }
 
 impl Generator<'_> {
-    /// A root module and up to two others, of which the second may call the first.
+    /// Generates a root module and up to two others; the first of these may call the second.
     pub(super) fn configuration(&mut self) -> Vec<Module> {
         let mut modules = vec![Module { folder: String::new(), blocks: Vec::new() }];
         if self.vocabulary.has("playground") {
@@ -59,7 +59,7 @@ impl Generator<'_> {
         modules[index].blocks.extend(output);
     }
 
-    /// A block that the module does not have yet; `None` if the name that was drawn is taken.
+    /// Generates a block. `None` if the drawn name is taken.
     pub(super) fn block(&mut self, modules: &[Module], index: usize) -> Option<Block> {
         if index == 0 && self.vocabulary.has("go") && self.one_in(3, 1) {
             return self.block_of_provider(modules);
@@ -75,7 +75,7 @@ impl Generator<'_> {
             16 => Some(self.check(modules, index)),
             17 if modules.len() > index + 1 => {
                 let callee = index + 1 + self.random.usize(..modules.len() - index - 1);
-                // The modules call in one direction only, so there is no cycle.
+                // Modules call only later modules, so there is no cycle.
                 (callee != index).then(|| self.call(modules, index, callee))
             }
             _ => self.resource_block(modules, index),
@@ -88,12 +88,12 @@ impl Generator<'_> {
             let is_local = block == "locals" && it.argument(&name).is_some();
             it.kind() == block && (is_local || it.labels().last() == Some(&&*name))
         });
-        // Two blocks of one name are an error, which is seldom of interest.
+        // Two blocks with the same name are an error, which is seldom interesting.
         (!is_taken || self.one_in(40, 1)).then_some(name)
     }
 
     pub(super) fn kind(&mut self) -> Kind {
-        // Strings are referred to most.
+        // Strings get a higher weight, because most references are to strings.
         let index = self.random.usize(..KINDS.len() + 3);
         KINDS.get(index).copied().unwrap_or(Kind::String)
     }
@@ -310,7 +310,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A condition that refers to something, as it has to.
+    /// Generates a condition with a reference, which conditions require.
     fn referring(&mut self, scope: Scope<'_>) -> String {
         for _ in 0..8 {
             let condition = self.expression(Kind::Bool, scope, 2);
@@ -373,7 +373,7 @@ impl Generator<'_> {
     }
 }
 
-/// The `lifecycle` block of a block, made if it is not there.
+/// The `lifecycle` block of a block, created if it is missing.
 fn lifecycle(block: &mut Block, key: u32) -> &mut Block {
     let index = block.blocks.iter().position(|it| it.header == "lifecycle");
     let index = index.unwrap_or_else(|| {

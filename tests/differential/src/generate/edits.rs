@@ -1,4 +1,4 @@
-//! Random edits of a configuration, as a person makes them between two runs.
+//! Random edits of a configuration, as a user makes them between two runs.
 
 use super::{
     Generator,
@@ -29,7 +29,7 @@ impl Generator<'_> {
     fn remove(&mut self, modules: &mut [Module], index: usize, at: usize) {
         let block = &modules[index].blocks[at];
         let labels = block.labels();
-        // What others refer to is removed seldom: the next command would say no more than that.
+        // A block with references is seldom removed, because the next command would only report these references.
         let address = labels.join(".");
         let is_used = modules[index].blocks.iter().any(|it| mentions(it, &address));
         if is_used && self.one_in(4, 3) {
@@ -52,7 +52,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Gives a resource or a module call another number, mostly with everything that refers to it.
+    /// Renames a resource or a module call, usually together with the references to it.
     fn rename(&mut self, modules: &mut [Module], index: usize, at: usize) {
         let block = &modules[index].blocks[at];
         let (kind, labels) = (block.kind().to_owned(), block.labels().join("."));
@@ -105,7 +105,7 @@ impl Generator<'_> {
         modules[index].blocks[at] = block;
     }
 
-    /// Adds or takes away something beside the values.
+    /// Adds or removes something other than a value.
     fn change_rest(&mut self, modules: &mut [Module], index: usize, at: usize) {
         let mut block = modules[index].blocks[at].clone();
         let scope = Scope::of(&modules[index], modules, block.key).repeated(&block);

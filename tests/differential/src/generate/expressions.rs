@@ -1,4 +1,4 @@
-//! Random expressions of a kind, over the names that a block sees.
+//! Random expressions of a kind, over the names in the scope of a block.
 
 use super::{Generator, playground};
 use crate::model::{Block, Module};
@@ -41,17 +41,17 @@ impl Kind {
     }
 }
 
-/// What an expression may refer to.
+/// The scope of an expression: the items to which it may refer.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) module: &'a Module,
-    /// Modules that may be called, for the names of their outputs.
+    /// The modules that may be called, for the names of their outputs.
     pub(crate) modules: &'a [Module],
-    /// Blocks with this key and larger ones are not referred to.
+    /// Blocks with this key or a larger one are not referred to.
     pub(crate) below: u32,
-    /// `count` or `for_each` of the block, where its object of that name is there.
+    /// `count` or `for_each` if the block has that argument, so that `count` or `each` is in scope.
     pub(crate) repetition: Option<&'static str>,
-    /// Only what is known before anything is applied.
+    /// True if only values that are known before an apply may be referred to.
     pub(crate) is_static: bool,
 }
 
@@ -130,7 +130,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A reference to something of the kind, if the scope has one.
+    /// Generates a reference to a value of the kind. `None` if the scope has none.
     pub(crate) fn reference(&mut self, kind: Kind, scope: Scope<'_>) -> Option<String> {
         let mut found: Vec<String> = Vec::new();
         match (scope.repetition, kind) {
@@ -217,7 +217,7 @@ impl Generator<'_> {
         Some(format!("{address}.{attribute}"))
     }
 
-    /// A collection over the instances of a resource.
+    /// Generates a collection over the instances of a resource.
     fn aggregate(&mut self, kind: Kind, block: &Block, address: &str) -> Option<String> {
         let is_counted = block.argument("count").is_some();
         let is_each = block.argument("for_each").is_some();

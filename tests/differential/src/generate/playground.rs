@@ -1,8 +1,9 @@
-//! Blocks of `mayfly/playground`, in the root module: secrets with write-only values, what reads them back at plan, at apply and
-//! as an ephemeral value, and calls that the provider fails or answers wrongly.
+//! Blocks of the provider `mayfly/playground` in the root module: secrets with write-only values, blocks that read
+//! them at plan, at apply and as ephemeral values, and faults, which make provider calls fail or answer
+//! incorrectly.
 //!
-//! The reference finds the provider as an executable of its own (crates/providers/README.md). The block that names its source is
-//! part of every configuration that has one of these.
+//! The reference finds the provider as a separate executable (crates/providers/README.md). Every configuration
+//! with one of these blocks contains the block with the provider's source.
 
 use super::{
     Generator,
@@ -12,7 +13,7 @@ use super::{
 use crate::model::{Block, Module};
 
 impl Generator<'_> {
-    /// The `terraform` block that says where the provider comes from.
+    /// Generates the `terraform` block with the source of the provider.
     pub(super) fn playground_source(&mut self) -> Block {
         let source = argument("playground", "{ source = \"mayfly/playground\" }");
         let required = Block {
@@ -26,7 +27,7 @@ impl Generator<'_> {
         block
     }
 
-    /// A block that the root module does not have yet; `None` if the name that was drawn is taken.
+    /// Generates a block. `None` if the drawn name is taken.
     pub(super) fn block_of_playground(&mut self, modules: &[Module]) -> Option<Block> {
         match self.random.usize(..10) {
             0..=4 => self.stored(modules),
@@ -95,7 +96,7 @@ impl Generator<'_> {
         Some(self.with_fault(block, &["open", "close"]))
     }
 
-    /// The name of a secret that there is, or of one that may be missing.
+    /// Generates the name of an existing secret, or of one that may be missing.
     fn secret_name(&mut self, modules: &[Module]) -> String {
         let blocks = modules[0].blocks.iter().filter(|it| it.kind() == "resource");
         let secrets: Vec<&Block> =
@@ -113,7 +114,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An expression with an ephemeral value, for a write-only attribute; `None` if the module has none.
+    /// Generates an expression with an ephemeral value, for a write-only attribute. `None` if the module has none.
     fn ephemeral_reference(&mut self, root: &Module) -> Option<String> {
         let blocks = root.blocks.iter().filter(|it| it.kind() == "ephemeral");
         let mut found: Vec<String> = blocks.filter_map(ephemeral_value).collect();
@@ -124,7 +125,7 @@ impl Generator<'_> {
         (!found.is_empty()).then(|| found.swap_remove(self.random.usize(..found.len())))
     }
 
-    /// Sometimes lets a call fail, or gives it a wrong answer.
+    /// Sometimes adds a fault, which makes a provider call fail or answer incorrectly.
     fn with_fault(&mut self, mut block: Block, calls: &[&str]) -> Block {
         if self.one_in(8, 1) {
             let on = self.pick(calls);
@@ -136,7 +137,7 @@ impl Generator<'_> {
     }
 }
 
-/// The value of an ephemeral resource that is not repeated.
+/// The value of an ephemeral resource. `None` if the resource is repeated.
 pub(super) fn ephemeral_value(block: &Block) -> Option<String> {
     let labels = block.labels();
     let is_repeated = block.argument("count").is_some() || block.argument("for_each").is_some();

@@ -1,7 +1,8 @@
-//! Blocks of the providers `external`, `local`, `null`, `random`, `time` and `tls`, in the root module: managed resources, data
-//! sources that read what these make, ephemeral resources, and provider configurations with an alias.
+//! Blocks of the providers `external`, `local`, `null`, `random`, `time` and `tls` in the root module: managed
+//! resources, data sources that read their results, ephemeral resources, and provider configurations with an
+//! alias.
 //!
-//! Only attributes that are the same from run to run are referred to, so that nothing that is computed from them differs.
+//! References use only attributes that are the same in every run, so that values derived from them do not differ.
 
 use super::{
     Generator,
@@ -14,7 +15,7 @@ use crate::model::{Block, Module};
 const ALIAS: &str = "other";
 
 impl Generator<'_> {
-    /// A block that the root module does not have yet; `None` if the name that was drawn is taken.
+    /// Generates a block. `None` if the drawn name is taken.
     pub(super) fn block_of_provider(&mut self, modules: &[Module]) -> Option<Block> {
         match self.random.usize(..16) {
             0 => self.alias(&modules[0]),
@@ -73,7 +74,7 @@ impl Generator<'_> {
         self.finish(block, modules)
     }
 
-    /// Reads a file that a resource writes, or one that may be missing.
+    /// Generates a data source that reads the file of a resource, or one that may be missing.
     fn file_data(&mut self, modules: &[Module]) -> Option<Block> {
         let name = self.name(&modules[0], Kind::String, "data")?;
         let files = modules[0].blocks.iter().filter(|it| it.header.contains("\"local_file\""));
@@ -98,7 +99,7 @@ impl Generator<'_> {
         self.finish(block, modules)
     }
 
-    /// A time that follows from another one, so that it is the same in every run.
+    /// Generates a time with an offset from a fixed time, so that it is the same in every run.
     fn offset(&mut self, modules: &[Module]) -> Option<Block> {
         let name = self.name(&modules[0], Kind::String, "resource")?;
         let mut block = self.empty(format!("resource \"time_offset\" \"{name}\""));
@@ -120,7 +121,7 @@ impl Generator<'_> {
         self.finish(block, modules)
     }
 
-    /// The public half of a key that a resource makes.
+    /// Generates the public key for a private key of a resource. `None` if there is no private key.
     fn public_key(&mut self, modules: &[Module]) -> Option<Block> {
         let name = self.name(&modules[0], Kind::String, "data")?;
         let keys = modules[0].blocks.iter().filter(|it| it.header.contains("\"tls_private_key\""));
@@ -131,7 +132,7 @@ impl Generator<'_> {
         self.finish(block, modules)
     }
 
-    /// A program that answers with what it is asked, or fails.
+    /// Generates a data source whose program echoes its query, or fails.
     fn external(&mut self, modules: &[Module]) -> Option<Block> {
         let name = self.name(&modules[0], Kind::String, "data")?;
         let mut block = self.empty(format!("data \"external\" \"{name}\""));
@@ -143,7 +144,7 @@ impl Generator<'_> {
         self.finish(block, modules)
     }
 
-    /// Adds what any of them may have.
+    /// Adds the arguments that any of these blocks may have.
     fn finish(&mut self, mut block: Block, modules: &[Module]) -> Option<Block> {
         let has_alias = modules[0].blocks.iter().any(|it| it.kind() == "provider");
         if block.labels()[0] == "local_file" && has_alias && self.one_in(2, 1) {

@@ -1,4 +1,4 @@
-//! Blocks: attributes, then nested blocks by type.
+//! Layout of blocks: attributes, then nested blocks by type.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::{
     Act, Node, Options, Printer, indent, name_of, widest,
 };
 
-/// Attributes that people tell objects apart by: shown even where they do not change.
+/// Attributes that identify an object; they are shown even if they do not change.
 const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
 
 impl Printer<'_> {
@@ -61,7 +61,7 @@ impl Printer<'_> {
         text.push_str(&self.hidden(hidden, "attribute", depth, options));
     }
 
-    /// Gives the number of blocks that are not shown because they do not change.
+    /// Writes the blocks of a group. Returns the number of unchanged blocks that are hidden.
     fn push_group(
         &self,
         group: &Group,
@@ -96,7 +96,8 @@ impl Printer<'_> {
     }
 }
 
-/// What is shown of a block whose whole group is secret on the side that it is on.
+/// The node of a block whose whole group is secret on the side to which the block belongs. `None` if the block may
+/// be shown.
 fn covered(block: &Node, secret: super::Secret) -> Option<Node> {
     let is_covered = match block.act {
         Act::Create => secret.after,

@@ -1,4 +1,4 @@
-//! Objects, maps, lists and sets.
+//! Layout of objects, maps, lists and sets.
 
 use values::Str;
 
@@ -40,7 +40,7 @@ impl Printer<'_> {
         depth: usize,
         options: Options,
     ) -> String {
-        // Objects of a schema say themselves that they force replacement.
+        // Objects from a schema show "forces replacement" on their elements.
         let (own, inherited) = (node.replace && !from_schema, node.replace && from_schema);
         if elements.is_empty() {
             return self.empty("{}", own, node, options);
@@ -66,7 +66,8 @@ impl Printer<'_> {
         text + &self.closing("}", node, depth, options)
     }
 
-    /// Elements around a change are shown with it, since their order matters; not so in a list of a schema's objects.
+    /// Writes a list. The unchanged elements next to a change are shown, because the order matters; in a list of a
+    /// nested attribute they are not.
     pub(super) fn list(
         &self,
         node: &Node,
@@ -81,7 +82,7 @@ impl Printer<'_> {
         let changed = Options { no_null: true, forces: false, ..options };
         let unchanged = Options { unchanged: true, ..changed };
         let mut text = format!("[{}\n", self.forces(node.replace, options));
-        // Elements that do not change, since the last that was shown.
+        // The unchanged elements since the last shown one.
         let mut waiting: Vec<&Node> = Vec::new();
         let mut show_next = false;
         for element in elements {

@@ -1,4 +1,4 @@
-//! Lays a decided tree out in lines.
+//! Layout of a compared value as lines.
 
 mod block;
 mod collection;
@@ -9,28 +9,28 @@ use values::{MarkKind, Str};
 use super::{Act, Node, Scalar, Secret, Shape};
 use crate::style::{Paint, Style};
 
-/// How the parts below a point are shown.
+/// Options for the layout of a node and its parts.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Options {
-    /// Parts that do not change are shown too.
+    /// True if unchanged parts are shown too.
     pub(super) unchanged: bool,
-    /// Nothing has a symbol: what is shown does not change at all.
+    /// True if no part gets a symbol, because nothing changes.
     pub(super) no_symbols: bool,
-    /// `-> null` is said once, further out.
+    /// True if an outer part already shows `-> null`.
     pub(super) no_null: bool,
-    /// Whether a part forces replacement is decided further out.
+    /// True if an outer part forces replacement and this part has to show it.
     pub(super) forces: bool,
 }
 
 /// Writes nodes in a style.
 pub(super) struct Printer<'a> {
     pub(super) style: &'a Style,
-    /// What the names of directories that belong to single plans begin with.
+    /// The path prefix of the temporary directories of plans.
     pub(super) temporary: Option<String>,
 }
 
 impl Printer<'_> {
-    /// A node without its name. The first line begins where the caller stands, the others are indented.
+    /// Renders a node without its name. The first line starts at the caller's column; further lines are indented.
     pub(super) fn node(&self, node: &Node, depth: usize, options: Options) -> String {
         match &node.shape {
             Shape::Plain { before, after } => self.plain(node, before, after, options),
@@ -73,7 +73,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A named node on lines of its own, with its symbol and its warnings.
+    /// Renders a named node on its own lines, with its symbol and its warnings.
     pub(super) fn line(
         &self,
         name: &str,
@@ -128,7 +128,7 @@ impl Printer<'_> {
         )
     }
 
-    /// A block that is secret as a whole.
+    /// Renders a block that is secret as a whole.
     fn secret_block(&self, node: &Node, depth: usize, options: Options) -> String {
         let pad = format!("{}{}", indent(depth), self.symbol(Act::NoOp, options));
         let forces = self.forces(node.replace, options);
@@ -166,7 +166,7 @@ impl Printer<'_> {
         format!("  {} ", self.style.paint(paint, symbol))
     }
 
-    /// Lines above a part whose secrecy changes.
+    /// The warning lines above a part whose secrecy changes. Empty if it does not change.
     fn warnings(&self, node: &Node, depth: usize) -> String {
         let (secret, what) = match &node.shape {
             Shape::Secret(it) => (it, "attribute value"),
@@ -193,7 +193,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `# (2 unchanged attributes hidden)` on a line of its own.
+    /// The line `# (2 unchanged attributes hidden)`. Empty if nothing is hidden.
     fn hidden(&self, n: usize, noun: &str, depth: usize, options: Options) -> String {
         if n == 0 {
             return String::new();
@@ -205,12 +205,12 @@ impl Printer<'_> {
     }
 }
 
-/// Four columns for every level; the symbol has four more.
+/// The indentation: four columns per level. The symbol takes four more.
 fn indent(depth: usize) -> String {
     " ".repeat(depth * 4)
 }
 
-/// Names as a configuration would have them: quoted where they are no identifiers.
+/// The name as a configuration would write it: quoted unless it is an identifier.
 pub(super) fn name_of(key: &Str) -> String {
     if addr::is_identifier(key) { key.to_string() } else { values::go_quoted(key) }
 }

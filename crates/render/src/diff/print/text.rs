@@ -1,4 +1,4 @@
-//! Texts: quoted, line by line, or as the JSON that they hold.
+//! Layout of strings: quoted, line by line, or as the JSON that they contain.
 
 use state::{with_temporary_symbols, without_temporary_plans};
 use values::{Str, Value};
@@ -9,11 +9,11 @@ use super::{
 };
 use crate::style::visible;
 
-/// What a text is.
+/// The form in which a string is shown.
 enum Reading {
     Null,
     Quoted(String),
-    /// Trimmed.
+    /// A string of several lines, trimmed.
     Lines(String),
     Json(Value),
 }
@@ -57,7 +57,7 @@ impl Printer<'_> {
                 Reading::Lines(text) => {
                     self.heredoc(node, self.same_lines(&text, depth, options), depth, options)
                 }
-                // `null -> null` would say nothing.
+                // `null -> null` would carry no information.
                 Reading::Null => format!("{}{forces}", self.simple(&Reading::Null)),
                 other => format!(
                     "{}{}{forces}",
@@ -113,7 +113,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Two texts that differ only in the plan whose temporary directory they have paths of.
+    /// Renders a change between two strings that differ only in the id of a plan's temporary directory. `None` for
+    /// other changes.
     fn moved_temporary(&self, before: Option<&Str>, after: Option<&Str>) -> Option<String> {
         let (prefix, before, after) = (self.temporary.as_deref()?, before?, after?);
         let erased = |text: &str| without_temporary_plans(prefix, text);
@@ -157,7 +158,7 @@ impl Printer<'_> {
         format!("<<-EOT{forces}\n{}{end}", lines.concat())
     }
 
-    /// A text that holds JSON, as the call that would make it.
+    /// Renders a string that contains JSON as a call of `jsonencode`.
     fn document(
         &self,
         node: &Node,
@@ -177,7 +178,7 @@ impl Printer<'_> {
         let inner_options = Options {
             no_null: true,
             forces: false,
-            // A document of which nothing changes but its spaces would be empty.
+            // If only whitespace changes, the document is shown as a whole; otherwise it would be empty.
             unchanged: options.unchanged || is_whitespace,
             ..options
         };
@@ -185,7 +186,7 @@ impl Printer<'_> {
         if !text.contains('\n') {
             return format!("jsonencode({text}){note}{forces}");
         }
-        // The call has the symbol of a creation or deletion already.
+        // For a creation or deletion, the symbol is already in front of the call.
         let act = match node.act {
             Act::Update if !is_whitespace => Act::Update,
             _ => Act::NoOp,
@@ -196,7 +197,7 @@ impl Printer<'_> {
     }
 }
 
-/// A text that nothing is said about but what happens to it.
+/// A node without content, which only carries its action.
 fn bare(act: Act) -> Node {
     Node { act, replace: false, shape: super::Shape::WriteOnly }
 }

@@ -1,4 +1,4 @@
-//! Expressions as constants or as the references in them.
+//! Expressions as constants or as lists of their references.
 
 use hir::{Entry, Expr, ExprId, Exprs, Ref, expr::Literal, item::Body};
 use provider::Nesting;
@@ -16,8 +16,8 @@ impl<'a> Expressions<'a> {
         Expressions { exprs: &entry.item.exprs }
     }
 
-    /// `{"constant_value": …}`, `{"references": […]}`, or nothing inside where it is neither. It is both where references
-    /// stand in the part of a conditional that its constant condition does not choose.
+    /// `{"constant_value": …}`, `{"references": […]}`, or an empty object if the expression is neither. It has
+    /// both fields if a constant condition leaves the references of a conditional unused.
     pub(super) fn json(&self, expr: ExprId) -> Json {
         let mut references = Vec::new();
         self.collect(expr, &mut references);
@@ -39,7 +39,7 @@ impl<'a> Expressions<'a> {
         found
     }
 
-    /// The attributes and blocks of a body. Without schema, every block type is a list.
+    /// The attributes and blocks of a body. Without a schema, every block type is a list.
     pub(super) fn body(&self, body: &Body, schema: Option<&provider::Block>) -> Map<String, Json> {
         let mut fields: Map<String, Json> =
             body.attrs.iter().map(|it| (it.name.to_string(), self.json(it.value))).collect();
@@ -65,7 +65,7 @@ impl<'a> Expressions<'a> {
         fields
     }
 
-    /// References in source order, each followed by the shorter ones that it contains.
+    /// Collects the references in source order, each followed by its prefixes.
     fn collect(&self, expr: ExprId, found: &mut Vec<String>) {
         if let Some(traversal) = self.traversal(expr) {
             return push_prefixes(&traversal, found);
@@ -73,7 +73,7 @@ impl<'a> Expressions<'a> {
         self.exprs[expr].for_each_child(&mut |expr| self.collect(expr, found));
     }
 
-    /// A reference and the constant steps after it, where the expression is nothing else.
+    /// The reference and its constant steps. `None` if the expression is not a plain reference.
     fn traversal(&self, expr: ExprId) -> Option<Traversal<'a>> {
         let exprs: &'a Exprs = self.exprs;
         let mut steps = Vec::new();
@@ -130,14 +130,15 @@ fn push_prefixes(traversal: &Traversal<'_>, found: &mut Vec<String>) {
         text
     };
     found.extend((subject..=traversal.steps.len()).rev().map(text));
-    // What the subject is an instance or an output of.
+    // Also lists the whole resource or module call of an instance or output.
     match traversal.reference {
         Ref::Resource(_) | Ref::Module(_) if subject > 0 => found.push(text(subject - 1)),
         _ => {}
     }
 }
 
-/// How many steps belong to the thing that is referred to: a resource's or module's key, and a module's output.
+/// The number of steps that belong to the referenced object: the key of a resource or module, and the output of a
+/// module.
 fn subject_length(traversal: &Traversal<'_>) -> usize {
     let is_index = |at: usize| matches!(traversal.steps.get(at), Some(Step::Index(_)));
     let key = usize::from(is_index(0));

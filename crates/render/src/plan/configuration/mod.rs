@@ -1,7 +1,7 @@
-//! The configuration behind a plan: what each block says, as constants or as the references in it.
+//! The configuration of a plan: each block with its expressions as constants or as lists of their references.
 //!
-//! A literal is as it was written, in a write-only attribute too: it is in the source. Defaults of ephemeral variables
-//! are left out.
+//! Literals appear as written, even in a write-only attribute, because they are in the source anyway. Defaults of
+//! ephemeral variables are omitted.
 
 mod expression;
 mod providers;
@@ -16,7 +16,7 @@ use values::{Str, Type, Value};
 use self::{expression::Expressions, providers::Place};
 use crate::{Schemas, json};
 
-/// Defaults of the root module's variables, without those of ephemeral ones.
+/// The defaults of the root module's variables, without those of ephemeral variables.
 pub(super) fn defaults(program: &Program) -> Vec<(Str, Value)> {
     let variables = program.root().variables.iter().filter(|(_, it)| !it.variable().ephemeral);
     variables.filter_map(|(name, entry)| Some((name.clone(), default(entry)?))).collect()
@@ -49,7 +49,7 @@ fn module(place: &Place<'_>) -> Json {
     let outputs = module.outputs.iter().map(|(name, it)| (name.to_string(), output(it)));
     let mut resources: Vec<_> =
         module.resources.iter().map(|(address, it)| (address, resource(place, it))).collect();
-    // Managed ones first, as the reference has them.
+    // Managed resources come first, as in OpenTofu.
     resources.sort_by(|(a, _), (b, _)| (b.mode, a.to_string()).cmp(&(a.mode, b.to_string())));
     let resources: Vec<Json> = resources.into_iter().map(|(_, it)| it).collect();
     let calls =
@@ -66,7 +66,7 @@ fn module(place: &Place<'_>) -> Json {
 fn variable(entry: &Entry) -> Json {
     let variable = entry.variable();
     let default = if variable.ephemeral { None } else { default(entry) };
-    // No constraint is as good as `any`.
+    // A variable without a type constraint has the type `any`, which is omitted.
     let is_typed = variable.ty.ty != Type::Dynamic;
     json::object([
         ("type", is_typed.then(|| json::of_type(&variable.ty.ty))),

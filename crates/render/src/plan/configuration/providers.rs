@@ -1,4 +1,4 @@
-//! Which provider configuration a resource uses, and what those configurations say.
+//! The provider configuration of each resource, and the contents of provider configurations.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use values::Str;
 use super::expression::Expressions;
 use crate::{Schemas, json};
 
-/// A module where it is called: the way there decides where its providers come from.
+/// A module at one of its calls. Its provider configurations depend on the chain of callers.
 pub(super) struct Place<'a> {
     program: &'a Program,
-    /// The program of a saved configuration was made without schemas.
+    /// The schemas. The program of a saved configuration was built without them.
     schemas: Schemas<'a>,
     id: ModuleId,
     caller: Option<(&'a Place<'a>, &'a ModuleCall)>,
@@ -27,7 +27,7 @@ impl<'a> Place<'a> {
         Place { program, schemas, id: program.root().id, caller: None }
     }
 
-    /// The module that a call leads to.
+    /// The module of a call.
     pub(super) fn inside(&'a self, call: &'a Entry, id: ModuleId) -> Place<'a> {
         Place { id, caller: Some((self, call.module_call())), ..*self }
     }
@@ -43,7 +43,7 @@ impl<'a> Place<'a> {
         schemas.of_mode(resource.resource.mode, &resource.resource.type_name)
     }
 
-    /// The key of a resource's provider configuration among all of the document.
+    /// The key of a resource's provider configuration in the document.
     pub(super) fn provider_key(&self, resource: &Resource) -> String {
         let alias = resource.provider.as_ref().and_then(|it| it.alias.clone());
         self.key(&local_name(resource), alias.as_ref())
@@ -61,7 +61,7 @@ impl<'a> Place<'a> {
         {
             return place.key(&it.parent.local_name, it.parent.alias.as_ref());
         }
-        // The caller may know the same provider under another name, or not at all.
+        // The caller may use the same provider under another local name, or not at all.
         let source = module.provider_sources.get(name);
         let known = place.module().provider_sources.iter().find(|(_, it)| Some(*it) == source);
         match known {
@@ -78,7 +78,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The static address; none for the root module.
+    /// The static address of the module. `None` for the root module.
     fn address(&self) -> Option<String> {
         let (place, call) = self.caller?;
         let outer = place.address().map(|it| it + ".").unwrap_or_default();
@@ -86,7 +86,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The name under which a resource's module knows its provider.
+/// The local name of a resource's provider in its module.
 fn local_name(resource: &Resource) -> Str {
     match &resource.provider {
         Some(provider) => provider.local_name.clone(),
@@ -94,7 +94,7 @@ fn local_name(resource: &Resource) -> Str {
     }
 }
 
-/// Every provider configuration of the module and of those inside it, by key.
+/// Every provider configuration of the module and of its child modules, by key.
 pub(super) fn configurations(place: &Place<'_>) -> Map<String, Json> {
     let mut found = Vec::new();
     collect(place, &mut found);
