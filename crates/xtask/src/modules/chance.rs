@@ -24,7 +24,14 @@ const ATTRIBUTES: &[(&str, &str, &str)] = &[
     ("random_password", "bcrypt_hash", "made of what is drawn, and of a salt"),
 ];
 
-/// Attributes of which chance decides the whole text, wherever it stands then: type, path (`*` is every element), reason.
+/// Attributes whose value, and whether there is one, depends on the moment of the read: type, name, reason.
+const MOMENTARY: &[(&str, &str, &str)] = &[(
+    "aws_default_network_acl",
+    "subnet_ids",
+    "the provider reads the subnets that exist, while others are created",
+)];
+
+/// Attributes whose whole text is random, wherever it is used: type, path (`*` is every element), reason.
 const DRAWN: &[(&str, &str, &str)] = &[
     ("aws_eip", "public_ip", "the local API draws addresses"),
     ("aws_eip", "public_dns", "made of the address"),
@@ -65,6 +72,11 @@ pub(crate) fn without_chance(value: &mut Value) {
                 if let Some(object) = value.pointer_mut(holder) {
                     replace(object, &path);
                 }
+            }
+        }
+        for (_, attribute, _) in MOMENTARY.iter().filter(|(it, ..)| *it == name) {
+            if let Some(attributes) = value["attributes"].as_object_mut() {
+                attributes.insert((*attribute).to_owned(), Value::from("(decided by chance)"));
             }
         }
     }

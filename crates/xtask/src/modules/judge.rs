@@ -81,6 +81,9 @@ impl Differences {
         for answer in reference.iter().chain(&ours) {
             answer.data.values().for_each(|it| draws(it, &mut found.renaming));
         }
+        for (theirs, ours) in reference.iter().zip(&ours).filter(|(it, _)| it.command == "apply") {
+            pair_ids(theirs, ours, &mut found.renaming);
+        }
         for (theirs, ours) in reference.iter().zip(&ours) {
             let command = &theirs.command;
             found.renaming.is_narrow = command == "plan";
@@ -193,6 +196,18 @@ fn draws(instance: &Value, renaming: &mut Renaming) {
             renaming.draws(text);
         } else if of_type.starts_with("tls_") || of_type == "aws_key_pair" {
             renaming.draws_whole(text);
+        }
+    }
+}
+
+/// Pairs the identifiers of the objects with one address: a set of identifiers alone does not say which belong
+/// together.
+fn pair_ids(theirs: &Answer, ours: &Answer, renaming: &mut Renaming) {
+    for (address, instance) in &theirs.data {
+        let ids = [Some(instance), ours.data.get(address)]
+            .map(|it| it.and_then(|it| it["attributes"]["id"].as_str()));
+        if let [Some(theirs), Some(ours)] = ids {
+            renaming.same(theirs, ours);
         }
     }
 }
