@@ -294,8 +294,9 @@ fn registry_module(location: &str) -> Result<String, AddrError> {
 
 fn unknown(location: &str) -> AddrError {
     let detail = format!(
-        "{:?} is neither a path that begins with \"./\" or \"../\", nor the address of a module in a registry (\"namespace/name/system\"), nor does it \
-         say how to get the module: \"git::https://…\", \"github.com/owner/repository\", an absolute path.",
+        "{:?} is neither a path that begins with \"./\" or \"../\", nor the address of a module in \
+         a registry (\"namespace/name/system\"), nor does it say how to get the module: \
+         \"git::https://…\", \"github.com/owner/repository\", an absolute path.",
         without_password(location)
     );
     fault("Invalid module source address", detail, location)

@@ -111,7 +111,8 @@ pub fn parse_resource_instance(text: &str) -> Result<ResourceInstance, AddrError
         Target::Instance(instance) => Ok(instance),
         Target::Module(_) => Err(AddrError::new(
             SUMMARY,
-            "A resource instance address is required here. The module path must be followed by a resource instance specification.",
+            "A resource instance address is required here. The module path must be followed by a \
+             resource instance specification.",
             0..text.len(),
         )),
     }
@@ -125,7 +126,8 @@ pub fn parse_resource(text: &str) -> Result<AbsResource, AddrError> {
     let detail = match parse_target(text)? {
         Target::Resource(resource) => return Ok(resource),
         Target::Instance(_) => {
-            "A resource address is required. This instance key identifies a specific resource instance, which is not expected here."
+            "A resource address is required. This instance key identifies a specific resource \
+             instance, which is not expected here."
         }
         Target::Module(_) => {
             "A resource address is required here. The module path must be followed by a resource specification."
@@ -147,7 +149,8 @@ pub fn parse_config_resource(text: &str) -> Result<ConfigResource, AddrError> {
         [] => Ok(ConfigResource { module: module.path(), resource }),
         [key] => Err(AddrError::new(
             "Resource instance address with keys is not allowed",
-            "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must be a resource instead (e.g. \"null_resource.a\").",
+            "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must \
+             be a resource instead (e.g. \"null_resource.a\").",
             key.span.clone(),
         )),
         [_, extra, ..] => Err(extra_operators(extra)),
@@ -190,7 +193,8 @@ fn reject_module_keys(module: &ModuleInstance, text: &str) -> Result<(), AddrErr
     }
     Err(AddrError::new(
         "Module instance address with keys is not allowed",
-        "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a module instead (e.g. \"module.a\").",
+        "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a module \
+         instead (e.g. \"module.a\").",
         0..text.len(),
     ))
 }

@@ -129,13 +129,15 @@ fn narrower_parsers_say_what_they_wanted() {
     assert_eq!(instance("t.n"), "t.n");
     assert_eq!(
         instance("module.a"),
-        "Invalid address: A resource instance address is required here. The module path must be followed by a resource instance specification."
+        "Invalid address: A resource instance address is required here. The module path must be \
+         followed by a resource instance specification."
     );
     let resource = |text: &str| said(parse_resource(text).map(|it| it.to_string()));
     assert_eq!(resource("module.a[0].t.n"), "module.a[0].t.n");
     assert_eq!(
         resource("t.n[0]"),
-        "Invalid address: A resource address is required. This instance key identifies a specific resource instance, which is not expected here."
+        "Invalid address: A resource address is required. This instance key identifies a specific \
+         resource instance, which is not expected here."
     );
     let block = |text: &str| said(parse_config_resource(text).map(|it| it.to_string()));
     assert_eq!(block("module.a.ephemeral.t.n"), "module.a.ephemeral.t.n");

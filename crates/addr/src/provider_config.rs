@@ -31,7 +31,8 @@ impl LocalProviderConfig {
             None => (text, None),
         };
         if !is_identifier(local_name) || !alias.is_none_or(is_identifier) {
-            let detail = "The provider type name must either stand alone or be followed by an alias name separated with a dot.";
+            let detail = "The provider type name must either stand alone or be followed by an \
+                          alias name separated with a dot.";
             return Err(AddrError::new(SUMMARY, detail, 0..text.len()));
         }
         Ok(LocalProviderConfig { local_name: local_name.into(), alias: alias.map(SmolStr::new) })

@@ -128,7 +128,9 @@ impl ProviderSource {
         let Some(short) = self.type_name.strip_prefix("terraform-provider-") else { return Ok(()) };
         let suggested = ProviderSource { type_name: short.into(), ..self.clone() };
         let detail = format!(
-            "Provider source {text:?} has a type with the prefix \"terraform-provider-\". That prefix belongs to the name of a repository or of an executable, not to a source address.\n\nDid you mean {:?}?",
+            "Provider source {text:?} has a type with the prefix \"terraform-provider-\". That \
+             prefix belongs to the name of a repository or of an executable, not to a source \
+             address.\n\nDid you mean {:?}?",
             suggested.for_display(),
         );
         Err(fault("Invalid provider type", &detail, text))

@@ -106,14 +106,38 @@ fn the_two_dialects_differ_on_prereleases_and_lone_major_versions() {
 fn what_is_no_constraint_is_an_error() {
     let v = "a \"v\" prefix should not be used when specifying versions";
     let cases = [
-        ("=> 1.0", "invalid specification \"=> 1.0\": invalid constraint operator \"=>\"; did you mean \">=\"?".to_owned()),
-        ("=< 1.0", "invalid specification \"=< 1.0\": invalid constraint operator \"=<\"; did you mean \"<=\"?".to_owned()),
+        (
+            "=> 1.0",
+            "invalid specification \"=> 1.0\": invalid constraint operator \"=>\"; did you \
+                    mean \">=\"?"
+                .to_owned(),
+        ),
+        (
+            "=< 1.0",
+            "invalid specification \"=< 1.0\": invalid constraint operator \"=<\"; did you \
+                    mean \"<=\"?"
+                .to_owned(),
+        ),
         ("^1.0", "invalid specification \"^1.0\": invalid constraint operator \"^\"".to_owned()),
-        (">  1.0", "invalid specification \">  1.0\": only one space is expected after the operator \">\"".to_owned()),
+        (
+            ">  1.0",
+            "invalid specification \">  1.0\": only one space is expected after the operator \">\""
+                .to_owned(),
+        ),
         ("v1.0", format!("invalid specification \"v1.0\": {v}")),
         ("> v1.0", format!("invalid specification \"> v1.0\": {v}")),
-        ("1.0.0.0", "invalid specification \"1.0.0.0\": too many numbered portions; only three are allowed (major, minor, patch)".to_owned()),
-        ("1.*", "invalid specification \"1.*\": can't use wildcard for minor number; omit segments that should be unconstrained".to_owned()),
+        (
+            "1.0.0.0",
+            "invalid specification \"1.0.0.0\": too many numbered portions; only three are \
+                     allowed (major, minor, patch)"
+                .to_owned(),
+        ),
+        (
+            "1.*",
+            "invalid specification \"1.*\": can't use wildcard for minor number; omit segments \
+                 that should be unconstrained"
+                .to_owned(),
+        ),
         (">= 1.0 < 2.0", "missing comma after \">= 1.0\"".to_owned()),
     ];
     for (text, message) in cases {

@@ -131,7 +131,7 @@ pub enum StoreError {
     #[error("{cause}")]
     Locked { cause: String, holder: Option<Box<LockInfo>> },
     /// `force_unlock` was called with an ID other than that of the lock.
-    #[error("lock id {given:?} does not match existing lock{}", .existing.as_deref().map(|it| format!(" {it:?}")).unwrap_or_default())]
+    #[error("lock id {given:?} does not match existing lock{}", named(.existing.as_deref()))]
     LockId { given: String, existing: Option<String> },
     /// `force_unlock` found no lock.
     #[error("there is no lock on this state")]
@@ -150,6 +150,11 @@ pub enum StoreError {
     /// A file or directory could not be accessed.
     #[error("failed to {action} {}: {source}", .path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+}
+
+/// A blank and the quoted text; empty for `None`.
+fn named(text: Option<&str>) -> String {
+    text.map(|it| format!(" {it:?}")).unwrap_or_default()
 }
 
 impl StoreError {

@@ -21,7 +21,8 @@ pub struct LocalWorkspaces {
 pub enum WorkspaceError {
     /// The name is not valid as a segment of a URL or a path.
     #[error(
-        "The workspace name {0:?} is not allowed. The name must contain only URL safe characters, and no path separators."
+        "The workspace name {0:?} is not allowed. The name must contain only URL safe characters, \
+         and no path separators."
     )]
     InvalidName(String),
     #[error("Workspace {0:?} already exists")]

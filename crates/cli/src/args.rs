@@ -60,7 +60,8 @@ const REFUSED: &[Refused] = &[
         commands: &["watch"],
         flags: &["destroy"],
         why: Some(
-            "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \"mayfly plan -destroy\".",
+            "\"watch\" plans what a configuration asks for. To see what would be destroyed, run \
+             \"mayfly plan -destroy\".",
         ),
     },
 ];

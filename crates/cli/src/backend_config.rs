@@ -152,7 +152,8 @@ fn empty(name: &str, text: Option<&Str>, at: Option<Location>) -> Option<Diagnos
 /// Replaces the detail of a parse error in a `-backend-config` file, because the original one describes variables
 /// files.
 fn in_own_words(problem: Diagnostic) -> Diagnostic {
-    let detail = "A file that -backend-config names has lines NAME = VALUE, each with a constant value: no blocks, no variables, no calls. Text is written in \
-                  quotes. What stands here is not quoted, because it may be a secret.";
+    let detail = "A file that -backend-config names has lines NAME = VALUE, each with a constant \
+                  value: no blocks, no variables, no calls. Text is written in quotes. What stands \
+                  here is not quoted, because it may be a secret.";
     Diagnostic { id: ID, detail: detail.to_owned(), ..problem }
 }

@@ -3,7 +3,7 @@
 //! | path | relative to |
 //! |---|---|
 //! | `path.cwd`, `TF_CLI_CONFIG_FILE`, `TF_LOG_PATH` | where the command is called |
-//! | everything else: `abspath`, files, plan files, `-var-file`, `TF_DATA_DIR`, commands, providers | the working directory |
+//! | everything else: `abspath`, files, plan files, `-var-file`, `TF_DATA_DIR`, providers | the working directory |
 
 use std::{
     env, fs, io,

@@ -6,7 +6,8 @@
 //!
 //! ```text
 //!   intent ─► journal.write ─► journal.written ─► durable ─► (the provider's call) ─► answer ─► answered ─►
-//!   journal.write ─► … ─► fold ─► fold.announced ─► fold.written ─► end ─► ended        opening ─► …        closed ─► …
+//!   journal.write ─► … ─► fold ─► fold.announced ─► fold.written ─► end ─► ended
+//!   opening ─► …        closed ─► …
 //!   recovery ─► recovery.announced ─► recovery.written ─► recovery.ended
 //! ```
 

@@ -399,9 +399,10 @@ fn not_located(error: &LocateError, of: Of) -> Diagnostic {
         ) => {
             let list: String = problems.iter().map(|it| format!("\n  - {it}")).collect();
             format!(
-                "The plan was made with other providers than those that are installed here:{list}\n\nNothing was done. The plan file is a zip archive, and holds the \
-                 configuration (tfconfig/m-/) and the lock file (.terraform.lock.hcl) that it was made with: run \"mayfly init\" with these, and apply the plan \
-                 again. Or make a new plan."
+                "The plan was made with other providers than those that are installed \
+                 here:{list}\n\nNothing was done. The plan file is a zip archive, and holds the \
+                 configuration (tfconfig/m-/) and the lock file (.terraform.lock.hcl) that it was \
+                 made with: run \"mayfly init\" with these, and apply the plan again. Or make a new plan."
             )
         }
     };
@@ -415,8 +416,9 @@ fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
 
 fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
     let detail = format!(
-        "The executable of the provider {}, {}, is another one than a moment ago, when its schemas were read: it was built anew or replaced. Nothing was sent \
-         to it. Run the command again, which reads its schemas anew.",
+        "The executable of the provider {}, {}, is another one than a moment ago, when its schemas \
+         were read: it was built anew or replaced. Nothing was sent to it. Run the command again, \
+         which reads its schemas anew.",
         source.for_display(),
         executable.display()
     );
@@ -432,7 +434,8 @@ fn is_script(path: &Path) -> bool {
 
 fn interrupted(source: &ProviderSource) -> Diagnostic {
     let detail = format!(
-        "The command was interrupted while the provider {} was asked for its schemas (GetProviderSchema). Nothing was done.",
+        "The command was interrupted while the provider {} was asked for its schemas \
+         (GetProviderSchema). Nothing was done.",
         source.for_display()
     );
     Diagnostic::error("run-interrupted", "execution halted", detail)

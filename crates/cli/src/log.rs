@@ -165,7 +165,8 @@ fn level(text: &str, problems: &mut Vec<String>) -> Option<LogLevel> {
         "OFF" => None,
         other => {
             let warning = format!(
-                "[WARN] Invalid log level: {other:?}. Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF]\n"
+                "[WARN] Invalid log level: {other:?}. Defaulting to level: TRACE. Valid levels \
+                 are: [TRACE DEBUG INFO WARN ERROR OFF]\n"
             );
             if !problems.contains(&warning) {
                 problems.push(warning);
@@ -328,8 +329,8 @@ impl Held {
         }
         if failed {
             note(format!(
-                "{unsafe_to_show} log lines were left out, and what the provider logs from here on may be, too: opening an \
-                 ephemeral resource failed, and they may quote a secret that is not known"
+                "{unsafe_to_show} log lines were left out, and what the provider logs from here on \
+                 may be, too: opening an ephemeral resource failed, and they may quote a secret that is not known"
             ));
         }
         lines
@@ -503,9 +504,8 @@ mod tests {
         assert_eq!(level("loud", &mut problems), Some(LogLevel::Trace));
         assert_eq!(
             problems,
-            [
-                "[WARN] Invalid log level: \"LOUD\". Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF]\n"
-            ]
+            ["[WARN] Invalid log level: \"LOUD\". Defaulting to level: TRACE. Valid levels are: \
+                 [TRACE DEBUG INFO WARN ERROR OFF]\n"]
         );
     }
 }

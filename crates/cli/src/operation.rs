@@ -297,9 +297,10 @@ pub(crate) fn check(
     purpose: Purpose,
 ) -> Result<Checked, Failure> {
     if project.is_empty() && purpose == Purpose::Plan && state.is_empty() {
-        let detail = "Plan requires configuration to be present. Planning without a configuration would mark everything for destruction, which is \
-                      normally not what is desired. If you would like to destroy everything, run plan with the -destroy option. Otherwise, create a \
-                      Mayfly configuration file (.tf file) and try again.";
+        let detail = "Plan requires configuration to be present. Planning without a configuration \
+                      would mark everything for destruction, which is normally not what is \
+                      desired. If you would like to destroy everything, run plan with the -destroy \
+                      option. Otherwise, create a Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
     }
     let (diagnostics, mut program) = found;
@@ -585,8 +586,8 @@ pub(crate) fn apply_command(
 ) -> Result<Exit, Failure> {
     introduce(session, &args.operation);
     if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
-        let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve \
-                      option.";
+        let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either \
+                      apply a saved plan file, or enable the -auto-approve option.";
         return Err(Diagnostic::error(
             "json-approval",
             "Plan file or auto-approve required",
@@ -597,7 +598,8 @@ pub(crate) fn apply_command(
     signals::listen(session);
     if let Some(path) = args.plan_file.as_ref().filter(|path| path.is_dir()) {
         let detail = format!(
-            "{} is a directory. To apply the configuration in another directory, use the global option -chdir: mayfly -chdir={} apply",
+            "{} is a directory. To apply the configuration in another directory, use the global \
+             option -chdir: mayfly -chdir={} apply",
             path.display(),
             path.display()
         );
@@ -713,7 +715,8 @@ pub(crate) fn is_of_check(diagnostic: &Diagnostic) -> bool {
 
 fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
     if !args.input {
-        let detail = "Mayfly cannot ask for interactive approval when input is disabled. Use -auto-approve, or save a plan and apply that.";
+        let detail = "Mayfly cannot ask for interactive approval when input is disabled. Use \
+                      -auto-approve, or save a plan and apply that.";
         return Err(Diagnostic::error("no-input", "Approval required", detail).into());
     }
     let workspace = session.workspace();
@@ -723,12 +726,13 @@ fn approved(session: &Session, args: &OperationArgs) -> Result<bool, Failure> {
     };
     let prompt = match args.destroy {
         true => format!(
-            "\nDo you really want to destroy all resources{within}?\n  OpenTofu will destroy all your managed infrastructure, as shown above.\n  There is no \
-             undo. Only 'yes' will be accepted to confirm.\n\n  Enter a value: "
+            "\nDo you really want to destroy all resources{within}?\n  OpenTofu will destroy all \
+             your managed infrastructure, as shown above.\n  There is no undo. Only 'yes' will be \
+             accepted to confirm.\n\n  Enter a value: "
         ),
         false => format!(
-            "\nDo you want to perform these actions{within}?\n  OpenTofu will perform the actions described above.\n  Only 'yes' will be accepted to \
-             approve.\n\n  Enter a value: "
+            "\nDo you want to perform these actions{within}?\n  OpenTofu will perform the actions \
+             described above.\n  Only 'yes' will be accepted to approve.\n\n  Enter a value: "
         ),
     };
     match session.ui.ask(&prompt, false) {
@@ -810,7 +814,8 @@ fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(
     let workspace = session.workspace();
     if file.plan.backend.workspace != *workspace {
         let detail = format!(
-            "The plan was made in the workspace {:?}, but {workspace:?} is selected now. Select that workspace, or make a new plan in this one.",
+            "The plan was made in the workspace {:?}, but {workspace:?} is selected now. Select \
+             that workspace, or make a new plan in this one.",
             file.plan.backend.workspace
         );
         return Err(
@@ -888,20 +893,20 @@ pub(crate) fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Di
     };
     if let Some(place) = keeper.safe_in() {
         return and(format!(
-            "Nothing is lost: {place} has everything that was done, and the next command takes it over into the state when the cause is mended. Do not remove \
-             that file."
+            "Nothing is lost: {place} has everything that was done, and the next command takes it \
+             over into the state when the cause is mended. Do not remove that file."
         ));
     }
     let Some(bytes) = keeper.encoded(state) else { return problem };
     match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
         Ok(()) => and(
-            "The state was written to errored.tfstate instead. Do not lose this file: it knows what exists. When the cause is mended, put it in the place of \
-             the state."
+            "The state was written to errored.tfstate instead. Do not lose this file: it knows \
+             what exists. When the cause is mended, put it in the place of the state."
                 .to_owned(),
         ),
-        Err(error) => and(format!(
-            "The state could not be written to errored.tfstate either: {error}."
-        )),
+        Err(error) => {
+            and(format!("The state could not be written to errored.tfstate either: {error}."))
+        }
     }
 }
 

@@ -92,7 +92,8 @@ fn read_record(session: &Session) -> Result<Option<Recorded>, Failure> {
 
 fn unreadable(path: &Path, error: &str) -> Diagnostic {
     let detail = format!(
-        "{} says where the state is kept, and cannot be read: {error}. Remove the file and run \"mayfly init\" to write it again.",
+        "{} says where the state is kept, and cannot be read: {error}. Remove the file and run \
+         \"mayfly init\" to write it again.",
         path.display()
     );
     Diagnostic::error(ID, "Backend initialization required, please run \"mayfly init\"", detail)
@@ -126,13 +127,15 @@ pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<Local
             shown(&recorded.is)
         ),
         Recorded::Other(kind) => format!(
-            "This directory was initialized with the backend \"{kind}\", and the configuration says that the state is in {}.",
+            "This directory was initialized with the backend \"{kind}\", and the configuration \
+             says that the state is in {}.",
             shown(&configured)
         ),
     };
     let detail = format!(
-        "{reason} Going on would begin a second state. If a variable decides where the state is, give it the value that it had for \"init\"; otherwise run \
-         \"mayfly init\", with -migrate-state to bring the state along, or with -reconfigure to leave it where it is."
+        "{reason} Going on would begin a second state. If a variable decides where the state is, \
+         give it the value that it had for \"init\"; otherwise run \"mayfly init\", with \
+         -migrate-state to bring the state along, or with -reconfigure to leave it where it is."
     );
     let summary = "Backend initialization required, please run \"mayfly init\"";
     Err(Diagnostic::error(ID, summary, detail).into())
@@ -151,7 +154,8 @@ pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result
         Some(Recorded::Other(kind)) => format!("in the backend \"{kind}\""),
     };
     let detail = format!(
-        "The plan was made for the state in {}, but this directory was initialized with the state {found}. Nothing was done. Make a new plan.",
+        "The plan was made for the state in {}, but this directory was initialized with the state \
+         {found}. Nothing was done. Make a new plan.",
         shown(planned)
     );
     let summary = "Saved plan is for a state in another place";
@@ -198,17 +202,20 @@ pub(crate) fn initialize(
 
 fn foreign(kind: &str) -> Diagnostic {
     let detail = format!(
-        "This directory was initialized with the backend \"{kind}\", from which this version of Mayfly cannot bring the state. Bring it with the tool that \
-         initialized it, or use -reconfigure to begin without it."
+        "This directory was initialized with the backend \"{kind}\", from which this version of \
+         Mayfly cannot bring the state. Bring it with the tool that initialized it, or use \
+         -reconfigure to begin without it."
     );
     Diagnostic::error(ID, "Backend configuration changed", detail)
 }
 
 fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
     let detail = format!(
-        "A change in the backend configuration has been detected, which may require migrating existing state: it is in {}, and is to be in {} now.\n\n\
-         If you wish to attempt automatic migration of the state, use \"mayfly init -migrate-state\".\nIf you wish to store the current configuration with no \
-         changes to the state, use \"mayfly init -reconfigure\".",
+        "A change in the backend configuration has been detected, which may require migrating \
+         existing state: it is in {}, and is to be in {} now.\n\n\
+         If you wish to attempt automatic migration of the state, use \"mayfly init \
+         -migrate-state\".\nIf you wish to store the current configuration with no changes to the \
+         state, use \"mayfly init -reconfigure\".",
         shown(before),
         shown(place)
     );
@@ -245,8 +252,8 @@ fn migrate(
         let (from, to) = (paths(before, name)?, paths(place, name)?);
         if is_unfinished(&from.write) {
             let why = format!(
-                "A run on the state of the workspace {name:?} was cut off, and what it did is in a journal beside {}: plan once with the old backend \
-                 configuration first",
+                "A run on the state of the workspace {name:?} was cut off, and what it did is in a \
+                 journal beside {}: plan once with the old backend configuration first",
                 from.write.display()
             );
             return Err(failed(&why).into());
@@ -306,7 +313,8 @@ fn record(session: &Session, place: &LocalBackend, hash: u64) -> Result<(), Fail
         .and_then(|()| private_file::write(&path, text.as_bytes(), Durable::No));
     written.map_err(|error| {
         let detail = format!(
-            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another directory for what \"mayfly init\" keeps.",
+            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another \
+             directory for what \"mayfly init\" keeps.",
             path.display()
         );
         Diagnostic::error(ID, "Failed to save the backend configuration", detail).into()

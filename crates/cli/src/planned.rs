@@ -209,8 +209,8 @@ fn configuration_differs(session: &Session, file: &PlanFile) -> Option<Diagnosti
         list.push_str(&format!("\n  - and {more} more"));
     }
     let detail = format!(
-        "The plan file holds the configuration that was planned, and that is applied. Since then, in this directory:\n{list}\n\nTo apply what is in this \
-         directory now, make a new plan."
+        "The plan file holds the configuration that was planned, and that is applied. Since then, \
+         in this directory:\n{list}\n\nTo apply what is in this directory now, make a new plan."
     );
     let summary = "The configuration in this directory is not the one that is applied";
     (!lines.is_empty())

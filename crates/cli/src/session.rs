@@ -205,7 +205,8 @@ impl Session {
             return Ok(());
         }
         let detail = format!(
-            "The environment variable {} is {text:?}, which is no size. Write a number of bytes, or a whole number with a unit, such as 4GiB.",
+            "The environment variable {} is {text:?}, which is no size. Write a number of bytes, \
+             or a whole number with a unit, such as 4GiB.",
             Budget::VARIABLE
         );
         Err(Diagnostic::error("invalid-evaluation-memory", "Invalid memory limit", detail).into())
@@ -255,7 +256,8 @@ impl Session {
         let path = self.data_dir().join("environment");
         let unreadable = |error: &dyn std::fmt::Display| {
             let detail = format!(
-                "{} says which workspace is selected, and cannot be read: {error}. Mend its permissions, or name the workspace in TF_WORKSPACE.",
+                "{} says which workspace is selected, and cannot be read: {error}. Mend its \
+                 permissions, or name the workspace in TF_WORKSPACE.",
                 path.display()
             );
             let summary = "Failed to read the selected workspace";
@@ -276,8 +278,9 @@ impl Session {
         match self.system.variable("TF_ENCRYPTION").is_some_and(|it| !it.trim().is_empty()) {
             false => Ok(()),
             true => {
-                let detail = "TF_ENCRYPTION asks for encryption of state and plan, which this version of Mayfly does not support. Nothing was done. Unset it \
-                              to go on without encryption.";
+                let detail = "TF_ENCRYPTION asks for encryption of state and plan, which this \
+                              version of Mayfly does not support. Nothing was done. Unset it to go \
+                              on without encryption.";
                 Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into())
             }
         }
@@ -393,7 +396,8 @@ impl Session {
         let text = String::from_utf8_lossy(&bytes);
         let mut locks = Locks::parse(&text).map_err(|error| {
             let detail = format!(
-                "{}\n\n(at {LOCK_FILE} line {}, column {})\n\nCorrect the file, or delete it and run \"mayfly init\", which selects versions anew.",
+                "{}\n\n(at {LOCK_FILE} line {}, column {})\n\nCorrect the file, or delete it and \
+                 run \"mayfly init\", which selects versions anew.",
                 error.detail, error.line, error.column
             );
             Diagnostic::error("lock-file", error.summary, detail)
@@ -809,7 +813,10 @@ pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
 /// The path of this program's executable.
 pub(crate) fn own_executable() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
-        let detail = format!("The path of this program cannot be found out, which running its own providers needs: {error}.");
+        let detail = format!(
+            "The path of this program cannot be found out, which running its own \
+                              providers needs: {error}."
+        );
         Diagnostic::error("own-executable", "Failed to find own executable", detail).into()
     })
 }

@@ -111,7 +111,8 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool)
     match count {
         1 if !is_working => {}
         1 => ui.announce(
-            "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may occur.\nGracefully shutting down...\n\n",
+            "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may \
+             occur.\nGracefully shutting down...\n\n",
         ),
         2 => {
             ui.print_error(

@@ -28,8 +28,9 @@ fn warning(left: &[String]) -> Diagnostic {
     let names: BTreeSet<&str> = left.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
-        "An earlier run in this directory was killed together with its supervisor and left processes behind ({} of {}). They were ended now. What they did \
-         since then is not known: make a new plan to see.",
+        "An earlier run in this directory was killed together with its supervisor and left \
+         processes behind ({} of {}). They were ended now. What they did since then is not known: \
+         make a new plan to see.",
         left.len(),
         names.join(", ")
     );

@@ -75,8 +75,8 @@ impl TempFiles {
         };
         if !is_taken || uuid::Uuid::try_parse(&plan.id).is_err() {
             let detail = format!(
-                "The plan's temporary files belong into {}, but the directory for working files is {now} here. Apply the plan with the environment variable \
-                 TF_DATA_DIR set to {}, or make a new plan.",
+                "The plan's temporary files belong into {}, but the directory for working files is \
+                 {now} here. Apply the plan with the environment variable TF_DATA_DIR set to {}, or make a new plan.",
                 plan.data_dir, plan.data_dir
             );
             let summary = "Saved plan was made with another TF_DATA_DIR";
@@ -128,7 +128,8 @@ impl TempFiles {
             .and_then(|()| entries.iter().try_for_each(|entry| self.restore_one(entry)));
         restored.map_err(|error| {
             let detail = format!(
-                "The temporary files of the plan cannot be put into {}: {error}. Nothing was applied. Check the directory's permissions and the disk.",
+                "The temporary files of the plan cannot be put into {}: {error}. Nothing was \
+                 applied. Check the directory's permissions and the disk.",
                 self.root.path()
             );
             Diagnostic::error("temp-restore", "Failed to restore temporary files", detail).into()
@@ -226,8 +227,8 @@ impl Fault {
     fn refused(self, session: &Session) -> Failure {
         let [path, cause] = [self.path, self.cause].map(|it| session.redactor.redact(&it));
         let detail = format!(
-            "The temporary file {path} cannot be saved with the plan: {cause}. Nothing was saved. Write such things somewhere else than below path.temp, or apply without \
-             saving the plan."
+            "The temporary file {path} cannot be saved with the plan: {cause}. Nothing was saved. \
+             Write such things somewhere else than below path.temp, or apply without saving the plan."
         );
         Diagnostic::error("plan-write", "Failed to write plan file", detail).into()
     }

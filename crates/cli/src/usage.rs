@@ -55,7 +55,8 @@ const FLAGS_TO_COME: [&str; 20] = [
     "--ignore-remote-version",
 ];
 /// The error for a `-chdir` flag without a value, worded as in OpenTofu.
-const CHDIR: &str = "Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example";
+const CHDIR: &str = "Invalid -chdir option: must include an equals sign followed by a directory \
+                     path, like -chdir=example";
 
 /// The maximum length of a word that can be a mistyped name.
 const LONGEST_NAME: usize = 32;
@@ -133,8 +134,8 @@ fn unknown_command(error: &clap::Error) -> String {
 
 fn unknown_argument(error: &clap::Error) -> String {
     let Some(flag) = flag(error) else {
-        return "There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: \
-                -var 'name=a b'."
+        return "There is an argument too many. Arguments are not shown here, because they may hold \
+                secrets. A value with blanks stands in quotes: -var 'name=a b'."
             .to_owned();
     };
     let long = format!("-{flag}");

@@ -385,8 +385,9 @@ impl<'a> Collect<'a> {
             "undeclared-variable",
             UNDECLARED,
             format!(
-                "A variable named \"{name}\" was assigned on the command line, but the root module does not declare a variable of that name. To \
-                 use this value, add a \"variable\" block to the configuration."
+                "A variable named \"{name}\" was assigned on the command line, but the root module \
+                 does not declare a variable of that name. To use this value, add a \"variable\" \
+                 block to the configuration."
             ),
         );
     }
@@ -404,7 +405,8 @@ impl<'a> Collect<'a> {
             Some((name, _)) => self.error(
                 "invalid-var-option",
                 SUMMARY,
-                format!("There are spaces around the name in -var=\"{name}=...\". Write the name directly before the equals sign."),
+                format!("There are spaces around the name in -var=\"{name}=...\". Write the name \
+                         directly before the equals sign."),
             ),
             None => self.error(
                 "invalid-var-option",
@@ -514,7 +516,8 @@ impl Unfit {
     /// The diagnostic. `what` is the subject of its first sentence and names the source of the text.
     fn diagnostic(&self, what: &str) -> Diagnostic {
         let detail = format!(
-            "{what} is not valid as an expression of type {}: write it as in a .tfvars file, in quotes for the shell, such as '[\"a\", \"b\"]'.",
+            "{what} is not valid as an expression of type {}: write it as in a .tfvars file, in \
+             quotes for the shell, such as '[\"a\", \"b\"]'.",
             self.ty
         );
         Diagnostic::error("invalid-variable-value", &*self.summary, detail)

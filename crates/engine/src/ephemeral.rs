@@ -450,7 +450,8 @@ impl Walk<'_> {
             }
             if it.expired.get() {
                 let detail = format!(
-                    "The remote object for {} is no longer available due to a renewal error, so what is made from it cannot be used.",
+                    "The remote object for {} is no longer available due to a renewal error, so \
+                     what is made from it cannot be used.",
                     it.address
                 );
                 let text = it.address.to_string();

@@ -130,8 +130,8 @@ impl Walk<'_> {
         };
         let (type_name, name) = (&address.resource.type_name, &address.resource.name);
         let detail = format!(
-            "Before importing this resource, please create its configuration in {place}. For example:\n\nresource \"{type_name}\" \"{name}\" {{\n  # (resource \
-             arguments)\n}}"
+            "Before importing this resource, please create its configuration in {place}. For \
+             example:\n\nresource \"{type_name}\" \"{name}\" {{\n  # (resource arguments)\n}}"
         );
         let summary =
             format!("resource address \"{address}\" does not exist in the configuration.");
@@ -140,7 +140,8 @@ impl Walk<'_> {
 
     fn report_no_module(&self, address: &ResourceInstance) {
         let detail = format!(
-            "The configuration has no {}: its count or for_each gives other instances. Correct the address, or the configuration first.",
+            "The configuration has no {}: its count or for_each gives other instances. Correct the \
+             address, or the configuration first.",
             address.module
         );
         self.report(Diagnostic::error("import-no-module", "No such module instance", detail));
@@ -205,9 +206,10 @@ impl Walk<'_> {
 
     fn report_no_object(&self, subject: &Subject) {
         let detail = format!(
-            "While attempting to import an existing object to \"{}\", the provider detected that no object exists with the given id. Only pre-existing objects can be \
-             imported; check that the id is correct and that it is associated with the provider's configured region or endpoint, or use \"mayfly apply\" to create a \
-             new remote object for this resource.",
+            "While attempting to import an existing object to \"{}\", the provider detected that \
+             no object exists with the given id. Only pre-existing objects can be imported; check \
+             that the id is correct and that it is associated with the provider's configured \
+             region or endpoint, or use \"mayfly apply\" to create a new remote object for this resource.",
             subject.text
         );
         self.report_about(

@@ -68,7 +68,8 @@ fn precondition(
 }
 
 /// The text for a condition whose message is a secret or cannot be evaluated.
-const HIDDEN: &str = "This check failed, but has an invalid error message as described in the other accompanying messages.";
+const HIDDEN: &str = "This check failed, but has an invalid error message as described in the \
+                      other accompanying messages.";
 
 fn known(scope: &ModuleScope<'_>, entry: &Entry, expr: ExprId) -> Option<Value> {
     let evaluated = eval::evaluate(&entry.item.exprs, expr, scope).ok()?;

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!   Program ─┐                                   ┌─► Plan (data) ─┐
-//!   State  ──┼─► plan: graph ─► ready ─► node ───┤                ├─► apply: the same graph, the plan's actions ─► State
+//!   State  ──┼─► plan: graph ─► ready ─► node ───┤                ├─► apply: the same graph, planned actions ─► State
 //!   Memo   ──┘        one owner, provider calls  └─► Event…  ◄────┘
 //!                     as futures beside it
 //! ```

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   configuration, state ──► implied ──┐
-//!                                      ├─► Vec<Move> ──► execute ──► State with new addresses, and which ones they were
+//!                                      ├─► Vec<Move> ──► execute ──► State with new addresses, and the old ones
 //!   `moved` blocks (not run yet) ──────┘
 //! ```
 //!
@@ -176,9 +176,10 @@ impl Moved {
         let lines =
             self.blocked.iter().map(|(from, to)| format!("\n  - {from} could not move to {to}"));
         let detail = format!(
-            "The configuration implies other addresses for objects of the prior state, and at these addresses there are other objects already:{}\n\nThe plan \
-             destroys the objects that could not move. If that is not intended, take one of the two objects out of the state or give it another address, \
-             then plan again.",
+            "The configuration implies other addresses for objects of the prior state, and at \
+             these addresses there are other objects already:{}\n\nThe plan destroys the objects \
+             that could not move. If that is not intended, take one of the two objects out of the \
+             state or give it another address, then plan again.",
             lines.collect::<String>()
         );
         Some(Diagnostic::warning(

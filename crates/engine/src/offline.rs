@@ -650,7 +650,8 @@ impl ModuleScope<'_> {
             ),
             Ref::SelfObject => refused(
                 "Invalid \"self\" reference",
-                "The \"self\" object is there only in provisioners, connections and postconditions, and not in the console.".to_owned(),
+                "The \"self\" object is there only in provisioners, connections and \
+                 postconditions, and not in the console.".to_owned(),
             ),
             _ => Ok(()),
         }

@@ -288,7 +288,8 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
         plan.output_changes.iter().find(|(_, it)| holds(&it.before) || holds(&it.after))
     {
         let detail = format!(
-            "The planned change of output {name} holds an ephemeral value. This is a defect of Mayfly; please report it."
+            "The planned change of output {name} holds an ephemeral value. This is a defect of \
+             Mayfly; please report it."
         );
         walk.report_about(
             &format!("output.{name}"),

@@ -221,7 +221,8 @@ impl Walk<'_> {
         }
         if hides_all {
             return format!(
-                "Error running a command whose configuration holds secrets: {status}. Its output is not shown, because one of them is too short to be found in it."
+                "Error running a command whose configuration holds secrets: {status}. Its output \
+                 is not shown, because one of them is too short to be found in it."
             );
         }
         let printed = redactor.redact_all(printed);

@@ -21,7 +21,9 @@ pub fn check_plan_is_current(
     let (lineage, serial) = current.map_or(("", 0), |it| (it.lineage.as_str(), it.serial));
     if !plan.lineage.is_empty() && !lineage.is_empty() && plan.lineage != lineage {
         let detail = format!(
-            "The given plan file was created against a different state: its lineage is {:?}, and that of the state here is {lineage:?}. A plan can only be applied to the state that it was made for. Make a new plan in this directory.",
+            "The given plan file was created against a different state: its lineage is {:?}, and \
+             that of the state here is {lineage:?}. A plan can only be applied to the state that \
+             it was made for. Make a new plan in this directory.",
             plan.lineage
         );
         return Err(Box::new(Diagnostic::error(
@@ -36,7 +38,8 @@ pub fn check_plan_is_current(
             _ => format!("the state with serial {serial}"),
         };
         let detail = format!(
-            "The given plan file can no longer be applied because the state was changed by another operation after the plan was created: it was made for {}, and here is {}. Make a new plan.",
+            "The given plan file can no longer be applied because the state was changed by another \
+             operation after the plan was created: it was made for {}, and here is {}. Make a new plan.",
             which(&plan.lineage, plan.serial),
             which(lineage, serial)
         );
@@ -65,8 +68,8 @@ pub fn check_planned_files(plan: &Plan, system: &dyn System) -> Result<(), Box<D
         return Ok(());
     }
     let detail = format!(
-        "Functions of the configuration read these files, and read them again when the plan is applied. Since the plan was made:\n{}\n\nNothing was done. Restore \
-         the files, or make a new plan.",
+        "Functions of the configuration read these files, and read them again when the plan is \
+         applied. Since the plan was made:\n{}\n\nNothing was done. Restore the files, or make a new plan.",
         changed.concat()
     );
     let summary = "File was changed after the plan was made";
@@ -103,7 +106,8 @@ pub fn variables_for_saved_plan(
 
 fn missing_ephemeral(program: &Program, entry: &Entry) -> Diagnostic {
     let detail = format!(
-        "Variable \"{}\" is configured as ephemeral. This type of variables need to be given a value during `tofu plan` and also during `tofu apply`.",
+        "Variable \"{}\" is configured as ephemeral. This type of variables need to be given a \
+         value during `tofu plan` and also during `tofu apply`.",
         entry.variable().name
     );
     let location = program.locate(entry.origin, entry.item.header.into());
@@ -124,7 +128,8 @@ fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnos
         return None;
     }
     let detail = format!(
-        "Value saved in the plan file for variable \"{}\" is different from the one given to the current command. Make a new plan to use another value.",
+        "Value saved in the plan file for variable \"{}\" is different from the one given to the \
+         current command. Make a new plan to use another value.",
         variable.name
     );
     Some(Diagnostic::error(

@@ -139,8 +139,9 @@ impl Walk<'_> {
             Err(error) => Err(Interrupt::Refused {
                 summary: "Failed to create a temporary directory",
                 detail: format!(
-                    "path.temp is the directory {path} here, which cannot be made: {error}. Check the permissions of the directory that it is in, or name \
-                     another place for working files in the environment variable TF_DATA_DIR."
+                    "path.temp is the directory {path} here, which cannot be made: {error}. Check \
+                     the permissions of the directory that it is in, or name another place for \
+                     working files in the environment variable TF_DATA_DIR."
                 ),
             }),
         }

@@ -458,8 +458,8 @@ pub(crate) fn requires_configuration(source: &ProviderSource) -> Diagnostic {
         "unconfigured-provider",
         "Invalid provider configuration",
         format!(
-            "Provider \"{source}\" requires explicit configuration. Add a provider block to the root module and configure the provider's \
-             required arguments as described in the provider documentation."
+            "Provider \"{source}\" requires explicit configuration. Add a provider block to the \
+             root module and configure the provider's required arguments as described in the provider documentation."
         ),
     )
 }

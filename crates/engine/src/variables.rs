@@ -53,7 +53,8 @@ pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
     let variable = entry.variable();
     let name = &variable.name;
     let detail = format!(
-        "The root module input variable \"{name}\" is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable."
+        "The root module input variable \"{name}\" is not set, and has no default value. Use a \
+         -var or -var-file command line argument to provide a value for this variable."
     );
     let diagnostic =
         Diagnostic::error("no-value-for-variable", "No value for required variable", detail);

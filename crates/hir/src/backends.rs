@@ -129,9 +129,11 @@ fn remote() -> Block {
 }
 
 fn azurerm() -> Block {
-    let names = "storage_account_name container_name key metadata_host environment access_key sas_token resource_group_name client_id \
-                 client_id_file_path endpoint subscription_id tenant_id client_certificate client_certificate_password client_certificate_path \
-                 client_secret client_secret_file_path msi_endpoint oidc_token oidc_token_file_path oidc_request_url oidc_request_token \
+    let names = "storage_account_name container_name key metadata_host environment access_key \
+                 sas_token resource_group_name client_id client_id_file_path endpoint \
+                 subscription_id tenant_id client_certificate client_certificate_password \
+                 client_certificate_path client_secret client_secret_file_path msi_endpoint \
+                 oidc_token oidc_token_file_path oidc_request_url oidc_request_token \
                  ado_service_connection_id customer_provided_key encryption_scope";
     let switches = "snapshot use_msi use_oidc use_aks_workload_identity use_azuread_auth use_cli";
     block(texts(names).chain(all(switches, &SWITCH)).chain(all("timeout_seconds", &NUMBER)))
@@ -152,23 +154,24 @@ fn cos() -> Block {
 }
 
 fn gcs() -> Block {
-    let names = "bucket prefix credentials access_token impersonate_service_account encryption_key kms_encryption_key storage_custom_endpoint \
-                 universe_domain";
+    let names = "bucket prefix credentials access_token impersonate_service_account encryption_key \
+                 kms_encryption_key storage_custom_endpoint universe_domain";
     let delegates = [("impersonate_service_account_delegates", Attribute::optional(list()))];
     block(texts(names).chain(delegates))
 }
 
 fn http() -> Block {
-    let names = "address update_method lock_address unlock_address lock_method unlock_method username password client_ca_certificate_pem \
-                 client_certificate_pem client_private_key_pem";
+    let names = "address update_method lock_address unlock_address lock_method unlock_method \
+                 username password client_ca_certificate_pem client_certificate_pem client_private_key_pem";
     let numbers = all("retry_max retry_wait_min retry_wait_max", &NUMBER);
     let headers = [("headers", Attribute::optional(map()))];
     block(texts(names).chain(all("skip_cert_verification", &SWITCH)).chain(numbers).chain(headers))
 }
 
 fn kubernetes() -> Block {
-    let names = "secret_suffix namespace host username password client_certificate client_key cluster_ca_certificate config_path config_context \
-                 config_context_auth_info config_context_cluster token";
+    let names = "secret_suffix namespace host username password client_certificate client_key \
+                 cluster_ca_certificate config_path config_context config_context_auth_info \
+                 config_context_cluster token";
     let more =
         [("labels", Attribute::optional(map())), ("config_paths", Attribute::optional(list()))];
     let exec = block(
@@ -180,8 +183,9 @@ fn kubernetes() -> Block {
 }
 
 fn oss() -> Block {
-    let names = "access_key secret_key security_token ecs_role_name region sts_endpoint tablestore_endpoint endpoint bucket prefix key \
-                 tablestore_table acl shared_credentials_file profile assume_role_role_arn assume_role_session_name assume_role_policy";
+    let names = "access_key secret_key security_token ecs_role_name region sts_endpoint \
+                 tablestore_endpoint endpoint bucket prefix key tablestore_table acl \
+                 shared_credentials_file profile assume_role_role_arn assume_role_session_name assume_role_policy";
     let role =
         block(texts("role_arn session_name policy").chain(all("session_expiration", &NUMBER)));
     let arguments = texts(names)
@@ -196,14 +200,16 @@ fn pg() -> Block {
 }
 
 fn s3() -> Block {
-    let names = "bucket key region dynamodb_endpoint endpoint iam_endpoint sts_endpoint sts_region acl access_key secret_key kms_key_id \
-                 dynamodb_table profile shared_credentials_file token sse_customer_key role_arn session_name external_id assume_role_policy \
-                 workspace_key_prefix retry_mode custom_ca_bundle ec2_metadata_service_endpoint ec2_metadata_service_endpoint_mode http_proxy \
-                 https_proxy no_proxy";
-    let switches = "encrypt skip_credentials_validation skip_metadata_api_check skip_region_validation skip_requesting_account_id \
-                    force_path_style use_path_style insecure use_dualstack_endpoint use_fips_endpoint skip_s3_checksum use_lockfile";
-    let sets = "shared_credentials_files shared_config_files assume_role_policy_arns assume_role_transitive_tag_keys forbidden_account_ids \
-                allowed_account_ids";
+    let names = "bucket key region dynamodb_endpoint endpoint iam_endpoint sts_endpoint sts_region \
+                 acl access_key secret_key kms_key_id dynamodb_table profile \
+                 shared_credentials_file token sse_customer_key role_arn session_name external_id \
+                 assume_role_policy workspace_key_prefix retry_mode custom_ca_bundle \
+                 ec2_metadata_service_endpoint ec2_metadata_service_endpoint_mode http_proxy https_proxy no_proxy";
+    let switches = "encrypt skip_credentials_validation skip_metadata_api_check \
+                    skip_region_validation skip_requesting_account_id force_path_style \
+                    use_path_style insecure use_dualstack_endpoint use_fips_endpoint skip_s3_checksum use_lockfile";
+    let sets = "shared_credentials_files shared_config_files assume_role_policy_arns \
+                assume_role_transitive_tag_keys forbidden_account_ids allowed_account_ids";
     let arguments = texts(names)
         .chain(all(switches, &SWITCH))
         .chain(all("assume_role_duration_seconds max_retries", &NUMBER))

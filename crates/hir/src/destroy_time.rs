@@ -13,9 +13,10 @@ pub const ID: &str = "invalid-destroy-reference";
 pub const SUMMARY: &str = "Invalid reference from destroy provisioner";
 
 /// The detail of the diagnostic.
-pub const DETAIL: &str = "Destroy-time provisioners and their connection configurations may only reference attributes of the related resource, \
-                          via 'self', 'count.index', or 'each.key'.\n\nReferences to other resources during the destroy phase can cause \
-                          dependency cycles and interact poorly with create_before_destroy.";
+pub const DETAIL: &str = "Destroy-time provisioners and their connection configurations may only \
+                          reference attributes of the related resource, via 'self', 'count.index', \
+                          or 'each.key'.\n\nReferences to other resources during the destroy phase \
+                          can cause dependency cycles and interact poorly with create_before_destroy.";
 
 /// The references of an item that have no value when its destroy-time provisioners run.
 pub fn refused(item: &Item) -> impl Iterator<Item = ExprId> + '_ {

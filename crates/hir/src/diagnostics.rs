@@ -387,8 +387,8 @@ fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Ve
     if let Some((block, range)) = first_hidden {
         let more = count - MOST_SYNTAX_ERRORS;
         let detail = format!(
-            "There are {more} more syntax errors from here to the end of the file. Correct the ones above first, or see whether this file is a \
-             configuration at all."
+            "There are {more} more syntax errors from here to the end of the file. Correct the \
+             ones above first, or see whether this file is a configuration at all."
         );
         found.push(
             Diagnostic::error(SYNTAX_ERROR, "Too many syntax errors", detail)

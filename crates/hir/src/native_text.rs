@@ -23,7 +23,11 @@ pub fn expression(value: &Value) -> Result<String, String> {
 /// If `value` is not an object, if an attribute name is not an identifier, and in the cases of [`expression`].
 pub fn variables_file(value: &Value) -> Result<String, String> {
     let Some(attributes) = value.as_map() else {
-        return Err("invalid value to encode: must be an object whose attribute names will become the encoded variable names".to_owned());
+        return Err(
+            "invalid value to encode: must be an object whose attribute names will become \
+                    the encoded variable names"
+                .to_owned(),
+        );
     };
     let mut text = String::new();
     for (name, value) in attributes {

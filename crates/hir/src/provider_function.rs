@@ -38,15 +38,16 @@ pub fn parse(name: &str) -> Option<Name<'_>> {
 
 /// The detail of the diagnostic for a name that [`parse`] rejects.
 pub fn not_a_name() -> String {
-    "A function of a provider is called as provider::NAME::FUNCTION(...): the name of the provider in this module's required_providers, then \
-     the function."
+    "A function of a provider is called as provider::NAME::FUNCTION(...): the name of the provider \
+     in this module's required_providers, then the function."
         .to_owned()
 }
 
 /// The detail of the diagnostic for a provider that the module does not declare.
 pub fn no_provider(name: &str, provider: &str) -> String {
     format!(
-        "There is no function named \"{name}\". Ensure that provider name \"{provider}\" is declared in this module's required_providers block."
+        "There is no function named \"{name}\". Ensure that provider name \"{provider}\" is \
+         declared in this module's required_providers block."
     )
 }
 
@@ -121,7 +122,8 @@ impl Misfit {
     pub fn discreet_detail(&self, name: &str) -> String {
         match self.is_quote {
             true => format!(
-                "Call to function {name:?} failed. What the function says about it is not shown, because secrets are among its arguments."
+                "Call to function {name:?} failed. What the function says about it is not shown, \
+                 because secrets are among its arguments."
             ),
             false => self.detail.clone(),
         }

@@ -15,8 +15,9 @@ pub fn summary(kind: MarkKind) -> String {
 pub fn detail(kind: MarkKind) -> String {
     let (kind, way_out) = words(kind);
     format!(
-        "The error expression used to explain this condition refers to {kind} values, so Mayfly will not display the resulting message.\n\nYou can correct \
-         this by removing references to {kind} values or by utilizing the builtin {way_out}."
+        "The error expression used to explain this condition refers to {kind} values, so Mayfly \
+         will not display the resulting message.\n\nYou can correct this by removing references to \
+         {kind} values or by utilizing the builtin {way_out}."
     )
 }
 

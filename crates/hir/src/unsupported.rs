@@ -10,8 +10,8 @@ pub const SUMMARY: &str = "Not supported yet";
 /// The detail of the diagnostic; `what` completes the sentence "does not support …".
 pub fn detail(what: &str) -> String {
     format!(
-        "This version of Mayfly does not support {what}, and does not run a configuration that asks for it. Nothing was done. Take it out of the \
-         configuration to go on."
+        "This version of Mayfly does not support {what}, and does not run a configuration that \
+         asks for it. Nothing was done. Take it out of the configuration to go on."
     )
 }
 

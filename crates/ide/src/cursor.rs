@@ -271,7 +271,8 @@ mod tests {
         "#]],
         );
         check(
-            "variable \"v\" {\n  type = list(object({ a = string }))\n}\nlocals {\n  x = [for it in var.v : $0it.]\n}\n",
+            "variable \"v\" {\n  type = list(object({ a = string }))\n}\nlocals {\n  x = [for it \
+             in var.v : $0it.]\n}\n",
             expect![[r#"
                 main.tf:5 `it`
                 in main.tf:5 `it`
@@ -291,7 +292,8 @@ mod tests {
     #[test]
     fn an_iterator_has_the_value_of_an_element() {
         check(
-            "variable \"v\" {\n  type = list(number)\n  ephemeral = true\n}\nresource \"test_thing\" \"a\" {\n  name = \"\"\n  dynamic \"rule\" {\n    for_each = var.v\n    \
+            "variable \"v\" {\n  type = list(number)\n  ephemeral = true\n}\nresource \
+             \"test_thing\" \"a\" {\n  name = \"\"\n  dynamic \"rule\" {\n    for_each = var.v\n    \
              content {\n      port = rule.$0value\n    }\n  }\n}\n",
             expect![[r#"
                 main.tf:10 `value`

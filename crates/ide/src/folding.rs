@@ -144,7 +144,9 @@ mod tests {
     #[test]
     fn blocks_and_values_over_several_lines() {
         check(
-            "locals {\n  a = [\n    1, { b = 2 },\n  ]\n  c = { d = 1 }\n  e = max(\n    1,\n    (\n      2\n    ),\n  )\n}\nresource \"a\" \"b\" {}\noutput \"o\" {\n  value = {\n    for k in [1] :\n    k => k\n  }\n}\n",
+            "locals {\n  a = [\n    1, { b = 2 },\n  ]\n  c = { d = 1 }\n  e = max(\n    1,\n    \
+             (\n      2\n    ),\n  )\n}\nresource \"a\" \"b\" {}\noutput \"o\" {\n  value = {\n    \
+             for k in [1] :\n    k => k\n  }\n}\n",
             expect![[r#"
                 Block { … }
                 Value [ … ]
@@ -170,7 +172,8 @@ mod tests {
     #[test]
     fn comments_that_follow_each_other() {
         check(
-            "# one\n# two\n\n# alone\n\n// three\n# four\nlocals {\n  a = 1 # five\n  # six\n  # seven\n  b = 2 # eight\n  # nine\n  /* ten\n  eleven */\n}\n# twelve\n# thirteen",
+            "# one\n# two\n\n# alone\n\n// three\n# four\nlocals {\n  a = 1 # five\n  # six\n  # \
+             seven\n  b = 2 # eight\n  # nine\n  /* ten\n  eleven */\n}\n# twelve\n# thirteen",
             expect![[r#"
                 Comment # one … # two
                 Comment // three … # four

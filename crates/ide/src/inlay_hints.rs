@@ -276,9 +276,12 @@ mod tests {
     #[test]
     fn what_is_known_after_apply_only() {
         check(
-            "//- /main.tf\nresource \"test_thing\" \"r\" {\n  value = \"x\"\n}\nlocals {\n  id    = test_thing.r.id\n  set   = test_thing.r.value\n  \
-             more  = { a = upper(local.id), b = 1 }\n  out   = module.m.out\n  whole = test_thing.r\n}\nresource \"test_thing\" \"s\" {\n  value = \"${local.more.a}!\"\n}\n\
-             module \"m\" {\n  source = \"./m\"\n}\n//- /m/main.tf\nresource \"test_thing\" \"inner\" {}\noutput \"out\" {\n  value = test_thing.inner.id\n}\n",
+            "//- /main.tf\nresource \"test_thing\" \"r\" {\n  value = \"x\"\n}\nlocals {\n  id    \
+             = test_thing.r.id\n  set   = test_thing.r.value\n  more  = { a = upper(local.id), b = \
+             1 }\n  out   = module.m.out\n  whole = test_thing.r\n}\nresource \"test_thing\" \"s\" \
+             {\n  value = \"${local.more.a}!\"\n}\n\
+             module \"m\" {\n  source = \"./m\"\n}\n//- /m/main.tf\nresource \"test_thing\" \
+             \"inner\" {}\noutput \"out\" {\n  value = test_thing.inner.id\n}\n",
             expect![[r#"
                 resource "test_thing" "r" {
                   value = "x"
@@ -314,7 +317,10 @@ variable "password" {
     #[test]
     fn the_condition_under_which_a_value_is_ephemeral() {
         check(
-            "variable \"key\" {\n  ephemeral = true\n}\nvariable \"list\" {\n  type = list(string)\n}\nlocals {\n  a = [for it in var.list : var.key]\n  b = concat(var.list, [var.key])\n  c = [for it in var.list : it == \"a\" ? { x = var.key } : { x = \"\" }]\n  d = [for it in var.list : it]\n}\n",
+            "variable \"key\" {\n  ephemeral = true\n}\nvariable \"list\" {\n  type = \
+             list(string)\n}\nlocals {\n  a = [for it in var.list : var.key]\n  b = \
+             concat(var.list, [var.key])\n  c = [for it in var.list : it == \"a\" ? { x = var.key \
+             } : { x = \"\" }]\n  d = [for it in var.list : it]\n}\n",
             expect![[r#"
                 variable "key" {
                   ephemeral = true
@@ -335,7 +341,10 @@ variable "password" {
     #[test]
     fn types_of_locals_that_do_not_show_them() {
         check(
-            "variable \"v\" {\n  type = map(object({ aaaaaaaaaaaaaaaaaa = string, bbbbbbbbbbbbbbbbbbbbbb = number }))\n}\nlocals {\n  a = 1\n  b = local.a\n  c = upper(\"x\")\n  d = { x = 1 }\n  e = local.d\n  f = var.v\n  g = var.v[\"x\"]\n  h = [for it in [1] : it]\n  i = jsondecode(var.x)\n}\n",
+            "variable \"v\" {\n  type = map(object({ aaaaaaaaaaaaaaaaaa = string, \
+             bbbbbbbbbbbbbbbbbbbbbb = number }))\n}\nlocals {\n  a = 1\n  b = local.a\n  c = \
+             upper(\"x\")\n  d = { x = 1 }\n  e = local.d\n  f = var.v\n  g = var.v[\"x\"]\n  h = \
+             [for it in [1] : it]\n  i = jsondecode(var.x)\n}\n",
             expect![[r#"
                 variable "v" {
                   type = map(object({ aaaaaaaaaaaaaaaaaa = string, bbbbbbbbbbbbbbbbbbbbbb = number }))
@@ -359,7 +368,9 @@ variable "password" {
     fn marks() {
         check(
             &format!(
-                "{SECRETS}locals {{\n  a = var.key\n  b = {{\n    x = 1\n    y = \"a-${{local.a}}\"\n    z = [var.password]\n  }}\n  c = local.b.x\n  d = local.b\n  e = true ? var.key : \"\"\n  f = can(var.key)\n}}\n"
+                "{SECRETS}locals {{\n  a = var.key\n  b = {{\n    x = 1\n    y = \
+                 \"a-${{local.a}}\"\n    z = [var.password]\n  }}\n  c = local.b.x\n  d = \
+                 local.b\n  e = true ? var.key : \"\"\n  f = can(var.key)\n}}\n"
             ),
             expect![[r#"
 
@@ -387,7 +398,9 @@ variable "password" {
         );
         check(
             &format!(
-                "{SECRETS}resource \"test_thing\" \"a\" {{\n  name = var.password\n  value_wo = var.key\n  dynamic \"rule\" {{\n    for_each = [var.password]\n    content {{\n      port = rule.value\n    }}\n  }}\n}}\noutput \"o\" {{\n  value = test_thing.a.secret\n}}\n"
+                "{SECRETS}resource \"test_thing\" \"a\" {{\n  name = var.password\n  value_wo = \
+                 var.key\n  dynamic \"rule\" {{\n    for_each = [var.password]\n    content {{\n      \
+                 port = rule.value\n    }}\n  }}\n}}\noutput \"o\" {{\n  value = test_thing.a.secret\n}}\n"
             ),
             expect![[r#"
 

@@ -123,7 +123,8 @@ const DEPENDS_ON: Argument = argument(
 const PROVIDER: Argument = argument(
     "provider",
     Takes::Provider,
-    "The provider configuration to use, as `name` or `name.alias`; the default one of the type's provider where absent.",
+    "The provider configuration to use, as `name` or `name.alias`; the default one of the type's \
+     provider where absent.",
 );
 const DESCRIPTION: Argument =
     argument("description", Takes::String, "What it is for, for those who use the module.");
@@ -310,7 +311,8 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
             argument(
                 "providers",
                 Takes::Providers,
-                "Provider configurations of this module that the called one uses, by the name that it knows them under.",
+                "Provider configurations of this module that the called one uses, by the name that \
+                 it knows them under.",
             ),
             DEPENDS_ON,
         ],
@@ -354,8 +356,9 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
             argument(
                 "ephemeral",
                 Takes::Bool,
-                "Keeps the value out of the state and out of plans. It can be used only where nothing is kept: in write-only attributes, provider \
-                 configurations, ephemeral resources and other ephemeral values.",
+                "Keeps the value out of the state and out of plans. It can be used only where \
+                 nothing is kept: in write-only attributes, provider configurations, ephemeral \
+                 resources and other ephemeral values.",
             ),
             argument(
                 "nullable",
@@ -377,7 +380,8 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
             argument(
                 "ephemeral",
                 Takes::Bool,
-                "Lets the output hold ephemeral values, which are not written to the state. Outputs of the root module cannot be ephemeral.",
+                "Lets the output hold ephemeral values, which are not written to the state. \
+                 Outputs of the root module cannot be ephemeral.",
             ),
             DEPENDS_ON,
             DEPRECATED,

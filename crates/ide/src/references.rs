@@ -429,7 +429,8 @@ resource "test_thing" "a" {
             "#]],
         );
         check(
-            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule$0.value\n    }\n  }\n}\n",
+            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    \
+             content {\n      port = rule$0.value\n    }\n  }\n}\n",
             expect![[r#"
                 main.tf:2 `rule` Declaration
                 main.tf:5 `rule` Read

@@ -101,8 +101,8 @@ impl<'db> Target<'db> {
                 check_item(&module, name)
             }
             Named::Place(_) => refuse(
-                "Attributes and arguments of objects have the names that their users expect; only names that a module declares can be changed \
-                 everywhere at once.",
+                "Attributes and arguments of objects have the names that their users expect; only \
+                 names that a module declares can be changed everywhere at once.",
             ),
             Named::Module(_) => refuse(
                 "The source of a module is a path: rename its directory, and change the source.",
@@ -130,8 +130,8 @@ fn no_name_of_ours(token: &SyntaxToken) -> Refusal {
             "What this refers to is not declared in the configuration, so it cannot be renamed."
         }
         _ => {
-            "There is no name here that can be changed: variables, locals, outputs, resources, module calls, provider aliases and names bound by \
-             \"for\" and \"dynamic\" can."
+            "There is no name here that can be changed: variables, locals, outputs, resources, \
+             module calls, provider aliases and names bound by \"for\" and \"dynamic\" can."
         }
     };
     Refusal(why.to_owned())
@@ -150,7 +150,8 @@ fn check_item(module: &Module<'_>, name: &ItemName) -> Result<(), Refusal> {
     }
     if module.is_installed() {
         return refuse(format!(
-            "The module in {} is an installed package: what is changed there is lost when it is installed again. Change it where it comes from.",
+            "The module in {} is an installed package: what is changed there is lost when it is \
+             installed again. Change it where it comes from.",
             module.directory.path(module.db)
         ));
     }
@@ -161,7 +162,8 @@ fn check_identifier(name: &str) -> Result<(), Refusal> {
     match addr::is_identifier(name) {
         true => Ok(()),
         false => refuse(format!(
-            "\"{name}\" is no name: a name starts with a letter or an underscore, and has only letters, digits, underscores and dashes."
+            "\"{name}\" is no name: a name starts with a letter or an underscore, and has only \
+             letters, digits, underscores and dashes."
         )),
     }
 }
@@ -244,7 +246,8 @@ fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Vec<String
     let addresses = state_address(name).zip(state_address(renamed));
     let destroyed = addresses.map(|(from, to)| {
         format!(
-            "What the state holds of {from} is destroyed by the next apply, and created anew as {to}: this version of Mayfly carries out no \"moved\" blocks."
+            "What the state holds of {from} is destroyed by the next apply, and created anew as \
+             {to}: this version of Mayfly carries out no \"moved\" blocks."
         )
     });
     destroyed.into_iter().chain(elsewhere(module, name)).collect()
@@ -255,7 +258,8 @@ fn elsewhere(module: &Module<'_>, name: &ItemName) -> Vec<String> {
     match name {
         ItemName::Variable(name) if module.directory == module.workspace.root(module.db) => {
             vec![format!(
-                "Values of \"{name}\" that are given in .tfvars files, as TF_VAR_{name} or with -var keep the old name; change them there."
+                "Values of \"{name}\" that are given in .tfvars files, as TF_VAR_{name} or with \
+                 -var keep the old name; change them there."
             )]
         }
         ItemName::Output(name) if module.directory == module.workspace.root(module.db) => {
@@ -644,7 +648,8 @@ resource "test_thing" "a" {
         "#]],
         );
         check(
-            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    content {\n      port = rule$0.value\n    }\n  }\n}\n",
+            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    \
+             content {\n      port = rule$0.value\n    }\n  }\n}\n",
             "it",
             expect![[r#"
                 //- /main.tf
@@ -660,7 +665,8 @@ resource "test_thing" "a" {
             "#]],
         );
         check(
-            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    iterator = it\n    content {\n      port = it$0.value\n    }\n  }\n}\n",
+            "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = [1]\n    \
+             iterator = it\n    content {\n      port = it$0.value\n    }\n  }\n}\n",
             "one",
             expect![[r#"
                 //- /main.tf

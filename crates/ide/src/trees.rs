@@ -53,11 +53,15 @@ mod tests {
     use crate::fixture;
 
     const BROKEN: &[&str] = &[
-        "# ä\nresource \"test_thing\" \"ä\" {\n  name = \"ö ${var.ü[0].x} %{ for k, v in local.l }${k}%{ endfor }\"\n  dynamic \"rule\" {\n    for_each = each.",
+        "# ä\nresource \"test_thing\" \"ä\" {\n  name = \"ö ${var.ü[0].x} %{ for k, v in local.l \
+         }${k}%{ endfor }\"\n  dynamic \"rule\" {\n    for_each = each.",
         "module \"m\" {\n  source = \"\n}\nlocals {\n  a = [for x in y : x\n  b = {\n  \"ä\" = local.\n",
-        "variable {}\nvariable \"\" { type = \noutput o { value = module.m[*].\"\" }\n}}} = 1\nprovider \"x\" { alias = \"ä",
-        "locals { a = <<EOT\nä ${local.a\nEOT\n}\nmoved {\n from = a.b\n to = module.\n}\nterraform { required_providers { x = { source = \"",
-        "\u{feff}locals {\r\n  a = local.a\r\n  a = 2\r\n}\r\ndata \"a\" {}\r\nephemeral \"test_secret\" \"s\" { lifecycle { ignore_changes = [a.b, \"c\"] } }",
+        "variable {}\nvariable \"\" { type = \noutput o { value = module.m[*].\"\" }\n}}} = \
+         1\nprovider \"x\" { alias = \"ä",
+        "locals { a = <<EOT\nä ${local.a\nEOT\n}\nmoved {\n from = a.b\n to = \
+         module.\n}\nterraform { required_providers { x = { source = \"",
+        "\u{feff}locals {\r\n  a = local.a\r\n  a = 2\r\n}\r\ndata \"a\" {}\r\nephemeral \
+         \"test_secret\" \"s\" { lifecycle { ignore_changes = [a.b, \"c\"] } }",
     ];
 
     /// Makes every request at every offset, including offsets inside of characters and beyond the end.

@@ -209,7 +209,9 @@ mod tests {
         std::fs::write(package.join("terraform-provider-x"), "binary").expect("writable");
         std::fs::write(package.join("b/LICENSE"), "text").expect("writable");
         // The digests come from `sha256sum`.
-        let text = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  b/LICENSE\n9a3a45d01531a20e89ac6ae10b0b0beb0492acd7216a368aa062d1a5fecaf9cd  terraform-provider-x\n";
+        let text = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  \
+                    b/LICENSE\n9a3a45d01531a20e89ac6ae10b0b0beb0492acd7216a368aa062d1a5fecaf9cd  \
+                    terraform-provider-x\n";
         let expected = format!(
             "h1:{}",
             base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))

@@ -154,7 +154,8 @@ impl InstallError {
     pub fn detail(&self) -> String {
         match self {
             Self::Query { source_addr, cause } => format!(
-                "Could not retrieve the list of available versions for provider {name}: {cause}\n\nCheck its source and version in every required_providers block that names it.",
+                "Could not retrieve the list of available versions for provider {name}: \
+                 {cause}\n\nCheck its source and version in every required_providers block that names it.",
                 name = source_addr.for_display()
             ),
             Self::Install { source_addr, version, cause } => {
@@ -271,10 +272,12 @@ pub(crate) fn bundled_hint(
         let version = &bundled.version;
         return Some(match constraint.allows_provider(version) {
             true => format!(
-                "Version {version} is bundled with Mayfly; to select it in place of the locked one, run \"mayfly init -upgrade\""
+                "Version {version} is bundled with Mayfly; to select it in place of the locked \
+                 one, run \"mayfly init -upgrade\""
             ),
             false => format!(
-                "Version {version} is bundled with Mayfly, which the constraints {:?} do not allow: change them in required_providers",
+                "Version {version} is bundled with Mayfly, which the constraints {:?} do not \
+                 allow: change them in required_providers",
                 constraint.canonical()
             ),
         });
@@ -312,7 +315,8 @@ fn locked_out(
     constraint: &VersionConstraint,
 ) -> String {
     format!(
-        "locked provider {source} {version} does not match configured version constraint {}; must use mayfly init -upgrade to allow selection of new versions",
+        "locked provider {source} {version} does not match configured version constraint {}; must \
+         use mayfly init -upgrade to allow selection of new versions",
         constraint.canonical()
     )
 }
@@ -347,7 +351,8 @@ fn newest(
 
 fn unreachable_remote(source: &ProviderSource, remote: &str) -> String {
     format!(
-        "no mirror on this machine has {source}, and this build of Mayfly does not download from {remote}; put the package into a directory that a filesystem_mirror in the CLI configuration names"
+        "no mirror on this machine has {source}, and this build of Mayfly does not download from \
+         {remote}; put the package into a directory that a filesystem_mirror in the CLI configuration names"
     )
 }
 
@@ -501,7 +506,10 @@ fn verified_hash(
         return Ok(hash);
     }
     Err(format!(
-        "the local {noun} for {source} {version} doesn't match any of the checksums previously recorded in the dependency lock file (this might be because the available checksums are for packages targeting different platforms); for more information: https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"
+        "the local {noun} for {source} {version} doesn't match any of the checksums previously \
+         recorded in the dependency lock file (this might be because the available checksums are \
+         for packages targeting different platforms); for more information: \
+         https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"
     ))
 }
 

@@ -266,7 +266,8 @@ mod tests {
     #[test]
     fn blocks_and_arguments_nest() {
         check(
-            "a = \"x\" # one\nb \"l\" m { /* two\n*/ c = [1, -2.5e3, true,] // three\n d {}\n \"e/f\" = \"g\"\n}\nh = { i = 1, j = 2 }",
+            "a = \"x\" # one\nb \"l\" m { /* two\n*/ c = [1, -2.5e3, true,] // three\n d {}\n \
+             \"e/f\" = \"g\"\n}\nh = { i = 1, j = 2 }",
             expect![[
                 r#"a = "x" b "l" "m" = {c = [1, -2.5e3, true], d = {}, e/f = "g"} h = {i = 1, j = 2}"#
             ]],

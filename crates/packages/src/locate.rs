@@ -75,21 +75,28 @@ impl LocateError {
         match self {
             Self::Inconsistent { problems, needs_upgrade } => {
                 let way_out = if *needs_upgrade {
-                    "To update the locked dependency selections to match a changed configuration, run:\n  mayfly init -upgrade"
+                    "To update the locked dependency selections to match a changed configuration, \
+                     run:\n  mayfly init -upgrade"
                 } else {
-                    "To make the initial dependency selections that will initialize the dependency lock file, run:\n  mayfly init"
+                    "To make the initial dependency selections that will initialize the dependency \
+                     lock file, run:\n  mayfly init"
                 };
                 format!(
-                    "The following dependency selections recorded in the lock file are inconsistent with the current configuration:{}\n\n{way_out}",
+                    "The following dependency selections recorded in the lock file are \
+                     inconsistent with the current configuration:{}\n\n{way_out}",
                     list(problems)
                 )
             }
             Self::NotInstalled { problems } => format!(
-                "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{}\n\nMayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:\n  mayfly init",
+                "The installed provider plugins are not consistent with the packages selected in \
+                 the dependency lock file:{}\n\nMayfly uses external plugins to integrate with a \
+                 variety of different infrastructure services. To download the plugins required \
+                 for this configuration, run:\n  mayfly init",
                 list(problems)
             ),
             Self::Overridden { problems } => format!(
-                "The CLI configuration replaces providers by what is not there:{}\n\nCorrect the paths in its dev_overrides block, or remove them.",
+                "The CLI configuration replaces providers by what is not there:{}\n\nCorrect the \
+                 paths in its dev_overrides block, or remove them.",
                 list(problems)
             ),
         }
@@ -215,11 +222,16 @@ fn find(
     if !package.is_dir() {
         return Err(format!("there is no package for {source} {version} cached in {root}"));
     }
-    let hash = (request.hash)(&package)
-        .map_err(|it| format!("failed to determine checksum of cached package for {source} {version} (in {root}): {it}"))?;
+    let hash = (request.hash)(&package).map_err(|it| {
+        format!(
+            "failed to determine checksum of cached package for {source} \
+                               {version} (in {root}): {it}"
+        )
+    })?;
     if !lock.hashes.contains(&hash) {
         return Err(format!(
-            "the cached package for {source} {version} (in {root}) does not match any of the checksums recorded in the dependency lock file"
+            "the cached package for {source} {version} (in {root}) does not match any of the \
+             checksums recorded in the dependency lock file"
         ));
     }
     let executable = executable_in(&package, source).map_err(|it| it.to_string())?;

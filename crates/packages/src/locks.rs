@@ -54,7 +54,8 @@ pub struct LockFileError {
     pub column: usize,
 }
 
-const HEADER: &str = "# This file is maintained automatically by \"tofu init\".\n# Manual edits may be lost in future updates.\n";
+const HEADER: &str = "# This file is maintained automatically by \"tofu init\".\n# Manual edits \
+                      may be lost in future updates.\n";
 
 /// The registry of Terraform. Its providers of the namespace `hashicorp` also exist in the default registry.
 const OTHER_REGISTRY: &str = "registry.terraform.io";
@@ -232,12 +233,15 @@ fn escaped(text: &str) -> String {
 
 fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileError> {
     let source = ProviderSource::parse(label).map_err(|_| {
-        let detail = "The provider source address for a provider lock must be a valid, fully-qualified address of the form \"hostname/namespace/type\".";
+        let detail = "The provider source address for a provider lock must be a valid, \
+                      fully-qualified address of the form \"hostname/namespace/type\".";
         fault("Invalid provider source address", detail, place)
     })?;
     if source.is_builtin() {
         let detail = format!(
-            "Cannot lock a version for built-in provider {source}. Built-in providers are bundled inside Mayfly itself, so you can't select a version for them independently of the Mayfly release you are currently running."
+            "Cannot lock a version for built-in provider {source}. Built-in providers are bundled \
+             inside Mayfly itself, so you can't select a version for them independently of the \
+             Mayfly release you are currently running."
         );
         return Err(fault("Invalid provider source address", detail, place));
     }
@@ -249,7 +253,8 @@ fn read_source(label: &str, place: Place) -> Result<ProviderSource, LockFileErro
     }
     if source.to_string() != label {
         let detail = format!(
-            "The provider source address for this provider lock must be written as {:?}, the fully-qualified and normalized form.",
+            "The provider source address for this provider lock must be written as {:?}, the \
+             fully-qualified and normalized form.",
             source.to_string()
         );
         return Err(fault("Non-normalized provider source address", detail, place));
@@ -414,7 +419,10 @@ module "git::https://example.com/net.git?ref=v1" {
         fails(
             "provider \"terraform.io/builtin/terraform\" {}",
             expect![
-                "1:1 Invalid provider source address: Cannot lock a version for built-in provider terraform.io/builtin/terraform. Built-in providers are bundled inside Mayfly itself, so you can't select a version for them independently of the Mayfly release you are currently running."
+                "1:1 Invalid provider source address: Cannot lock a version for built-in provider \
+                 terraform.io/builtin/terraform. Built-in providers are bundled inside Mayfly \
+                 itself, so you can't select a version for them independently of the Mayfly \
+                 release you are currently running."
             ],
         );
         fails(
@@ -426,7 +434,8 @@ module "git::https://example.com/net.git?ref=v1" {
         fails(
             "provider {}",
             expect![
-                "1:1 Invalid provider source address: A provider lock is a block with one label, the provider's address."
+                "1:1 Invalid provider source address: A provider lock is a block with one label, \
+                 the provider's address."
             ],
         );
         fails(
@@ -479,7 +488,8 @@ module "git::https://example.com/net.git?ref=v1" {
         fails(
             &twice,
             expect![
-                "4:1 Duplicate provider lock: This lockfile already declared a lock for provider registry.opentofu.org/a/b."
+                "4:1 Duplicate provider lock: This lockfile already declared a lock for provider \
+                 registry.opentofu.org/a/b."
             ],
         );
         fails("provider \"x", expect!["1:10 Invalid dependency lock file: the string has no end"]);

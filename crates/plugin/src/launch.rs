@@ -348,9 +348,10 @@ fn hints(error: &HandshakeError, program: &Path) -> String {
     let mode =
         std::fs::metadata(program).map(|it| format!("{:o}", it.permissions().mode() & 0o7777));
     format!(
-        "\nThis usually means\n  the plugin was not compiled for this architecture,\n  the plugin is missing dynamic-link libraries \
-         necessary to run,\n  the plugin is not executable by this process due to file permissions, or\n  the plugin failed to \
-         negotiate the initial go-plugin protocol handshake\n\nPath: {}\nMode: {}",
+        "\nThis usually means\n  the plugin was not compiled for this architecture,\n  the plugin \
+         is missing dynamic-link libraries necessary to run,\n  the plugin is not executable by \
+         this process due to file permissions, or\n  the plugin failed to negotiate the initial \
+         go-plugin protocol handshake\n\nPath: {}\nMode: {}",
         program.display(),
         mode.as_deref().unwrap_or("unknown"),
     )

@@ -66,8 +66,8 @@ impl RpcFailure {
             Code::Unavailable => (
                 "Plugin did not respond",
                 format!(
-                    "The provider {provider} encountered an error, and failed to respond to the {call} call. The plugin logs may \
-                     contain more details."
+                    "The provider {provider} encountered an error, and failed to respond to the \
+                     {call} call. The plugin logs may contain more details."
                 ),
             ),
             Code::Cancelled => (

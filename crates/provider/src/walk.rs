@@ -120,7 +120,8 @@ pub fn write_only_values_present(
         if attribute.write_only && !value.is_null() {
             let path = path.to_string();
             let detail = format!(
-                "Resource type {type_name:?} returned an actual value for the write-only attribute {path:?}, which must be null in every answer. This is an issue in the provider.",
+                "Resource type {type_name:?} returned an actual value for the write-only attribute \
+                 {path:?}, which must be null in every answer. This is an issue in the provider.",
             );
             diagnostics.push(ProviderDiagnostic::error("Invalid provider response", detail));
         }

@@ -63,7 +63,8 @@ pub fn output_raw(value: &Value) -> Result<String, String> {
         }
         Kind::Unknown(_) => Err("The value will be known only after apply.".to_owned()),
         _ => Err(format!(
-            "The -raw option only supports strings, numbers and booleans, but the value is {}. Use the -json option for machine-readable representations of values that have other types.",
+            "The -raw option only supports strings, numbers and booleans, but the value is {}. Use \
+             the -json option for machine-readable representations of values that have other types.",
             value.ty().friendly_name()
         )),
     }

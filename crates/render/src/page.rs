@@ -119,7 +119,9 @@ mod tests {
 
     use super::*;
 
-    const PAGE: &str = "# an-id\n\nError: One\nWarning: Two `x`\n\nA paragraph of `code words` that is\nlonger than a line.\n\n- An item that is longer\n  than a line too.\n- Another.\n\n```hcl\na = 1 # error: [an-id] \"One\"\n\nb = 2\n```\n\nThe end.\n";
+    const PAGE: &str = "# an-id\n\nError: One\nWarning: Two `x`\n\nA paragraph of `code words` \
+                        that is\nlonger than a line.\n\n- An item that is longer\n  than a line \
+                        too.\n- Another.\n\n```hcl\na = 1 # error: [an-id] \"One\"\n\nb = 2\n```\n\nThe end.\n";
 
     #[track_caller]
     fn check(style: &Style, expected: Expect) {

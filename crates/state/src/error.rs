@@ -82,31 +82,44 @@ impl StateError {
     /// The detail: the error, its place, and how to resolve it.
     pub fn detail(&self) -> String {
         match self {
-            Self::Syntax { cause } => format!(
-                "The state file could not be parsed as JSON: {cause}."
-            ),
-            Self::NoVersion => "The state file does not have a \"version\" attribute, which is required to identify the format version.".to_owned(),
+            Self::Syntax { cause } => {
+                format!("The state file could not be parsed as JSON: {cause}.")
+            }
+            Self::NoVersion => "The state file does not have a \"version\" attribute, which is \
+                                required to identify the format version."
+                .to_owned(),
             Self::Serial => format!(
-                "The \"serial\" of the state file is not a whole number from 0 to {}. It tells older states from newer ones: set it to the number that the state had last, or to a higher one.",
+                "The \"serial\" of the state file is not a whole number from 0 to {}. It tells \
+                 older states from newer ones: set it to the number that the state had last, or to a higher one.",
                 u64::MAX
             ),
             Self::OldVersion { version } => format!(
-                "The state file uses format version {version}, which Terraform wrote before version 0.12. Run \"tofu state pull\" with OpenTofu once and use what it prints."
+                "The state file uses format version {version}, which Terraform wrote before \
+                 version 0.12. Run \"tofu state pull\" with OpenTofu once and use what it prints."
             ),
             Self::NewVersion { version } => format!(
-                "The state file uses format version {version}, which this version of Mayfly does not read. It may have been written by a newer version of OpenTofu than {}, with which Mayfly is compatible: use that version, or restore an older state.",
+                "The state file uses format version {version}, which this version of Mayfly does \
+                 not read. It may have been written by a newer version of OpenTofu than {}, with \
+                 which Mayfly is compatible: use that version, or restore an older state.",
                 crate::WRITTEN_VERSION
             ),
-            Self::Encrypted => "This state file is encrypted and can not be read without an encryption configuration.".to_owned(),
+            Self::Encrypted => "This state file is encrypted and can not be read without an \
+                                encryption configuration."
+                .to_owned(),
             Self::WrittenBy { text } => format!(
-                "State file claims to have been written by OpenTofu version {text:?}, which is not a valid version string."
+                "State file claims to have been written by OpenTofu version {text:?}, which is not \
+                 a valid version string."
             ),
             Self::Mode { mode, resource } => format!(
                 "State contains a resource with mode {mode:?} ({resource}) which is not supported."
             ),
-            Self::Address { text, cause } => format!("The state file has {text:?} for an address: {cause}."),
+            Self::Address { text, cause } => {
+                format!("The state file has {text:?} for an address: {cause}.")
+            }
             Self::Instance { instance, cause } => format!("Instance {instance} {cause}."),
-            Self::Duplicate { instance } => format!("Instance {instance} appears multiple times in the state file."),
+            Self::Duplicate { instance } => {
+                format!("Instance {instance} appears multiple times in the state file.")
+            }
             Self::Output { name, is_type: true, cause } => format!(
                 "The state file has an invalid type specification for output {name:?}: {cause}."
             ),

@@ -24,7 +24,8 @@ pub fn decode(bytes: &[u8]) -> (String, Option<SyntaxError>) {
             let start = TextSize::new(u32::try_from(error.valid_up_to()).unwrap_or(0));
             // The range of the replacement character.
             let range = TextRange::at(start, TextSize::of('\u{fffd}'));
-            let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.";
+            let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is \
+                          selected in your editor.";
             let text = String::from_utf8_lossy(bytes).into_owned();
             (text, Some(SyntaxError::new("Invalid character encoding", detail, range)))
         }

@@ -38,8 +38,9 @@ pub mod ast {
     }
 
     views! {
-        SourceFile, BodyItem, Attribute, Block, Body, Label, ExprFile, TemplateFile, Expr, Literal, Reference, Traversal, Call,
-        Unary, Binary, Conditional, Paren, Tuple, Object, ObjectItem, ObjectKey, ForTuple, ForObject, ForIntro, ForCond,
+        SourceFile, BodyItem, Attribute, Block, Body, Label, ExprFile, TemplateFile, Expr, Literal, Reference,
+        Traversal, Call, Unary, Binary, Conditional, Paren, Tuple, Object, ObjectItem, ObjectKey, ForTuple, ForObject,
+        ForIntro, ForCond,
         QuotedTemplate, Heredoc, Step, AttrStep, IndexStep, LegacyIndexStep, SplatStep, AttrSplatStep, Interpolation,
         TemplateIf, TemplateFor, StaticTraversal,
     }

@@ -86,16 +86,20 @@ impl Invalid {
                 if self.backticks.is_multiple_of(2) {
                     return None;
                 }
-                "The \"`\" character is not valid. To create a multi-line string, use the \"heredoc\" syntax, like \"<<EOT\"."
+                "The \"`\" character is not valid. To create a multi-line string, use the \
+                 \"heredoc\" syntax, like \"<<EOT\"."
             }
             ";" => {
                 if std::mem::replace(&mut self.semicolon, true) {
                     return None;
                 }
-                "The \";\" character is not valid. Use newlines to separate arguments and blocks, and commas to separate items in collection values."
+                "The \";\" character is not valid. Use newlines to separate arguments and blocks, \
+                 and commas to separate items in collection values."
             }
             "\u{201c}" | "\u{201d}" => {
-                "\"Curly quotes\" are not valid here. These can sometimes be inadvertently introduced when sharing code via documents or discussion forums. It might help to replace the character with a \"straight quote\"."
+                "\"Curly quotes\" are not valid here. These can sometimes be inadvertently \
+                 introduced when sharing code via documents or discussion forums. It might help to \
+                 replace the character with a \"straight quote\"."
             }
             _ => UNUSED_CHARACTER,
         };
@@ -136,7 +140,8 @@ fn quoted_literal(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
         tokens,
         at,
         "Invalid multi-line string",
-        "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.",
+        "Quoted strings may not be split over multiple lines. To produce a multi-line string, \
+         either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.",
     );
 }
 

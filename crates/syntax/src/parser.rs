@@ -404,7 +404,8 @@ impl<'t> Parser<'t> {
         }
         self.error(
             "Nesting too deep",
-            "This is nested deeper than anything that can be read here. Move a part of it into a local value or a block of its own.",
+            "This is nested deeper than anything that can be read here. Move a part of it into a \
+             local value or a block of its own.",
         );
     }
 

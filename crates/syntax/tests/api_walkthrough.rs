@@ -6,7 +6,10 @@ use syntax::{SyntaxPtr, TextRange, decode, parse_chunk, parse_file, split, templ
 #[test]
 fn api_walkthrough() {
     // Decode bytes to text. Bytes that are not UTF-8 give one error, and the rest is still parsed.
-    let (text, error) = decode(b"# hello\nresource \"null_resource\" \"a\" {\n  triggers = { x = \"${var.x}!\" }\n}\n\nlocals {\n  y = 1 2\n}\n");
+    let (text, error) = decode(
+        b"# hello\nresource \"null_resource\" \"a\" {\n  triggers = { x = \
+                                 \"${var.x}!\" }\n}\n\nlocals {\n  y = 1 2\n}\n",
+    );
     assert!(error.is_none());
 
     // Split a file into chunks. Each parses alone, so an edit costs only the chunks that it touches.

@@ -88,12 +88,18 @@ fn kinds(grammar: &Grammar) -> String {
         "#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]\n#[repr(u8)]\n",
     );
     out.push_str("#[expect(non_camel_case_types, reason = \"kinds are written like the constants they are\")]\n");
-    out.push_str("pub enum SyntaxKind {\n/// A node that was given up, or one whose kind is not known yet.\nTOMBSTONE,\n");
+    out.push_str(
+        "pub enum SyntaxKind {\n/// A node that was given up, or one whose kind is not \
+                  known yet.\nTOMBSTONE,\n",
+    );
     out.push_str("/// The end of the input; never in a tree.\nEOF,\n");
     for (kind, doc) in &all {
         let _ = writeln!(out, "/// {doc}\n{kind},");
     }
-    out.push_str("}\n\nimpl SyntaxKind {\n/// Every kind, in the order of its number.\npub(crate) const ALL: &[SyntaxKind] = &[SyntaxKind::TOMBSTONE, SyntaxKind::EOF,\n");
+    out.push_str(
+        "}\n\nimpl SyntaxKind {\n/// Every kind, in the order of its number.\npub(crate) \
+                  const ALL: &[SyntaxKind] = &[SyntaxKind::TOMBSTONE, SyntaxKind::EOF,\n",
+    );
     for (kind, _) in &all {
         let _ = writeln!(out, "SyntaxKind::{kind},");
     }
@@ -123,7 +129,10 @@ fn documented_kinds(grammar: &Grammar) -> Vec<(String, String)> {
 
 fn tree(grammar: &Grammar) -> Result<String> {
     let mut out = String::from(HEADER);
-    out.push_str("use crate::SyntaxNode;\nuse crate::ast::{AstChildren, AstNode, support};\nuse crate::syntax_kind::SyntaxKind::{self, *};\nuse crate::tree::TreeNode;\n\n");
+    out.push_str(
+        "use crate::SyntaxNode;\nuse crate::ast::{AstChildren, AstNode, support};\nuse \
+                  crate::syntax_kind::SyntaxKind::{self, *};\nuse crate::tree::TreeNode;\n\n",
+    );
     for node in grammar.iter() {
         let data = &grammar[node];
         match variants(grammar, &data.rule) {
@@ -188,7 +197,8 @@ fn write_struct(out: &mut String, grammar: &Grammar, node: Node) -> Result<()> {
     let (name, kind, rule) = (&data.name, upper_snake(&data.name), written(grammar, &data.rule));
     let _ = writeln!(
         out,
-        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub struct {name}<N = SyntaxNode> {{ pub(crate) syntax: N }}\n
+        "/// `{name} = {rule}`\n#[derive(Clone, PartialEq, Eq, Hash, Debug)]\npub struct {name}<N \
+         = SyntaxNode> {{ pub(crate) syntax: N }}\n
         impl<N: TreeNode> AstNode<N> for {name}<N> {{
         fn can_cast(kind: SyntaxKind) -> bool {{ kind == {kind} }}
         fn cast(syntax: N) -> Option<Self> {{ Self::can_cast(syntax.kind()).then_some(Self {{ syntax }}) }}
@@ -269,7 +279,8 @@ impl Fields<'_> {
                 let Some(name) = label else { bail!("a repetition of {ty} needs a label") };
                 let _ = writeln!(
                     self.text,
-                    "/// The parts `{name}`, each of type `{ty}`, in source order.\npub fn {name}(&self) -> AstChildren<{ty}<N>, N> {{ support::children(&self.syntax) }}"
+                    "/// The parts `{name}`, each of type `{ty}`, in source order.\npub fn \
+                     {name}(&self) -> AstChildren<{ty}<N>, N> {{ support::children(&self.syntax) }}"
                 );
                 Ok(())
             }
@@ -286,7 +297,8 @@ impl Fields<'_> {
             let name = kind.to_lowercase();
             let _ = writeln!(
                 self.text,
-                "/// The first token `{token}`.\npub fn {name}_token(&self) -> Option<N::Token> {{ support::token(&self.syntax, {kind}) }}"
+                "/// The first token `{token}`.\npub fn {name}_token(&self) -> Option<N::Token> {{ \
+                 support::token(&self.syntax, {kind}) }}"
             );
             self.seen.push((*kind).to_owned());
         }

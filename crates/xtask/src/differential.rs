@@ -9,8 +9,10 @@ use differential::{Campaign, Program, generate};
 const USAGE: &str = "\
 usage: cargo xtask differential [OPTIONS]
 
-Runs random sequences of edits and commands under OpenTofu and under Mayfly, each in a directory of its own, and compares plans,
-states, events, outputs, diagnostics and exit codes. A difference that no rule explains is shrunk and written to a directory with a
+Runs random sequences of edits and commands under OpenTofu and under Mayfly, each in a directory \
+                     of its own, and compares plans,
+states, events, outputs, diagnostics and exit codes. A difference that no rule explains is shrunk \
+                     and written to a directory with a
 script; one for each class.
 
   --seed S           of the cases (1)

@@ -63,11 +63,11 @@ const TABLE: &[Row] = &[
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
-    row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers",
-                 "render", "state", "syntax", "values"], &["differential", "editor", "torture"]),
+    row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
+                 "providers", "render", "state", "syntax", "values"], &["differential", "editor", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
-    row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider", "providers", "state",
-                     "syntax", "values"], &[]),
+    row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
+                     "providers", "state", "syntax", "values"], &[]),
     // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
     // xtask. `addr`: versions of modules.
     row("xtask", &["addr", "differential", "editor", "torture"], &[]),

@@ -24,6 +24,7 @@ mod differential;
 mod dist;
 mod layering;
 mod modules;
+mod prose;
 mod supply_chain;
 mod tidy;
 mod torture;
@@ -48,7 +49,8 @@ usage: cargo xtask COMMAND
   modules [OPTIONS]   plan and apply the examples of public modules beside the reference, and say what differs
   torture [OPTIONS]   kill the executable at random moments, and look whether anything is lost
   differential [OPTIONS]
-                      run random sequences under OpenTofu and under this executable, and compare (--help lists the options)";
+                      run random sequences under OpenTofu and under this executable, and compare \
+                     (--help lists the options)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -4,6 +4,8 @@ use std::{fmt, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
+use crate::prose;
+
 /// Module names that do not describe the module's content.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
 
@@ -92,6 +94,14 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
         && !text.lines().any(|it| it.starts_with(TEST_COMMAND))
     {
         breach(0, "the command that runs all tests is missing");
+    }
+    if path.ends_with(".rs") && !path.contains("generated") {
+        for (line, rule) in prose::breaches(text) {
+            breach(line, rule);
+        }
+        for line in prose::wide_lines(text) {
+            breach(line, "a line of more than 120 characters");
+        }
     }
     for (index, line) in text.lines().enumerate() {
         // rustfmt handles Rust files, in which only a string may have trailing blanks.

@@ -11,8 +11,10 @@ use torture::Report;
 const USAGE: &str = "\
 usage: cargo xtask torture [--seed S] [--kills N] [--program PATH]
 
-Kills an executable, its providers or both N times (1,000) while it applies, replaces and destroys, and looks after each kill
-whether anything was lost or made twice, and whether a process is left. The executable is target/release/mayfly if nothing
+Kills an executable, its providers or both N times (1,000) while it applies, replaces and \
+                     destroys, and looks after each kill
+whether anything was lost or made twice, and whether a process is left. The executable is \
+                     target/release/mayfly if nothing
 else is said. With the seed of an earlier run it goes on with the first batch that did not come to its end; remove
 target/torture-S to begin anew.";
 

@@ -123,8 +123,8 @@ fn a_wrong_block_is_told_with_its_line() {
         wrong,
         [
             "5: local.a is 2, not 3",
-            "6: unexpected error: [undeclared-reference] \"Reference to undeclared local value\": A local value with the name \"c\" has not \
-             been declared. Did you mean \"a\"? `local.c`",
+            "6: unexpected error: [undeclared-reference] \"Reference to undeclared local value\": \
+             A local value with the name \"c\" has not been declared. Did you mean \"a\"? `local.c`",
             "7: missing warning: [x] \"y\"",
         ]
     );

@@ -210,7 +210,7 @@ const RULES: &[Rule] = &[
             // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));
             let run_fails = seen.run_fails() || gives_values;
-            // Where both fail, an error of the reference that Mayfly lacks prevented the destruction.
+            // If both fail, an error of the reference that Mayfly lacks prevented the destruction.
             let [theirs, ours] =
                 [seen.around.reference, seen.around.mayfly].map(|it| it.strings("diagnostics"));
             let prevents = theirs.iter().any(|it| it.starts_with("error: ") && !ours.contains(it));

@@ -152,7 +152,10 @@ mod tests {
     use super::*;
 
     fn state() -> Json {
-        let resource = |name: &str, dependencies: &[&str]| json!({ "mode": "managed", "type": "t", "name": name, "instances": [{ "dependencies": dependencies }] });
+        let resource = |name: &str, dependencies: &[&str]| {
+            let instances = json!([{ "dependencies": dependencies }]);
+            json!({ "mode": "managed", "type": "t", "name": name, "instances": instances })
+        };
         json!({ "resources": [resource("a", &[]), resource("b", &["t.a"])] })
     }
 

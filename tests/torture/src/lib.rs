@@ -2,9 +2,9 @@
 //! After each kill, checks that nothing was lost or created twice and that no process is left.
 //!
 //! ```text
-//!   another configuration ─► apply or destroy ─► killed ─► plan: takes over what the killed run left ─► held against the ledger
-//!        ▲                                                   └─ is killed, too, now and then            of the remote system
-//!        └──────────── what is uncertain is resolved by what the remote system knows ◄──────────────────────────┘
+//!   another configuration ─► apply or destroy ─► killed ─► plan: recovers the killed run ─► compared with the ledger
+//!        ▲                                                   └─ is killed, too, sometimes    of the remote system
+//!        └──────────── the remote system's objects resolve what is uncertain ◄──────────────────┘
 //! ```
 //!
 //! Start reading at [`Torture::run`]. The same seed produces the same configurations; the exact moment of a kill
@@ -127,9 +127,9 @@ impl fmt::Display for Report {
         let Report { taken_over, adopted, gone, made, .. } = self;
         write!(
             f,
-            "{kills} kills ({applies} of apply, {destroys} of destroy, {recoveries} of what recovers), {too_late} too late; \
-             {made} objects made, {taken_over} journals taken over, {} uncertain: {adopted} were there, {gone} were not; \
-             no process lived on for more than {} ms",
+            "{kills} kills ({applies} of apply, {destroys} of destroy, {recoveries} of what \
+             recovers), {too_late} too late; {made} objects made, {taken_over} journals taken \
+             over, {} uncertain: {adopted} were there, {gone} were not; no process lived on for more than {} ms",
             adopted + gone,
             self.longest.as_millis()
         )?;
@@ -293,8 +293,9 @@ impl Torture {
                 _ => format!("\"{}\"", self.random.usize(..1000)),
             };
             text += &format!(
-                "resource \"playground_secret\" \"s{index}\" {{\n  name             = \"{name}\"\n  description      = {description}\n  \
-                 value_wo         = ephemeral.playground_random.value.result\n  value_wo_version = {}\n}}\n",
+                "resource \"playground_secret\" \"s{index}\" {{\n  name             = \"{name}\"\n  \
+                 description      = {description}\n  value_wo         = \
+                 ephemeral.playground_random.value.result\n  value_wo_version = {}\n}}\n",
                 self.random.usize(..3)
             );
             earlier.push(index);
@@ -310,7 +311,8 @@ impl Torture {
     }
 }
 
-const HEAD: &str = "terraform {\n  required_providers {\n    playground = { source = \"registry.opentofu.org/mayfly/playground\" }\n  }\n}\n\
+const HEAD: &str = "terraform {\n  required_providers {\n    playground = { source = \
+                    \"registry.opentofu.org/mayfly/playground\" }\n  }\n}\n\
                     ephemeral \"playground_random\" \"value\" {}\n";
 
 #[cfg(test)]

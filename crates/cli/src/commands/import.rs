@@ -102,7 +102,8 @@ fn address(text: &str) -> Result<ResourceInstance, Failure> {
 
 fn certain(address: &ResourceInstance) -> Diagnostic {
     let detail = format!(
-        "No creation of {address} is without an answer, so there is nothing to say of it. \"mayfly import\" takes an object that exists into the state."
+        "No creation of {address} is without an answer, so there is nothing to say of it. \"mayfly \
+         import\" takes an object that exists into the state."
     );
     Diagnostic::error("not-uncertain", "Nothing is uncertain there", detail)
 }
@@ -128,7 +129,8 @@ fn import(
 
 fn occupied(address: &ResourceInstance) -> Diagnostic {
     let detail = format!(
-        "Mayfly is already managing a remote object for {address}. To import to this address you must first remove the existing object from the state."
+        "Mayfly is already managing a remote object for {address}. To import to this address you \
+         must first remove the existing object from the state."
     );
     Diagnostic::error("import-occupied", "Resource already managed by OpenTofu", detail)
 }
@@ -186,7 +188,8 @@ fn ask(
         return Ok(Exit::Failure);
     }
     session.ui.print(
-        "\nImport successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour OpenTofu state and will henceforth be managed by OpenTofu.\n\n",
+        "\nImport successful!\n\nThe resources that were imported are shown above. These resources \
+         are now in\nyour OpenTofu state and will henceforth be managed by OpenTofu.\n\n",
     );
     Ok(Exit::Success)
 }

@@ -168,8 +168,9 @@ fn backend_config(
     if given.is_none() || has_backend {
         return Ok(given);
     }
-    let detail = "-backend-config was used without a \"backend\" block in the configuration, and does nothing. To say with it where the state is, add this \
-                  block:\n\nterraform {\n  backend \"local\" {}\n}";
+    let detail = "-backend-config was used without a \"backend\" block in the configuration, and \
+                  does nothing. To say with it where the state is, add this block:\n\nterraform \
+                  {\n  backend \"local\" {}\n}";
     let warning =
         Diagnostic::warning("invalid-backend-config", "Missing backend configuration", detail);
     session.ui.diagnostics(&[warning], &Sources::default());
@@ -187,7 +188,8 @@ fn refuse_contradictions(args: &InitArgs) -> Result<(), Failure> {
         .into());
     }
     if args.reconfigure && args.migrates_state() {
-        let detail = "-reconfigure leaves states where they are, and -migrate-state brings them along. Give one of the two.";
+        let detail = "-reconfigure leaves states where they are, and -migrate-state brings them \
+                      along. Give one of the two.";
         return Err(Diagnostic::error(
             "contradicting-options",
             "Invalid combination of options",
@@ -213,8 +215,9 @@ fn write_locks(
             true => "Module dependency changes detected",
             false => "Provider dependency changes detected",
         };
-        let detail = "Changes to the required dependencies were detected, but the lock file is read-only. To use and record these \
-                      requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.";
+        let detail = "Changes to the required dependencies were detected, but the lock file is \
+                      read-only. To use and record these requirements, run \"mayfly init\" without \
+                      the \"-lockfile=readonly\" flag.";
         return Err(Diagnostic::error("lock-file", summary, detail).into());
     }
     std::fs::write(LOCK_FILE, after.to_text()).map_err(|error| {
@@ -222,7 +225,8 @@ fn write_locks(
             "lock-file",
             "Failed to save dependency lock file",
             format!(
-                "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the directory that it is in."
+                "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the \
+                 directory that it is in."
             ),
         )
     })?;

@@ -25,8 +25,9 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
         if args.json {
             session.ui.line(&render::outputs_json(state));
         } else if state.outputs.is_empty() {
-            let detail = "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your \
-                          configuration with the `output` keyword and run `mayfly apply` for it to become available.";
+            let detail = "The state file either has no outputs defined, or all the defined outputs \
+                          are empty. Please define an output in your configuration with the \
+                          `output` keyword and run `mayfly apply` for it to become available.";
             session.ui.diagnostics(
                 &[Diagnostic::warning("no-outputs", "No outputs found", detail)],
                 &db::Sources::default(),
@@ -37,8 +38,9 @@ pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure>
         return Ok(Exit::Success);
     };
     let Some(output) = state.outputs.get(name.as_str()) else {
-        let detail = "The output variable requested could not be found in the state file. If you recently added this to your configuration, be sure to run \
-             `mayfly apply`, since the state won't be updated with new output variables until that command is run.";
+        let detail = "The output variable requested could not be found in the state file. If you \
+                      recently added this to your configuration, be sure to run `mayfly apply`, \
+                      since the state won't be updated with new output variables until that command is run.";
         return Err(Diagnostic::error(
             "no-such-output",
             format!("Output {name:?} not found"),

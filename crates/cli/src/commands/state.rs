@@ -71,8 +71,9 @@ fn selected_by<'s>(
                 true => Err(unknown(
                     "Unknown module",
                     format!(
-                        "The current state contains no module at {module}. If you've just added this module to the configuration, you must run \"mayfly apply\" \
-                         first to create the module's entry in the state."
+                        "The current state contains no module at {module}. If you've just added \
+                         this module to the configuration, you must run \"mayfly apply\" first to \
+                         create the module's entry in the state."
                     ),
                 )),
             }
@@ -83,8 +84,9 @@ fn selected_by<'s>(
             None => Err(unknown(
                 "Unknown resource instance",
                 format!(
-                    "The current state contains no resource instance {address}. If you've just added its resource to the configuration or have changed the \
-                     count or for_each arguments, you must run \"mayfly apply\" first to update the resource's entry in the state."
+                    "The current state contains no resource instance {address}. If you've just \
+                     added its resource to the configuration or have changed the count or for_each \
+                     arguments, you must run \"mayfly apply\" first to update the resource's entry in the state."
                 ),
             )),
         },
@@ -99,8 +101,9 @@ fn instances_of<'s>(
         return Err(unknown(
             "Unknown resource",
             format!(
-                "The current state contains no resource {resource}. If you've just added this resource to the configuration, you must run \"mayfly apply\" first to \
-                 create the resource's entry in the state."
+                "The current state contains no resource {resource}. If you've just added this \
+                 resource to the configuration, you must run \"mayfly apply\" first to create the \
+                 resource's entry in the state."
             ),
         ));
     };
@@ -120,8 +123,9 @@ fn has_id(instance: &Instance, id: &str) -> bool {
 }
 
 /// The detail of both errors about the address of `state show`.
-const ONE_INSTANCE: &str = "This command requires that the address references one specific instance. To view the available instances, use \"mayfly state list\". Please \
-                            modify the address to reference a specific instance.";
+const ONE_INSTANCE: &str = "This command requires that the address references one specific \
+                            instance. To view the available instances, use \"mayfly state list\". \
+                            Please modify the address to reference a specific instance.";
 
 /// Runs `state show`: prints the attributes of one instance.
 pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Failure> {
@@ -155,8 +159,9 @@ fn existing(session: &Session, path: Option<&std::path::Path>) -> Result<OpenSta
     let open = store::open_unlocked(session, path)?;
     // A journal may have changes for a state that was never written.
     if !open.exists() && open.file.state.is_empty() {
-        let detail = "State management commands require a state file. Run this command in a directory where Mayfly has been run or use the -state \
-                      flag to point the command to a specific state location.";
+        let detail = "State management commands require a state file. Run this command in a \
+                      directory where Mayfly has been run or use the -state flag to point the \
+                      command to a specific state location.";
         return Err(Diagnostic::error("no-state", "No state file was found", detail).into());
     }
     Ok(open)

@@ -88,6 +88,8 @@ fn without_repeated_sizes(diagnostics: &mut Vec<Diagnostic>) {
 fn success(without_warnings: bool) -> String {
     match without_warnings {
         true => "Success! The configuration is valid.\n".to_owned(),
-        false => "Success! The configuration is valid, but there were some validation warnings as shown above.\n".to_owned(),
+        false => "Success! The configuration is valid, but there were some validation warnings as \
+                  shown above.\n"
+            .to_owned(),
     }
 }

@@ -171,8 +171,8 @@ impl Installation<'_> {
             return None;
         }
         let detail = format!(
-            "The source \"{source}\" leads out of the package that this module came in. Local sources of a module in a package must stay within it: \
-             whoever installs the package gets nothing beside it."
+            "The source \"{source}\" leads out of the package that this module came in. Local \
+             sources of a module in a package must stay within it: whoever installs the package gets nothing beside it."
         );
         Some(Diagnostic::error(
             "module-escapes",
@@ -295,8 +295,9 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
         ModuleInstallError::Fetch(FetchError::Unsupported(what)) => (
             "Module not installed",
             format!(
-                "This version of Mayfly does not get modules {what}, and {package} was not put in place by another tool either. If \"tofu init\" (or \
-                 \"terraform init\") installs it here, Mayfly takes over what is there; or call its repository: \"git::https://…\"."
+                "This version of Mayfly does not get modules {what}, and {package} was not put in \
+                 place by another tool either. If \"tofu init\" (or \"terraform init\") installs \
+                 it here, Mayfly takes over what is there; or call its repository: \"git::https://…\"."
             ),
         ),
         ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => {
@@ -316,14 +317,16 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
         ModuleInstallError::NotLocked => (
             "Module package is not locked",
             format!(
-                "The lock file has no {package}, and it is read-only. Run \"mayfly init\" without \"-lockfile=readonly\" to get the package and lock it."
+                "The lock file has no {package}, and it is read-only. Run \"mayfly init\" without \
+                 \"-lockfile=readonly\" to get the package and lock it."
             ),
         ),
         ModuleInstallError::Changed { .. } => (
             "Module package has changed",
             format!(
-                "{package} is not what it was when it was locked: {error}. Somebody may have moved a tag, or changed the package. If that is known to be \
-                 right, \"mayfly init -upgrade\" locks what is there now."
+                "{package} is not what it was when it was locked: {error}. Somebody may have moved \
+                 a tag, or changed the package. If that is known to be right, \"mayfly init \
+                 -upgrade\" locks what is there now."
             ),
         ),
     };

@@ -31,8 +31,8 @@ pub(crate) fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
         false => Ok(paths),
         true => {
             let detail = format!(
-                "More than {MOST_PATHS} paths of module calls lead from the root module to others. Use count or for_each, or call shared modules from \
-                 fewer places."
+                "More than {MOST_PATHS} paths of module calls lead from the root module to others. \
+                 Use count or for_each, or call shared modules from fewer places."
             );
             Err(Diagnostic::error("too-many-modules", "Too many module calls", detail).into())
         }
@@ -67,7 +67,8 @@ fn write_manifest(
     // Written with the default file mode, because other users may work in this directory too.
     written.and_then(|()| std::fs::write(&file, text)).map_err(|error| {
         let detail = format!(
-            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another directory for what \"mayfly init\" keeps.",
+            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another \
+             directory for what \"mayfly init\" keeps.",
             file.display()
         );
         Diagnostic::error("module-manifest", "Failed to write module manifest", detail).into()

@@ -89,7 +89,8 @@ fn other_version(package: &ModulePackage, locks: &Locks) -> Option<String> {
 
 fn misplaced(address: &str, dir: &Path, how: &str) -> Diagnostic {
     let detail = format!(
-        "The module manifest says that {address} is in {}, {how}. \"mayfly init\" puts packages and manifest in place again.",
+        "The module manifest says that {address} is in {}, {how}. \"mayfly init\" puts packages \
+         and manifest in place again.",
         dir.display()
     );
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
@@ -111,13 +112,14 @@ fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnos
         Of::Directory => ("that the lock file has", "\"mayfly init\" puts it in place again."),
         Of::Plan => (
             "that the plan was made with",
-            "The plan is applied with its own copy of the configuration; scripts and other files are those that are in place. With the lock file of that time, \
-             \"mayfly init\" puts the package in place again.",
+            "The plan is applied with its own copy of the configuration; scripts and other files \
+             are those that are in place. With the lock file of that time, \"mayfly init\" puts \
+             the package in place again.",
         ),
     };
     let detail = format!(
-        "{} is not the package {address} {whose} ({found}). {way_out} If a module of it writes into its own directory, let it write to \"${{path.temp}}\" \
-         instead, which is there for that.",
+        "{} is not the package {address} {whose} ({found}). {way_out} If a module of it writes \
+         into its own directory, let it write to \"${{path.temp}}\" instead, which is there for that.",
         directory.display()
     );
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
@@ -129,8 +131,9 @@ fn grown(packages: &[(PathBuf, Vec<String>)]) -> Option<Diagnostic> {
         .map(|(directory, files)| format!("  - {}: {}", directory.display(), listed(files)))
         .collect();
     let detail = format!(
-        "There are files in directories of packages that are not of the package:\n{}\n\nEvery call of a package shares its directory. If a module writes \
-         there, let it write to \"${{path.temp}}\" instead. \"mayfly init\" puts the packages in place again, without these files.",
+        "There are files in directories of packages that are not of the package:\n{}\n\nEvery call \
+         of a package shares its directory. If a module writes there, let it write to \
+         \"${{path.temp}}\" instead. \"mayfly init\" puts the packages in place again, without these files.",
         listed.join("\n")
     );
     let summary = "Module package has other files in it";
@@ -148,7 +151,8 @@ fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
     let names: BTreeSet<&str> = unlocked.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
-        "The lock file has no checksums of {}, so nobody notices if what is in place changes. \"mayfly init\" writes them down.",
+        "The lock file has no checksums of {}, so nobody notices if what is in place changes. \
+         \"mayfly init\" writes them down.",
         names.join(", ")
     );
     let summary = "Module packages without checksums";

@@ -192,8 +192,10 @@ impl Kept {
 }
 
 /// The advice for a state with the highest possible serial.
-const LOWER_SERIAL: &str = "Every write of the state counts its serial up by one, so this number was put there by hand or by another program. Edit \"serial\" in the state \
-                            file: the number that it had before (its backup has the one of the run before) plus one is right, as long as no copy of the state has a higher one.";
+const LOWER_SERIAL: &str = "Every write of the state counts its serial up by one, so this number \
+                            was put there by hand or by another program. Edit \"serial\" in the \
+                            state file: the number that it had before (its backup has the one of \
+                            the run before) plus one is right, as long as no copy of the state has a higher one.";
 
 fn last_serial(what: &str, serial: u64) -> String {
     format!(

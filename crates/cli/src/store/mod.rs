@@ -323,8 +323,8 @@ fn state_unwritable(error: &StoreError) -> Diagnostic {
 fn journal_unwritable(error: &StoreError) -> Diagnostic {
     let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
     let detail = format!(
-        "{cause} Without a journal nobody could tell after a crash what was done, so nothing more is begun. What had begun is finished, and the state is \
-         written as far as that is possible."
+        "{cause} Without a journal nobody could tell after a crash what was done, so nothing more \
+         is begun. What had begun is finished, and the state is written as far as that is possible."
     );
     Diagnostic::error("journal-write", "Failed to write the journal", detail)
 }
@@ -343,9 +343,11 @@ fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
         _ => (String::new(), "LOCK_ID"),
     };
     let detail = format!(
-        "Error message: {error}{holder}\n\nMayfly acquires a state lock to protect the state from being written by multiple users at the same time. \
-         Please resolve the issue above and try again. If the command that held the lock has crashed, \"mayfly force-unlock {id}\" releases it. For \
-         most commands, you can disable locking with the \"-lock=false\" flag, but this is not recommended."
+        "Error message: {error}{holder}\n\nMayfly acquires a state lock to protect the state from \
+         being written by multiple users at the same time. Please resolve the issue above and try \
+         again. If the command that held the lock has crashed, \"mayfly force-unlock {id}\" \
+         releases it. For most commands, you can disable locking with the \"-lock=false\" flag, \
+         but this is not recommended."
     );
     Diagnostic::error("state-lock", "Error acquiring the state lock", detail)
 }
@@ -356,11 +358,13 @@ fn without_writing(error: &StoreError, purpose: Purpose) -> &'static str {
     let can_be_read = |it: &Path| rustix::fs::access(it, rustix::fs::Access::READ_OK).is_ok();
     match purpose {
         Purpose::Plan if !path.exists() || can_be_read(path) => {
-            "Nothing was planned.\n\nA plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false."
+            "Nothing was planned.\n\nA plan writes nothing there but a lock, so that nobody \
+             changes the state meanwhile. To plan without one, use -lock=false."
         }
         Purpose::Plan => "Nothing was planned.",
         Purpose::Console => {
-            "The console writes nothing there but a lock, so that nobody changes the state meanwhile. To go on without one, use -lock=false."
+            "The console writes nothing there but a lock, so that nobody changes the state \
+             meanwhile. To go on without one, use -lock=false."
         }
         _ => "Nothing was done: what would be made or changed could not be kept.",
     }
@@ -383,7 +387,8 @@ fn read(
 ) -> Result<OpenState, Failure> {
     let snapshot = session.runtime.block_on(store.read()).map_err(|error| {
         let detail = format!(
-            "The state cannot be read: {error}. Nothing was done. Mend its permissions, or run the command as the user who owns it."
+            "The state cannot be read: {error}. Nothing was done. Mend its permissions, or run the \
+             command as the user who owns it."
         );
         Diagnostic::error("state-read", "Error loading state", detail)
     })?;
@@ -526,8 +531,8 @@ fn write_recovered(
 fn not_taken_over(error: &StoreError, store: &dyn JournalStore) -> Diagnostic {
     let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
     let detail = format!(
-        "{cause} A run that was cut off left {} with what it did, which has to be taken over into the state before anything else is done. Nothing is lost: run \
-         the command again when the cause is mended.",
+        "{cause} A run that was cut off left {} with what it did, which has to be taken over into \
+         the state before anything else is done. Nothing is lost: run the command again when the cause is mended.",
         store.place()
     );
     Diagnostic::error("state-write", "Failed to save state", detail)
@@ -550,12 +555,14 @@ pub(crate) fn damaged(
             Some(backup) => {
                 let backup = backup.display();
                 detail.push_str(&format!(
-                    "\n\nThe file {path} was edited or cut off. The state of before the last run is in {backup}: if that is whole, copy it to \
-                     {path}, and run \"mayfly plan\" to see what has changed since."
+                    "\n\nThe file {path} was edited or cut off. The state of before the last run \
+                     is in {backup}: if that is whole, copy it to {path}, and run \"mayfly plan\" \
+                     to see what has changed since."
                 ));
             }
             None => detail.push_str(&format!(
-                "\n\nThe file {path} was edited or cut off, and no backup lies beside it. Restore it from a copy of your own."
+                "\n\nThe file {path} was edited or cut off, and no backup lies beside it. Restore \
+                 it from a copy of your own."
             )),
         },
     }
@@ -651,7 +658,8 @@ pub(crate) fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), F
         let detail = match &error {
             // The operating system's lock is released; only the lock info file is left.
             StoreError::Io { path, source, .. } => format!(
-                "{}, which says who held the lock, could not be removed ({source}). Nobody holds it any more, and the next command goes on.",
+                "{}, which says who held the lock, could not be removed ({source}). Nobody holds \
+                 it any more, and the next command goes on.",
                 path.display()
             ),
             _ => format!(

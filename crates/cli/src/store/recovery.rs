@@ -93,16 +93,19 @@ fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
     match error {
         StoreError::Damaged { .. } => {
             let detail = format!(
-                "{error}: it was whole when it was written, so something else changed it since. It has what a run did that was cut off. Nothing was done, and \
-                 the file is as it was.\n\nRestore it from a copy. If there is none, move it away (mv {place} {place}.damaged), and compare with \"mayfly plan\" \
-                 what the state says and what there is: what was created last may be missing in the state, and \"mayfly import\" puts it there."
+                "{error}: it was whole when it was written, so something else changed it since. It \
+                 has what a run did that was cut off. Nothing was done, and the file is as it \
+                 was.\n\nRestore it from a copy. If there is none, move it away (mv {place} \
+                 {place}.damaged), and compare with \"mayfly plan\" what the state says and what \
+                 there is: what was created last may be missing in the state, and \"mayfly import\" puts it there."
             );
             Diagnostic::error("journal-damaged", "Damaged journal", detail)
         }
         StoreError::NewerJournal { .. } => newer(&error.to_string()),
         _ => {
             let detail = format!(
-                "{error}. It may have what a run did that was cut off, so nothing was done. Mend its permissions, or run the command as the user who owns it."
+                "{error}. It may have what a run did that was cut off, so nothing was done. Mend \
+                 its permissions, or run the command as the user who owns it."
             );
             Diagnostic::error("journal-unreadable", "Failed to read the journal", detail)
         }
@@ -111,7 +114,8 @@ fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
 
 fn newer(what: &str) -> Diagnostic {
     let detail = format!(
-        "{what}. It has what a run of a later version did that was cut off, so nothing was done. Run the command with that version of Mayfly."
+        "{what}. It has what a run of a later version did that was cut off, so nothing was done. \
+         Run the command with that version of Mayfly."
     );
     Diagnostic::error("journal-format", "Journal of a later version", detail)
 }
@@ -123,9 +127,10 @@ fn not_understood(error: &JournalError, place: &str) -> Diagnostic {
         }
         _ => {
             let detail = format!(
-                "{place}: {error}. It has what a run did that was cut off. Nothing was done, and the file is as it was.\n\nIf it was written by a later version of \
-                 Mayfly, run the command with that one. Otherwise move it away (mv {place} {place}.damaged), and compare with \"mayfly plan\" what the state says \
-                 and what there is."
+                "{place}: {error}. It has what a run did that was cut off. Nothing was done, and \
+                 the file is as it was.\n\nIf it was written by a later version of Mayfly, run the \
+                 command with that one. Otherwise move it away (mv {place} {place}.damaged), and \
+                 compare with \"mayfly plan\" what the state says and what there is."
             );
             Diagnostic::error("journal-damaged", "Damaged journal", detail)
         }
@@ -155,9 +160,11 @@ fn foreign(
         ),
     };
     let detail = format!(
-        "{place} was left by \"{}\", which began at {} and was cut off. It stands on the state with the lineage {:?} and the serial {}, but {found}. Nothing was \
-         done.\n\nThe journal says of these, and the state does not:\n{}\nEither restore the state that the journal stands on, and run the command again, which \
-         takes the journal over. Or, if the state is right as it is, move the journal away (mv {place} {place}.old), and import what is missing.",
+        "{place} was left by \"{}\", which began at {} and was cut off. It stands on the state \
+         with the lineage {:?} and the serial {}, but {found}. Nothing was done.\n\nThe journal \
+         says of these, and the state does not:\n{}\nEither restore the state that the journal \
+         stands on, and run the command again, which takes the journal over. Or, if the state is \
+         right as it is, move the journal away (mv {place} {place}.old), and import what is missing.",
         begin.operation,
         begin.time,
         begin.lineage,
@@ -201,11 +208,17 @@ fn cut_off(begin: &Begin, findings: &Findings) -> Option<Diagnostic> {
     let taken = match findings.changed {
         0 if findings.uncertain.is_empty() => return None,
         0 => "The state has everything that is known of it.".to_owned(),
-        1 => "What it did to 1 resource instance and had not written to the state was taken over from its journal.".to_owned(),
-        count => format!("What it did to {count} resource instances and had not written to the state was taken over from its journal."),
+        1 => "What it did to 1 resource instance and had not written to the state was taken over \
+              from its journal."
+            .to_owned(),
+        count => format!(
+            "What it did to {count} resource instances and had not written to the \
+                          state was taken over from its journal."
+        ),
     };
     let detail = format!(
-        "\"{}\" in the workspace {:?}, begun at {} with {}, was cut off before its end. {taken} Make a new plan to see what is left to do.",
+        "\"{}\" in the workspace {:?}, begun at {} with {}, was cut off before its end. {taken} \
+         Make a new plan to see what is left to do.",
         begin.operation, begin.workspace, begin.time, begin.program
     );
     Some(Diagnostic::warning("run-cut-off", "The last run was cut off", detail))
@@ -220,8 +233,9 @@ pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
         })
         .collect();
     let detail = format!(
-        "A run that was cut off had opened these and did not close them:\n\n{list}\nThey cannot be closed any more, because what closing needs is never written \
-         down. What was opened goes on until the provider's own limit ends it; end it there by hand if that is too long. This is said once."
+        "A run that was cut off had opened these and did not close them:\n\n{list}\nThey cannot be \
+         closed any more, because what closing needs is never written down. What was opened goes \
+         on until the provider's own limit ends it; end it there by hand if that is too long. This is said once."
     );
     let warning =
         Diagnostic::warning("ephemeral-left-open", "Ephemeral resources were left open", detail);
@@ -246,8 +260,8 @@ pub(crate) fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
     };
     let list: String = intents.iter().map(each).collect();
     let detail = format!(
-        "A provider was asked to create these, and its answer never came. Nobody can know whether they exist, so nothing is created there until you have looked \
-         and said so:\n\n{}",
+        "A provider was asked to create these, and its answer never came. Nobody can know whether \
+         they exist, so nothing is created there until you have looked and said so:\n\n{}",
         list.trim_end()
     );
     let warning =

@@ -119,7 +119,8 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
             Ok(told) => told,
             Err(error) => {
                 let detail = format!(
-                    "{error}. It says what \"mayfly watch\" kept open when it was killed, and stays where it is. Mend its permissions, or remove it."
+                    "{error}. It says what \"mayfly watch\" kept open when it was killed, and \
+                     stays where it is. Mend its permissions, or remove it."
                 );
                 let summary = "Failed to read the journal of a watcher";
                 let warning = Diagnostic::warning("journal-unreadable", summary, detail);
@@ -159,7 +160,8 @@ fn left_by(store: &LocalJournal) -> Result<Vec<Diagnostic>, StoreError> {
 
 fn damaged(store: &LocalJournal, error: &dyn fmt::Display) -> Diagnostic {
     let detail = format!(
-        "{}: {error}. It had what \"mayfly watch\" kept open when it was killed, and is removed: there is nothing else in it.",
+        "{}: {error}. It had what \"mayfly watch\" kept open when it was killed, and is removed: \
+         there is nothing else in it.",
         store.place()
     );
     Diagnostic::warning("journal-damaged", "Damaged journal of a watcher", detail)

@@ -38,8 +38,9 @@ pub(crate) fn refuse_secrets(
     };
     let path = redactor.redact(&path);
     let detail = format!(
-        "The temporary file {path}{named} holds an ephemeral value, which a plan file must not keep. Nothing was saved. Do not write ephemeral values to files: \
-         give them to write-only attributes. \"mayfly apply\" without a saved plan keeps no such file."
+        "The temporary file {path}{named} holds an ephemeral value, which a plan file must not \
+         keep. Nothing was saved. Do not write ephemeral values to files: give them to write-only \
+         attributes. \"mayfly apply\" without a saved plan keeps no such file."
     );
     let summary = "Ephemeral value in a temporary file";
     Err(Diagnostic::error("ephemeral-in-plan", summary, detail).into())

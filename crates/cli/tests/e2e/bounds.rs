@@ -163,7 +163,8 @@ fn pipes_and_devices_in_place_of_files_are_refused_by_name() {
 #[test]
 fn variables_and_backend_arguments_come_through_pipes() {
     let bench = Bench::with_main(
-        "terraform {\n  backend \"local\" {}\n}\nvariable \"dir\" {}\nmodule \"m\" {\n  source = var.dir\n}\noutput \"a\" {\n  value = var.dir\n}\n",
+        "terraform {\n  backend \"local\" {}\n}\nvariable \"dir\" {}\nmodule \"m\" {\n  source = \
+         var.dir\n}\noutput \"a\" {\n  value = var.dir\n}\n",
     );
     bench.write("m/main.tf", "");
     let through = |arguments: &str, text: &str| {
@@ -235,7 +236,8 @@ fn a_limit_of_file_sizes_is_an_error_and_loses_nothing() {
 fn a_second_interrupt_ends_the_process_whatever_it_does() {
     // A single function call that takes minutes and does not check for interrupts.
     let bench = Bench::with_main(
-        "variable \"n\" {\n  default = \"200000000\"\n}\noutput \"x\" {\n  value = length(strrev(format(\"%${var.n}s\", \"a\")))\n}\n",
+        "variable \"n\" {\n  default = \"200000000\"\n}\noutput \"x\" {\n  value = \
+         length(strrev(format(\"%${var.n}s\", \"a\")))\n}\n",
     );
     bench.mayfly(".", ["init"]).succeeds();
     let run = bench.mayfly(".", ["plan"]).start();

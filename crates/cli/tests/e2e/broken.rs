@@ -20,12 +20,18 @@ const TOKENS: &[&str] = &[
 
 /// The samples. They are short, so that a change is likely to cause an error.
 const SOURCES: &[&str] = &[
-    "resource \"terraform_data\" \"a\" {\n  count = 2\n  input = { a = 1, b = [1, 2], \"c\" = null }\n  lifecycle {\n    ignore_changes = [input]\n  }\n}\n",
-    "locals {\n  a = var.x ? f(1, 2...) : !local.b\n  b = [for k, v in var.m : \"${k}-${v}\" if v != null]\n  c = { for v in var.l : v => v.x... }\n}\n",
-    "locals {\n  t = \"a ${ var.x } b %{ if var.y }yes%{ else }no%{ endif } c\"\n  h = <<-EOT\n    one ${var.z}\n    two\n  EOT\n  n = -1 + 2 * 3 % 4 >= 5 && true || false\n}\n",
-    "variable \"x\" {\n  type = object({\n    a = string\n    b = optional(number, 5)\n  })\n  default = {\n    a = \"x\"\n  }\n}\n\noutput \"o\" {\n  value = var.x[\"a\"][0].b[*].c.*.d\n}\n",
-    "# A comment.\nmodule \"m\" {\n  source = \"./m\" // another\n  list   = [\n    1,\n    /* inside */ 2,\n  ]\n  nested = { a = { b = provider::x::f(1) } }\n}\nlocals { one = 1 }\n",
-    "locals {\n  s = \"%{ for k, v in var.m ~}\\n${k} = \\\"${v}\\\"\\n%{ endfor ~}\"\n  l = \"%{ for x in [1, 2] }${x}%{ endfor }\"\n  e = \"$${a} %%{b} \\u00e9 \\t\"\n}\n",
+    "resource \"terraform_data\" \"a\" {\n  count = 2\n  input = { a = 1, b = [1, 2], \"c\" = null \
+     }\n  lifecycle {\n    ignore_changes = [input]\n  }\n}\n",
+    "locals {\n  a = var.x ? f(1, 2...) : !local.b\n  b = [for k, v in var.m : \"${k}-${v}\" if v \
+     != null]\n  c = { for v in var.l : v => v.x... }\n}\n",
+    "locals {\n  t = \"a ${ var.x } b %{ if var.y }yes%{ else }no%{ endif } c\"\n  h = <<-EOT\n    \
+     one ${var.z}\n    two\n  EOT\n  n = -1 + 2 * 3 % 4 >= 5 && true || false\n}\n",
+    "variable \"x\" {\n  type = object({\n    a = string\n    b = optional(number, 5)\n  })\n  \
+     default = {\n    a = \"x\"\n  }\n}\n\noutput \"o\" {\n  value = var.x[\"a\"][0].b[*].c.*.d\n}\n",
+    "# A comment.\nmodule \"m\" {\n  source = \"./m\" // another\n  list   = [\n    1,\n    /* \
+     inside */ 2,\n  ]\n  nested = { a = { b = provider::x::f(1) } }\n}\nlocals { one = 1 }\n",
+    "locals {\n  s = \"%{ for k, v in var.m ~}\\n${k} = \\\"${v}\\\"\\n%{ endfor ~}\"\n  l = \"%{ \
+     for x in [1, 2] }${x}%{ endfor }\"\n  e = \"$${a} %%{b} \\u00e9 \\t\"\n}\n",
 ];
 
 fn broken(random: &mut fastrand::Rng) -> String {

@@ -66,7 +66,8 @@ impl Everywhere {
             json_text(&canaries.add("key in tfvars")),
         );
         let tfvars = format!(
-            "from_tfvars = {text}\nstructured = {{\n  inner = {inner}\n  list  = [{inner}, \"plain text\"]\n  map   = {{ {key} = 1234567 }}\n}}\n"
+            "from_tfvars = {text}\nstructured = {{\n  inner = {inner}\n  list  = [{inner}, \"plain \
+             text\"]\n  map   = {{ {key} = 1234567 }}\n}}\n"
         );
         bench.write("everywhere/terraform.tfvars", &tfvars);
         bench.write(
@@ -159,7 +160,8 @@ resource "terraform_data" "failing" {
 
 /// An ephemeral resource whose name does not exist, and whose opening is required.
 fn missing(name: &str) -> String {
-    let condition = "lifecycle {\n    postcondition {\n      condition     = self.value != \"\"\n      error_message = \"Empty.\"\n    }\n  }";
+    let condition = "lifecycle {\n    postcondition {\n      condition     = self.value != \"\"\n      \
+                     error_message = \"Empty.\"\n    }\n  }";
     format!("ephemeral \"playground_secret\" \"x\" {{\n  name = {name}\n  {condition}\n}}\n")
 }
 
@@ -170,16 +172,36 @@ fn what_providers_and_conditions_say_is_shown_without_the_secrets() {
         (missing("jsonencode({ k = var.structured })"), "(redacted)"),
         (missing("base64encode(\"x${var.from_json}\")"), "(redacted)"),
         (
-            "ephemeral \"playground_random\" \"x\" {\n  lifecycle {\n    precondition {\n      condition     = var.from_prompt == \"\"\n      error_message = \"It is ${var.from_prompt}.\"\n    }\n  }\n}\n".into(),
+            "ephemeral \"playground_random\" \"x\" {\n  lifecycle {\n    precondition {\n      \
+             condition     = var.from_prompt == \"\"\n      error_message = \"It is \
+             ${var.from_prompt}.\"\n    }\n  }\n}\n"
+                .into(),
             "precondition failed",
         ),
         (
-            "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    precondition {\n      condition     = local.mixed[\"b\"] == \"other\"\n      error_message = \"It differs.\"\n    }\n  }\n}\n".into(),
+            "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    precondition {\n      \
+             condition     = local.mixed[\"b\"] == \"other\"\n      error_message = \"It \
+             differs.\"\n    }\n  }\n}\n"
+                .into(),
             "It differs.",
         ),
-        ("resource \"playground_secret\" \"x\" {\n  name     = \"x\"\n  value_wo = tonumber(var.from_tfvars)\n}\n".into(), "Error: Invalid function argument"),
-        ("provider \"playground\" {\n  alias   = \"x\"\n  address = var.from_environment\n}\nresource \"playground_secret\" \"x\" {\n  provider = playground.x\n  name     = \"x\"\n}\n".into(), "Error: "),
-        ("resource \"playground_secret\" \"x\" {\n  name = var.from_file\n}\n".into(), "write-only"),
+        (
+            "resource \"playground_secret\" \"x\" {\n  name     = \"x\"\n  value_wo = \
+          tonumber(var.from_tfvars)\n}\n"
+                .into(),
+            "Error: Invalid function argument",
+        ),
+        (
+            "provider \"playground\" {\n  alias   = \"x\"\n  address = \
+          var.from_environment\n}\nresource \"playground_secret\" \"x\" {\n  provider = \
+          playground.x\n  name     = \"x\"\n}\n"
+                .into(),
+            "Error: ",
+        ),
+        (
+            "resource \"playground_secret\" \"x\" {\n  name = var.from_file\n}\n".into(),
+            "write-only",
+        ),
         ("output \"x\" {\n  value = local.mixed\n}\n".into(), "ephemeral"),
     ];
     let all = Everywhere::new();
@@ -215,7 +237,9 @@ fn a_provider_that_crashes_reveals_nothing() {
 }
 
 /// An output that is larger than a pipe buffer, printed after everything else.
-const LONG: &str = "output \"long\" {\n  value = join(\"\", [for i in range(1000) : \"memory can be read here, for this text is no secret, and it is long enough that a pipe of the usual size cannot hold a thousand times of it, which is more than a hundred kilobytes\"])\n}\n";
+const LONG: &str = "output \"long\" {\n  value = join(\"\", [for i in range(1000) : \"memory can \
+                    be read here, for this text is no secret, and it is long enough that a pipe of \
+                    the usual size cannot hold a thousand times of it, which is more than a hundred kilobytes\"])\n}\n";
 
 #[test]
 fn after_the_last_close_nothing_is_left_in_memory() {
@@ -272,7 +296,9 @@ fn a_killed_process_leaves_no_dump() {
         let all = Everywhere::new();
         all.bench.write(
             "everywhere/sleeping.tf",
-            "resource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command     = \"touch ../sleeping; sleep 1\"\n    environment = { SECRET = \"${var.from_flag}${local.mixed[\"b\"]}\" }\n  }\n}\n",
+            "resource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    \
+             command     = \"touch ../sleeping; sleep 1\"\n    environment = { SECRET = \
+             \"${var.from_flag}${local.mixed[\"b\"]}\" }\n  }\n}\n",
         );
         let started = all.run(&["apply", "-auto-approve"], "").start();
         let marker = all.bench.path("sleeping");

@@ -175,7 +175,8 @@ fn without_a_configuration_nothing_is_declared_secret() {
 #[test]
 fn a_command_that_runs_this_program_gives_it_the_values() {
     let bench = Bench::with_main(&format!(
-        "variable \"region\" {{}}\nresource \"terraform_data\" \"outer\" {{\n  provisioner \"local-exec\" {{\n    command = \"{} -chdir=inner apply -auto-approve\"\n  }}\n}}\n",
+        "variable \"region\" {{}}\nresource \"terraform_data\" \"outer\" {{\n  provisioner \
+         \"local-exec\" {{\n    command = \"{} -chdir=inner apply -auto-approve\"\n  }}\n}}\n",
         env!("CARGO_BIN_EXE_mayfly")
     ));
     bench.write(

@@ -200,7 +200,8 @@ fn the_console_evaluates_one_expression_a_line() {
         "{MAIN}\nvariable \"secret\" {{\n  type      = string\n  default   = \"hush\"\n  ephemeral = true\n}}\n"
     ));
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
-    let typed = "1 + 2\nvar.name\nterraform_data.list[1].output\nvar.secret\nlength(\"abc\")\n[for x in [1, 2] : x * 2]\nexit\n1\n";
+    let typed = "1 + 2\nvar.name\nterraform_data.list[1].output\nvar.secret\nlength(\"abc\")\n[for \
+                 x in [1, 2] : x * 2]\nexit\n1\n";
     let ended = bench.mayfly(".", ["console", "-var=name=green"]).input(typed).succeeds();
     assert_eq!(ended.out, "3\n\"green\"\n\"blue-1\"\n(ephemeral value)\n3\n[\n  2,\n  4,\n]\n");
     bench.mayfly(".", ["console"]).input("1 +\n").fails();
@@ -232,7 +233,9 @@ fn check_lines(lines: &[Json], expected: &[&str]) {
 
 #[test]
 fn json_streams_have_an_object_a_line() {
-    let ephemeral = "ephemeral \"playground_random\" \"r\" {}\nresource \"playground_secret\" \"s\" {\n  name             = \"s\"\n  value_wo         = ephemeral.playground_random.r.result\n  value_wo_version = 1\n}\n";
+    let ephemeral = "ephemeral \"playground_random\" \"r\" {}\nresource \"playground_secret\" \
+                     \"s\" {\n  name             = \"s\"\n  value_wo         = \
+                     ephemeral.playground_random.r.result\n  value_wo_version = 1\n}\n";
     let bench = Bench::with_main(&format!("{MAIN}\n{ephemeral}"));
     let lines = bench.mayfly(".", ["plan", "-json"]).succeeds().json_lines();
     check_lines(&lines, &["version", "planned_change", "change_summary", "outputs"]);
@@ -303,7 +306,9 @@ fn variables_come_from_everywhere_and_the_later_wins() {
 #[test]
 fn prompts_name_the_variable_and_say_when_it_is_ephemeral() {
     let bench = Bench::with_main(
-        "variable \"plain\" {\n  type        = string\n  description = \"What it is for.\"\n}\n\nvariable \"password\" {\n  type      = string\n  ephemeral = true\n}\n\noutput \"plain\" {\n  value = var.plain\n}\n",
+        "variable \"plain\" {\n  type        = string\n  description = \"What it is \
+         for.\"\n}\n\nvariable \"password\" {\n  type      = string\n  ephemeral = \
+         true\n}\n\noutput \"plain\" {\n  value = var.plain\n}\n",
     );
     let ended = bench.mayfly(".", ["plan"]).input("typed secret\nyellow\n").succeeds();
     ended.shows(&[
@@ -321,7 +326,10 @@ fn prompts_name_the_variable_and_say_when_it_is_ephemeral() {
 #[test]
 fn what_a_variable_does_not_accept_is_said_without_its_value() {
     let bench = Bench::with_main(
-        "variable \"n\" {\n  type      = number\n  ephemeral = true\n}\n\nvariable \"l\" {\n  type      = list(string)\n  ephemeral = true\n  default   = []\n}\n\nvariable \"long\" {\n  type      = string\n  ephemeral = true\n  default   = \"long enough\"\n  validation {\n    condition     = length(var.long) > 8\n    error_message = \"It is too short.\"\n  }\n}\n",
+        "variable \"n\" {\n  type      = number\n  ephemeral = true\n}\n\nvariable \"l\" {\n  type      \
+         = list(string)\n  ephemeral = true\n  default   = []\n}\n\nvariable \"long\" {\n  type      \
+         = string\n  ephemeral = true\n  default   = \"long enough\"\n  validation {\n    \
+         condition     = length(var.long) > 8\n    error_message = \"It is too short.\"\n  }\n}\n",
     );
     let cases: &[(&[&str], &str)] = &[
         (&["-var=n=kanarek"], "a number is required"),
@@ -378,7 +386,11 @@ fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
 #[test]
 fn another_directory_can_be_worked_in() {
     let bench = Bench::new();
-    bench.write("deep/er/main.tf", "output \"cwd\" {\n  value = basename(path.cwd)\n}\n\noutput \"root\" {\n  value = path.root\n}\n");
+    bench.write(
+        "deep/er/main.tf",
+        "output \"cwd\" {\n  value = basename(path.cwd)\n}\n\noutput \
+                                    \"root\" {\n  value = path.root\n}\n",
+    );
     bench.mayfly(".", ["-chdir=deep/er", "apply", "-auto-approve"]).succeeds();
     assert!(bench.path("deep/er/terraform.tfstate").is_file());
     let outputs = bench.mayfly("deep", ["-chdir=er", "output", "-json"]).succeeds().json();
@@ -421,7 +433,8 @@ fn errors_of_the_configuration_are_shown_with_their_place() {
 #[test]
 fn init_lists_modules_and_writes_down_where_they_lie() {
     let bench = Bench::with_main(
-        "module \"b\" {\n  source = \"./b\"\n}\n\nmodule \"a\" {\n  source   = \"./a/../b\"\n  for_each = toset([\"x\"])\n}\n",
+        "module \"b\" {\n  source = \"./b\"\n}\n\nmodule \"a\" {\n  source   = \"./a/../b\"\n  \
+         for_each = toset([\"x\"])\n}\n",
     );
     bench.write("b/main.tf", "module \"inner\" {\n  source = \"../c\"\n}\n");
     bench.write("c/main.tf", "output \"o\" {\n  value = 1\n}\n");
@@ -553,7 +566,8 @@ fn a_backend_that_is_not_supported_is_refused_in_the_same_words() {
 #[test]
 fn a_lock_that_is_held_stops_others() {
     let bench = Bench::with_main(
-        "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"while ! test -e go; do sleep 0.05; done\"\n  }\n}\n",
+        "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \
+         \"while ! test -e go; do sleep 0.05; done\"\n  }\n}\n",
     );
     let holder = bench.mayfly(".", ["apply", "-auto-approve"]).start();
     holder.wait_for("Provisioning with 'local-exec'...");
@@ -600,7 +614,9 @@ fn a_state_that_cannot_be_written_is_an_error_before_anything_is_done() {
 /// Creates a bench in which a script serves as the provider `example.com/tests/script`.
 pub(crate) fn with_script(script: &str) -> Bench {
     use std::os::unix::fs::PermissionsExt;
-    let main = "terraform {\n  required_providers {\n    script = { source = \"example.com/tests/script\" }\n  }\n}\n\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\n\nprovider \"script\" {}\n\nresource \"script_thing\" \"a\" {}\n";
+    let main = "terraform {\n  required_providers {\n    script = { source = \
+                \"example.com/tests/script\" }\n  }\n}\n\nvariable \"e\" {\n  type      = string\n  \
+                ephemeral = true\n}\n\nprovider \"script\" {}\n\nresource \"script_thing\" \"a\" {}\n";
     let bench = Bench::with_main(main);
     let program = "plugins/terraform-provider-script";
     bench.write(program, script);

@@ -166,7 +166,8 @@ fn the_console_locks_the_state_while_it_is_open() {
 #[test]
 fn values_that_are_not_valid_are_told_of_before_anything_is_asked() {
     let bench = Bench::with_main(
-        "variable \"n\" {\n  default   = 1\n  ephemeral = true\n  validation {\n    condition     = var.n < 5\n    error_message = \"${var.n} is too many.\"\n  }\n}\n",
+        "variable \"n\" {\n  default   = 1\n  ephemeral = true\n  validation {\n    condition     \
+         = var.n < 5\n    error_message = \"${var.n} is too many.\"\n  }\n}\n",
     );
     let ended = bench.mayfly(".", ["console", "-var=n=7142"]).input("1\n").succeeds();
     ended.shows(&["Invalid value for variable", "Its message cannot be shown."]);
@@ -181,7 +182,11 @@ fn values_that_are_not_valid_are_told_of_before_anything_is_asked() {
 #[test]
 fn instances_of_modules_are_seen_by_their_keys() {
     let bench = Bench::with_main(
-        "variable \"on\" {\n  default = true\n}\nmodule \"each\" {\n  source   = \"./child\"\n  for_each = { a = 1, b = 2 }\n  given    = \"${each.key}${each.value}\"\n}\nmodule \"counted\" {\n  source = \"./child\"\n  count  = 2\n  given  = count.index\n}\nmodule \"late\" {\n  source = \"./child\"\n  count  = length(terraform_data.nothing.id)\n  given  = \"\"\n}\nresource \"terraform_data\" \"nothing\" {}\n",
+        "variable \"on\" {\n  default = true\n}\nmodule \"each\" {\n  source   = \"./child\"\n  \
+         for_each = { a = 1, b = 2 }\n  given    = \"${each.key}${each.value}\"\n}\nmodule \
+         \"counted\" {\n  source = \"./child\"\n  count  = 2\n  given  = count.index\n}\nmodule \
+         \"late\" {\n  source = \"./child\"\n  count  = length(terraform_data.nothing.id)\n  given  \
+         = \"\"\n}\nresource \"terraform_data\" \"nothing\" {}\n",
     );
     bench.write(
         "child/main.tf",
@@ -274,7 +279,8 @@ impl Drop for Terminal {
 #[test]
 fn on_a_terminal_lines_are_edited_completed_and_remembered() {
     let bench = Bench::with_main(
-        "variable \"password\" {\n  default   = \"kanarek\"\n  ephemeral = true\n}\nvariable \"length\" {\n  default = 41\n}\nlocals {\n  shape = { round = 1, square = 2 }\n}\n",
+        "variable \"password\" {\n  default   = \"kanarek\"\n  ephemeral = true\n}\nvariable \
+         \"length\" {\n  default = 41\n}\nlocals {\n  shape = { round = 1, square = 2 }\n}\n",
     );
     let mut terminal = Terminal::open(&bench);
     terminal.press("", "> ");

@@ -46,7 +46,8 @@ fn a_data_source_reads_what_its_resource_is_after_apply() {
     let arguments = ["plan", "-var=text=two", "-out=saved.plan"];
     bench.mayfly(".", arguments).succeeds().shows(&[
         "# data.local_file.fine will be read during apply\n  # (config will be reloaded to verify a check block)\n",
-        "# data.local_file.read will be read during apply\n  # (depends on a resource or a module with changes pending)\n",
+        "# data.local_file.read will be read during apply\n  # (depends on a resource or a module \
+         with changes pending)\n",
     ]);
     let plan = bench.mayfly(".", ["show", "-json", "saved.plan"]).succeeds().json();
     let pending = "read_because_dependency_pending";

@@ -40,13 +40,15 @@ fn bench() -> Bench {
         "outer/inner/main.tf",
         &format!(
             "variable \"from_file\" {{\n  default = \"\"\n}}\nmodule \"m\" {{\n  source = \"./mod\"\n}}\n\
-             resource \"terraform_data\" \"a\" {{\n  provisioner \"local-exec\" {{\n    command = \"pwd > pwd.out\"\n  }}\n  \
-             provisioner \"local-exec\" {{\n    command     = \"pwd > pwd.out\"\n    working_dir = \"mod\"\n  }}\n}}\n{outputs}"
+             resource \"terraform_data\" \"a\" {{\n  provisioner \"local-exec\" {{\n    command = \
+             \"pwd > pwd.out\"\n  }}\n  provisioner \"local-exec\" {{\n    command     = \"pwd > \
+             pwd.out\"\n    working_dir = \"mod\"\n  }}\n}}\n{outputs}"
         ),
     );
     bench.write(
         "outer/inner/mod/main.tf",
-        "output \"cwd\" {\n  value = path.cwd\n}\noutput \"root\" {\n  value = path.root\n}\noutput \"module\" {\n  value = path.module\n}\n\
+        "output \"cwd\" {\n  value = path.cwd\n}\noutput \"root\" {\n  value = \
+         path.root\n}\noutput \"module\" {\n  value = path.module\n}\n\
          output \"abspath\" {\n  value = abspath(path.module)\n}\noutput \"text\" {\n  value = file(\"here.txt\")\n}\n",
     );
     bench.write("outer/inner/here.txt", "in the inner one");

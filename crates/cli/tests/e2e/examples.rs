@@ -108,7 +108,8 @@ fn reading_opens_in_both_phases_closes_after_the_last_user_and_suppresses_output
         &format!("{DIRECT}: Closing...\n"),
         &format!("{DIRECT}: Closing complete after 0s\n"),
         "\nOpenTofu used the selected providers to generate the following execution plan.",
-        &format!("  # {PARAMETER} will be created\n  + resource \"playground_parameter\" \"store_ephemeral_in_write_only\" {{\n"),
+        &format!("  # {PARAMETER} will be created\n  + resource \"playground_parameter\" \
+                  \"store_ephemeral_in_write_only\" {{\n"),
         "+ name             = \"parameter_from_ephemeral_value\"\n",
         "+ type             = \"SecureString\"\n",
         "+ value            = (sensitive value)\n",

@@ -247,13 +247,20 @@ fn the_console_has_a_function_of_its_own() {
 
 #[test]
 fn the_built_in_provider_has_functions() {
-    const DECLARED: &str = "terraform {\n  required_providers {\n    terraform = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n";
+    const DECLARED: &str = "terraform {\n  required_providers {\n    terraform = { source = \
+                            \"terraform.io/builtin/terraform\" }\n  }\n}\n";
     let bench = Bench::with_main(DECLARED);
     let file = "a   = 1\nbbb = \"$${x}\"\nc = {\n  d = [true]\n}\n";
     bench.write("values.txt", file);
     bench.write(
         "more.tf",
-        "variable \"pin\" {\n  default   = \"kanarek\"\n  sensitive = true\n}\nlocals {\n  read = provider::terraform::decode_tfvars(file(\"values.txt\"))\n}\noutput \"read\" {\n  value = local.read\n}\noutput \"same\" {\n  value = provider::terraform::encode_tfvars(local.read)\n}\noutput \"expr\" {\n  value = provider::terraform::encode_expr({ \"b c\" = terraform_data.t.output })\n}\noutput \"hidden\" {\n  value     = provider::terraform::encode_expr(var.pin)\n  sensitive = true\n}\nresource \"terraform_data\" \"t\" {\n  input = 7\n}\n",
+        "variable \"pin\" {\n  default   = \"kanarek\"\n  sensitive = true\n}\nlocals {\n  read = \
+         provider::terraform::decode_tfvars(file(\"values.txt\"))\n}\noutput \"read\" {\n  value = \
+         local.read\n}\noutput \"same\" {\n  value = \
+         provider::terraform::encode_tfvars(local.read)\n}\noutput \"expr\" {\n  value = \
+         provider::terraform::encode_expr({ \"b c\" = terraform_data.t.output })\n}\noutput \
+         \"hidden\" {\n  value     = provider::terraform::encode_expr(var.pin)\n  sensitive = \
+         true\n}\nresource \"terraform_data\" \"t\" {\n  input = 7\n}\n",
     );
     bench.mayfly(".", ["validate"]).succeeds();
     bench.mayfly(".", ["plan"]).succeeds().shows(&["+ expr   = (known after apply)"]);

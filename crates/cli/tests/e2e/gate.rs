@@ -140,7 +140,8 @@ const ROWS: &[Row] = &[
     all(&["init", "-reconfigure"]),
     all(&["init", "-backend-config=path=terraform.tfstate"]),
     all(&["init", "-migrate-state", "-force-copy"]),
-    all(&["validate", "-no-tests", "-consolidate-warnings=false", "-consolidate-errors"]).shows(&["Success!"]),
+    all(&["validate", "-no-tests", "-consolidate-warnings=false", "-consolidate-errors"])
+        .shows(&["Success!"]),
     all(&["validate", "-json"]).shows(&["\"valid\": true"]),
     around(&["fmt", "-list=true", "-write=false", "-diff", "-recursive", "-no-color"]),
     around(&["fmt", "-check"]),
@@ -153,12 +154,12 @@ const ROWS: &[Row] = &[
     around(&["show", "-json", "plan.bin"]).shows(&["\"format_version\""]),
     all(&["apply", "plan.bin"])
         .shows(&["(output suppressed due to ephemeral value in config)", "Resources: 7 added"]),
-    typed(&["plan", "-detailed-exitcode", "-concise", "-compact-warnings"])
-        .shows(&["No changes."]),
+    typed(&["plan", "-detailed-exitcode", "-concise", "-compact-warnings"]).shows(&["No changes."]),
     all(&["plan", "-json", "-input=false"]).shows(&["\"type\":\"change_summary\""]),
     all(&["plan", "-destroy", "-refresh=false", "-show-sensitive", "-no-color"])
         .shows(&["7 to destroy"]),
-    all(&["plan", "-replace", VAULT, "-state=terraform.tfstate"]).shows(&["will be replaced, as requested"]),
+    all(&["plan", "-replace", VAULT, "-state=terraform.tfstate"])
+        .shows(&["will be replaced, as requested"]),
     all(&["plan", "-target", VAULT]).exits(1).shows(&["does not support -target"]),
     all(&["plan", "-exclude", VAULT]).exits(1).shows(&["does not support -exclude"]),
     all(&["plan", "-refresh-only"]).exits(1).shows(&["does not support -refresh-only"]),
@@ -201,7 +202,10 @@ const ROWS: &[Row] = &[
     around(&["state", "show", VAULT]).shows(&["(write-only attribute)"]),
     around(&["state", "show", "-show-sensitive", VAULT]),
     all(&["console"])
-        .types("var.from_flag\nlocal.mixed\nmodule.passing.secret\njsonencode(var.structured)\nplayground_vault.vault\n")
+        .types(concat!(
+            "var.from_flag\nlocal.mixed\nmodule.passing.secret\n",
+            "jsonencode(var.structured)\nplayground_vault.vault\n",
+        ))
         .shows(&["(ephemeral value)"]),
     all(&["console"]).types("local.mixed[var.from_flag].nowhere\n").exits(1),
     around(&["-chdir=passing", "validate"]).exits(1).shows(&["Unallowed ephemeral output"]),
@@ -492,7 +496,8 @@ fn check_example(bench: &Bench, example: &Example, canaries: &mut Canaries, valu
     let told = outside.path().join("told");
     if let Some(opens) = example.opens {
         let learning = format!(
-            "resource \"terraform_data\" \"learning\" {{\n  provisioner \"local-exec\" {{\n    command     = \"printf '%s' \\\"$TOLD\\\" > '{}'\"\n    environment = {{ TOLD = {opens} }}\n  }}\n}}\n",
+            "resource \"terraform_data\" \"learning\" {{\n  provisioner \"local-exec\" {{\n    \
+             command     = \"printf '%s' \\\"$TOLD\\\" > '{}'\"\n    environment = {{ TOLD = {opens} }}\n  }}\n}}\n",
             told.display()
         );
         bench.write(&format!("{}/learning.tf", example.folder), &learning);
@@ -590,7 +595,9 @@ fn no_child_is_given_a_secret_that_is_not_its_own() {
     let hidden = everywhere.canaries.add_word("a sensitive variable");
     everywhere.bench.write(
         "everywhere/sleeping.tf",
-        "variable \"hidden\" {\n  type      = string\n  sensitive = true\n}\n\nresource \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command = \"env; touch ../sleeping; sleep 1\"\n  }\n}\n",
+        "variable \"hidden\" {\n  type      = string\n  sensitive = true\n}\n\nresource \
+         \"terraform_data\" \"sleeping\" {\n  provisioner \"local-exec\" {\n    command = \"env; \
+         touch ../sleeping; sleep 1\"\n  }\n}\n",
     );
     let extra = format!("-var='from_flag={}'", everywhere.flag.replace('\'', ""));
     let run = everywhere.run(&["apply", "-auto-approve"], "").env("TF_CLI_ARGS_apply", extra);

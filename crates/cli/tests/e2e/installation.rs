@@ -11,7 +11,8 @@ use crate::{
     tofu::{Program, programs},
 };
 
-const MAIN: &str = "terraform {\n  required_providers {\n    thing = {\n      source = \"example.com/tests/thing\"\n    }\n  }\n}\n\nresource \"thing_one\" \"a\" {\n}\n";
+const MAIN: &str = "terraform {\n  required_providers {\n    thing = {\n      source = \
+                    \"example.com/tests/thing\"\n    }\n  }\n}\n\nresource \"thing_one\" \"a\" {\n}\n";
 
 /// The content of a plugin that cannot run.
 const NO_PROGRAM: &str = "this is no program";
@@ -66,7 +67,12 @@ fn steps(out: &str) -> Vec<String> {
     lines(out).lines().filter(|it| it.starts_with("- ")).map(str::to_owned).collect()
 }
 
-const SUCCESS: &str = "\nMayfly has been successfully initialized!\n\nYou may now begin working with Mayfly. Try running \"mayfly plan\" to see\nany changes that are required for your infrastructure. All Mayfly commands\nshould now work.\n\nIf you ever set or change modules or backend configuration for Mayfly,\nrerun this command to reinitialize your working directory. If you forget, other\ncommands will detect it and remind you to do so if necessary.\n";
+const SUCCESS: &str = "\nMayfly has been successfully initialized!\n\nYou may now begin working \
+                       with Mayfly. Try running \"mayfly plan\" to see\nany changes that are \
+                       required for your infrastructure. All Mayfly commands\nshould now \
+                       work.\n\nIf you ever set or change modules or backend configuration for \
+                       Mayfly,\nrerun this command to reinitialize your working directory. If you \
+                       forget, other\ncommands will detect it and remind you to do so if necessary.\n";
 
 const BEGIN: &str = "\nInitializing the backend...\n";
 const MODULES: &str = "Initializing modules...\n- m in m\n";
@@ -78,8 +84,12 @@ fn init_prints_the_lines_of_the_reference() {
         let bench = bench(NO_PROGRAM.as_bytes());
         bench.write("modules.tf", "module \"m\" {\n  source = \"./m\"\n}\n");
         bench.write("m/main.tf", "");
-        let first = "- Finding latest version of example.com/tests/thing...\n- Installing example.com/tests/thing v1.2.0...\n- Installed example.com/tests/thing v1.2.0 (unauthenticated)\n";
-        let lock = "\nMayfly has created a lock file .terraform.lock.hcl to record the provider\nselections it made above. Include this file in your version control repository\nso that Mayfly can guarantee to make the same selections by default when\nyou run \"mayfly init\" in the future.\n";
+        let first = "- Finding latest version of example.com/tests/thing...\n- Installing \
+                     example.com/tests/thing v1.2.0...\n- Installed example.com/tests/thing v1.2.0 (unauthenticated)\n";
+        let lock = "\nMayfly has created a lock file .terraform.lock.hcl to record the \
+                    provider\nselections it made above. Include this file in your version control \
+                    repository\nso that Mayfly can guarantee to make the same selections by \
+                    default when\nyou run \"mayfly init\" in the future.\n";
         let out = lines(&init(&program, &bench).succeeds().out);
         assert_eq!(
             out,
@@ -87,7 +97,8 @@ fn init_prints_the_lines_of_the_reference() {
             "{}",
             program.name()
         );
-        let again = "- Reusing previous version of example.com/tests/thing from the dependency lock file\n- Using previously-installed example.com/tests/thing v1.2.0\n";
+        let again = "- Reusing previous version of example.com/tests/thing from the dependency \
+                     lock file\n- Using previously-installed example.com/tests/thing v1.2.0\n";
         let out = lines(&init(&program, &bench).succeeds().out);
         assert_eq!(
             out,
@@ -99,11 +110,16 @@ fn init_prints_the_lines_of_the_reference() {
         let out = lines(&program.run(&empty, ".", ["init"]).succeeds().out);
         assert_eq!(
             out,
-            "Mayfly initialized in an empty directory!\n\nThe directory has no Mayfly configuration files. You may begin working\nwith Mayfly immediately by creating Mayfly configuration files.\n"
+            "Mayfly initialized in an empty directory!\n\nThe directory has no Mayfly \
+             configuration files. You may begin working\nwith Mayfly immediately by creating \
+             Mayfly configuration files.\n"
         );
         empty.write("main.tf", "resource {\n}\n");
         let ended = program.run(&empty, ".", ["init"]).fails();
-        let begin = "\nMayfly encountered problems during initialization, including problems\nwith the configuration, described below.\n\nThe Mayfly configuration must be valid before initialization so that\nMayfly can determine which modules and providers need to be installed.\n";
+        let begin = "\nMayfly encountered problems during initialization, including problems\nwith \
+                     the configuration, described below.\n\nThe Mayfly configuration must be valid \
+                     before initialization so that\nMayfly can determine which modules and \
+                     providers need to be installed.\n";
         assert!(lines(&ended.err).starts_with(begin), "{}: {}", program.name(), ended.err);
     }
 }
@@ -263,7 +279,12 @@ fn schemas_that_init_could_not_read_are_read_when_they_are_needed() {
         "#!/bin/sh\n[ -n \"$CANNOT_RUN\" ] && exit 1\nexec '{mayfly}' serve-bundled-provider {source}\n"
     );
     let bench = bench(script.as_bytes());
-    bench.write("main.tf", &MAIN.replace("resource \"thing_one\" \"a\" {\n}\n", "resource \"playground_parameter\" \"a\" {\n  provider = thing\n  name     = \"n\"\n  type     = \"String\"\n  value    = \"v\"\n}\n"));
+    bench.write("main.tf", &MAIN.replace("resource \"thing_one\" \"a\" {\n}\n", "resource \"playground_parameter\" \
+                                                                                 \"a\" {\n  provider \
+                                                                                 = thing\n  name     \
+                                                                                 = \"n\"\n  type     \
+                                                                                 = \"String\"\n  \
+                                                                                 value    = \"v\"\n}\n"));
     init(&Program::Mayfly, &bench).env("CANNOT_RUN", "1").succeeds();
     bench.mayfly(".", ["validate"]).env("CANNOT_RUN", "1").fails();
     bench.mayfly(".", ["validate"]).succeeds();

@@ -251,7 +251,8 @@ fn a_state_that_another_program_wrote_since_is_not_overwritten() {
     // The change of an attribute is confirmed, then the next creation hangs.
     let text = format!("{HEAD}{}", TWO.replace("FAULT", "null"))
         .replace("\"quick\"\n  value_wo  ", "\"quick\"\n  description = \"d\"\n  value_wo  ")
-        + "resource \"playground_secret\" \"third\" {\n  name = \"third\"\n  depends_on = [playground_secret.quick]\n  fault = { on = \"create\", kind = \"slow\", late = true, ms = 3600000 }\n}\n";
+        + "resource \"playground_secret\" \"third\" {\n  name = \"third\"\n  depends_on = \
+           [playground_secret.quick]\n  fault = { on = \"create\", kind = \"slow\", late = true, ms = 3600000 }\n}\n";
     bench.write("main.tf", &text);
     let run = apply(&bench);
     run.wait_until("the third object is made", || {

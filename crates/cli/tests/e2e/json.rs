@@ -104,8 +104,9 @@ fn what_is_wrong_is_shown_where_it_is() {
     std::fs::remove_file(bench.path("main.tf")).expect("was written");
     bench.write(
         "main.tf.json",
-        "{\n  \"resource\": {\n    \"playground_vault\": {\n      \"v\": {\n        \"name\": \"v\",\n        \"primary\": {\"nam\": \"p\"},\n        \
-         \"colour\": \"red\"\n      }\n    }\n  },\n  \"output\": {\"o\": {\"value\": \"\\u0041 ${local.b}\"}},\n  \"terraform\": \
+        "{\n  \"resource\": {\n    \"playground_vault\": {\n      \"v\": {\n        \"name\": \
+         \"v\",\n        \"primary\": {\"nam\": \"p\"},\n        \"colour\": \"red\"\n      }\n    \
+         }\n  },\n  \"output\": {\"o\": {\"value\": \"\\u0041 ${local.b}\"}},\n  \"terraform\": \
          {\"required_providers\": {\"playground\": {\"source\": \"registry.opentofu.org/mayfly/playground\"}}}\n}\n",
     );
     bench.mayfly(".", ["validate"]).fails().shows(&[

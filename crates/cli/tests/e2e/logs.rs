@@ -8,7 +8,8 @@ use crate::{
     tofu::programs,
 };
 
-const MAIN: &str = "variable \"v\" {\n  default = \"\"\n}\n\nresource \"terraform_data\" \"a\" {\n  input = 1\n}\n\noutput \"o\" {\n  value = 1\n}\n";
+const MAIN: &str = "variable \"v\" {\n  default = \"\"\n}\n\nresource \"terraform_data\" \"a\" {\n  \
+                    input = 1\n}\n\noutput \"o\" {\n  value = 1\n}\n";
 
 /// Every command, successful in a directory with an applied configuration.
 const COMMANDS: &[&[&str]] = &[
@@ -155,7 +156,8 @@ fn a_level_that_does_not_exist_is_warned_of() {
     for program in programs() {
         let bench = Bench::new();
         let ended = program.run(&bench, ".", ["version"]).env("TF_LOG", "loud").succeeds();
-        let warning = "[WARN] Invalid log level: \"LOUD\". Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF]";
+        let warning = "[WARN] Invalid log level: \"LOUD\". Defaulting to level: TRACE. Valid \
+                       levels are: [TRACE DEBUG INFO WARN ERROR OFF]";
         assert!(ended.err.contains(warning), "{}: {}", program.name(), ended.err);
         assert!(ended.err.contains(" [TRACE] "), "{}: {}", program.name(), ended.err);
     }
@@ -191,7 +193,8 @@ fn this_program_and_its_providers_have_levels_of_their_own() {
 #[test]
 fn no_line_has_a_value() {
     let bench = Bench::with_main(
-        "variable \"v\" {}\n\nvariable \"e\" {\n  ephemeral = true\n}\n\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\n\noutput \"o\" {\n  value = var.v\n}\n",
+        "variable \"v\" {}\n\nvariable \"e\" {\n  ephemeral = true\n}\n\nresource \
+         \"terraform_data\" \"a\" {\n  input = var.v\n}\n\noutput \"o\" {\n  value = var.v\n}\n",
     );
     bench.write("some.tfvars", "e = \"kanarek-file\"\n");
     let log = bench.root().join("home/all.log");

@@ -123,7 +123,8 @@ fn signatures_say_what_functions_do() {
     assert_eq!(
         signatures["convert"],
         json!({
-            "description": "Converts a value to a type, written as the type of a variable is. Defaults of optional attributes are filled in.",
+            "description": "Converts a value to a type, written as the type of a variable is. \
+                            Defaults of optional attributes are filled in.",
             "return_type": "dynamic",
             "parameters": [
                 { "name": "value", "is_nullable": true, "type": "dynamic" },

@@ -88,7 +88,10 @@ fn calls_share_one_directory_that_is_locked() {
         let name = package.file_name().expect("it has one").to_string_lossy().into_owned();
         ended.shows(&[
             "Initializing modules...\nDownloading git::file://",
-            &format!("- a in .terraform/modules/{name}\n- a.sub in .terraform/modules/{name}/sub\n- b in .terraform/modules/{name}\n"),
+            &format!(
+                "- a in .terraform/modules/{name}\n- a.sub in \
+                      .terraform/modules/{name}/sub\n- b in .terraform/modules/{name}\n"
+            ),
             &format!("- c in .terraform/modules/{name}/sub\n"),
         ]);
         name
@@ -203,7 +206,8 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
 #[test]
 fn a_saved_plan_needs_no_packages_in_place() {
     let bench = bench();
-    let main = "module \"c\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\noutput \"where\" {\n  value = module.c.where\n}\n";
+    let main = "module \"c\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\noutput \
+                \"where\" {\n  value = module.c.where\n}\n";
     bench.write("main.tf", &with_repository(&bench, main));
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
@@ -251,7 +255,8 @@ fn a_module_that_writes_into_its_own_directory_is_told_of() {
     let writes = |directory: &str| format!("{PROVIDER}{}", WRITES.replace("DIRECTORY", directory));
     bench.write("net/main.tf", &writes("path.module"));
     commit(&bench, "v2");
-    let calls = "module \"package\" {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\nmodule \"beside\" {\n  source = \"./local/m\"\n}\n";
+    let calls = "module \"package\" {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\nmodule \
+                 \"beside\" {\n  source = \"./local/m\"\n}\n";
     bench.write("main.tf", &with_repository(&bench, calls));
     bench.write("local/m/main.tf", &writes("path.module"));
     bench.write("local/m/hello.txt", "hello");
@@ -356,7 +361,8 @@ fn a_password_in_a_source_is_written_nowhere() {
 #[test]
 fn what_another_tool_got_from_a_registry_is_taken_over_and_locked() {
     let bench = Bench::with_main(
-        "module \"vpc\" {\n  source  = \"a/vpc/aws//modules/x\"\n  version = \"~> 1.0\"\n}\noutput \"o\" {\n  value = module.vpc.o\n}\n",
+        "module \"vpc\" {\n  source  = \"a/vpc/aws//modules/x\"\n  version = \"~> 1.0\"\n}\noutput \
+         \"o\" {\n  value = module.vpc.o\n}\n",
     );
     bench.write(".terraform/modules/vpc/modules/x/main.tf", "output \"o\" {\n  value = 1\n}\n");
     let manifest = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"vpc","Source":"registry.terraform.io/a/vpc/aws//modules/x","Version":"1.2.3","Dir":".terraform/modules/vpc/modules/x"}]}"#;
@@ -404,7 +410,8 @@ fn an_upgrade_to_another_version_changes_no_path() {
         with_repository(
             &bench,
             &format!(
-                "module \"a\" {{\n  source = \"git::file://REPOSITORY?ref={reference}\"\n}}\noutput \"o\" {{\n  value = module.a.where\n}}\n"
+                "module \"a\" {{\n  source = \
+                 \"git::file://REPOSITORY?ref={reference}\"\n}}\noutput \"o\" {{\n  value = module.a.where\n}}\n"
             ),
         )
     };
@@ -422,7 +429,8 @@ fn an_upgrade_to_another_version_changes_no_path() {
 #[test]
 fn a_manifest_that_points_elsewhere_is_not_believed() {
     let bench = bench();
-    let two = "module \"a\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\nmodule \"b\" {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\n";
+    let two = "module \"a\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\nmodule \"b\" \
+               {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\n";
     bench.write("net/sub/main.tf", "output \"where\" {\n  value = \"second\"\n}\n");
     commit(&bench, "v2");
     bench.write("main.tf", &with_repository(&bench, two));

@@ -93,7 +93,8 @@ fn what_got_count_has_moved_and_stays() {
         "# terraform_data.from_count[0] has moved to terraform_data.from_count\n",
         "# terraform_data.to_count has moved to terraform_data.to_count[0]\n",
         "# terraform_data.updated[0] will be updated in-place\n  # (moved from terraform_data.updated)\n",
-        "# module.to_count.module.inner.terraform_data.deep has moved to module.to_count[0].module.inner.terraform_data.deep\n",
+        "# module.to_count.module.inner.terraform_data.deep has moved to \
+         module.to_count[0].module.inner.terraform_data.deep\n",
         "Plan: 2 to add, 1 to change, 5 to destroy.",
     ]);
     let plan = bench.mayfly(".", ["show", "-json", "saved.plan"]).succeeds().json();

@@ -25,7 +25,8 @@ output "o" {
 }
 "#;
 
-const MODULE: &str = "resource \"terraform_data\" \"b\" {\n  input = \"planned\"\n}\noutput \"o\" {\n  value = \"${terraform_data.b.output} ${path.module}\"\n}\n";
+const MODULE: &str = "resource \"terraform_data\" \"b\" {\n  input = \"planned\"\n}\noutput \"o\" \
+                      {\n  value = \"${terraform_data.b.output} ${path.module}\"\n}\n";
 
 fn planned() -> Bench {
     let bench = Bench::new();
@@ -176,7 +177,8 @@ fn a_file_that_a_function_reads_again_must_be_what_it_was() {
 fn a_file_that_is_not_read_again_may_change() {
     let main = |more: &str| {
         format!(
-            "resource \"terraform_data\" \"kept\" {{\n  input = file(\"kept.txt\")\n}}\nresource \"terraform_data\" \"new\" {{\n  input = \"{more}\"\n}}\n"
+            "resource \"terraform_data\" \"kept\" {{\n  input = file(\"kept.txt\")\n}}\nresource \
+             \"terraform_data\" \"new\" {{\n  input = \"{more}\"\n}}\n"
         )
     };
     let bench = Bench::new();
@@ -193,7 +195,8 @@ fn a_file_that_is_not_read_again_may_change() {
 #[test]
 fn the_plan_knows_where_its_state_is() {
     let bench = Bench::new();
-    let main = "variable \"name\" {\n  default = \"a\"\n}\nterraform {\n  backend \"local\" {\n    path = \"states/${var.name}.tfstate\"\n  }\n}\nresource \"terraform_data\" \"a\" {}\n";
+    let main = "variable \"name\" {\n  default = \"a\"\n}\nterraform {\n  backend \"local\" {\n    \
+                path = \"states/${var.name}.tfstate\"\n  }\n}\nresource \"terraform_data\" \"a\" {}\n";
     bench.write("c/main.tf", main);
     bench.mayfly("c", ["init"]).succeeds();
     bench.mayfly("c", ["plan", "-out=p"]).succeeds();
@@ -218,7 +221,8 @@ fn the_plan_knows_where_its_state_is() {
 #[test]
 fn a_source_that_is_made_from_a_file_is_the_planned_one() {
     let bench = Bench::new();
-    bench.write("c/main.tf", "module \"m\" {\n  source = yamldecode(file(\"versions.yaml\")).m\n}\noutput \"o\" {\n  value = module.m.o\n}\n");
+    bench.write("c/main.tf", "module \"m\" {\n  source = \
+                              yamldecode(file(\"versions.yaml\")).m\n}\noutput \"o\" {\n  value = module.m.o\n}\n");
     bench.write("c/versions.yaml", "m: ./one\n");
     for name in ["one", "two"] {
         bench.write(
@@ -268,7 +272,10 @@ fn the_providers_are_those_of_the_plan() {
     with_mirror(&bench);
     let main = |version: &str| {
         format!(
-            "terraform {{\n  required_providers {{\n    playground = {{\n      source  = \"example.com/tests/parts\"\n      version = \"{version}\"\n    }}\n  }}\n}}\nresource \"playground_parameter\" \"a\" {{\n  name  = \"a\"\n  type  = \"String\"\n  value = \"x\"\n}}\n"
+            "terraform {{\n  required_providers {{\n    playground = {{\n      source  = \
+             \"example.com/tests/parts\"\n      version = \"{version}\"\n    }}\n  \
+             }}\n}}\nresource \"playground_parameter\" \"a\" {{\n  name  = \"a\"\n  type  = \
+             \"String\"\n  value = \"x\"\n}}\n"
         )
     };
     let run = |arguments: &[&str]| {

@@ -35,25 +35,35 @@ fn apply(program: &Program, bench: &Bench) {
 
 fn unknown_resource(address: &str) -> String {
     format!(
-        "Error: Unknown resource The current state contains no resource {address}. If you've just added this resource to the configuration, you must run \"mayfly apply\" first to create the resource's entry in the state."
+        "Error: Unknown resource The current state contains no resource {address}. If you've just \
+         added this resource to the configuration, you must run \"mayfly apply\" first to create \
+         the resource's entry in the state."
     )
 }
 
 fn unknown_instance(address: &str) -> String {
     format!(
-        "Error: Unknown resource instance The current state contains no resource instance {address}. If you've just added its resource to the configuration or have changed the count or for_each arguments, you must run \"mayfly apply\" first to update the resource's entry in the state."
+        "Error: Unknown resource instance The current state contains no resource instance \
+         {address}. If you've just added its resource to the configuration or have changed the \
+         count or for_each arguments, you must run \"mayfly apply\" first to update the resource's entry in the state."
     )
 }
 
 fn unknown_module(address: &str) -> String {
     format!(
-        "Error: Unknown module The current state contains no module at {address}. If you've just added this module to the configuration, you must run \"mayfly apply\" first to create the module's entry in the state."
+        "Error: Unknown module The current state contains no module at {address}. If you've just \
+         added this module to the configuration, you must run \"mayfly apply\" first to create the \
+         module's entry in the state."
     )
 }
 
-const ONE_INSTANCE: &str = "This command requires that the address references one specific instance. To view the available instances, use \"mayfly state list\". Please modify the address to reference a specific instance.";
+const ONE_INSTANCE: &str = "This command requires that the address references one specific \
+                            instance. To view the available instances, use \"mayfly state list\". \
+                            Please modify the address to reference a specific instance.";
 
-const NO_STATE: &str = "Error: No state file was found State management commands require a state file. Run this command in a directory where Mayfly has been run or use the -state flag to point the command to a specific state location.";
+const NO_STATE: &str = "Error: No state file was found State management commands require a state \
+                        file. Run this command in a directory where Mayfly has been run or use the \
+                        -state flag to point the command to a specific state location.";
 
 #[test]
 fn addresses_select_what_is_there_and_all_else_is_an_error() {
@@ -189,7 +199,8 @@ fn only_the_command_destroy_says_that_it_destroyed() {
             }
         }
         let ended = program.run(&bench, ".", ["destroy", "saved.plan"]).fails();
-        let expected = "Error: Destroy can't be called with a plan file If this plan was created using plan -destroy, apply it using: mayfly apply \"saved.plan\"";
+        let expected = "Error: Destroy can't be called with a plan file If this plan was created \
+                        using plan -destroy, apply it using: mayfly apply \"saved.plan\"";
         assert_eq!(words(&ended.err), expected, "{}", program.name());
         for (arguments, expected) in [
             (["apply", "-destroy"], "Destroy cancelled."),

@@ -24,7 +24,8 @@ fn chosen() -> Bench {
     let bench = Bench::with_main(CHOSEN);
     for (name, size) in [("small", "1"), ("large", "100")] {
         let text = format!(
-            "resource \"terraform_data\" \"r\" {{\n  input = {size}\n}}\noutput \"size\" {{\n  value = terraform_data.r.output\n}}\n"
+            "resource \"terraform_data\" \"r\" {{\n  input = {size}\n}}\noutput \"size\" {{\n  \
+             value = terraform_data.r.output\n}}\n"
         );
         bench.write(&format!("modules/{name}/main.tf"), &text);
     }
@@ -318,7 +319,11 @@ fn states_are_brought_along() {
     bench.mayfly(".", ["plan"]).fails().shows(&["Backend initialization required"]);
     bench.mayfly(".", ["init"]).fails().shows(&["Backend configuration changed"]);
     // Existing states are not overwritten. The other workspaces stay in their old place.
-    bench.write("backend.tf", "terraform {\n  backend \"local\" {\n    path          = \"kept/here.tfstate\"\n    workspace_dir = \"kept\"\n  }\n}\n");
+    bench.write(
+        "backend.tf",
+        "terraform {\n  backend \"local\" {\n    path          = \
+                               \"kept/here.tfstate\"\n    workspace_dir = \"kept\"\n  }\n}\n",
+    );
     bench.write("kept/blue/terraform.tfstate", "{}");
     bench.mayfly(".", ["init", "-migrate-state"]).fails().shows(&["would be overwritten"]);
     assert!(!bench.path("kept/here.tfstate").exists());
@@ -558,10 +563,12 @@ fn init_says_of_backends_what_terraform_says() {
 #[test]
 fn init_asks_for_what_decides_which_modules_there_are() {
     let bench = chosen();
-    let nested = "variable \"inner\" {\n  type = string\n}\nmodule \"n\" {\n  source = \"./${var.inner}\"\n}\noutput \"size\" {\n  value = 1\n}\n";
+    let nested = "variable \"inner\" {\n  type = string\n}\nmodule \"n\" {\n  source = \
+                  \"./${var.inner}\"\n}\noutput \"size\" {\n  value = 1\n}\n";
     bench.write("modules/nested/main.tf", nested);
     bench.write("modules/nested/deep/main.tf", "locals {\n}\n");
-    let more = "variable \"inner\" {\n  description = \"Which one.\"\n  type        = string\n}\nvariable \"secret\" {\n  sensitive = true\n}\n";
+    let more = "variable \"inner\" {\n  description = \"Which one.\"\n  type        = \
+                string\n}\nvariable \"secret\" {\n  sensitive = true\n}\n";
     let main =
         CHOSEN.replace("source = local.directory", "source = local.directory\n  inner = var.inner");
     bench.write("main.tf", &format!("{main}{more}"));

@@ -119,7 +119,11 @@ impl Both {
         fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).expect("can be set");
         bench.write(
             "terraformrc",
-            &format!("provider_installation {{\n  dev_overrides {{\n    \"{source}\" = \"{}\"\n  }}\n}}\n", folder.display()),
+            &format!(
+                "provider_installation {{\n  dev_overrides {{\n    \"{source}\" = \"{}\"\n  \
+                      }}\n}}\n",
+                folder.display()
+            ),
         );
         let mut canaries = Canaries::new();
         let secret = canaries.add("secret");
@@ -295,7 +299,8 @@ fn both_find_the_state_of_a_backend() {
     let bench = &both.bench;
     let main = |path: &str| {
         format!(
-            "terraform {{\n  backend \"local\" {{\n    path          = \"kept/{path}.tfstate\"\n    workspace_dir = \"kept\"\n  }}\n}}\n\
+            "terraform {{\n  backend \"local\" {{\n    path          = \"kept/{path}.tfstate\"\n    \
+             workspace_dir = \"kept\"\n  }}\n}}\n\
              resource \"terraform_data\" \"r\" {{\n  input = 1\n}}\n"
         )
     };

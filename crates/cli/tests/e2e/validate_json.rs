@@ -95,7 +95,8 @@ fn validate_json_is_that_of_the_reference() {
 }
 
 const SAME: &[&str] = &[
-    "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  a = \"x\"\n}\n//- /m/m.tf\nvariable \"a\" {\n  type = number\n}\n",
+    "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  a = \"x\"\n}\n//- /m/m.tf\nvariable \"a\" \
+     {\n  type = number\n}\n",
     "locals {\n  a = var.nope\n}\n",
     "module \"m\" {\n  source = 5\n}\n",
     "variable \"region\" {}\nlocals {\n  a = var.regoin\n}\n",
@@ -135,7 +136,8 @@ const SAME: &[&str] = &[
     "output \"o\" {\n  value = path.nope\n}\n",
     "output \"o\" {\n  value = data.x\n}\n",
     "resource \"terraform_data\" \"x\" {\n  depends_on = [terraform_data.y]\n}\n",
-    "resource \"terraform_data\" \"x\" {\n  depends_on = [\"terraform_data.y\"]\n}\nresource \"terraform_data\" \"y\" {}\n",
+    "resource \"terraform_data\" \"x\" {\n  depends_on = [\"terraform_data.y\"]\n}\nresource \
+     \"terraform_data\" \"y\" {}\n",
     "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    ignore_changes = [inptu]\n  }\n}\n",
     "resource \"terraform_data\" \"x\" {\n  lifecycle {\n  }\n  lifecycle {\n  }\n}\n",
     "variable \"s\" {\n  ephemeral = true\n}\nresource \"terraform_data\" \"x\" {\n  count = var.s\n}\n",
@@ -143,8 +145,10 @@ const SAME: &[&str] = &[
     "terraform {\n  required_providers {\n    a = {\n      source = \"a/b/c/d\"\n    }\n  }\n}\n",
     "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  b = 1\n}\n//- /m/m.tf\nvariable \"a\" {\n  default = 1\n}\n",
     "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /m/m.tf\noutput \"y\" {\n  value = local.x\n}\n",
-    "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {\n    when = later\n    command = \"x\"\n  }\n}\n",
-    "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {\n    when = destroy\n    command = var.x\n  }\n}\nvariable \"x\" {}\n",
+    "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {\n    when = later\n    \
+     command = \"x\"\n  }\n}\n",
+    "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {\n    when = destroy\n    \
+     command = var.x\n  }\n}\nvariable \"x\" {}\n",
     "resource \"terraform_dat\" \"x\" {\n}\n",
     "data \"terraform_data\" \"x\" {\n}\n",
     "locals {\n  é = \"ä\" + 1\n  b = \"😀\" + 2\n}\noutput \"o\" {\n value = local.é\n}\n",
@@ -196,7 +200,8 @@ const OTHER: &[(Why, &str)] = &[
     (OtherErrors, "output \"o\" {\n  value = var\n}\n"),
     (
         OtherErrors,
-        "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    create_before_destroy = var.x\n  }\n}\nvariable \"x\" {}\n",
+        "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    create_before_destroy = var.x\n  \
+         }\n}\nvariable \"x\" {}\n",
     ),
     (OtherErrors, "resource \"terraform_data\" \"x\" {\n  provisioner \"local-exe\" {}\n}\n"),
     (OtherErrors, "locals {\n  a = 'x'\n}\n"),
@@ -205,11 +210,13 @@ const OTHER: &[(Why, &str)] = &[
     (OtherValues, "output \"o\" {\n  value = {for x in [\"a\", \"a\"] : x => 1}\n}\n"),
     (
         OtherValues,
-        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\noutput \"o\" {\n  value = module.m.x\n}\n//- /m/m.tf\noutput \"y\" {\n  value = 1\n}\n",
+        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\noutput \"o\" {\n  value = \
+         module.m.x\n}\n//- /m/m.tf\noutput \"y\" {\n  value = 1\n}\n",
     ),
     (
         OtherValues,
-        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  count = 2\n}\noutput \"o\" {\n  value = module.m.y\n}\n//- /m/m.tf\noutput \"y\" {\n  value = 1\n}\n",
+        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  count = 2\n}\noutput \"o\" {\n  value \
+         = module.m.y\n}\n//- /m/m.tf\noutput \"y\" {\n  value = 1\n}\n",
     ),
     (WholeExpression, "variable \"a\" {\n  default = local.b\n}\nlocals {\n  b = 1\n}\n"),
     (

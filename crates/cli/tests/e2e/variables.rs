@@ -182,7 +182,8 @@ fn outputs(outputs: &Json) -> BTreeMap<String, Json> {
 #[test]
 fn a_deprecated_variable_warns_who_gives_it_a_value() {
     let bench = Bench::with_main(
-        "module \"a\" {\n  source = \"./m\"\n  old    = 1\n}\nmodule \"b\" {\n  source = \"./m\"\n  old    = null\n}\nmodule \"c\" {\n  source = \"./m\"\n}\n",
+        "module \"a\" {\n  source = \"./m\"\n  old    = 1\n}\nmodule \"b\" {\n  source = \"./m\"\n  \
+         old    = null\n}\nmodule \"c\" {\n  source = \"./m\"\n}\n",
     );
     bench.write(
         "m/main.tf",
@@ -257,7 +258,9 @@ fn a_deprecated_output_warns_where_the_caller_refers_to_it() {
 fn a_constant_variable_is_known_before_anything_runs() {
     let call = |value: &str| {
         let bench = Bench::with_main(&format!(
-            "variable \"v\" {{\n  default = 1\n}}\nresource \"terraform_data\" \"r\" {{\n  input = 1\n}}\nlocals {{\n  plain = var.v + 1\n  late  = terraform_data.r.id\n}}\nmodule \"m\" {{\n  source = \"./m\"\n  other  = terraform_data.r.id\n  c      = {value}\n}}\n"
+            "variable \"v\" {{\n  default = 1\n}}\nresource \"terraform_data\" \"r\" {{\n  input = \
+             1\n}}\nlocals {{\n  plain = var.v + 1\n  late  = terraform_data.r.id\n}}\nmodule \
+             \"m\" {{\n  source = \"./m\"\n  other  = terraform_data.r.id\n  c      = {value}\n}}\n"
         ));
         bench.write(
             "m/main.tf",

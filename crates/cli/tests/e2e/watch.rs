@@ -248,7 +248,8 @@ fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
 
 #[test]
 fn variables_without_a_value_are_asked_for_before_the_screen() {
-    let text = "variable \"one\" {}\nvariable \"two\" {}\nresource \"terraform_data\" \"a\" {\n  input = \"${var.one} ${var.two}\"\n}\n";
+    let text = "variable \"one\" {}\nvariable \"two\" {}\nresource \"terraform_data\" \"a\" {\n  \
+                input = \"${var.one} ${var.two}\"\n}\n";
     let bench = Bench::with_main(text);
     let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };
     started.wait_for("var.one");

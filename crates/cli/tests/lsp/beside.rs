@@ -77,7 +77,8 @@ fn check(fixture: &str, spoil: impl FnOnce(&Path), expected: &[(&str, &str)]) {
 #[test]
 fn the_server_tells_what_validate_tells_of_files_that_cannot_be_taken() {
     check(
-        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /x.tf.json\n{\"a\": 1,}\n//- /m/main.tf\nlocals {}\n//- /m/y.tofu.json\n{\"output\": {\"o\": {\"value\": \"${local.b}\"}}}\n",
+        "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /x.tf.json\n{\"a\": 1,}\n//- \
+         /m/main.tf\nlocals {}\n//- /m/y.tofu.json\n{\"output\": {\"o\": {\"value\": \"${local.b}\"}}}\n",
         |_| {},
         &[
             ("m/y.tofu.json", "Reference to undeclared local value"),
@@ -105,7 +106,8 @@ fn the_server_tells_what_validate_tells_of_files_that_cannot_be_taken() {
 
 #[test]
 fn the_server_tells_what_validate_tells_of_modules_that_are_not_there() {
-    let fixture = "//- /main.tf\nmodule \"far\" {\n  source = \"example.com/a/b/c\"\n}\nmodule \"near\" {\n  source = \"./nowhere\"\n}\n";
+    let fixture = "//- /main.tf\nmodule \"far\" {\n  source = \"example.com/a/b/c\"\n}\nmodule \
+                   \"near\" {\n  source = \"./nowhere\"\n}\n";
     let mut session = pulling(workspace(fixture));
     session.open_file("main.tf");
     let told = told(&mut session);

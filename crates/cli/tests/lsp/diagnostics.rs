@@ -61,7 +61,8 @@ fn an_editor_without_a_list_of_places_reads_the_chain_in_the_message() {
     assert_eq!(
         found[0]["message"],
         "Invalid use of an ephemeral value\n\n\
-         \"input\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.\n\n\
+         \"input\" cannot accept an ephemeral value because it is not a write-only attribute, \
+         meaning it will be written to the state.\n\n\
          - var.password is ephemeral (main.tf line 7)\n\
          - variable \"password\" is declared ephemeral (main.tf line 3)"
     );

@@ -389,7 +389,9 @@ fn settings_turn_hints_off_and_on() {
 
 #[test]
 fn a_source_is_completed_with_the_modules_of_the_workspace() {
-    let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./\"\n}\n//- /modules/vpc/main.tf\nlocals {}\n//- /modules/notes/a.txt\n\n//- /.terraform/modules/x/main.tf\nlocals {}\n";
+    let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./\"\n}\n//- \
+                   /modules/vpc/main.tf\nlocals {}\n//- /modules/notes/a.txt\n\n//- \
+                   /.terraform/modules/x/main.tf\nlocals {}\n";
     let mut session = Session::new(fixture);
     session.open_file("main.tf");
     session.diagnostics("main.tf");

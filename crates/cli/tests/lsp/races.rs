@@ -57,7 +57,8 @@ fn a_module_that_nobody_calls_any_more_has_nothing_wrong() {
 /// A module that is not called is checked as a root module, whose outputs must not be ephemeral.
 #[test]
 fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
-    let output = "variable \"e\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value     = var.e\n  ephemeral = true\n}\n";
+    let output = "variable \"e\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value     = var.e\n  \
+                  ephemeral = true\n}\n";
     let mut session = serve(&format!("//- /main.tf\n{CALL}//- /m/main.tf\n{output}"));
     session.open_file("main.tf");
     session.open_file("m/main.tf");

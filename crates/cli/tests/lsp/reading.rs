@@ -72,7 +72,8 @@ fn what_is_wrong_is_told_even_if_schemas_never_come() {
 
 #[test]
 fn keys_are_taken_and_answered_while_callers_are_looked_for() {
-    let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  in     = 1\n}\n//- /m/main.tf\nvariable \"in\" {}\n\noutput \"out\" {\n  value = var.in\n}\n";
+    let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  in     = 1\n}\n//- \
+                   /m/main.tf\nvariable \"in\" {}\n\noutput \"out\" {\n  value = var.in\n}\n";
     let root = workspace(fixture);
     let other = Pipe::new(root.path(), "other/slow.tf");
     let mut session = Session::with(root, editor::usual_capabilities());

@@ -79,7 +79,12 @@ fn nonsense_harms_nobody() {
         json!({ "start": { "line": 2, "character": 9 }, "end": { "line": 0, "character": 0 } });
     let _ = session
         .request("textDocument/inlayHint", json!({ "textDocument": document, "range": backwards }));
-    let change = |range: Value, text: &str| json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "range": range, "text": text }] });
+    let change = |range: Value, text: &str| {
+        json!({
+            "textDocument": { "uri": uri, "version": 2 },
+            "contentChanges": [{ "range": range, "text": text }],
+        })
+    };
     session.notify("textDocument/didChange", change(backwards, "# x\n"));
     for uri in ["untitled:Untitled-1", "file:///nowhere/at/all.tf", "http://x/y.tf", "file:///"] {
         let document = json!({ "uri": uri, "languageId": "x", "version": 1, "text": "{{{" });
@@ -154,7 +159,10 @@ fn an_edit_after_a_lone_carriage_return_goes_where_the_client_means() {
 fn several_changes_of_one_message_count_from_the_text_after_the_one_before() {
     let mut session = Session::new("//- /main.tf\n");
     session.open("main.tf", "locals {\n  a = 1\n}\n");
-    let at = |line: u32, character: u32| json!({ "start": { "line": line, "character": character }, "end": { "line": line, "character": character } });
+    let at = |line: u32, character: u32| {
+        let position = json!({ "line": line, "character": character });
+        json!({ "start": position, "end": position })
+    };
     let document = json!({ "uri": session.uri("main.tf"), "version": 7 });
     let changes = json!([
         { "text": "# new\nlocals {\n  a = 1\n}\n" },

@@ -85,7 +85,8 @@ pub(crate) fn run(row: &Row, run: Run) -> Came {
     };
     let folder = executable.parent().expect("it is in a folder").display();
     let rc = format!(
-        "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/bad\" = \"{folder}\"\n  }}\n  direct {{}}\n}}\n"
+        "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/bad\" = \
+         \"{folder}\"\n  }}\n  direct {{}}\n}}\n"
     );
     fs::write(bench.root().join("rc"), rc).expect("can be written");
     bench.write("terraform.tfstate", STATE);

@@ -8,7 +8,8 @@ const HEAD: &str = "# What a plugin can do wrong
 
 Every way that a provider's process can misbehave ends in an error that says which provider and which call it was; in
 bounded time; with no process left behind; with nothing lost that was in the state; and without a secret or a control
-character on the terminal. Each row below is a test: `cargo test -p cli --test misbehaving` runs a plugin that misbehaves
+character on the terminal. Each row below is a test: `cargo test -p cli --test misbehaving` runs a \
+                    plugin that misbehaves
 in this way, through the client or through the real executable, and this page is what it found. To write it again:
 `UPDATE_EXPECT=1 cargo test -p cli --test misbehaving`.
 ";

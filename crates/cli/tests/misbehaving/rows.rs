@@ -79,7 +79,8 @@ const STARTS: &[(&str, &str)] = &[
     ),
     (
         "has a certificate and speaks plain text",
-        "\"$PLUGIN\" | while read -r line; do echo \"${line}QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg\"; done",
+        "\"$PLUGIN\" | while read -r line; do echo \
+         \"${line}QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg\"; done",
     ),
     ("leaves a child that holds its streams, and ends", "sleep 300 & echo 'gone' >&2; exit 1"),
     (

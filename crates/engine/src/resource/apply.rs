@@ -468,7 +468,10 @@ impl Walk<'_> {
         });
         for path in unknown {
             let detail = format!(
-                "After the apply operation, the provider still indicated an unknown value for {}{path}. All values must be known after apply, so this is always a bug in the provider and should be reported in the provider's own repository. Mayfly will still save the other known object values in the state.",
+                "After the apply operation, the provider still indicated an unknown value for \
+                 {}{path}. All values must be known after apply, so this is always a bug in the \
+                 provider and should be reported in the provider's own repository. Mayfly will \
+                 still save the other known object values in the state.",
                 subject.text
             );
             self.report_about(&subject.text, "invalid-apply-result", summary, detail);

@@ -66,7 +66,8 @@ impl Walk<'_> {
         let shown = path.to_string();
         let shown = shown.trim_start_matches('.');
         let detail = format!(
-            "\"{shown}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+            "\"{shown}\" cannot accept an ephemeral value because it is not a write-only \
+             attribute, meaning it will be written to the state."
         );
         let at = eval::locate_path(&entry.resource().body, &entry.item.exprs, path)
             .unwrap_or(At::Node(entry.item.header));
@@ -80,7 +81,9 @@ impl Walk<'_> {
     fn refuse_write_only_in_set(&self, subject: &Subject, entry: &Entry) -> Result<(), Failed> {
         let Some(path) = subject.schema.write_only_in_set() else { return Ok(()) };
         let detail = format!(
-            "The provider {} declares {path} of \"{}\" as write-only inside of a set. Elements of a set are told apart by their values, so such a value could not be kept out of the state. This is a bug in the provider.",
+            "The provider {} declares {path} of \"{}\" as write-only inside of a set. Elements of \
+             a set are told apart by their values, so such a value could not be kept out of the \
+             state. This is a bug in the provider.",
             subject.provider.source.for_display(),
             subject.address.resource.type_name
         );

@@ -238,10 +238,16 @@ impl Walk<'_> {
     pub(crate) fn object_value(&self, subject: &Subject, object: &Object) -> Result<Value, Failed> {
         let value = object.decode(subject.ty()).map_err(|error| {
             let detail = format!(
-                "What the state holds of {} does not fit the provider's schema: {error}. Run a plan first, so that it is upgraded.",
+                "What the state holds of {} does not fit the provider's schema: {error}. Run a \
+                 plan first, so that it is upgraded.",
                 subject.text
             );
-            self.report_about(&subject.text, "state-decode", "Failed to decode resource from state", detail);
+            self.report_about(
+                &subject.text,
+                "state-decode",
+                "Failed to decode resource from state",
+                detail,
+            );
             Failed
         })?;
         Ok(self.marked(subject, &value))

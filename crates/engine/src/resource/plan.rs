@@ -320,7 +320,9 @@ impl Walk<'_> {
         let value = self.evaluate(&scope, entry, expr, Some(&subject.text))?;
         if value.has_deep(MarkKind::Ephemeral) {
             let detail = format!(
-                "Resource instance {} has an ephemeral value for its prevent_destroy argument, which is invalid because the decision for whether it's okay to destroy instances of this resource instance must stay consistent between plan and apply.",
+                "Resource instance {} has an ephemeral value for its prevent_destroy argument, \
+                 which is invalid because the decision for whether it's okay to destroy instances \
+                 of this resource instance must stay consistent between plan and apply.",
                 subject.text
             );
             let diagnostic = Diagnostic::error(
@@ -351,8 +353,8 @@ impl Walk<'_> {
                     subject.text
                 );
                 if find_module(self, &subject.address.module).is_none() {
-                    detail += " Its module instance is not in the configuration, so nothing that the argument refers to is known. Write true or false, or add the \
-                               module instance again.";
+                    detail += " Its module instance is not in the configuration, so nothing that \
+                               the argument refers to is known. Write true or false, or add the module instance again.";
                 }
                 let diagnostic = Diagnostic::error(
                     "invalid-prevent-destroy",
@@ -364,7 +366,9 @@ impl Walk<'_> {
             }
         }
         let detail = format!(
-            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed. To avoid this error and continue with the plan, either disable lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
+            "Resource {} has lifecycle.prevent_destroy set, but the plan calls for this resource \
+             to be destroyed. To avoid this error and continue with the plan, either disable \
+             lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
             subject.text
         );
         let diagnostic =

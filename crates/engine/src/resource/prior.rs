@@ -101,7 +101,8 @@ impl Walk<'_> {
         let current = u64::try_from(subject.schema.version()).unwrap_or_default();
         if stored.schema_version > current {
             let detail = format!(
-                "The current state of {} was created by a newer provider version than is currently selected. Upgrade the {} provider to work with this state.",
+                "The current state of {} was created by a newer provider version than is currently \
+                 selected. Upgrade the {} provider to work with this state.",
                 subject.text,
                 subject.provider.source.for_display()
             );

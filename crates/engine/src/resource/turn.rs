@@ -537,7 +537,11 @@ impl Walk<'_> {
             }
             FoundProvider::Missing => {
                 let detail = format!(
-                    "To work with {address} its original provider configuration at {provider} is required, but it has been removed. This occurs when a provider configuration is removed while objects created by that provider still exist in the state. Re-add the provider configuration to destroy {address}, after which you can remove the provider configuration again."
+                    "To work with {address} its original provider configuration at {provider} is \
+                     required, but it has been removed. This occurs when a provider configuration \
+                     is removed while objects created by that provider still exist in the state. \
+                     Re-add the provider configuration to destroy {address}, after which you can \
+                     remove the provider configuration again."
                 );
                 self.report_about(
                     address,

@@ -265,7 +265,8 @@ impl Walk<'_> {
         })?;
         let Some(passed) = result else {
             if kind == ConditionKind::Assertion {
-                let detail = "The condition could not be evaluated at this time, a result will be known when this plan is applied.";
+                let detail = "The condition could not be evaluated at this time, a result will be \
+                              known when this plan is applied.";
                 let diagnostic = Diagnostic::warning(
                     "check-unknown",
                     "Check block assertion known after apply",

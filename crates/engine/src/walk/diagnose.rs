@@ -272,7 +272,8 @@ impl Walk<'_> {
     ) {
         let quoted = self.environment.redactor.redact(quoted);
         let detail = format!(
-            "{what}{quoted}.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker."
+            "{what}{quoted}.\n\nThis is a bug in the provider, which should be reported in the \
+             provider's own issue tracker."
         );
         self.report_about(address, id, summary, detail);
     }

@@ -384,7 +384,8 @@ fn count_keys(value: &Value) -> Result<Keys, Refused> {
                     .collect(),
             }),
             None => refuse(
-                "The given \"count\" argument value is unsuitable: it must be a whole number, zero or greater.".to_owned(),
+                "The given \"count\" argument value is unsuitable: it must be a whole number, zero \
+                 or greater.".to_owned(),
             ),
         },
         _ => refuse(unknown("count")),
@@ -397,8 +398,9 @@ fn too_many(what: &str, how: &str) -> String {
         what => format!("The given \"{what}\" argument value is unsuitable"),
     };
     format!(
-        "{subject}: {how} it makes more than {MOST_INSTANCES} instances of resources and of what modules declare, which is the most that Mayfly keeps in one run. Divide the configuration, or \
-         correct the value."
+        "{subject}: {how} it makes more than {MOST_INSTANCES} instances of resources and of what \
+         modules declare, which is the most that Mayfly keeps in one run. Divide the \
+         configuration, or correct the value."
     )
 }
 
@@ -424,7 +426,8 @@ fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
     let instances = match bare.kind() {
         Kind::Null => {
             return refuse(
-                "The given \"for_each\" argument value is unsuitable: the given \"for_each\" argument value is null. A map, or set of strings is allowed."
+                "The given \"for_each\" argument value is unsuitable: the given \"for_each\" \
+                 argument value is null. A map, or set of strings is allowed."
                     .to_owned(),
             );
         }

@@ -81,7 +81,11 @@ impl Walk<'_> {
             return Err(Failed);
         }
         if is_root && !output.sensitive && value.has_deep(MarkKind::Sensitive) {
-            let detail = "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, Mayfly requires that any root module output containing sensitive data be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to export this data, annotate the output value as sensitive by adding the following argument:\n    sensitive = true";
+            let detail = "To reduce the risk of accidentally exporting sensitive data that was \
+                          intended to be only internal, Mayfly requires that any root module \
+                          output containing sensitive data be explicitly marked as sensitive, to \
+                          confirm your intent.\n\nIf you do intend to export this data, annotate \
+                          the output value as sensitive by adding the following argument:\n    sensitive = true";
             let diagnostic =
                 Diagnostic::error("sensitive-output", "Output refers to sensitive values", detail);
             self.report_at(entry, entry.item.header.into(), None, diagnostic);

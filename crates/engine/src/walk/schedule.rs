@@ -476,7 +476,8 @@ impl Walk<'_> {
     }
 
     fn report_panic(&self) {
-        let detail = "Mayfly met a situation that it does not expect. What was open is closed and what is known is kept; please report this with what you did.";
+        let detail = "Mayfly met a situation that it does not expect. What was open is closed and \
+                      what is known is kept; please report this with what you did.";
         self.report(Diagnostic::error("internal-error", "Internal error", detail));
     }
 

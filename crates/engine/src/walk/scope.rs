@@ -123,10 +123,14 @@ impl Scope for EngineScope<'_, '_> {
                 Some(own) => Ok(own.value.clone()),
                 None => Err(Interrupt::Refused {
                     summary: "Invalid \"self\" reference",
-                    detail: "The \"self\" object is not available in this context. It can be used only in resource provisioner, connection, and postcondition blocks.".to_owned(),
+                    detail: "The \"self\" object is not available in this context. It can be used \
+                             only in resource provisioner, connection, and postcondition blocks."
+                        .to_owned(),
                 }),
             },
-            Ref::PathModule => Ok(Value::string(self.walk.config.program.module(self.module.id()).dir.clone())),
+            Ref::PathModule => {
+                Ok(Value::string(self.walk.config.program.module(self.module.id()).dir.clone()))
+            }
             Ref::PathRoot => Ok(Value::string(self.walk.config.program.root().dir.clone())),
             Ref::PathCwd => {
                 let directory = self.walk.environment.system.current_directory();
@@ -134,7 +138,9 @@ impl Scope for EngineScope<'_, '_> {
             }
             Ref::PathTemp => self.walk.temp_directory(&self.module),
             Ref::Workspace => Ok(Value::string(self.walk.settings.workspace.clone())),
-            Ref::Applying => Ok(Value::bool(self.walk.settings.applying).with_mark(Mark::Ephemeral)),
+            Ref::Applying => {
+                Ok(Value::bool(self.walk.settings.applying).with_mark(Mark::Ephemeral))
+            }
         }
     }
 

@@ -132,7 +132,9 @@ impl Walk<'_> {
 
     fn report_ephemeral_input(&self, call: &Entry, value: ExprId, name: &str) -> Failed {
         let detail = format!(
-            "Variable `{name}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true"
+            "Variable `{name}` is not marked as ephemeral. Therefore, it cannot reference an \
+             ephemeral value. In case this is actually wanted, you can add the following attribute \
+             to its declaration:\n  ephemeral = true"
         );
         let diagnostic =
             Diagnostic::error("variable-not-ephemeral", "Invalid usage of ephemeral value", detail);

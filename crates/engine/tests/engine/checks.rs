@@ -125,7 +125,8 @@ resource "test_thing" "b" { name = "b" }
 fn an_object_that_only_becomes_sensitive_is_changed() {
     let config = |sensitive: bool| {
         format!(
-            "variable \"v\" {{\n  default = \"x\"\n  sensitive = {sensitive}\n}}\nresource \"test_thing\" \"a\" {{ name = var.v }}\n"
+            "variable \"v\" {{\n  default = \"x\"\n  sensitive = {sensitive}\n}}\nresource \
+             \"test_thing\" \"a\" {{ name = var.v }}\n"
         )
     };
     let mut world = world(&config(false));

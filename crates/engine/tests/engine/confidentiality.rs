@@ -203,7 +203,8 @@ variable "hidden" {
 fn what_a_provider_says_of_parts_of_secrets_is_redacted() {
     let thing = |locals: &str, secret: &str| {
         format!(
-            "{SECRETS}locals {{ {locals} }}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  secret_wo = {secret}\n}}\n"
+            "{SECRETS}locals {{ {locals} }}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  \
+             secret_wo = {secret}\n}}\n"
         )
     };
     check_muttering(

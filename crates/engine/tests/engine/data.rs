@@ -118,7 +118,8 @@ fn a_data_source_waits_for_pending_changes_of_what_it_refers_to() {
 #[test]
 fn a_deferred_data_source_reads_what_apply_made() {
     let mut world = world(
-        "variable \"v\" {}\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = var.v }\n}\ndata \"test_lookup\" \"d\" {\n  name = test_thing.a.name\n}\n",
+        "variable \"v\" {}\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = var.v \
+         }\n}\ndata \"test_lookup\" \"d\" {\n  name = test_thing.a.name\n}\n",
     );
     world.set("v", "1");
     assert_eq!(summaries(&world.apply()), "");
@@ -136,7 +137,8 @@ fn a_deferred_data_source_reads_what_apply_made() {
 fn a_session_reads_again_what_no_longer_waits() {
     let text = |v: &str, tag: &str| {
         format!(
-            "# {v}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  tags = {{ t = \"{tag}\" }}\n}}\ndata \"test_lookup\" \"d\" {{\n  name       = \"d\"\n  depends_on = [test_thing.a]\n}}\n"
+            "# {v}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  tags = {{ t = \"{tag}\" \
+             }}\n}}\ndata \"test_lookup\" \"d\" {{\n  name       = \"d\"\n  depends_on = [test_thing.a]\n}}\n"
         )
     };
     let mut world = world(&text("", "1"));
@@ -306,7 +308,9 @@ fn a_data_source_outside_of_checks_still_fails_the_plan() {
 #[test]
 fn a_wrong_configuration_of_a_data_source_of_a_check_is_an_error() {
     let mut world = world(
-        "variable \"v\" {}\ncheck \"c\" {\n  data \"test_lookup\" \"d\" { name = element([], var.v) }\n  assert {\n    condition     = data.test_lookup.d.result == \"\"\n    error_message = \"no\"\n  }\n}\n",
+        "variable \"v\" {}\ncheck \"c\" {\n  data \"test_lookup\" \"d\" { name = element([], \
+         var.v) }\n  assert {\n    condition     = data.test_lookup.d.result == \"\"\n    \
+         error_message = \"no\"\n  }\n}\n",
     );
     world.set("v", "0");
     let outcome = world.plan();

@@ -230,7 +230,11 @@ fn a_reference_that_was_added_since_decides_the_order_of_destruction() {
         "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = \"b\" }\n",
     );
     assert_eq!(summaries(&world.apply()), "");
-    world.edit("main.tf", "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n  depends_on = [test_thing.a]\n}\n");
+    world.edit(
+        "main.tf",
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \
+                           \"b\" {\n  name = \"b\"\n  depends_on = [test_thing.a]\n}\n",
+    );
     world.parallelism = 1;
     world.mode = state::PlanMode::Destroy;
     world.log();
@@ -241,7 +245,8 @@ fn a_reference_that_was_added_since_decides_the_order_of_destruction() {
 #[test]
 fn a_replaced_object_goes_before_what_only_its_old_block_referred_to() {
     let mut world = world(
-        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = test_thing.a.name\n  zone = \"x\"\n}\n",
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \
+         test_thing.a.name\n  zone = \"x\"\n}\n",
     );
     assert_eq!(summaries(&world.apply()), "");
     world.log();
@@ -297,7 +302,8 @@ resource "test_thing" "c" {{
 #[test]
 fn a_change_waits_for_the_destruction_of_what_depended_on_it() {
     let mut world = world(
-        "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = \"1\" }\n}\nresource \"test_thing\" \"b\" { name = test_thing.a.name }\n",
+        "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = \"1\" }\n}\nresource \
+         \"test_thing\" \"b\" { name = test_thing.a.name }\n",
     );
     assert_eq!(summaries(&world.apply()), "");
     world.log();
@@ -313,7 +319,8 @@ fn a_change_waits_for_the_destruction_of_what_depended_on_it() {
 #[test]
 fn a_change_waits_for_the_destruction_of_what_it_depended_on() {
     let mut world = world(
-        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n  tags = { t = test_thing.a.name }\n}\n",
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \
+         \"b\"\n  tags = { t = test_thing.a.name }\n}\n",
     );
     assert_eq!(summaries(&world.apply()), "");
     world.log();

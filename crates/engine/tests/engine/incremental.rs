@@ -102,7 +102,8 @@ fn another_state_is_planned_again() {
 fn another_instance_of_an_ephemeral_resource_is_noticed() {
     let config = |count: u32| {
         format!(
-            "ephemeral \"test_secret\" \"s\" {{\n  count = {count}\n  name  = \"s\"\n}}\nresource \"test_thing\" \"a\" {{\n  name      = \"a\"\n  secret_wo = ephemeral.test_secret.s[{}].value\n}}\n",
+            "ephemeral \"test_secret\" \"s\" {{\n  count = {count}\n  name  = \"s\"\n}}\nresource \
+             \"test_thing\" \"a\" {{\n  name      = \"a\"\n  secret_wo = ephemeral.test_secret.s[{}].value\n}}\n",
             count - 1
         )
     };
@@ -201,7 +202,8 @@ fn an_instance_that_a_count_does_not_have_any_more_is_planned_once() {
 
 #[test]
 fn another_value_of_a_variable_runs_its_users_again() {
-    let config = "variable \"zone\" {}\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  zone = var.zone\n}\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n}\n";
+    let config = "variable \"zone\" {}\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  zone = \
+                  var.zone\n}\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n}\n";
     check(
         config,
         |world| {
@@ -229,7 +231,9 @@ fn an_object_that_changed_in_the_state_is_read_and_planned_again() {
 
 #[test]
 fn conditions_are_checked_without_asking_the_provider() {
-    let config = "variable \"v\" { default = 1 }\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  lifecycle {\n    postcondition {\n      condition     = self.name == \"a\" && var.v < 3\n      error_message = \"no\"\n    }\n  }\n}\n";
+    let config = "variable \"v\" { default = 1 }\nresource \"test_thing\" \"a\" {\n  name = \
+                  \"a\"\n  lifecycle {\n    postcondition {\n      condition     = self.name == \
+                  \"a\" && var.v < 3\n      error_message = \"no\"\n    }\n  }\n}\n";
     let mut world = world(config).watch();
     world.plan();
     world.asked();
@@ -380,7 +384,9 @@ fn a_provider_that_nobody_uses_any_more_ends() {
 
 #[test]
 fn a_secret_that_is_not_computed_again_is_still_kept_out_of_what_providers_say() {
-    let config = "variable \"v\" { ephemeral = true }\nlocals { inner = var.v }\nresource \"test_thing\" \"a\" {\n  name      = \"a\"\n  secret_wo = local.inner\n}\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n}\n";
+    let config = "variable \"v\" { ephemeral = true }\nlocals { inner = var.v }\nresource \
+                  \"test_thing\" \"a\" {\n  name      = \"a\"\n  secret_wo = \
+                  local.inner\n}\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n}\n";
     let mut world = world(config).watch();
     world.set("v", "hunter-two");
     world.plan();
@@ -395,7 +401,8 @@ fn a_secret_that_is_not_computed_again_is_still_kept_out_of_what_providers_say()
 
 #[test]
 fn a_file_that_a_function_read_counts() {
-    let config = "locals { text = trimspace(file(\"note.txt\")) }\nresource \"test_thing\" \"a\" {\n  name = local.text\n}\nresource \"test_thing\" \"b\" {\n  name = trimspace(file(\"b.txt\"))\n}\n";
+    let config = "locals { text = trimspace(file(\"note.txt\")) }\nresource \"test_thing\" \"a\" \
+                  {\n  name = local.text\n}\nresource \"test_thing\" \"b\" {\n  name = trimspace(file(\"b.txt\"))\n}\n";
     let mut world =
         world(&format!("//- /main.tf\n{config}//- /note.txt\none\n//- /b.txt\nb\n")).watch();
     assert_eq!(summaries(&world.plan().diagnostics), "");

@@ -217,7 +217,8 @@ fn an_answer_that_cannot_be_taken_down_is_in_the_outcome_and_nothing_else_begins
 
 #[test]
 fn objects_of_the_state_alone_are_not_waited_for() {
-    let text = "resource \"terraform_data\" \"a\" { input = 1 }\nresource \"terraform_data\" \"b\" { input = terraform_data.a.output }";
+    let text = "resource \"terraform_data\" \"a\" { input = 1 }\nresource \"terraform_data\" \"b\" \
+                { input = terraform_data.a.output }";
     check(
         &mut world(text),
         expect![[r#"

@@ -11,7 +11,9 @@ fn config(n: usize) -> String {
     for i in 0..n {
         let _ = write!(
             text,
-            "locals {{\n  a{i} = \"v{i}\"\n  b{i} = \"${{local.a{i}}}-x\"\n}}\nresource \"terraform_data\" \"r{i}\" {{\n  input = local.b{i}\n}}\noutput \"o{i}\" {{\n  value = terraform_data.r{i}.output\n}}\n"
+            "locals {{\n  a{i} = \"v{i}\"\n  b{i} = \"${{local.a{i}}}-x\"\n}}\nresource \
+             \"terraform_data\" \"r{i}\" {{\n  input = local.b{i}\n}}\noutput \"o{i}\" {{\n  value \
+             = terraform_data.r{i}.output\n}}\n"
         );
     }
     text
@@ -44,8 +46,10 @@ fn planning_and_applying_is_linear() {
 
 fn instances(n: usize) -> String {
     format!(
-        "//- /main.tf\nmodule \"a\" {{\n  source = \"./m\"\n  count  = {n}\n}}\noutput \"o\" {{\n  value = length(module.a)\n}}\n\
-         //- /m/main.tf\nmodule \"b\" {{\n  source = \"./n\"\n  count  = 2\n}}\noutput \"x\" {{\n  value = module.b[0].y\n}}\n\
+        "//- /main.tf\nmodule \"a\" {{\n  source = \"./m\"\n  count  = {n}\n}}\noutput \"o\" {{\n  \
+         value = length(module.a)\n}}\n\
+         //- /m/main.tf\nmodule \"b\" {{\n  source = \"./n\"\n  count  = 2\n}}\noutput \"x\" {{\n  \
+         value = module.b[0].y\n}}\n\
          //- /m/n/main.tf\nresource \"terraform_data\" \"r\" {{}}\noutput \"y\" {{\n  value = 1\n}}\n"
     )
 }

@@ -274,7 +274,8 @@ fn numbers_of_instances_are_checked() {
         ("count = 2", ""),
     ] {
         let fixture = format!(
-            "variable \"e\" {{ ephemeral = true }}\nresource \"test_thing\" \"b\" {{ name = \"b\" }}\nresource \"test_thing\" \"a\" {{\n{argument}\nname = \"a\"\n}}"
+            "variable \"e\" {{ ephemeral = true }}\nresource \"test_thing\" \"b\" {{ name = \"b\" \
+             }}\nresource \"test_thing\" \"a\" {{\n{argument}\nname = \"a\"\n}}"
         );
         let mut world = world(&fixture);
         world.set("e", "1");

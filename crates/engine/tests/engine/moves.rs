@@ -160,7 +160,9 @@ fn a_move_alone_is_something_to_apply() {
 #[test]
 fn an_object_in_the_way_blocks_a_move() {
     let mut world = world(
-        "//- /main.tf\nresource \"test_thing\" \"a\" {\n  count = 1\n  name  = \"a\"\n}\nmodule \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n//- /m/main.tf\nresource \"test_thing\" \"in\" { name = \"in\" }\n",
+        "//- /main.tf\nresource \"test_thing\" \"a\" {\n  count = 1\n  name  = \"a\"\n}\nmodule \
+         \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n//- /m/main.tf\nresource \"test_thing\" \
+         \"in\" { name = \"in\" }\n",
     );
     assert_eq!(summaries(&world.apply()), "");
     // Add the same objects at their addresses without `count`.
@@ -193,7 +195,8 @@ fn an_object_in_the_way_blocks_a_move() {
 #[test]
 fn resources_move_within_modules_that_move() {
     let mut world = world(
-        "//- /main.tf\nmodule \"m\" { source = \"./m\" }\n//- /m/main.tf\nresource \"test_thing\" \"in\" { name = \"in\" }\n",
+        "//- /main.tf\nmodule \"m\" { source = \"./m\" }\n//- /m/main.tf\nresource \"test_thing\" \
+         \"in\" { name = \"in\" }\n",
     );
     assert_eq!(summaries(&world.apply()), "");
     world.edit("main.tf", "module \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n");

@@ -44,7 +44,8 @@ fn what_is_not_run_is_said() {
 #[test]
 fn what_is_not_run_is_said_once() {
     let call = |name: &str| format!("module \"{name}\" {{\n  source = \"./m\"\n}}\n");
-    let called = "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  lifecycle {\n    create_before_destroy = true\n  }\n}\n";
+    let called = "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  lifecycle {\n    \
+                  create_before_destroy = true\n  }\n}\n";
     let mut world =
         world(&format!("//- /main.tf\n{}{}//- /m/main.tf\n{called}", call("x"), call("y")));
     assert_eq!(summaries(&world.plan().diagnostics), "error: Not supported yet\n");

@@ -228,7 +228,8 @@ fn again(text: &str) -> (usize, usize) {
 fn what_nobody_touched_has_no_turn() {
     let text = |value: &str| {
         format!(
-            "variable \"s\" {{ ephemeral = true }}\nresource \"test_thing\" \"a\" {{\n  for_each = {{ k = {value} }}\n  name = each.key\n  secret_wo = each.value\n}}\n"
+            "variable \"s\" {{ ephemeral = true }}\nresource \"test_thing\" \"a\" {{\n  for_each = \
+             {{ k = {value} }}\n  name = each.key\n  secret_wo = each.value\n}}\n"
         )
     };
     let (second, first) = again(&text("\"plain\""));

@@ -250,7 +250,10 @@ impl BodyInfer<'_, '_> {
     /// The value expression of a key written in an object constructor.
     fn object_value(&self, at: ExprId, name: &str) -> Option<ExprId> {
         let Expr::Object(items) = &self.infer.exprs[at] else { return None };
-        let is_key = |key: ExprId| matches!(&self.infer.exprs[key], Expr::Literal(Literal::String(text)) if **text == *name);
+        let is_key = |key: ExprId| match &self.infer.exprs[key] {
+            Expr::Literal(Literal::String(text)) => **text == *name,
+            _ => false,
+        };
         items.iter().rev().find(|item| is_key(item.key)).map(|item| item.value)
     }
 
@@ -266,7 +269,8 @@ impl BodyInfer<'_, '_> {
     /// `dynamic` block may generate no block.
     fn misuse(&mut self, at: At, value: &Abstract, judgement: (Tri, &When), path: &str) {
         let detail = format!(
-            "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+            "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, \
+             meaning it will be written to the state."
         );
         let summary = "Invalid use of an ephemeral value";
         let problem = ItemProblem::error(at, MISUSE, summary, detail);
@@ -296,8 +300,8 @@ impl BodyInfer<'_, '_> {
             && !text.is_empty()
         {
             let detail = format!(
-                "The value of the write-only attribute \"{path}\" stands in the configuration for everyone who can read the file. Take it from \
-                 an ephemeral variable or an ephemeral resource instead."
+                "The value of the write-only attribute \"{path}\" stands in the configuration for \
+                 everyone who can read the file. Take it from an ephemeral variable or an ephemeral resource instead."
             );
             let problem = ItemProblem::error(
                 at.into(),

@@ -686,8 +686,9 @@ fn on_ring(
     );
     if let Some(provider) = configured {
         detail.push_str(&format!(
-            " The configuration {provider} is made from a resource of the same provider. Give one of them an alias: a second provider block with \
-             \"alias\", and \"provider\" in the resources that are to use it."
+            " The configuration {provider} is made from a resource of the same provider. Give one \
+             of them an alias: a second provider block with \"alias\", and \"provider\" in the \
+             resources that are to use it."
         ));
     }
     let mut problem = ItemProblem::error(at, "dependency-cycle", format!("Cycle: {names}"), detail);

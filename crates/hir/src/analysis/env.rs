@@ -235,8 +235,8 @@ impl<'db> ItemEnv<'db> {
             return None;
         }
         let detail = format!(
-            "The referenced data resource \"{}\" \"{}\" is not available from this context: it belongs to the check block \"{check}\". Declare it \
-             outside of the block to use it here.",
+            "The referenced data resource \"{}\" \"{}\" is not available from this context: it \
+             belongs to the check block \"{check}\". Declare it outside of the block to use it here.",
             resource.type_name, resource.name
         );
         let (id, summary) = ("scoped-reference", "Reference to scoped resource");
@@ -356,7 +356,8 @@ impl<'db> ItemEnv<'db> {
                     at.into(),
                     "invalid-each",
                     "Reference to \"each\" in context without for_each",
-                    "The \"each\" object can be used only in \"module\" or \"resource\" blocks, and only when the \"for_each\" argument is set.",
+                    "The \"each\" object can be used only in \"module\" or \"resource\" blocks, \
+                     and only when the \"for_each\" argument is set.",
                 ));
                 Abstract::any()
             }
@@ -369,8 +370,8 @@ impl<'db> ItemEnv<'db> {
                 at.into(),
                 "invalid-count-reference",
                 "Reference to \"count\" in non-counted context",
-                "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" blocks, and only when the \"count\" argument \
-                 is set.",
+                "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" \
+                 blocks, and only when the \"count\" argument is set.",
             ));
         }
         Abstract::of_type(Type::Number)
@@ -384,8 +385,8 @@ impl<'db> ItemEnv<'db> {
                     at.into(),
                     "invalid-self",
                     "Invalid \"self\" reference",
-                    "The \"self\" object is not available in this context. This object can be used only in resource provisioner, connection, and \
-                     postcondition blocks.",
+                    "The \"self\" object is not available in this context. This object can be used \
+                     only in resource provisioner, connection, and postcondition blocks.",
                 ));
                 Abstract::any()
             }

@@ -383,7 +383,9 @@ impl<'a> Infer<'a> {
         let Exceeded::Memory { needed, limit } = exceeded else { return };
         let (needed, limit) = (needed >> 20, limit >> 20);
         let detail = format!(
-            "The constants of this declaration would take {needed} MiB or more, and are not computed beyond {limit} MiB before a plan. A plan computes them, and              stops at the limit of the environment variable {}. Make a smaller value.",
+            "The constants of this declaration would take {needed} MiB or more, and are not \
+             computed beyond {limit} MiB before a plan. A plan computes them, and              \
+             stops at the limit of the environment variable {}. Make a smaller value.",
             Budget::VARIABLE
         );
         if self.certainty == Certainty::Sure {

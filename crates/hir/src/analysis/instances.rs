@@ -55,15 +55,17 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
     match base {
         Expr::Ref(Ref::Resource(resource)) => {
             let detail = format!(
-                "Because {resource} has \"{argument}\" set, its attributes must be accessed on specific instances.\n\nFor example, to correlate with \
-                 indices of a referring resource, use:\n    {resource}[{example}]"
+                "Because {resource} has \"{argument}\" set, its attributes must be accessed on \
+                 specific instances.\n\nFor example, to correlate with indices of a referring \
+                 resource, use:\n    {resource}[{example}]"
             );
             Some(("missing-instance-key", "Missing resource instance key", detail))
         }
         Expr::Ref(Ref::Module(call)) => {
             let detail = format!(
-                "Because module.{call} has \"{argument}\" set, its outputs are those of specific instances, as in \
-                 module.{call}[{example}].{attribute}, or of all of them, as in [for it in module.{call} : it.{attribute}]."
+                "Because module.{call} has \"{argument}\" set, its outputs are those of specific \
+                 instances, as in module.{call}[{example}].{attribute}, or of all of them, as in \
+                 [for it in module.{call} : it.{attribute}]."
             );
             Some(("unsupported-attribute", "Unsupported attribute", detail))
         }
@@ -84,8 +86,8 @@ fn unexpected_key(
         return None;
     }
     let detail = format!(
-        "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not include an index key. Remove the bracketed \
-         index to refer to the single instance of this resource."
+        "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not \
+         include an index key. Remove the bracketed index to refer to the single instance of this resource."
     );
     Some(("unexpected-instance-key", "Unexpected resource instance key", detail))
 }

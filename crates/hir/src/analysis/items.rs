@@ -217,7 +217,8 @@ fn not_known(attr: &Attr, subject: &str) -> ItemProblem {
 fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
     for block in body.blocks.iter().filter(|it| it.dynamic.is_some()) {
         let detail = format!(
-            "Blocks of type \"dynamic\" are not expected here: this is read before anything is evaluated. Write the \"{}\" block itself.",
+            "Blocks of type \"dynamic\" are not expected here: this is read before anything is \
+             evaluated. Write the \"{}\" block itself.",
             block.kind
         );
         let (id, summary) = ("unsupported-block", "Unsupported block type");
@@ -306,8 +307,8 @@ fn refuse_ephemeral_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
         _ => (
             format!("Invalid {name} argument"),
             format!(
-                "Ephemeral values, or values derived from ephemeral values, cannot be used as {name} arguments. If used, the ephemeral value \
-                 could be exposed as a resource instance key."
+                "Ephemeral values, or values derived from ephemeral values, cannot be used as \
+                 {name} arguments. If used, the ephemeral value could be exposed as a resource instance key."
             ),
         ),
     };
@@ -326,8 +327,8 @@ fn refuse_sensitive_repetition(infer: &mut Infer<'_>, name: &str, expr: ExprId, 
     }
     let detail = match name {
         "for_each" => {
-            "Sensitive values, or values derived from sensitive values, cannot be used as for_each arguments. If used, the sensitive value could \
-             be exposed as a resource instance key."
+            "Sensitive values, or values derived from sensitive values, cannot be used as for_each \
+             arguments. If used, the sensitive value could be exposed as a resource instance key."
         }
         _ => "The given \"enabled\" argument value is unsuitable: the given value is sensitive.",
     };
@@ -582,7 +583,8 @@ fn without_base_resource(item: &Item, resource: &addr::Resource) -> ItemProblem 
 
 fn missing_base(item: &Item, summary: String, what: &str, noun: &str) -> ItemProblem {
     let detail = format!(
-        "There is {what}. An override file can only override {noun} in a primary configuration file; move the block into one to declare it."
+        "There is {what}. An override file can only override {noun} in a primary configuration \
+         file; move the block into one to declare it."
     );
     ItemProblem::error(item.header.into(), "missing-base", summary, detail)
 }
@@ -628,7 +630,8 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
             (
                 format!("Duplicate {kind} \"{type_name}\" configuration"),
                 format!(
-                    "A {type_name} {noun} named \"{name}\" was already declared. Resource names must be unique per type in each module."
+                    "A {type_name} {noun} named \"{name}\" was already declared. Resource names \
+                     must be unique per type in each module."
                 ),
             )
         }
@@ -708,7 +711,8 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         let here = same(&settings.provider_metas[..index]).map(|node| (env.key, node));
         let before = earlier.iter().find_map(|(key, it)| Some((*key, same(&it.provider_metas)?)));
         let detail = format!(
-            "A provider_meta block for provider \"{name}\" was already declared. Providers may only have one provider_meta block per module."
+            "A provider_meta block for provider \"{name}\" was already declared. Providers may \
+             only have one provider_meta block per module."
         );
         let first = before.or(here);
         problems.extend(
@@ -722,7 +726,8 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
     if let (Some(cloud), Some(other)) = (cloud, backend)
         && let Some(at) = own(backends).or(own(clouds))
     {
-        let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since both say where state is kept. Remove one of the two.";
+        let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since \
+                      both say where state is kept. Remove one of the two.";
         let first = if cloud.1 == at { other } else { cloud };
         let summary = "Both a backend and cloud configuration are present";
         problems.push(repeated(DUPLICATE, summary, detail, at, first));
@@ -801,8 +806,9 @@ fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
             continue;
         }
         let detail = format!(
-            "Provider {} with the local name \"{}\" was previously required as \"{first}\". A provider can only be required once within \
-             required_providers. Remove one of the two, and name the other wherever a \"provider\" argument has the removed name.",
+            "Provider {} with the local name \"{}\" was previously required as \"{first}\". A \
+             provider can only be required once within required_providers. Remove one of the two, \
+             and name the other wherever a \"provider\" argument has the removed name.",
             source.for_display(),
             entry.local_name
         );

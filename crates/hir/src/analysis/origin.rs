@@ -38,19 +38,21 @@ impl Forgetting {
     pub fn note(self) -> &'static str {
         match self {
             Forgetting::Can => {
-                "OpenTofu accepts this: there, the answer of can() is not ephemeral, and each answer tells something about the secret. Use it in a condition, \
-                 where ephemeral values are welcome."
+                "OpenTofu accepts this: there, the answer of can() is not ephemeral, and each \
+                 answer tells something about the secret. Use it in a condition, where ephemeral values are welcome."
             }
             Forgetting::Fallback => {
-                "OpenTofu accepts this: there, a fallback of try() is not ephemeral, although taking it tells something about the secret that was tried \
-                 before. Use try() over what is not ephemeral."
+                "OpenTofu accepts this: there, a fallback of try() is not ephemeral, although \
+                 taking it tells something about the secret that was tried before. Use try() over \
+                 what is not ephemeral."
             }
             Forgetting::ObjectIndex => {
-                "OpenTofu accepts this: there, what an ephemeral key finds in an object is not ephemeral, although it tells the key. Use a key that is not \
-                 ephemeral."
+                "OpenTofu accepts this: there, what an ephemeral key finds in an object is not \
+                 ephemeral, although it tells the key. Use a key that is not ephemeral."
             }
             Forgetting::ObjectKey => {
-                "OpenTofu accepts this as long as the key is not known, and may keep it then. Use a list of objects in place of ephemeral keys."
+                "OpenTofu accepts this as long as the key is not known, and may keep it then. Use \
+                 a list of objects in place of ephemeral keys."
             }
         }
     }

@@ -95,7 +95,8 @@ impl Evaluation<'_> {
         let detail = match name.rsplit_once("::") {
             Some((namespace, _)) => {
                 format!(
-                    "There are no functions in namespace \"{namespace}::\". Functions of the language are in \"core::\", those of a provider in \"provider::NAME::\"."
+                    "There are no functions in namespace \"{namespace}::\". Functions of the \
+                     language are in \"core::\", those of a provider in \"provider::NAME::\"."
                 )
             }
             None => {
@@ -212,7 +213,8 @@ impl Evaluation<'_> {
             Err(failed) => return Ok(failed),
         };
         let Expr::Type(constraint) = &exprs[to] else {
-            let detail = "The second argument of \"convert\" is a type, written as the type of a variable is: convert(value, list(string)).";
+            let detail = "The second argument of \"convert\" is a type, written as the type of a \
+                          variable is: convert(value, list(string)).";
             let fault = Fault {
                 at: to,
                 id: "invalid-type-constraint",

@@ -232,8 +232,8 @@ impl<'t> BodyReader<'t> {
                     "duplicate-block",
                     header_range(&escape),
                     "Duplicate escaping block",
-                    "The special block type \"_\" can be used to force particular arguments to be interpreted as specific to the provider. There \
-                     can be only one such block.",
+                    "The special block type \"_\" can be used to force particular arguments to be \
+                     interpreted as specific to the provider. There can be only one such block.",
                 ));
             }
             let inner = BodyReader::new(&escape);
@@ -411,7 +411,8 @@ fn dynamic_content<'t>(
             "missing-dynamic-content",
             header_range(block),
             "Missing dynamic content block",
-            "A dynamic block must have a nested block of type \"content\" to describe the body of each generated block.",
+            "A dynamic block must have a nested block of type \"content\" to describe the body of \
+             each generated block.",
         ));
     }
     for extra in contents {
@@ -452,7 +453,8 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
             "invalid-depends-on",
             range,
             "Invalid depends_on reference",
-            "References in depends_on must be to a whole object (resource, module, etc), not to an attribute of one and not to an expression.",
+            "References in depends_on must be to a whole object (resource, module, etc), not to an \
+             attribute of one and not to an expression.",
         ));
     }
     let target = target?;
@@ -497,8 +499,8 @@ fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId)
         "constant-condition",
         ctx.range_of(condition),
         format!("Invalid {kind} expression"),
-        "The condition expression must refer to at least one object from elsewhere in the configuration, or else its result would not be checking \
-         anything.",
+        "The condition expression must refer to at least one object from elsewhere in the \
+         configuration, or else its result would not be checking anything.",
     ));
 }
 
@@ -629,7 +631,8 @@ pub(super) fn name(
             "invalid-name",
             label.syntax().text_range(),
             format!("Invalid {what}"),
-            "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.",
+            "A name must start with a letter or underscore and may contain only letters, digits, \
+             underscores, and dashes.",
         ));
     }
     text

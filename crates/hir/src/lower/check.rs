@@ -75,7 +75,8 @@ fn refuse(lowered: &mut Lowered, data: &ast::Block) {
             "invalid-check-data",
             body::header_range(&lifecycle),
             "Invalid lifecycle block",
-            "Nested data blocks do not support \"lifecycle\" blocks as the lifecycle is managed by the containing block.",
+            "Nested data blocks do not support \"lifecycle\" blocks as the lifecycle is managed by \
+             the containing block.",
         ));
     }
 }

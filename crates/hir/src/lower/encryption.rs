@@ -133,7 +133,8 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
             "invalid-encryption-method",
             range,
             "Invalid encryption method",
-            "The method is a reference to a method block of the same encryption block: method.TYPE.NAME, as in method.aes_gcm.main.",
+            "The method is a reference to a method block of the same encryption block: \
+             method.TYPE.NAME, as in method.aes_gcm.main.",
         ));
         return;
     };

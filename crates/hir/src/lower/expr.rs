@@ -77,7 +77,8 @@ impl ItemCtx<'_> {
                 "invalid-number",
                 range,
                 "Invalid number literal",
-                "Failed to recognize the value of this number literal: its exponent is too large or too small. Write a number that can be held.",
+                "Failed to recognize the value of this number literal: its exponent is too large \
+                 or too small. Write a number that can be held.",
             ));
         }
         self.alloc(Expr::Missing, range)
@@ -241,8 +242,9 @@ impl ItemCtx<'_> {
                             "ambiguous-attribute-key",
                             key_range,
                             "Ambiguous attribute key",
-                            "If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended \
-                             as a literal name containing periods, wrap it in quotes to create a string literal.",
+                            "If this expression is intended to be a reference, wrap it in \
+                             parentheses. If it's instead intended as a literal name containing \
+                             periods, wrap it in quotes to create a string literal.",
                         ));
                     }
                     self.expr_opt(expr, key_range)

@@ -384,7 +384,8 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
             "misplaced-required-providers",
             body::header_range(block),
             "Invalid required_providers block",
-            "A \"required_providers\" block stands in a \"terraform\" block: write terraform { required_providers { … } }.",
+            "A \"required_providers\" block stands in a \"terraform\" block: write terraform { \
+             required_providers { … } }.",
         )),
         other => {
             let mut detail = format!("Blocks of type \"{other}\" are not expected here.");

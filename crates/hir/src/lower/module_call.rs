@@ -77,7 +77,8 @@ fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvi
             "duplicate-provider-address",
             range,
             "Duplicate provider address",
-            "A provider configuration of this name was already passed. Each provider configuration can be passed only once.",
+            "A provider configuration of this name was already passed. Each provider configuration \
+             can be passed only once.",
         ));
     }
     Some(passed.into())
@@ -108,7 +109,8 @@ fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<S
             "invalid-provider-reference",
             key.syntax().text_range(),
             "Invalid provider configuration reference",
-            "A key of \"providers\" is the name of a provider in the called module, optionally followed by a period and an alias.",
+            "A key of \"providers\" is the name of a provider in the called module, optionally \
+             followed by a period and an alias.",
         ));
     }
     config

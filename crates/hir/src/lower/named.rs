@@ -89,7 +89,10 @@ fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Opti
             "foreign-validation",
             ctx.range_of(validation.condition),
             "Invalid variable validation condition",
-            format!("The condition for variable \"{variable}\" must refer to var.{variable} in order to test incoming values."),
+            format!(
+                "The condition for variable \"{variable}\" must refer to var.{variable} in \
+                     order to test incoming values."
+            ),
         ));
     }
     Some(validation)

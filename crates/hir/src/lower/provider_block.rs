@@ -26,7 +26,8 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
             "invalid-name",
             range,
             "Invalid provider configuration alias",
-            "An alias must be a valid name: it starts with a letter or underscore and contains only letters, digits, underscores, and dashes.",
+            "An alias must be a valid name: it starts with a letter or underscore and contains \
+             only letters, digits, underscores, and dashes.",
         ));
     }
     let for_each_range = reader.peek("for_each").map(|it| it.syntax().text_range());
@@ -35,8 +36,8 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
             "provider-for-each-without-alias",
             range,
             "Alias required when using \"for_each\"",
-            "The for_each argument is allowed only for provider configurations with an alias, by which resources choose one of them: add \
-             \"alias\".",
+            "The for_each argument is allowed only for provider configurations with an alias, by \
+             which resources choose one of them: add \"alias\".",
         ));
     }
     let version = reader.attr("version");

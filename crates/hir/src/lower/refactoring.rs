@@ -16,8 +16,9 @@ use super::{
 };
 use crate::item::{Import, ImportTarget, ItemKind, Moved, RefPlace, Removed};
 
-const STATIC_REFERENCE: &str = "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, \
-                                function calls, template expressions, etc are allowed here.";
+const STATIC_REFERENCE: &str = "A single static variable reference is required: only attribute \
+                                access and indexing with constant keys. No calculations, function \
+                                calls, template expressions, etc are allowed here.";
 
 fn invalid_expression(value: &ast::Expr) -> Problem {
     Problem::error(
@@ -108,8 +109,8 @@ pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
                 range,
                 "Invalid \"moved\" address",
                 format!(
-                    "The resource referenced by the \"{name}\" attribute is not allowed to be moved: the state holds no ephemeral resource. Rename \
-                     it without a \"moved\" block."
+                    "The resource referenced by the \"{name}\" attribute is not allowed to be \
+                     moved: the state holds no ephemeral resource. Rename it without a \"moved\" block."
                 ),
             ));
             return None;
@@ -178,22 +179,25 @@ fn refused_removal(from: &Target, value: &ast::Expr) -> Option<Problem> {
     let (summary, detail) = match from {
         _ if mode_of(from) == Some(ResourceMode::Ephemeral) && !has_key(from) => (
             "Ephemeral resource address is not allowed",
-            "Ephemeral resources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove ephemeral \
-             resources from the state, you should remove the ephemeral resource block from the configuration.",
+            "Ephemeral resources cannot be destroyed, and therefore, 'removed' blocks are not \
+             allowed to target them. To remove ephemeral resources from the state, you should \
+             remove the ephemeral resource block from the configuration.",
         ),
         _ if from.module().steps().iter().any(|it| it.key != addr::InstanceKey::None) => (
             "Module instance address with keys is not allowed",
-            "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a module instead (e.g. \"module.a\").",
+            "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a \
+             module instead (e.g. \"module.a\").",
         ),
         Target::Instance(_) => (
             "Resource instance address with keys is not allowed",
-            "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must be a resource instead (e.g. \
-             \"null_resource.a\").",
+            "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must \
+             be a resource instead (e.g. \"null_resource.a\").",
         ),
         _ if mode_of(from) == Some(ResourceMode::Data) => (
             "Data source address is not allowed",
-            "Data sources cannot be destroyed, and therefore, 'removed' blocks are not allowed to target them. To remove data sources from the \
-             state, you should remove the data source block from the configuration.",
+            "Data sources cannot be destroyed, and therefore, 'removed' blocks are not allowed to \
+             target them. To remove data sources from the state, you should remove the data source \
+             block from the configuration.",
         ),
         _ => return None,
     };
@@ -301,12 +305,13 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
 pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
     let detail = match kind {
         "import" => format!(
-            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan of a configuration that has one. Import with the \
-             command \"import\", or take the block out of the configuration."
+            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan of a \
+             configuration that has one. Import with the command \"import\", or take the block out \
+             of the configuration."
         ),
         _ => format!(
-            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan where the state holds any object. Take it out of the \
-             configuration to go on then."
+            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan where \
+             the state holds any object. Take it out of the configuration to go on then."
         ),
     };
     let (id, summary) = (crate::unsupported::ID, crate::unsupported::SUMMARY);

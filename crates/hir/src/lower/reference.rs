@@ -66,7 +66,8 @@ pub(super) fn unquoted<T>(
         "quoted-reference",
         value.syntax().text_range(),
         "Quoted references are deprecated",
-        "In this context, references are expected literally rather than in quotes. Remove the quotes around this reference.",
+        "In this context, references are expected literally rather than in quotes. Remove the \
+         quotes around this reference.",
     ));
     let parse = FlatParse::expression(&text);
     let expr = parse.expression_file()?.expr().filter(|_| parse.errors().is_empty())?;
@@ -190,14 +191,16 @@ fn resolve_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Result<Root, Refu
             id: "reserved-symbol",
             summary: "Reserved symbol name",
             detail: format!(
-                "The symbol name \"{root}\" is reserved for use in a future version. If you are using a provider that already uses \
-                 this as a resource type name then you can force interpreting it that way by adding a \"resource.\" prefix."
+                "The symbol name \"{root}\" is reserved for use in a future version. If you are \
+                 using a provider that already uses this as a resource type name then you can \
+                 force interpreting it that way by adding a \"resource.\" prefix."
             ),
         }),
         resource_type => match first {
             Some(name) => Ok(Root { reference: managed(resource_type.into(), name), taken: 1 }),
             None => Err(refused(
-                "A reference to a resource type must be followed by at least one attribute access, specifying the resource name.",
+                "A reference to a resource type must be followed by at least one attribute access, \
+                 specifying the resource name.",
             )),
         },
     }
@@ -205,8 +208,9 @@ fn resolve_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Result<Root, Refu
 
 const EACH: &str = "The \"each\" object does not have an attribute named {}. The supported attributes are each.key and \
                     each.value, the current key and value pair of the \"for_each\" attribute set.";
-const COUNT: &str = "The \"count\" object does not have an attribute named {}. The only supported attribute is count.index, \
-                     which is the index of each instance of a resource block that has the \"count\" argument set.";
+const COUNT: &str = "The \"count\" object does not have an attribute named {}. The only supported \
+                     attribute is count.index, which is the index of each instance of a resource \
+                     block that has the \"count\" argument set.";
 const PATH: &str = "The \"path\" object does not have an attribute named {}. The supported attributes are path.module, \
                     path.root, path.cwd and path.temp.";
 const PATHS: &[(&str, Ref)] = &[
@@ -253,8 +257,9 @@ fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused>
                 "Invalid \"terraform\" attribute"
             },
             detail: format!(
-                "The \"{root}\" object does not have an attribute named \"{other}\". The supported attributes are {root}.workspace, \
-                 the name of the currently-selected workspace, and {root}.applying, whether the apply command is running."
+                "The \"{root}\" object does not have an attribute named \"{other}\". The supported \
+                 attributes are {root}.workspace, the name of the currently-selected workspace, \
+                 and {root}.applying, whether the apply command is running."
             ),
         }),
         None => Err(refused(format!(
@@ -281,7 +286,8 @@ fn resource<N: TreeNode>(
                 "The \"{keyword}\" object must be followed by two attribute names: the {what} type and its name."
             ),
             _ => format!(
-                "A reference to {article} {what} must be followed by at least one attribute access, specifying the resource name."
+                "A reference to {article} {what} must be followed by at least one attribute \
+                 access, specifying the resource name."
             ),
         }));
     };

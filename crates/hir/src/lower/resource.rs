@@ -102,8 +102,8 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
         range,
         format!("Invalid combination of {which}"),
         format!(
-            "The \"count\", \"enabled\", and \"for_each\" meta-arguments are mutually-exclusive. Only one may be used to be \
-             explicit about the number of {plural} to be created."
+            "The \"count\", \"enabled\", and \"for_each\" meta-arguments are mutually-exclusive. \
+             Only one may be used to be explicit about the number of {plural} to be created."
         ),
     ));
 }
@@ -133,7 +133,8 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
             "invalid-provider-reference",
             range,
             "Invalid provider configuration reference",
-            "The \"provider\" argument requires a provider type name, optionally followed by a period and then a configuration alias.",
+            "The \"provider\" argument requires a provider type name, optionally followed by a \
+             period and then a configuration alias.",
         ));
     }
     result
@@ -240,8 +241,8 @@ fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode
                 range,
                 "Invalid lifecycle configuration for ephemeral resource",
                 format!(
-                    "The lifecycle argument \"{name}\" cannot be used in ephemeral resources. This is meant to be used strictly in \
-                     \"resource\" blocks."
+                    "The lifecycle argument \"{name}\" cannot be used in ephemeral resources. This \
+                     is meant to be used strictly in \"resource\" blocks."
                 ),
             ),
             _ => Problem::error(
@@ -249,8 +250,8 @@ fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode
                 range,
                 "Invalid data resource lifecycle argument",
                 format!(
-                    "The lifecycle argument \"{name}\" is defined only for managed resources (\"resource\" blocks), and is not valid \
-                     for data resources."
+                    "The lifecycle argument \"{name}\" is defined only for managed resources \
+                     (\"resource\" blocks), and is not valid for data resources."
                 ),
             ),
         });
@@ -277,7 +278,8 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
             "invalid-ignore-changes",
             star.syntax().text_range(),
             "Invalid ignore_changes wildcard",
-            "The [\"*\"] form of ignore_changes wildcard is not supported. Write \"ignore_changes = all\" to ignore changes to all attributes.",
+            "The [\"*\"] form of ignore_changes wildcard is not supported. Write \"ignore_changes \
+             = all\" to ignore changes to all attributes.",
         ));
         return IgnoreChanges::None;
     }
@@ -311,8 +313,9 @@ fn ignore_path(
                 "invalid-ignore-changes",
                 range,
                 "Invalid expression",
-                "A single static variable reference is required: only attribute access and indexing with constant keys. No \
-                 calculations, function calls, template expressions, etc are allowed here.",
+                "A single static variable reference is required: only attribute access and \
+                 indexing with constant keys. No calculations, function calls, template \
+                 expressions, etc are allowed here.",
             ));
             None
         }
@@ -396,7 +399,8 @@ fn keyword_of(
                 "quoted-keyword",
                 value.syntax().text_range(),
                 "Quoted keywords are deprecated",
-                "In this context, keywords are expected literally rather than in quotes. Remove the quotes surrounding this keyword.",
+                "In this context, keywords are expected literally rather than in quotes. Remove \
+                 the quotes surrounding this keyword.",
             ));
         }
         return word;
@@ -422,8 +426,8 @@ fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
                 block_header(&block),
                 "Invalid configuration block for ephemeral resource",
                 format!(
-                    "The block type \"{kind}\" cannot be used in ephemeral resources. This is meant to be used strictly in \"resource\" \
-                     blocks."
+                    "The block type \"{kind}\" cannot be used in ephemeral resources. This is \
+                     meant to be used strictly in \"resource\" blocks."
                 ),
             ));
         }

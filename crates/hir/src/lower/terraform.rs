@@ -77,7 +77,8 @@ fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
         "duplicate-required-providers",
         body::header_range(block),
         "Duplicate required providers configuration",
-        "A module may have only one required providers configuration, and this terraform block already has one. Merge the two.",
+        "A module may have only one required providers configuration, and this terraform block \
+         already has one. Merge the two.",
     )
 }
 
@@ -145,8 +146,9 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
             range,
             "Unsupported OpenTofu version",
             format!(
-                "The configuration requires OpenTofu {text}; this Mayfly is compatible with OpenTofu {supported}. Use a Mayfly that is compatible \
-                 with a version that the constraint allows, or change the constraint if it is stricter than it has to be."
+                "The configuration requires OpenTofu {text}; this Mayfly is compatible with \
+                 OpenTofu {supported}. Use a Mayfly that is compatible with a version that the \
+                 constraint allows, or change the constraint if it is stricter than it has to be."
             ),
         ));
     }
@@ -167,8 +169,8 @@ pub(super) fn constraint(
                 range,
                 "Invalid version constraint",
                 format!(
-                    "The version constraint {text:?} cannot be understood: {error}. Write comparisons with commas between them, as in \
-                     \">= 1.10.0, < 2.0.0\"."
+                    "The version constraint {text:?} cannot be understood: {error}. Write \
+                     comparisons with commas between them, as in \">= 1.10.0, < 2.0.0\"."
                 ),
             ));
             None
@@ -208,7 +210,8 @@ fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Req
             "invalid-name",
             name.text_range(),
             "Invalid provider local name",
-            "A local name of a provider contains only lowercase letters, digits, and dashes, and neither begins nor ends with a dash.",
+            "A local name of a provider contains only lowercase letters, digits, and dashes, and \
+             neither begins nor ends with a dash.",
         ));
     }
     let node = ctx.node(attr.syntax().text_range());
@@ -250,22 +253,30 @@ fn required_provider_field(
             Some(text) if name == "source" => {
                 entry.source = Some((text.into(), ctx.node(value.syntax().text_range())));
             }
-            Some(text) => entry.version = Some((text.into(), ctx.node(value.syntax().text_range()))),
+            Some(text) => {
+                entry.version = Some((text.into(), ctx.node(value.syntax().text_range())))
+            }
             None => {
-                let summary = if name == "source" { "Invalid source" } else { "Invalid version constraint" };
-                let detail = format!("The {name} of a required provider must be a string without interpolation.");
+                let summary =
+                    if name == "source" { "Invalid source" } else { "Invalid version constraint" };
+                let detail = format!(
+                    "The {name} of a required provider must be a string without interpolation."
+                );
                 let range = value.syntax().text_range();
                 ctx.problem(Problem::error("invalid-required-providers", range, summary, detail));
             }
         },
-        "configuration_aliases" => entry.configuration_aliases = aliases(ctx, &entry.local_name, &value),
+        "configuration_aliases" => {
+            entry.configuration_aliases = aliases(ctx, &entry.local_name, &value)
+        }
         other => ctx.problem(Problem::error(
             "invalid-required-providers",
             key.syntax().text_range(),
             "Invalid required_providers object",
             format!(
-                "required_providers objects can only contain \"version\", \"source\" and \"configuration_aliases\" attributes, not \
-                 \"{other}\". To configure a provider, use a \"provider\" block."
+                "required_providers objects can only contain \"version\", \"source\" and \
+                 \"configuration_aliases\" attributes, not \"{other}\". To configure a provider, \
+                 use a \"provider\" block."
             ),
         )),
     }
@@ -301,7 +312,10 @@ fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[S
                 "invalid-required-providers",
                 element.syntax().text_range(),
                 "Invalid configuration_aliases value",
-                format!("Configuration aliases can only contain references to local provider configuration names in the format of {local_name}.ALIAS."),
+                format!(
+                    "Configuration aliases can only contain references to local provider \
+                         configuration names in the format of {local_name}.ALIAS."
+                ),
             )),
         }
     }

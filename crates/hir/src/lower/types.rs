@@ -246,7 +246,8 @@ fn optional_attribute(
             return invalid(
                 ctx,
                 range,
-                "Optional attribute modifier requires the attribute type as its argument, optionally followed by its default value.",
+                "Optional attribute modifier requires the attribute type as its argument, \
+                 optionally followed by its default value.",
             );
         }
     };

@@ -96,8 +96,8 @@ fn of<'a>(subject: &'a str) -> Use<'a> {
         subject,
         secret: (
             "Backend config contains {} values",
-            "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply {} credentials \
-             via backend specific environment variables",
+            "The backend configuration is stored in .terraform/terraform.tfstate as well as plan \
+             files. It is recommended to instead supply {} credentials via backend specific environment variables",
         ),
         ephemeral_id: "ephemeral-backend",
         sensitive_id: "sensitive-backend",

@@ -279,8 +279,8 @@ impl<'db> Walk<'db> {
 
     fn too_many(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) {
         let detail = format!(
-            "More than {MOST_PATHS} paths of module calls lead to modules whose sources depend on how they are called. Use count or for_each, or call \
-             shared modules from fewer places."
+            "More than {MOST_PATHS} paths of module calls lead to modules whose sources depend on \
+             how they are called. Use count or for_each, or call shared modules from fewer places."
         );
         let place = (key, At::Node(call.source_node));
         let here = "called here".to_owned();

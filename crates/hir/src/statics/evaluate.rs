@@ -167,8 +167,9 @@ const UNSET: &str = "unset-static-variable";
 fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
     let name = &variable.name;
     let detail = format!(
-        "It depends on var.{name}, which is not available: it has no default, and no value is given. It is needed before a plan asks for \
-         values. Give one with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
+        "It depends on var.{name}, which is not available: it has no default, and no value is \
+         given. It is needed before a plan asks for values. Give one with -var '{name}=...', in a \
+         .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
     );
     let here = format!("var.{name} is declared without a default");
     Trouble::at(
@@ -333,8 +334,9 @@ fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)>
         _ => return None,
     };
     let detail = format!(
-        "Unable to use {what} in static context, which is required by {subject}: it has no value before the configuration is planned. Use variables, local \
-         values, path.module, path.root, path.cwd and terraform.workspace."
+        "Unable to use {what} in static context, which is required by {subject}: it has no value \
+         before the configuration is planned. Use variables, local values, path.module, path.root, \
+         path.cwd and terraform.workspace."
     );
     Some((summary, detail, format!("{what} has no value before the configuration is planned")))
 }
@@ -377,8 +379,8 @@ pub(super) fn plain(
 }
 
 /// The reason for a value that is unknown before planning.
-pub(crate) const NOT_KNOWN: &str = "it is not known before the configuration is planned. It may be made from the time, from what is random, or from a variable that is a \
-                                    secret";
+pub(crate) const NOT_KNOWN: &str = "it is not known before the configuration is planned. It may be \
+                                    made from the time, from what is random, or from a variable that is a secret";
 
 /// The string value of an argument that a command needs before it starts. `None` if it is null.
 pub(super) fn text(

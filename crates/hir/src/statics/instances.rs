@@ -62,8 +62,8 @@ pub(crate) fn provider_keys(
     }
 }
 
-const SECRET: &str = "{A} values, or values derived from {} values, cannot be used as for_each arguments of a provider: its keys are shown, and kept in the \
-                      state.";
+const SECRET: &str = "{A} values, or values derived from {} values, cannot be used as for_each \
+                      arguments of a provider: its keys are shown, and kept in the state.";
 
 /// The name of a provider's `for_each` in messages.
 pub(crate) fn subject_of(config: &ProviderConfig) -> String {

@@ -9,8 +9,10 @@ use super::{Given, INVALID, Reading};
 use db::ByteRange;
 
 /// The detail of a syntax error. It does not quote the file.
-const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A variables file in the JSON \
-                            syntax is one object: names of variables in double quotes, each with a colon and its value behind it, and commas between them.";
+const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, \
+                            because it may be a secret. A variables file in the JSON syntax is one \
+                            object: names of variables in double quotes, each with a colon and its \
+                            value behind it, and commas between them.";
 
 impl Reading<'_> {
     /// Reads text in the JSON syntax.
@@ -24,7 +26,8 @@ impl Reading<'_> {
                 self.json_properties(&properties);
             }
             Some(JsonValue { kind: JsonKind::Array(_), range }) => {
-                let detail = "A variables file is one JSON object: the names of variables, and their values. Write the names and values of all elements into one.";
+                let detail = "A variables file is one JSON object: the names of variables, and \
+                              their values. Write the names and values of all elements into one.";
                 self.problem(INVALID, "Incorrect JSON value type", detail, range);
             }
             Some(JsonValue { range, .. }) if json.error.is_none() => {

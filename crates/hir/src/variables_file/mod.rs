@@ -16,9 +16,11 @@ use values::{Mark, Str, Value};
 use crate::{eval, item::Variable, lower};
 
 /// The detail of an unreadable value. It does not quote the file.
-const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, because it may be a secret. A value is a constant: a number, \
-                            true, false, null, text in quotes, or a list or an object of those. In quotes, \"${\" and \"%{\" are written \"$${\" and \
-                            \"%%{\", and a backslash or a quote with a backslash before it.";
+const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, \
+                            because it may be a secret. A value is a constant: a number, true, \
+                            false, null, text in quotes, or a list or an object of those. In \
+                            quotes, \"${\" and \"%{\" are written \"$${\" and \"%%{\", and a \
+                            backslash or a quote with a backslash before it.";
 
 /// The content of a variables file.
 #[derive(Clone, Default)]
@@ -116,7 +118,8 @@ impl Reading<'_> {
         // Syntax errors are already reported.
         if problems.iter().any(|it| it.id != lower::SYNTAX_ERROR) {
             // The unresolved name may be a secret whose quotes were forgotten, so the detail omits it.
-            let detail = "Variables may not be used here: a variables file holds constant values only. Text is written in quotes.";
+            let detail = "Variables may not be used here: a variables file holds constant values \
+                          only. Text is written in quotes.";
             return self.problem(INVALID, "Variables not allowed", detail, range);
         }
         let constant = eval::constant(&exprs, root);
@@ -135,8 +138,9 @@ impl Reading<'_> {
         let (summary, detail) = match block.block_type().as_deref() {
             Some("variable") => (
                 "Variable declaration in .tfvars file".to_owned(),
-                "A .tfvars file is used to assign values to variables that have already been declared in .tf files, not to declare new \
-                 variables. To declare a variable, place this block in one of your .tf files. To set its value, write NAME = VALUE.",
+                "A .tfvars file is used to assign values to variables that have already been \
+                 declared in .tf files, not to declare new variables. To declare a variable, place \
+                 this block in one of your .tf files. To set its value, write NAME = VALUE.",
             ),
             Some(name) if KNOWN_BLOCKS.contains(&name) => {
                 (format!("Unexpected \"{name}\" block"), NO_BLOCKS)
@@ -175,9 +179,10 @@ const INVALID: &str = "invalid-variables-file";
 /// The warning for a value of a variable that the root module does not declare.
 pub fn undeclared(name: &str, file: &str) -> Diagnostic {
     let detail = format!(
-        "The root module does not declare a variable named \"{name}\" but a value was found in file \"{file}\". If you meant to use this \
-         value, add a \"variable\" block to the configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to provide \
-         certain \"global\" settings to all configurations in your organization."
+        "The root module does not declare a variable named \"{name}\" but a value was found in \
+         file \"{file}\". If you meant to use this value, add a \"variable\" block to the \
+         configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to \
+         provide certain \"global\" settings to all configurations in your organization."
     );
     Diagnostic::warning("undeclared-variable", "Value for undeclared variable", detail)
 }

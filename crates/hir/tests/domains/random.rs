@@ -29,7 +29,8 @@ const SHRUNK: [(u64, &str); 13] = [
     (7_090_220, "try({a = var.eo[\"k\"], b = \"a\"}.b, var.any2)"),
     (
         7_091_425,
-        "coalesce(1, (issensitive({a = var.x, b = var.x}) ? format(\"%v-%v\", var.eany, \"${var.pair[1]}${var.deep}\") : null))",
+        "coalesce(1, (issensitive({a = var.x, b = var.x}) ? format(\"%v-%v\", var.eany, \
+         \"${var.pair[1]}${var.deep}\") : null))",
     ),
     (
         7_091_425,

@@ -286,7 +286,8 @@ output "o" {
         "#]],
     );
     check(
-        "ephemeral \"test_secret\" \"s\" {}\noutput$0 \"o\" {\n  value     = ephemeral.test_secret.s.value\n  ephemeral = true\n}\n",
+        "ephemeral \"test_secret\" \"s\" {}\noutput$0 \"o\" {\n  value     = \
+         ephemeral.test_secret.s.value\n  ephemeral = true\n}\n",
         expect![[r#"
             QuickFix: Keep what is not ephemeral with ephemeralasnull()
             //- /main.tf
@@ -363,7 +364,8 @@ resource "test_thing" "t" {
         "#]],
     );
     check(
-        "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = ephemeral.test_secret.s.val$0ue\n}\n",
+        "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = \
+         ephemeral.test_secret.s.val$0ue\n}\n",
         expect![[r#"
             QuickFix: Replace ephemeral parts by null with ephemeralasnull()
             //- /main.tf
@@ -378,7 +380,8 @@ resource "test_thing" "t" {
 #[test]
 fn secrets_inside_of_texts() {
     check(
-        "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = \"a-${ephemeral.test_secret.s.val$0ue}\"\n}\n",
+        "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = \
+         \"a-${ephemeral.test_secret.s.val$0ue}\"\n}\n",
         expect![[r#"
             QuickFix: Replace ephemeral parts by null with ephemeralasnull()
             //- /main.tf
@@ -389,7 +392,8 @@ fn secrets_inside_of_texts() {
         "#]],
     );
     check(
-        "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = <<EOT\na ${ephemeral.test_secret.s.val$0ue}\nEOT\n}\n",
+        "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = <<EOT\na \
+         ${ephemeral.test_secret.s.val$0ue}\nEOT\n}\n",
         expect![[r#"
             QuickFix: Replace ephemeral parts by null with ephemeralasnull()
             //- /main.tf
@@ -428,7 +432,8 @@ fn secrets_that_are_written_down() {
 #[test]
 fn sensitive_outputs() {
     check(
-        "variable \"v\" {\n  sensitive = true\n}\noutput \"o\" {\n  value     = var.$0v\n  sensitive = false # not yet\n}\n",
+        "variable \"v\" {\n  sensitive = true\n}\noutput \"o\" {\n  value     = var.$0v\n  \
+         sensitive = false # not yet\n}\n",
         expect![[r#"
             QuickFix*: Declare the output as sensitive
             //- /main.tf
@@ -597,7 +602,8 @@ fn what_is_missing() {
     "#]],
     );
     check(
-        "//- /main.tf\nmod$0ule \"m\" { source = \"./mod\" }\n//- /mod/main.tf\nvariable \"one\" {\n  type = list(string)\n}\n",
+        "//- /main.tf\nmod$0ule \"m\" { source = \"./mod\" }\n//- /mod/main.tf\nvariable \"one\" \
+         {\n  type = list(string)\n}\n",
         expect![[r#"
             QuickFix*: Add argument "one"
             //- /main.tf
@@ -731,7 +737,9 @@ fn a_configuration_that_is_not_there() {
 #[test]
 fn everything_that_is_missing_at_once() {
     check(
-        "//- /main.tf\nmod$0ule \"m\" {\n  source = \"./mod\"\n}\n//- /mod/main.tf\nvariable \"one\" {\n  type = list(string)\n}\nvariable \"long_two\" {\n  type = object({ a = number, b = optional(string) })\n}\n",
+        "//- /main.tf\nmod$0ule \"m\" {\n  source = \"./mod\"\n}\n//- /mod/main.tf\nvariable \
+         \"one\" {\n  type = list(string)\n}\nvariable \"long_two\" {\n  type = object({ a = \
+         number, b = optional(string) })\n}\n",
         expect![[r#"
             QuickFix*: Add argument "long_two"
             //- /main.tf
@@ -867,7 +875,8 @@ fn what_the_language_refuses_can_be_taken_out() {
         "#]],
     );
     check(
-        "ephemeral \"test_secret\" \"s\" {\n  lifecycle {\n    ignore_changes$0 = all\n  }\n  provisioner \"local-exec\" {}\n}\n",
+        "ephemeral \"test_secret\" \"s\" {\n  lifecycle {\n    ignore_changes$0 = all\n  }\n  \
+         provisioner \"local-exec\" {}\n}\n",
         expect![[r#"
             QuickFix: Remove argument "ignore_changes"
             //- /main.tf
@@ -912,7 +921,8 @@ fn what_the_language_refuses_can_be_taken_out() {
         "#]],
     );
     check(
-        "resource \"test_thing\" \"t\" {\n  name = \"x\"\n  dynamic \"limits\" {\n    for_each = []\n    content {}\n    cont$0ent {}\n  }\n}\n",
+        "resource \"test_thing\" \"t\" {\n  name = \"x\"\n  dynamic \"limits\" {\n    for_each = \
+         []\n    content {}\n    cont$0ent {}\n  }\n}\n",
         expect![[r#"
             QuickFix: Remove block "content"
             //- /main.tf
@@ -1087,7 +1097,8 @@ fn old_ways_to_say_something() {
     "#]],
     );
     check(
-        "resource \"test_thing\" \"t\" {\n  name       = \"x\"\n  depends_on = [\"local.$0a\"]\n}\nlocals {\n  a = 1\n}\n",
+        "resource \"test_thing\" \"t\" {\n  name       = \"x\"\n  depends_on = \
+         [\"local.$0a\"]\n}\nlocals {\n  a = 1\n}\n",
         expect![[r#"
             QuickFix*: Remove the quotes
             //- /main.tf

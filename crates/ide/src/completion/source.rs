@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn a_source_is_a_directory_seen_from_the_module() {
         check(
-            "//- /w/main.tf\nmodule \"m\" {\n  source = \"./$0x\"\n}\n//- /main.tf\nmodule \"w\" {\n  source = \"./w\"\n}\n",
+            "//- /w/main.tf\nmodule \"m\" {\n  source = \"./$0x\"\n}\n//- /main.tf\nmodule \"w\" \
+             {\n  source = \"./w\"\n}\n",
             expect![[r#"
                 1./modules/vpc "./modules/vpc" for "./x"
                 1./db "./db" for "./x"

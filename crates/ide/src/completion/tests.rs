@@ -258,7 +258,8 @@ fn arguments_of_a_resource() {
     "#]],
     );
     check(
-        "resource \"test_thing\" \"x\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      $0\n    }\n  }\n}\n",
+        "resource \"test_thing\" \"x\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      \
+         $0\n    }\n  }\n}\n",
         expect![[r#"
         Argument port: required, number
         Argument from: string
@@ -617,13 +618,15 @@ fn attributes_of_values() {
     "#]],
     );
     check(
-        "resource \"test_other\" \"x\" {\n  lifecycle {\n    postcondition {\n      condition = self.$0\n      error_message = \"\"\n    }\n  }\n}\n",
+        "resource \"test_other\" \"x\" {\n  lifecycle {\n    postcondition {\n      condition = \
+         self.$0\n      error_message = \"\"\n    }\n  }\n}\n",
         expect![[r#"
             Attribute id: string
         "#]],
     );
     check(
-        "resource \"test_thing\" \"x\" {\n  name = \"\"\n  dynamic \"rule\" {\n    for_each = { a = { p = 1 } }\n    content {\n      port = rule.$0\n    }\n  }\n}\n",
+        "resource \"test_thing\" \"x\" {\n  name = \"\"\n  dynamic \"rule\" {\n    for_each = { a \
+         = { p = 1 } }\n    content {\n      port = rule.$0\n    }\n  }\n}\n",
         expect![[r#"
             Attribute key: any
             Attribute value: object({ p = number })
@@ -670,7 +673,8 @@ fn expressions_rank_what_fits() {
     );
     check(
         &in_world(
-            "resource \"test_thing\" \"x\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      port = $0\n    }\n  }\n}\n",
+            "resource \"test_thing\" \"x\" {\n  dynamic \"rule\" {\n    for_each = []\n    content \
+             {\n      port = $0\n    }\n  }\n}\n",
         ),
         expect![[r#"
             Local local.size: number
@@ -1006,7 +1010,8 @@ fn very_many_names_are_cut() {
 #[test]
 fn no_text_is_too_broken() {
     let text = in_world(
-        "resource \"test_thing\" \"x\" {\n  name = \"a-${var.name}\"\n  rule {\n    port = [for a in [1] : a + 1][0]\n  }\n  nested = { plain = upper(\"ä\") }\n}\n",
+        "resource \"test_thing\" \"x\" {\n  name = \"a-${var.name}\"\n  rule {\n    port = [for a \
+         in [1] : a + 1][0]\n  }\n  nested = { plain = upper(\"ä\") }\n}\n",
     );
     let main = text.split("//- /other.tf").next().unwrap_or_default().to_owned();
     let main = main.trim_start_matches("//- /main.tf\n");

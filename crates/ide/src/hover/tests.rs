@@ -13,7 +13,8 @@ fn check(text: &str, expect: Expect) {
     expect.assert_eq(&shown.unwrap_or_else(|| "nothing\n".to_owned()));
 }
 
-const VARIABLE: &str = "variable \"name\" {\n  type        = string\n  default     = \"web\"\n  description = \"What it is called.\"\n}\n";
+const VARIABLE: &str = "variable \"name\" {\n  type        = string\n  default     = \"web\"\n  \
+                        description = \"What it is called.\"\n}\n";
 
 #[test]
 fn variables() {
@@ -679,7 +680,8 @@ fn the_language() {
     "#]],
     );
     check(
-        "terraform {\n  required_providers {\n    test = {}\n  }\n}\nlocals {\n  a = provider::test::jo$0ined(\"a\")\n}\n",
+        "terraform {\n  required_providers {\n    test = {}\n  }\n}\nlocals {\n  a = \
+         provider::test::jo$0ined(\"a\")\n}\n",
         expect![[r#"
             at main.tf:7 `joined`
             ```hcl
@@ -767,7 +769,8 @@ fn loops() {
 
 #[test]
 fn modules() {
-    let child = "//- /child/main.tf\nvariable \"in\" {\n  type = string\n  description = \"What comes in.\"\n}\noutput \"out\" {\n  value = var.in\n  description = \"What comes out.\"\n}\n";
+    let child = "//- /child/main.tf\nvariable \"in\" {\n  type = string\n  description = \"What \
+                 comes in.\"\n}\noutput \"out\" {\n  value = var.in\n  description = \"What comes out.\"\n}\n";
     check(
         &format!("//- /main.tf\nmodule \"m\" {{\n  source = \"./child\"\n  $0in = 1\n}}\n{child}"),
         expect![[r#"
@@ -785,7 +788,8 @@ fn modules() {
     );
     check(
         &format!(
-            "//- /main.tf\nmodule \"m\" {{\n  source = \"./child\"\n  in = 1\n}}\nlocals {{\n  a = module.m.$0out\n}}\n{child}"
+            "//- /main.tf\nmodule \"m\" {{\n  source = \"./child\"\n  in = 1\n}}\nlocals {{\n  a = \
+             module.m.$0out\n}}\n{child}"
         ),
         expect![[r#"
             at main.tf:6 `out`
@@ -798,7 +802,8 @@ fn modules() {
     );
     check(
         &format!(
-            "//- /main.tf\nmodule \"m\" {{\n  source = \"./child\"\n  in = 1\n}}\nlocals {{\n  a = module.$0m.out\n}}\n{child}"
+            "//- /main.tf\nmodule \"m\" {{\n  source = \"./child\"\n  in = 1\n}}\nlocals {{\n  a = \
+             module.$0m.out\n}}\n{child}"
         ),
         expect![[r#"
             at main.tf:6 `m`

@@ -41,7 +41,8 @@ fn check(text: &str, expect: Expect) {
 #[test]
 fn bodies() {
     check(
-        "resource \"test_thing\" \"a\" {\n  name = 1\n  value_wo = 1\n  old = 1\n  rule {\n    port = 1\n  }\n  unknown = 1\n  lifecycle {}\n}\n",
+        "resource \"test_thing\" \"a\" {\n  name = 1\n  value_wo = 1\n  old = 1\n  rule {\n    \
+         port = 1\n  }\n  unknown = 1\n  lifecycle {}\n}\n",
         expect![[r#"
             resource BlockType
             "test_thing" Type
@@ -87,7 +88,9 @@ fn bodies() {
 #[test]
 fn places_with_references_of_their_own() {
     check(
-        "resource \"test_thing\" \"a\" {\n  provider = test.west\n  depends_on = [test_thing.b]\n  lifecycle {\n    ignore_changes = [tags, nested.plain]\n  }\n  provisioner \"local-exec\" {\n    when = destroy\n    command = \"\"\n  }\n}\n",
+        "resource \"test_thing\" \"a\" {\n  provider = test.west\n  depends_on = [test_thing.b]\n  \
+         lifecycle {\n    ignore_changes = [tags, nested.plain]\n  }\n  provisioner \"local-exec\" \
+         {\n    when = destroy\n    command = \"\"\n  }\n}\n",
         expect![[r#"
             resource BlockType
             "test_thing" Type
@@ -218,7 +221,8 @@ fn names_that_loops_bind() {
     "#]],
     );
     check(
-        "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      port = rule.value\n    }\n  }\n}\n",
+        "resource \"test_thing\" \"a\" {\n  dynamic \"rule\" {\n    for_each = []\n    content {\n      \
+         port = rule.value\n    }\n  }\n}\n",
         expect![[r#"
         resource BlockType
         "test_thing" Type
@@ -237,7 +241,9 @@ fn names_that_loops_bind() {
 #[test]
 fn modules() {
     check(
-        "//- /main.tf\nmodule \"m\" {\n  source = \"./c\"\n  in = 1\n}\nlocals {\n  a = module.m.out\n  b = module.m.plain\n}\n//- /c/main.tf\nvariable \"in\" {\n  ephemeral = true\n}\noutput \"out\" {\n  value = var.in\n  ephemeral = true\n}\noutput \"plain\" {\n  value = 1\n}\n",
+        "//- /main.tf\nmodule \"m\" {\n  source = \"./c\"\n  in = 1\n}\nlocals {\n  a = \
+         module.m.out\n  b = module.m.plain\n}\n//- /c/main.tf\nvariable \"in\" {\n  ephemeral = \
+         true\n}\noutput \"out\" {\n  value = var.in\n  ephemeral = true\n}\noutput \"plain\" {\n  value = 1\n}\n",
         expect![[r#"
             module BlockType
             "m" Module declaration

@@ -95,7 +95,8 @@ fn installation(item: &Item, config: &mut CliConfig, problems: &mut Vec<ConfigPr
         if block.name == "dev_overrides" {
             if position > 0 {
                 let detail = format!(
-                    "The dev_overrides block at {place} must appear before all other installation methods, because development overrides always have the highest priority."
+                    "The dev_overrides block at {place} must appear before all other installation \
+                     methods, because development overrides always have the highest priority."
                 );
                 problems.push(ConfigProblem::error(METHOD, detail));
                 continue;

@@ -153,7 +153,8 @@ fn problems_have_the_words_of_the_reference() {
         "#]],
     );
     problems(
-        "provider_installation {\n  direct {}\n  dev_overrides {\n  }\n  network_mirror { }\n  bogus {\n  }\n  filesystem_mirror { path = 1 }\n x = 1 }\nprovider_installation {}",
+        "provider_installation {\n  direct {}\n  dev_overrides {\n  }\n  network_mirror { }\n  \
+         bogus {\n  }\n  filesystem_mirror { path = 1 }\n x = 1 }\nprovider_installation {}",
         expect![[r#"
             Invalid provider_installation method block
               The dev_overrides block at 3:3 must appear before all other installation methods, because development overrides always have the highest priority.
@@ -169,7 +170,8 @@ fn problems_have_the_words_of_the_reference() {
         "#]],
     );
     problems(
-        "provider_installation {\n dev_overrides { \"a b\" = \"/x\" }\n filesystem_mirror { path = \"/m\" include = [\"a/b/c/d\"] }\n direct { exclude = \"x\" }\n}",
+        "provider_installation {\n dev_overrides { \"a b\" = \"/x\" }\n filesystem_mirror { path = \
+         \"/m\" include = [\"a/b/c/d\"] }\n direct { exclude = \"x\" }\n}",
         expect![[r#"
             Invalid provider source address in provider development overrides
               The entry "a b" in the dev_overrides block at 2:18 is not a valid provider source string.

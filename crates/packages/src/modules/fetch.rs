@@ -59,7 +59,8 @@ pub(super) fn fetch(
     match &package.getter {
         Getter::Git => {
             if package.query.contains_key("sshkey") {
-                let why = "a key in the source would be in every copy of the configuration; let an agent of SSH hold it";
+                let why = "a key in the source would be in every copy of the configuration; let an \
+                           agent of SSH hold it";
                 return Err(FetchError::Refused(why.to_owned()));
             }
             let reference = package.query.get("ref").map(String::as_str);

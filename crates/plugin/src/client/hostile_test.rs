@@ -254,7 +254,12 @@ async fn values_that_are_none_are_errors_with_provider_and_call() {
     let fault = provider
         .call_function(CallFunctionRequest { name: "f".into(), arguments: Vec::new() })
         .await;
-    expect!["Invalid provider response: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).CallFunction with a value that cannot be understood: string is required. This is a bug in the provider."].assert_eq(&fault.err().map(|it| it.message).unwrap_or_default());
+    expect![
+        "Invalid provider response: The provider example.com/tests/fake answered \
+             plugin6.(*GRPCProvider).CallFunction with a value that cannot be understood: string \
+             is required. This is a bug in the provider."
+    ]
+    .assert_eq(&fault.err().map(|it| it.message).unwrap_or_default());
 }
 
 #[tokio::test]

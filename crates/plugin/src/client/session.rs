@@ -180,8 +180,10 @@ impl GrpcProvider {
         let Some(what) = known.difference(asked) else { return Ok(()) };
         self.listener.event(PluginEvent::OtherSchemas);
         let detail = format!(
-            "The provider {} answered {} with other schemas than the ones that are known of it: {what} is not the same. Was it built anew or replaced? \
-             Nothing was sent to it. Run the command again, which reads its schemas anew. If they differ every time, that is a bug in the provider.",
+            "The provider {} answered {} with other schemas than the ones that are known of it: \
+             {what} is not the same. Was it built anew or replaced? Nothing was sent to it. Run \
+             the command again, which reads its schemas anew. If they differ every time, that is a \
+             bug in the provider.",
             self.listener.name,
             self.wire.call(SCHEMA),
         );
@@ -310,7 +312,8 @@ impl GrpcProvider {
             Reason::Unknown => "it does not say why",
         };
         let detail = format!(
-            "The provider {} put off its answer to {} ({why}), which it was not allowed to. This is a bug in the provider.",
+            "The provider {} put off its answer to {} ({why}), which it was not allowed to. This \
+             is a bug in the provider.",
             self.listener.name,
             self.wire.call(method),
         );
@@ -327,8 +330,8 @@ impl GrpcProvider {
             return Ok(Some(Private::new(&bytes[..])));
         }
         let detail = format!(
-            "The provider {} answered {} with {} bytes of private data, and at most {LARGEST_PRIVATE} can be kept. This is a bug in \
-             the provider.",
+            "The provider {} answered {} with {} bytes of private data, and at most \
+             {LARGEST_PRIVATE} can be kept. This is a bug in the provider.",
             self.listener.name,
             self.wire.call(method),
             bytes.len()
@@ -434,7 +437,8 @@ impl GrpcProvider {
     /// The error for an answer that cannot be decoded.
     pub(super) fn undecodable(&self, method: &str, error: &dyn fmt::Display) -> ProviderDiagnostic {
         let detail = format!(
-            "The provider {} answered {} with a value that cannot be understood: {error}. This is a bug in the provider.",
+            "The provider {} answered {} with a value that cannot be understood: {error}. This is \
+             a bug in the provider.",
             self.listener.name,
             self.wire.call(method),
         );
@@ -445,8 +449,9 @@ impl GrpcProvider {
     /// not have.
     pub(super) fn wordless(&self, method: &str, severity: Severity) -> ProviderDiagnostic {
         let detail = format!(
-            "The provider {} says something about {} that is not shown: it may quote the value that it opened, which cannot be \
-             understood and so cannot be found in its words. Its own log may tell more.",
+            "The provider {} says something about {} that is not shown: it may quote the value \
+             that it opened, which cannot be understood and so cannot be found in its words. Its \
+             own log may tell more.",
             self.listener.name,
             self.wire.call(method),
         );

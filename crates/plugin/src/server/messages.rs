@@ -85,7 +85,8 @@ impl About {
     fn unwritable(&self, error: values::CodecError) -> Failure {
         let Self { call, type_name } = self;
         let detail = format!(
-            "The result of {call} for {type_name:?} does not fit the provider's own schema, which is a bug in the provider: {error}."
+            "The result of {call} for {type_name:?} does not fit the provider's own schema, which \
+             is a bug in the provider: {error}."
         );
         vec![ProviderDiagnostic::error("Invalid result", detail)]
     }

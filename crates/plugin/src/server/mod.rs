@@ -55,8 +55,8 @@ const PARENT_CHECK: Duration = Duration::from_secs(1);
 pub enum ServeError {
     /// A person started this program, not a core. The caller prints this on stderr and exits with status 1.
     #[error(
-        "This binary is a plugin. These are not meant to be executed directly.\nPlease execute the program that consumes these \
-         plugins, which will\nload any plugins automatically"
+        "This binary is a plugin. These are not meant to be executed directly.\nPlease execute the \
+         program that consumes these plugins, which will\nload any plugins automatically"
     )]
     NotAPlugin,
     #[error("failed to listen on {}: {source}", path.display())]

@@ -122,11 +122,21 @@ async fn diagnostics_panics_and_exits_of_go_are_told_apart() {
     expect!["Error: Bad label: It is bad. at .parts[0].label"]
         .assert_eq(&texts(&bad.diagnostics).join("\n"));
     let exit = provider.plan_resource_change(creation("exit")).await;
-    expect!["Error: Plugin did not respond: The provider example.com/tests/peer encountered an error, and failed to respond to the plugin6.(*GRPCProvider).PlanResourceChange call. The plugin logs may contain more details."].assert_eq(&texts(&exit.diagnostics).join("\n"));
+    expect![
+        "Error: Plugin did not respond: The provider example.com/tests/peer encountered an \
+             error, and failed to respond to the plugin6.(*GRPCProvider).PlanResourceChange call. \
+             The plugin logs may contain more details."
+    ]
+    .assert_eq(&texts(&exit.diagnostics).join("\n"));
     end(&provider).await;
     let provider = start(go_peer(), TlsMode::Auto, &heard).await;
     let panic = provider.plan_resource_change(creation("panic")).await;
-    expect!["Error: Plugin did not respond: The provider example.com/tests/peer encountered an error, and failed to respond to the plugin6.(*GRPCProvider).PlanResourceChange call. The plugin logs may contain more details."].assert_eq(&texts(&panic.diagnostics).join("\n"));
+    expect![
+        "Error: Plugin did not respond: The provider example.com/tests/peer encountered an \
+             error, and failed to respond to the plugin6.(*GRPCProvider).PlanResourceChange call. \
+             The plugin logs may contain more details."
+    ]
+    .assert_eq(&texts(&panic.diagnostics).join("\n"));
     end(&provider).await;
     let lines =
         heard.events().into_iter().filter(|it| matches!(it, PluginEvent::Panicked { .. })).count();

@@ -66,7 +66,12 @@ async fn another_certificate_than_the_announced_one_is_refused() {
         "exec 3>&1; \"{}\" | while read -r line; do echo \"${{line%|*}}|{certificate}\" >&3; cat >/dev/null; done",
         peer().display()
     );
-    check(&script, "failed to connect to the plugin: transport error: unexpected error: the peer presents another certificate than the one it announced").await;
+    check(
+        &script,
+        "failed to connect to the plugin: transport error: unexpected error: the peer \
+                    presents another certificate than the one it announced",
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -263,10 +263,9 @@ async fn a_crash_in_a_call_is_a_diagnostic_and_leaves_no_process() {
     assert!(plan.planned_state.is_none());
     assert_eq!(
         texts(&plan.diagnostics),
-        [
-            "Error: Plugin did not respond: The provider example.com/tests/peer encountered an error, and failed to respond to the \
-          plugin6.(*GRPCProvider).PlanResourceChange call. The plugin logs may contain more details. Its process has ended (exit status: 7)."
-        ]
+        ["Error: Plugin did not respond: The provider example.com/tests/peer encountered an \
+             error, and failed to respond to the plugin6.(*GRPCProvider).PlanResourceChange call. \
+             The plugin logs may contain more details. Its process has ended (exit status: 7)."]
     );
     provider.close().await;
     let ended = heard.events().into_iter().find_map(|it| match it {

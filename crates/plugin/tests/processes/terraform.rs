@@ -58,7 +58,8 @@ fn terraform_plans_applies_and_destroys_with_our_server() {
         fs::copy(peer(), path.join("terraform-provider-peer")).expect("copied");
         fs::write(path.join("main.tf"), CONFIGURATION).expect("written");
         let overrides = format!(
-            "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/peer\" = {path:?}\n  }}\n  direct {{}}\n}}\n"
+            "provider_installation {{\n  dev_overrides {{\n    \"example.com/tests/peer\" = \
+             {path:?}\n  }}\n  direct {{}}\n}}\n"
         );
         fs::write(path.join("rc"), overrides).expect("written");
         let applied = terraform(path, &["apply", "-auto-approve", "-no-color"], disable_tls);

@@ -68,8 +68,10 @@ provider "test" {
     assert_eq!(
         details,
         [
-            "test_thing.token refers to provider.test.other, which depends on test_thing.token in turn. Remove one of the references.",
-            "provider.test.other refers to test_thing.token, which depends on provider.test.other in turn. Remove one of the references.",
+            "test_thing.token refers to provider.test.other, which depends on test_thing.token in \
+             turn. Remove one of the references.",
+            "provider.test.other refers to test_thing.token, which depends on provider.test.other \
+             in turn. Remove one of the references.",
         ]
     );
 }

@@ -48,8 +48,10 @@ impl Parts {
 
 const ABSENT: &str = "planned for absence but config wants existence";
 const PRESENT: &str = "planned for existence but config wants absence";
-const UNKNOWN_BLOCK: &str = "attribute representing nested block must not be unknown itself; set nested attribute values to unknown instead";
-const UNKNOWN_ELEMENT: &str = "element representing nested block must not be unknown itself; set nested attribute values to unknown instead";
+const UNKNOWN_BLOCK: &str = "attribute representing nested block must not be unknown itself; set \
+                             nested attribute values to unknown instead";
+const UNKNOWN_ELEMENT: &str = "element representing nested block must not be unknown itself; set \
+                               nested attribute values to unknown instead";
 
 struct Check {
     path: Path,
@@ -132,7 +134,10 @@ impl Check {
 
     fn block_list(&mut self, block: &Block, sides: &Sides<'_>) {
         let Some(planned) = sides.planned.as_slice() else {
-            return self.report("attribute representing a list of nested blocks must be empty to indicate no blocks, not null");
+            return self.report(
+                "attribute representing a list of nested blocks must be empty to \
+                                indicate no blocks, not null",
+            );
         };
         let config = sides.config.as_slice().unwrap_or_default();
         if planned.len() != config.len() {
@@ -152,7 +157,10 @@ impl Check {
 
     fn block_map(&mut self, block: &Block, sides: &Sides<'_>) {
         let Some(planned) = sides.planned.as_map() else {
-            return self.report("attribute representing a map of nested blocks must be empty to indicate no blocks, not null");
+            return self.report(
+                "attribute representing a map of nested blocks must be empty to \
+                                indicate no blocks, not null",
+            );
         };
         let nothing = BTreeMap::new();
         let config = sides.config.as_map().unwrap_or(&nothing);
@@ -202,7 +210,10 @@ impl Check {
     /// their content is not checked.
     fn block_set(&mut self, sides: &Sides<'_>) {
         let Some(planned) = sides.planned.as_slice() else {
-            return self.report("attribute representing a set of nested blocks must be empty to indicate no blocks, not null");
+            return self.report(
+                "attribute representing a set of nested blocks must be empty to \
+                                indicate no blocks, not null",
+            );
         };
         for element in planned.iter().filter(|element| !element.is_known()) {
             self.at(Step::Index(element.clone()), |this| this.report(UNKNOWN_ELEMENT));

@@ -248,19 +248,22 @@ mod tests {
         check(
             "{}",
             &expect![
-                ".source: Invalid Attribute Combination: Exactly one of source, source_content, source_file, source_dir must be given; none is."
+                ".source: Invalid Attribute Combination: Exactly one of source, source_content, \
+                 source_file, source_dir must be given; none is."
             ],
         );
         check(
             r#"{"source_file": "f", "source_dir": "d"}"#,
             &expect![
-                ".source_dir: Invalid Attribute Combination: Exactly one of source, source_content, source_file, source_dir must be given; source_file and source_dir are."
+                ".source_dir: Invalid Attribute Combination: Exactly one of source, \
+                 source_content, source_file, source_dir must be given; source_file and source_dir are."
             ],
         );
         check(
             r#"{"source_file": "?", "source": "?"}"#,
             &expect![
-                ".source_file: Invalid Attribute Combination: Exactly one of source, source_content, source_file, source_dir must be given; source and source_file are."
+                ".source_file: Invalid Attribute Combination: Exactly one of source, \
+                 source_content, source_file, source_dir must be given; source and source_file are."
             ],
         );
         check(r#"{"source_dir": "?"}"#, &expect![""]);
@@ -274,13 +277,15 @@ mod tests {
         check(
             r#"{"source_content": "hidden"}"#,
             &expect![
-                ".source_content: Invalid Attribute Combination: source_content is set, so source_content_filename must be set too."
+                ".source_content: Invalid Attribute Combination: source_content is set, so \
+                 source_content_filename must be set too."
             ],
         );
         check(
             r#"{"source_file": "f", "source_content_filename": "n"}"#,
             &expect![
-                ".source_content_filename: Invalid Attribute Combination: source_content_filename is set, so source_content must be set too."
+                ".source_content_filename: Invalid Attribute Combination: source_content_filename \
+                 is set, so source_content must be set too."
             ],
         );
     }
@@ -322,7 +327,8 @@ mod tests {
         check(
             r#"{"source_file": "f", "excludes": ["a"]}"#,
             &expect![
-                "warning: .excludes: Attribute Without Effect: excludes leaves out files of source_dir, which is not set."
+                "warning: .excludes: Attribute Without Effect: excludes leaves out files of \
+                 source_dir, which is not set."
             ],
         );
         let set = excludes(&config(
@@ -343,8 +349,11 @@ mod tests {
             let order = Order::of(&config(members));
             line(&order.err().expect("is refused"))
         };
-        expect![".source: Invalid Attribute Combination: Exactly one of source, source_content, source_file, source_dir must be given; none is."]
-            .assert_eq(&refused(r#"{"type": "zip"}"#));
+        expect![
+            ".source: Invalid Attribute Combination: Exactly one of source, source_content, \
+                 source_file, source_dir must be given; none is."
+        ]
+        .assert_eq(&refused(r#"{"type": "zip"}"#));
         expect![".type: Invalid Attribute Value: .type has no value that can be used."]
             .assert_eq(&refused(r#"{"source_file": "f", "type": "rar"}"#));
         expect![".output_file_mode: Invalid Attribute Value: .output_file_mode has no value that can be used."]

@@ -41,7 +41,8 @@ impl EphemeralResource<Client> for Lease {
     fn schema(&self) -> Schema {
         let time = |text| number().optional().validator(WholeBetween(1, LONGEST)).description(text);
         let renewals = "How often the lease can be renewed; without limit by default.";
-        let data = "What is leased: auth_token, and the members of the JSON object in the secret named path, if there is one.";
+        let data = "What is leased: auth_token, and the members of the JSON object in the secret \
+                    named path, if there is one.";
         Schema::new(
             Block::new()
                 .description("Credentials for a limited time.")

@@ -132,7 +132,10 @@ pub(super) fn without_unknowns(state: &Value, diagnostics: &mut Diagnostics) -> 
         diagnostics.error_at(
             path.clone(),
             "Provider returned invalid result object after apply",
-            format!("After the apply, {path} is still unknown. This is a bug in the provider; the other values are kept."),
+            format!(
+                "After the apply, {path} is still unknown. This is a bug in the provider; the \
+                     other values are kept."
+            ),
         );
         Value::null(value.ty())
     })

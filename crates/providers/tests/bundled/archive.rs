@@ -178,7 +178,8 @@ async fn what_is_wrong_is_said_of_an_attribute() {
         (
             format!(r#""type": "zip", "source_file": "f", {text}"#),
             expect![
-                ".source_file: Invalid Attribute Combination: Exactly one of source, source_content, source_file, source_dir must be given; source_content and source_file are."
+                ".source_file: Invalid Attribute Combination: Exactly one of source, \
+                 source_content, source_file, source_dir must be given; source_content and source_file are."
             ],
         ),
     ] {

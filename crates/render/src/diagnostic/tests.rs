@@ -48,7 +48,8 @@ fn at(text: &str, n: usize) -> Location {
 }
 
 fn misuse() -> Diagnostic {
-    let detail = "\"secret_name\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.";
+    let detail = "\"secret_name\" cannot accept an ephemeral value because it is not a write-only \
+                  attribute, meaning it will be written to the state.";
     Diagnostic {
         context: Some("resource \"playground_secret\" \"s\"".to_owned()),
         values: vec!["local.full has an ephemeral value".to_owned()],

@@ -165,7 +165,9 @@ fn reason(reason: Reason, change: &ResourceChange) -> Option<String> {
         }
         Reason::DeleteBecauseEnabledFalse => "(because enabled is false)".to_owned(),
         Reason::ForgotBecauseLifecycleDestroyInState => {
-            "(because lifecycle.destroy = false was configured before this resource was removed from the configuration)".to_owned()
+            "(because lifecycle.destroy = false was configured before this resource was removed \
+             from the configuration)"
+                .to_owned()
         }
         Reason::ForgotBecauseLifecycleDestroyInConfig => {
             "(because lifecycle.destroy = false is set in the configuration)".to_owned()

@@ -53,7 +53,8 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
     if !outputs.is_empty() {
         let _ = write!(text, "\nChanges to Outputs:\n{outputs}");
         if !has_actions {
-            let note = "You can apply this plan to save these new output values to the OpenTofu state, without changing any real infrastructure.";
+            let note = "You can apply this plan to save these new output values to the OpenTofu \
+                        state, without changing any real infrastructure.";
             let _ = writeln!(text, "\n{}", style.wrap(note, 1));
         }
     }
@@ -64,10 +65,15 @@ pub fn plan(view: &PlanView<'_>, style: &Style) -> String {
 pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
     let note = match saved_as {
         Some(path) => format!(
-            "Saved the plan to: {}\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply {path:?}",
+            "Saved the plan to: {}\n\nTo perform exactly these actions, run the following command \
+             to apply:\n    mayfly apply {path:?}",
             visible_line(path)
         ),
-        None => "Note: You didn't use the -out option to save this plan, so Mayfly can't guarantee to take exactly these actions if you run \"mayfly apply\" now.".to_owned(),
+        None => {
+            "Note: You didn't use the -out option to save this plan, so Mayfly can't guarantee \
+                 to take exactly these actions if you run \"mayfly apply\" now."
+                .to_owned()
+        }
     };
     format!("\n{}\n\n{}\n", style.paint(Paint::Dim, &style.rule()), style.wrap(&note, 1))
 }
@@ -87,7 +93,8 @@ fn push_changes(
 ) {
     let does = |action| changes.iter().any(|it| it.change.action == action);
     if LEGEND.iter().any(|(action, _)| does(*action)) {
-        let intro = "OpenTofu used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:";
+        let intro = "OpenTofu used the selected providers to generate the following execution \
+                     plan. Resource actions are indicated with the following symbols:";
         let _ = writeln!(text, "\n{}", style.wrap(intro, 1));
     }
     for (action, meaning) in LEGEND.iter().filter(|(action, _)| does(*action)) {
@@ -146,7 +153,8 @@ fn drift(view: &PlanView<'_>, style: &Style) -> String {
     }
     let title = style.paint(Paint::Bold, "Objects have changed outside of OpenTofu");
     let note = style.paint(Paint::Cyan, "Note:");
-    let intro = "OpenTofu detected the following changes made outside of OpenTofu since the last \"tofu apply\" which may have affected this plan:";
+    let intro = "OpenTofu detected the following changes made outside of OpenTofu since the last \
+                 \"tofu apply\" which may have affected this plan:";
     let trailer = style.wrap(drift_trailer(plan.mode), 1);
     format!("\n{note} {title}\n\n{}\n{text}\n\n{trailer}\n", style.wrap(intro, 1))
 }
@@ -154,10 +162,14 @@ fn drift(view: &PlanView<'_>, style: &Style) -> String {
 fn drift_trailer(mode: PlanMode) -> &'static str {
     match mode {
         PlanMode::RefreshOnly => {
-            "This is a refresh-only plan, so OpenTofu will not take any actions to undo these. If you were expecting these changes then you can apply this plan to record the updated values in the OpenTofu state without changing any remote objects."
+            "This is a refresh-only plan, so OpenTofu will not take any actions to undo these. If \
+             you were expecting these changes then you can apply this plan to record the updated \
+             values in the OpenTofu state without changing any remote objects."
         }
         PlanMode::Normal | PlanMode::Destroy => {
-            "Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using ignore_changes, the following plan may include actions to undo or respond to these changes."
+            "Unless you have made equivalent changes to your configuration, or ignored the \
+             relevant attributes using ignore_changes, the following plan may include actions to \
+             undo or respond to these changes."
         }
     }
 }
@@ -174,19 +186,22 @@ fn nothing(plan: &Plan, style: &Style) -> String {
             Paint::BoldGreen,
             "No changes.",
             "No objects need to be destroyed.",
-            "Either you have not created any objects yet or the existing objects were already deleted outside of OpenTofu.",
+            "Either you have not created any objects yet or the existing objects were already \
+             deleted outside of OpenTofu.",
         ),
         (false, PlanMode::RefreshOnly) => (
             Paint::BoldGreen,
             "No changes.",
             "Your infrastructure still matches the configuration.",
-            "OpenTofu has checked that the real remote objects still match the result of your most recent changes, and found no differences.",
+            "OpenTofu has checked that the real remote objects still match the result of your most \
+             recent changes, and found no differences.",
         ),
         (false, PlanMode::Normal) => (
             Paint::BoldGreen,
             "No changes.",
             "Your infrastructure matches the configuration.",
-            "OpenTofu has compared your real infrastructure against your configuration and found no differences, so no changes are needed.",
+            "OpenTofu has compared your real infrastructure against your configuration and found \
+             no differences, so no changes are needed.",
         ),
     };
     let title = format!("\n{} {}\n", style.paint(paint, lead), style.paint(Paint::Bold, rest));

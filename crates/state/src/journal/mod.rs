@@ -194,7 +194,10 @@ impl Journal {
     /// Returns the records after the last write of the state with this digest, which are the changes that the
     /// state lacks. `None` if the journal does not belong to such a state.
     pub fn since(&self, digest: Option<&str>) -> Option<&[Record]> {
-        let is_it = |record: &Record| matches!(record, Record::Folding { digest: it, .. } if Some(it.as_str()) == digest);
+        let is_it = |record: &Record| match record {
+            Record::Folding { digest: it, .. } => Some(it.as_str()) == digest,
+            _ => false,
+        };
         match self.records.iter().rposition(is_it) {
             Some(at) => self.records.get(at + 1..),
             None if self.begin.digest.as_deref() == digest => Some(&self.records),

@@ -228,7 +228,8 @@ fn what_is_no_journal_is_refused_without_a_quotation() {
     fails(
         &[&begin, "{\"instance\":{\"address\":\"hush\",\"resource\":\"hush\"}}"],
         expect![
-            "record 1 cannot be understood: Invalid address: Resource specification must include a resource type and name."
+            "record 1 cannot be understood: Invalid address: Resource specification must include a \
+             resource type and name."
         ],
     );
     fails(

@@ -85,13 +85,19 @@ pub enum PlanFileError {
     #[error("the given file is not a valid plan file")]
     NotAPlan,
     /// The structure is invalid. An empty `entry` means the file as a whole.
-    #[error("the saved plan is damaged{}: {cause}; make a new plan", if .entry.is_empty() { String::new() } else { format!(" at {entry:?}") })]
+    #[error("the saved plan is damaged{}: {cause}; make a new plan", at(.entry))]
     Damaged { entry: String, cause: String },
     /// Another program or another version of this program created the file.
     #[error(
-        "plan file was created by {made_by}, but this is {running}; plan files cannot be transferred between different versions"
+        "plan file was created by {made_by}, but this is {running}; plan files cannot be \
+         transferred between different versions"
     )]
     OtherProgram { made_by: String, running: String },
+}
+
+/// The place in the file; empty for the file as a whole.
+fn at(entry: &str) -> String {
+    if entry.is_empty() { String::new() } else { format!(" at {entry:?}") }
 }
 
 /// A record of `tfconfig/modules.json`, in OpenTofu's layout.

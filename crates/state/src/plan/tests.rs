@@ -107,8 +107,11 @@ fn an_opened_resource_that_is_not_ephemeral_is_damage() {
 fn another_program_s_plan_is_named_as_such() {
     let bytes = file().write().expect("a plan");
     let error = PlanFile::read(&bytes, "mayfly 0.2.0").expect_err("made by another");
-    expect!["plan file was created by mayfly 0.1.0, but this is mayfly 0.2.0; plan files cannot be transferred between different versions"]
-        .assert_eq(&error.to_string());
+    expect![
+        "plan file was created by mayfly 0.1.0, but this is mayfly 0.2.0; plan files cannot be \
+             transferred between different versions"
+    ]
+    .assert_eq(&error.to_string());
 }
 
 #[test]

@@ -18,7 +18,9 @@ fn read(text: &str) -> StateFile {
 /// A state with one resource.
 fn one_resource(module: &str, mode: &str, instances: &str) -> String {
     format!(
-        "{{\"version\": 4, \"resources\": [{{\"module\": \"{module}\", \"mode\": \"{mode}\", \"type\": \"t\", \"name\": \"n\", \"provider\": \"provider[\\\"terraform.io/builtin/terraform\\\"]\", \"instances\": [{instances}]}}]}}"
+        "{{\"version\": 4, \"resources\": [{{\"module\": \"{module}\", \"mode\": \"{mode}\", \
+         \"type\": \"t\", \"name\": \"n\", \"provider\": \
+         \"provider[\\\"terraform.io/builtin/terraform\\\"]\", \"instances\": [{instances}]}}]}}"
     )
 }
 
@@ -99,7 +101,8 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "",
         expect![
-            "Unsupported state file format: The state file could not be parsed as JSON: EOF while parsing a value at line 1 column 0."
+            "Unsupported state file format: The state file could not be parsed as JSON: EOF while \
+             parsing a value at line 1 column 0."
         ],
     );
     fails(
@@ -117,13 +120,16 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "{\"version\": 5}",
         expect![
-            "Unsupported state file format: The state file uses format version 5, which this version of Mayfly does not read. It may have been written by a newer version of OpenTofu than 1.12.6, with which Mayfly is compatible: use that version, or restore an older state."
+            "Unsupported state file format: The state file uses format version 5, which this \
+             version of Mayfly does not read. It may have been written by a newer version of \
+             OpenTofu than 1.12.6, with which Mayfly is compatible: use that version, or restore an older state."
         ],
     );
     fails(
         "{\"version\": -1}",
         expect![
-            "Unsupported state file format: The state file could not be parsed as JSON: the format version -1 is not a whole number."
+            "Unsupported state file format: The state file could not be parsed as JSON: the format \
+             version -1 is not a whole number."
         ],
     );
     fails(
@@ -153,7 +159,9 @@ fn errors_say_what_is_wrong_and_where() {
     fails(
         "{\"version\": 4, \"serial\": -1}",
         expect![
-            "Unsupported state file format: The \"serial\" of the state file is not a whole number from 0 to 18446744073709551615. It tells older states from newer ones: set it to the number that the state had last, or to a higher one."
+            "Unsupported state file format: The \"serial\" of the state file is not a whole number \
+             from 0 to 18446744073709551615. It tells older states from newer ones: set it to the \
+             number that the state had last, or to a higher one."
         ],
     );
 }
@@ -164,7 +172,9 @@ fn errors_quote_nothing_that_a_state_holds() {
         (
             r#""serial": "kanarek""#,
             expect![
-                "Unsupported state file format: The \"serial\" of the state file is not a whole number from 0 to 18446744073709551615. It tells older states from newer ones: set it to the number that the state had last, or to a higher one."
+                "Unsupported state file format: The \"serial\" of the state file is not a whole \
+                 number from 0 to 18446744073709551615. It tells older states from newer ones: set \
+                 it to the number that the state had last, or to a higher one."
             ],
         ),
         (
@@ -208,7 +218,8 @@ fn errors_in_resources_name_the_instance() {
     fails(
         &one_resource("", "managed", "{\"index_key\": 1.5}"),
         expect![
-            "Invalid resource instance metadata in state: Instance t.n has an instance whose key is neither a number nor a text."
+            "Invalid resource instance metadata in state: Instance t.n has an instance whose key \
+             is neither a number nor a text."
         ],
     );
     fails(

@@ -94,7 +94,8 @@ fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
         "\n  s \"t\" {\n",
         "r \"s\" {\n",
     ];
-    let text = "a {\n  b = 1\n}\n\nc {}\nd = 1\n# e\ne \"f\" {\n  g = { h = [1] }\ni {\n}\n}\nj = \"${k}\"\n  l {\n  }\nm {\n}\n";
+    let text = "a {\n  b = 1\n}\n\nc {}\nd = 1\n# e\ne \"f\" {\n  g = { h = [1] }\ni {\n}\n}\nj = \
+                \"${k}\"\n  l {\n  }\nm {\n}\n";
     let mut seed = 1_u64;
     let mut below = |bound: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -126,7 +127,8 @@ fn what_is_plain() {
     let plain = [
         "",
         "\n# only a comment\n",
-        "a = \"${b.c[\"d\"]}-${~ e ~}-$${f}%%{g}\\\"\"\n\n# é\nlocals {\r\n  x = { a = [1, (2)] } // )\r\n}\r\n/* } */ b = 1",
+        "a = \"${b.c[\"d\"]}-${~ e ~}-$${f}%%{g}\\\"\"\n\n# é\nlocals {\r\n  x = { a = [1, (2)] } \
+         // )\r\n}\r\n/* } */ b = 1",
         "a \"b\" {\n  c = 1 # {\n}\n\n\nd \"e\" {}\n# the end\n",
     ];
     assert!(plain.into_iter().all(is_plain));

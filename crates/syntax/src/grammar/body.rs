@@ -40,7 +40,8 @@ fn items_alone(p: &mut Parser<'_>, place: Place) {
 
 const ITEM_REQUIRED: &str = "Argument or block definition required";
 const ITEM_REQUIRED_HERE: &str = "An argument or block definition is required here.";
-const ITEM_EQUALS_HINT: &str = "An argument or block definition is required here. To set an argument, use the equals sign \"=\" to introduce the argument value.";
+const ITEM_EQUALS_HINT: &str = "An argument or block definition is required here. To set an \
+                                argument, use the equals sign \"=\" to introduce the argument value.";
 
 fn not_an_item(p: &mut Parser<'_>) {
     if p.at(OPEN_QUOTE) {
@@ -81,7 +82,8 @@ fn attribute(p: &mut Parser<'_>, place: Place) {
         if p.at(COMMA) {
             p.error(
                 "Unexpected comma after argument",
-                "Argument definitions must be separated by newlines, not commas. An argument definition must end with a newline.",
+                "Argument definitions must be separated by newlines, not commas. An argument \
+                 definition must end with a newline.",
             );
         } else {
             p.error(
@@ -161,7 +163,8 @@ fn header(p: &mut Parser<'_>) -> bool {
             NEWLINE => {
                 p.error(
                     INVALID_BLOCK,
-                    "A block definition must have block content delimited by \"{\" and \"}\", starting on the same line as the block header.",
+                    "A block definition must have block content delimited by \"{\" and \"}\", \
+                     starting on the same line as the block header.",
                 );
                 // A brace on the next line still belongs to this block.
                 return p.nth(0) == L_BRACE && p.eat(NEWLINE);
@@ -169,14 +172,19 @@ fn header(p: &mut Parser<'_>) -> bool {
             EQ => {
                 p.error(
                     INVALID_BLOCK,
-                    "The equals sign \"=\" indicates an argument definition, and must not be used when defining a block.",
+                    "The equals sign \"=\" indicates an argument definition, and must not be used \
+                     when defining a block.",
                 );
                 p.skip_one();
                 expr::expr(p);
                 return false;
             }
             _ => {
-                p.error(INVALID_BLOCK, "Either a quoted string block label or an opening brace (\"{\") is expected here.");
+                p.error(
+                    INVALID_BLOCK,
+                    "Either a quoted string block label or an opening brace \
+                                        (\"{\") is expected here.",
+                );
                 p.skip_to(TokenSet::new(&[L_BRACE]));
                 return p.at(L_BRACE);
             }
@@ -224,7 +232,8 @@ fn quoted_label(p: &mut Parser<'_>) {
 fn template_in_label(p: &mut Parser<'_>) {
     let sign = if p.at(INTERP_OPEN) { "$" } else { "%" };
     let detail = format!(
-        "Template sequences are not allowed in this string. To include a literal \"{sign}\", double it (as \"{sign}{sign}\") to escape it."
+        "Template sequences are not allowed in this string. To include a literal \"{sign}\", \
+         double it (as \"{sign}{sign}\") to escape it."
     );
     p.error("Invalid string literal", detail);
 }
@@ -266,7 +275,8 @@ fn braces(p: &mut Parser<'_>) -> bool {
         p.error_at(
             open,
             "Unclosed configuration block",
-            "There is no closing brace for this block before the end of the file. This may be caused by incorrect brace nesting elsewhere in this file.",
+            "There is no closing brace for this block before the end of the file. This may be \
+             caused by incorrect brace nesting elsewhere in this file.",
         );
     }
     true
@@ -291,7 +301,9 @@ fn single_line_item(p: &mut Parser<'_>) {
         EQ => attribute_alone(p),
         kind if matches!(kind, OPEN_QUOTE | L_BRACE) || kind.is_name() => {
             let detail = format!(
-                "A single-line block definition can contain only a single argument. If you meant to define argument \"{name}\", use an equals sign to assign it a value. To define a nested block, place it on a line of its own within its parent block.",
+                "A single-line block definition can contain only a single argument. If you meant \
+                 to define argument \"{name}\", use an equals sign to assign it a value. To define \
+                 a nested block, place it on a line of its own within its parent block.",
                 name = p.text()
             );
             p.error_at(
@@ -318,15 +330,19 @@ fn single_line_end(p: &mut Parser<'_>) {
         R_BRACE => {}
         COMMA => p.error(
             INVALID_SINGLE,
-            "Single-line block syntax can include only one argument definition. To define multiple arguments, use the multi-line block syntax with one argument definition per line.",
+            "Single-line block syntax can include only one argument definition. To define multiple \
+             arguments, use the multi-line block syntax with one argument definition per line.",
         ),
         NEWLINE => p.error(
             INVALID_SINGLE,
-            "An argument definition on the same line as its containing block creates a single-line block definition, which must also be closed on the same line. Place the block's closing brace immediately after the argument definition.",
+            "An argument definition on the same line as its containing block creates a single-line \
+             block definition, which must also be closed on the same line. Place the block's \
+             closing brace immediately after the argument definition.",
         ),
         _ => p.error(
             INVALID_SINGLE,
-            "A single-line block definition must end with a closing brace immediately after its single argument definition.",
+            "A single-line block definition must end with a closing brace immediately after its \
+             single argument definition.",
         ),
     }
 }

@@ -129,7 +129,8 @@ fn term(p: &mut Parser<'_>) -> Option<CompletedMarker> {
 
 /// The detail for a missing expression at the end of the parsed text. The text ends with the file or, for an item
 /// that is never closed, where the next item begins.
-const NOTHING_MORE: &str = "Expected the start of an expression, but there is nothing more: the text ends here, or another block begins.";
+const NOTHING_MORE: &str = "Expected the start of an expression, but there is nothing more: the \
+                            text ends here, or another block begins.";
 
 fn missing_expression(p: &mut Parser<'_>) {
     match p.current() {
@@ -139,9 +140,11 @@ fn missing_expression(p: &mut Parser<'_>) {
         }
         LT if p.nth(1) == LT => p.error(
             "Invalid expression",
-            "Expected the start of an expression, but found an invalid expression token. A heredoc begins with \"<<\" and its marker, with nothing between them and nothing but a newline after the marker.",
+            "Expected the start of an expression, but found an invalid expression token. A heredoc \
+             begins with \"<<\" and its marker, with nothing between them and nothing but a newline after the marker.",
         ),
-        _ => p.error("Invalid expression", "Expected the start of an expression, but found an invalid expression token."),
+        _ => p.error("Invalid expression", "Expected the start of an expression, but found an \
+                                            invalid expression token."),
     }
 }
 
@@ -250,7 +253,8 @@ fn missing_name(p: &mut Parser<'_>) {
 fn legacy_index(p: &mut Parser<'_>) -> Option<SyntaxKind> {
     if let Some((first, second)) = p.text().split_once('.') {
         let detail = format!(
-            "When using the legacy index syntax, chaining two indexes together is not permitted. Use the proper index syntax instead, like [{first}][{second}]."
+            "When using the legacy index syntax, chaining two indexes together is not permitted. \
+             Use the proper index syntax instead, like [{first}][{second}]."
         );
         p.error("Invalid legacy index syntax", detail);
     }

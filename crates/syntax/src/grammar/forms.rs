@@ -107,7 +107,8 @@ fn unterminated_call(p: &mut Parser<'_>, open: TextRange) {
     p.error_at(
         open,
         "Unterminated function call",
-        "There is no closing parenthesis for this function call before the end of the file. This may be caused by incorrect parenthesis nesting elsewhere in this file.",
+        "There is no closing parenthesis for this function call before the end of the file. This \
+         may be caused by incorrect parenthesis nesting elsewhere in this file.",
     );
 }
 
@@ -193,7 +194,8 @@ fn unterminated_tuple(p: &mut Parser<'_>, open: TextRange) {
     p.error_at(
         open,
         "Unterminated tuple constructor expression",
-        "There is no corresponding closing bracket before the end of the file. This may be caused by incorrect bracket nesting elsewhere in this file.",
+        "There is no corresponding closing bracket before the end of the file. This may be caused \
+         by incorrect bracket nesting elsewhere in this file.",
     );
 }
 
@@ -262,7 +264,8 @@ fn unterminated_object(p: &mut Parser<'_>, open: TextRange) {
     p.error_at(
         open,
         "Unterminated object constructor expression",
-        "There is no corresponding closing brace before the end of the file. This may be caused by incorrect brace nesting elsewhere in this file.",
+        "There is no corresponding closing brace before the end of the file. This may be caused by \
+         incorrect brace nesting elsewhere in this file.",
     );
 }
 
@@ -317,11 +320,14 @@ fn is_bare_key(p: &Parser<'_>) -> bool {
 fn missing_value(p: &mut Parser<'_>, open: TextRange) {
     const SEPARATOR: &str = "Missing key/value separator";
     match p.current() {
-        NEWLINE | COMMA => p.error("Missing attribute value", "Expected an attribute value, introduced by an equals sign (\"=\")."),
+        NEWLINE | COMMA => p.error("Missing attribute value", "Expected an attribute value, \
+                                                               introduced by an equals sign (\"=\")."),
         EOF => unterminated_object(p, open),
         kind if kind.is_name() => p.error(
             SEPARATOR,
-            "Expected an equals sign (\"=\") to mark the beginning of the attribute value. If you intended to given an attribute name containing periods or spaces, write the name in quotes to create a string literal.",
+            "Expected an equals sign (\"=\") to mark the beginning of the attribute value. If you \
+             intended to given an attribute name containing periods or spaces, write the name in \
+             quotes to create a string literal.",
         ),
         _ => p.error(SEPARATOR, "Expected an equals sign (\"=\") to mark the beginning of the attribute value."),
     }

@@ -75,7 +75,9 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
     }
 }
 
-pub(super) const MULTI_LINE: &str = "Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the \"heredoc\" multi-line template syntax.";
+pub(super) const MULTI_LINE: &str = "Quoted strings may not be split over multiple lines. To \
+                                     produce a multi-line string, either use the \\n escape to \
+                                     represent a newline character or use the \"heredoc\" multi-line template syntax.";
 
 /// Reports a newline in a quoted string. If the last sequence spans a line's end, it most likely took a closing
 /// brace that belongs elsewhere, so the error is reported where the sequence begins.
@@ -87,7 +89,9 @@ fn split_string(p: &mut Parser<'_>, last_sequence: Option<(usize, TextRange)>) {
     }
 }
 
-const UNCLOSED_ON_LINE: &str = "There is no closing brace or quote for the interpolation that begins here: the brace that ends it is on a later line, and no quote follows. Close both, as in \"${…}\".";
+const UNCLOSED_ON_LINE: &str = "There is no closing brace or quote for the interpolation that \
+                                begins here: the brace that ends it is on a later line, and no \
+                                quote follows. Close both, as in \"${…}\".";
 
 /// Parses a sequence, in which newlines have no meaning. Returns its kind, and true if it was closed, so that the
 /// template continues.
@@ -137,7 +141,8 @@ fn unclosed_interpolation(
         EOF => p.error_at(
             first,
             UNCLOSED,
-            "There is no closing brace for this interpolation sequence before the end of the file. This might be caused by incorrect nesting inside the given expression.",
+            "There is no closing brace for this interpolation sequence before the end of the file. \
+             This might be caused by incorrect nesting inside the given expression.",
         ),
         // The next line is an argument of the body, so the closing brace is missing before it.
         _ if end == CLOSE_QUOTE && p.at_body_item_line() => {
@@ -145,16 +150,23 @@ fn unclosed_interpolation(
         }
         COLON => p.error(
             EXTRA,
-            "Template interpolation doesn't expect a colon at this location. Did you intend this to be a literal sequence to be processed as part of another language? If so, you can escape it by starting with \"$${\" instead of just \"${\".",
+            "Template interpolation doesn't expect a colon at this location. Did you intend this \
+             to be a literal sequence to be processed as part of another language? If so, you can \
+             escape it by starting with \"$${\" instead of just \"${\".",
         ),
         OPEN_QUOTE | CLOSE_QUOTE if end == CLOSE_QUOTE => p.error_at(
             first,
             UNCLOSED,
-            "There is no closing brace for this interpolation sequence before the end of the quoted template. This might be caused by incorrect nesting inside the given expression.",
+            "There is no closing brace for this interpolation sequence before the end of the \
+             quoted template. This might be caused by incorrect nesting inside the given expression.",
         ),
         _ => p.error(
             EXTRA,
-            "Expected a closing brace to end the interpolation expression, but found extra characters.\n\nThis can happen when you include interpolation syntax for another language, such as shell scripting, but forget to escape the interpolation start token. If this is an embedded sequence for another language, escape it by starting with \"$${\" instead of just \"${\".",
+            "Expected a closing brace to end the interpolation expression, but found extra \
+             characters.\n\nThis can happen when you include interpolation syntax for another \
+             language, such as shell scripting, but forget to escape the interpolation start \
+             token. If this is an embedded sequence for another language, escape it by starting \
+             with \"$${\" instead of just \"${\".",
         ),
     }
 }

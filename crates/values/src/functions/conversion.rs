@@ -36,7 +36,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     conversion("tomap", Returns::From(map_type), to_map, "Converts a value to a map."),
     Function {
         name: "convert",
-        doc: "Converts a value to a type, written as the type of a variable is. Defaults of optional attributes are filled in.",
+        doc: "Converts a value to a type, written as the type of a variable is. Defaults of \
+              optional attributes are filled in.",
         params: &[Parameter::any("value").nullable().lazy(), Parameter::new("type", Shape::Type)],
         variadic: None,
         rule: RuleId::Conversion,

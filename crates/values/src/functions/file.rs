@@ -125,7 +125,10 @@ fn content(call: &Call<'_>) -> Result<String, FunctionError> {
         let path = call.quoted(call.text(0));
         FunctionError::at(
             0,
-            format!("contents of {path} are not valid UTF-8; use the filebase64 function to obtain the Base64 encoded contents"),
+            format!(
+                "contents of {path} are not valid UTF-8; use the filebase64 function to obtain \
+                     the Base64 encoded contents"
+            ),
         )
     })
 }

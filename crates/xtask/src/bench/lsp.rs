@@ -483,7 +483,10 @@ mod tests {
 
     #[test]
     fn diagnostics_with_another_code_or_range_or_one_too_many_are_wrong() {
-        let range = |end: u32| json!({ "start": { "line": 1, "character": 2 }, "end": { "line": 1, "character": end } });
+        let range = |end: u32| {
+            let [start, end] = [2, end].map(|it| json!({ "line": 1, "character": it }));
+            json!({ "start": start, "end": end })
+        };
         let published = |diagnostics: Vec<Json>| {
             let (read, understood) = (Instant::now(), Instant::now());
             let (uri, version) = ("file:///a.tf".to_owned(), Some(1));

@@ -9,7 +9,8 @@ usage: cargo xtask bench [OPTIONS]
                    (without it: terraform and tofu, where they are there)
   --n N,N          sizes, in resources (1000,5000)
   --runs N         runs of each command, of which the median counts (3)
-  --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, `growth`, `fmt`, `parse`, `lsp`
+  --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, \
+                                `growth`, `fmt`, `parse`, `lsp`
   --large          growth to 100,000 resources, not only to 20,000; and `lsp` at 100,000
   --no-build       take the executables that are in target/release
   --dist           take those of `cargo xtask dist`, as they are released

@@ -33,7 +33,8 @@ impl Kind {
         match self {
             Kind::Builtin => String::new(),
             Kind::Playground => format!(
-                "provider_installation {{\n  dev_overrides {{\n    \"registry.opentofu.org/mayfly/playground\" = {plugins:?}\n  }}\n}}\n"
+                "provider_installation {{\n  dev_overrides {{\n    \
+                 \"registry.opentofu.org/mayfly/playground\" = {plugins:?}\n  }}\n}}\n"
             ),
         }
     }

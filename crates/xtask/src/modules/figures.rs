@@ -74,8 +74,8 @@ impl fmt::Display for Figures {
         let Figures { equal, explained, different, not_installed, not_planned, .. } = self;
         writeln!(
             f,
-            "{} examples of {} modules: {equal} planned equally, {explained} but for what is explained, {different} different; {not_planned} fail \
-             to plan equally, {not_installed} cannot be installed",
+            "{} examples of {} modules: {equal} planned equally, {explained} but for what is \
+             explained, {different} different; {not_planned} fail to plan equally, {not_installed} cannot be installed",
             equal + explained + different + not_planned + not_installed,
             self.modules.len(),
         )?;

@@ -44,7 +44,8 @@ use self::{
 const USAGE: &str = "\
 usage: cargo xtask modules --checkouts FOLDER --reference TOFU [OPTIONS]
 
-Plans and applies the examples of the modules in FOLDER (OWNER+terraform-aws-NAME/repo, git directories) with the reference and
+Plans and applies the examples of the modules in FOLDER (OWNER+terraform-aws-NAME/repo, git \
+                     directories) with the reference and
 with us, against a local AWS API (`moto_server` on the PATH), and says what differs.
 
   --program PATH     our executable (target/release/mayfly)

@@ -5,7 +5,7 @@
 //!
 //! Error: The summary
 //!
-//! What it means, why there is such a rule, the ways out. Then either an `hcl` block that shows it and one that is mended,
+//! What it means, why there is such a rule, the ways out. Then either an `hcl` block that shows it and a mended one,
 //! or a paragraph that begins with "No example:" and says why there is none.
 //! ```
 

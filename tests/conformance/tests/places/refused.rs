@@ -10,7 +10,8 @@ macro_rules! kept {
             concat!(
                 "\"",
                 $name,
-                "\" cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state."
+                "\" cannot accept an ephemeral value because it is not a write-only attribute, \
+                 meaning it will be written to the state."
             ),
         )
     };
@@ -19,8 +20,9 @@ macro_rules! kept {
 /// The message for an output of the root module, which cannot follow the RFC's advice to add `ephemeral = true`.
 const ROOT_OUTPUT: Verdict = Verdict::Refused(
     "Output not marked as ephemeral",
-    "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, \
-     wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.",
+    "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts \
+     of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the \
+     ephemeral ones with null. Otherwise remove the output.",
 );
 
 /// A verdict with OpenTofu's summary; Mayfly has its own detail.
@@ -465,8 +467,9 @@ fn modules() {
             "argument of a module that is not declared ephemeral",
             Verdict::Refused(
                 "Invalid usage of ephemeral value",
-                "Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually \
-                 wanted, you can add the following attribute to its declaration:\n  ephemeral = true",
+                "Variable `in` is not marked as ephemeral. Therefore, it cannot reference an \
+                 ephemeral value. In case this is actually wanted, you can add the following \
+                 attribute to its declaration:\n  ephemeral = true",
             ),
             Plan::Agrees,
             r#"

@@ -35,14 +35,16 @@ pub(crate) const SOURCES: &[Source] = &[
         expr: "module.source.o",
         object: "module.source",
         declarations: "//- /source.tf\nmodule \"source\" {\n  source = \"./source\"\n}\n\
-                       //- /source/main.tf\noutput \"o\" {\n  value     = \"canary-of-the-output\"\n  ephemeral = true\n}\n",
+                       //- /source/main.tf\noutput \"o\" {\n  value     = \
+                       \"canary-of-the-output\"\n  ephemeral = true\n}\n",
         is_known: true,
     },
     Source {
         name: "local made of one",
         expr: "local.l",
         object: "local.l",
-        declarations: "//- /source.tf\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n}\nlocals {\n  l = \"x${var.e}\"\n}\n",
+        declarations: "//- /source.tf\nvariable \"e\" {\n  type      = string\n  ephemeral = \
+                       true\n}\nlocals {\n  l = \"x${var.e}\"\n}\n",
         is_known: true,
     },
     Source {

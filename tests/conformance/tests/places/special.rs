@@ -61,7 +61,8 @@ fn depends_on_takes_no_attributes() {
 #[test]
 fn only_managed_resources_trigger_replacements() {
     check(
-        "resource \"playground_secret\" \"p\" {\n  name = \"p\"\n  lifecycle {\n    replace_triggered_by = [@]\n  }\n}\n",
+        "resource \"playground_secret\" \"p\" {\n  name = \"p\"\n  lifecycle {\n    \
+         replace_triggered_by = [@]\n  }\n}\n",
         &[
             "ephemeral variable: Invalid reference in replace_triggered_by expression",
             "ephemeral output of a module: Invalid reference in replace_triggered_by expression",

@@ -270,7 +270,8 @@ impl<'a> ModuleGenerator<'a> {
             let message = if self.random.percent(80) { "No." } else { "No: ${jsonencode(§)}." };
             let message = message.replace('§', &format!("var.{name}"));
             entries.push(format!(
-                "validation {{\n    condition = can({condition}) || var.{name} == null\n    error_message = \"{message}\"\n  }}"
+                "validation {{\n    condition = can({condition}) || var.{name} == null\n    \
+                 error_message = \"{message}\"\n  }}"
             ));
         }
         self.piece(&format!("variable \"{name}\""), entries);
@@ -557,7 +558,8 @@ impl<'a> ModuleGenerator<'a> {
         let mirror =
             if self.random.percent(50) { self.dynamic_mirror(&bound) } else { String::new() };
         format!(
-            "dynamic \"replica\" {{\n    for_each = {all}\n    content {{\n      name = \"d${{{name}}}\"\n      token_wo = {token}\n      {mirror}\n    }}\n  }}"
+            "dynamic \"replica\" {{\n    for_each = {all}\n    content {{\n      name = \
+             \"d${{{name}}}\"\n      token_wo = {token}\n      {mirror}\n    }}\n  }}"
         )
     }
 
@@ -570,8 +572,8 @@ impl<'a> ModuleGenerator<'a> {
         let name = self.kept(Kind::Text, Marks::Plain, &bound);
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
         format!(
-            "dynamic \"mirror\" {{\n        for_each = {all}\n        iterator = inner\n        content {{\n          name = \"i${{{name}}}\"\n          \
-             token_wo = {token}\n        }}\n      }}"
+            "dynamic \"mirror\" {{\n        for_each = {all}\n        iterator = inner\n        \
+             content {{\n          name = \"i${{{name}}}\"\n          token_wo = {token}\n        }}\n      }}"
         )
     }
 
@@ -585,7 +587,8 @@ impl<'a> ModuleGenerator<'a> {
         };
         let token = self.expr_with(Kind::Text, Marks::Any, &bound);
         format!(
-            "dynamic \"region\" {{\n    for_each = {{ eu = {value} }}\n    iterator = it\n    labels = [it.key]\n    content {{\n      name = \"g${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"
+            "dynamic \"region\" {{\n    for_each = {{ eu = {value} }}\n    iterator = it\n    \
+             labels = [it.key]\n    content {{\n      name = \"g${{{name}}}\"\n      token_wo = {token}\n    }}\n  }}"
         )
     }
 

@@ -163,8 +163,8 @@ fn the_lifecycle_error_is_at_the_line_of_the_attribute() {
         assert_eq!(
             said[0].detail,
             format!(
-                "The lifecycle argument \"{name}\" cannot be used in ephemeral resources. This is meant to be used strictly in \
-                 \"resource\" blocks."
+                "The lifecycle argument \"{name}\" cannot be used in ephemeral resources. This is \
+                 meant to be used strictly in \"resource\" blocks."
             )
         );
         let location = said[0].location.clone().expect("has a place");

@@ -18,7 +18,8 @@ impl Watch<'_> {
     pub(super) fn ask_to_apply(&mut self) {
         let refused = match &self.good {
             _ if self.is_broken => Some(
-                "The plan that is shown is an old one. Mend the errors, or restore the text that it was made from; then it can be applied.",
+                "The plan that is shown is an old one. Mend the errors, or restore the text that \
+                 it was made from; then it can be applied.",
             ),
             None => Some("There is no plan so far."),
             Some(good) if !good.plan.is_applyable => Some("There is nothing to apply."),

@@ -138,7 +138,10 @@ impl Watched {
         let told = inputs.clone();
         let tell = move |event: notify::Result<notify::Event>| {
             // Reading a file is not a change.
-            let is_look = |kind: &EventKind| matches!(kind, EventKind::Access(access) if !matches!(access, AccessKind::Close(_)));
+            let is_look = |kind: &EventKind| match kind {
+                EventKind::Access(access) => !matches!(access, AccessKind::Close(_)),
+                _ => false,
+            };
             if !event.is_ok_and(|it| is_look(&it.kind)) {
                 let _ = told.send(Input::Files);
             }

@@ -111,8 +111,8 @@ impl Infer<'_> {
                     _ => "list",
                 };
                 format!(
-                    "Can't access attributes on a {kind}. Did you mean to access attribute \"{name}\" for a specific element, or \
-                     across all elements with [*]?"
+                    "Can't access attributes on a {kind}. Did you mean to access attribute \
+                     \"{name}\" for a specific element, or across all elements with [*]?"
                 )
             }
             ty if ty.is_primitive() => format!(
@@ -297,8 +297,8 @@ impl Infer<'_> {
             Type::Set(_) => {
                 self.invalid_index(
                     id,
-                    "Elements of a set are identified only by their value and have no index or key to select with, so a set can \
-                     only be used as a whole.",
+                    "Elements of a set are identified only by their value and have no index or key \
+                     to select with, so a set can only be used as a whole.",
                 );
                 return false;
             }

@@ -65,7 +65,8 @@ impl Infer<'_> {
         let detail = match name.rsplit_once("::") {
             Some((namespace, _)) => {
                 format!(
-                    "There are no functions in namespace \"{namespace}::\". Functions of the language are in \"core::\", those of a provider in \"provider::NAME::\"."
+                    "There are no functions in namespace \"{namespace}::\". Functions of the \
+                     language are in \"core::\", those of a provider in \"provider::NAME::\"."
                 )
             }
             None => {

@@ -107,7 +107,10 @@ impl Infer<'_> {
             Expr::Tuple(_) => Some(Kind::Composed),
             // An unknown name leaves the type open.
             Expr::Object(items) => {
-                let is_name = |it: &ObjectItem| matches!(&self.exprs[it.key], Expr::Literal(it) if *it != Literal::Null);
+                let is_name = |it: &ObjectItem| match &self.exprs[it.key] {
+                    Expr::Literal(literal) => *literal != Literal::Null,
+                    _ => false,
+                };
                 items.iter().all(is_name).then_some(Kind::Composed)
             }
             Expr::Conditional { then, otherwise, .. } => {
@@ -179,12 +182,13 @@ impl Infer<'_> {
         }
         let (then, otherwise) = (a.ty.friendly_name(), b.ty.friendly_name());
         let detail = match then == otherwise {
-            true => "The true and false result expressions must have consistent types. At least one deeply-nested attribute \
-                     or element is not compatible across both the 'true' and the 'false' value."
+            true => "The true and false result expressions must have consistent types. At least \
+                     one deeply-nested attribute or element is not compatible across both the \
+                     'true' and the 'false' value."
                 .to_owned(),
             false => format!(
-                "The true and false result expressions must have consistent types. The 'true' value is {then}, but the 'false' \
-                 value is {otherwise}."
+                "The true and false result expressions must have consistent types. The 'true' \
+                 value is {then}, but the 'false' value is {otherwise}."
             ),
         };
         // The arm that is not chosen may fail, and then has any type.

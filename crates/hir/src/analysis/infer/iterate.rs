@@ -132,8 +132,8 @@ impl Infer<'_> {
                     false => format!("the key {:?}", entry.key()),
                 };
                 let detail = format!(
-                    "Two different items produced {named} in this 'for' expression. If duplicates are expected, use the \
-                     ellipsis (...) after the value expression to enable grouping by key."
+                    "Two different items produced {named} in this 'for' expression. If duplicates \
+                     are expected, use the ellipsis (...) after the value expression to enable grouping by key."
                 );
                 self.fails(at, "duplicate-object-key", "Duplicate object key", detail);
                 false

@@ -45,8 +45,8 @@ fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     let backend = settings.backend.as_ref().map(|it| (it.node, "Backend configuration ignored"));
     let clouds = settings.clouds.iter().map(|it| (it.node, "Cloud configuration ignored"));
     backend.into_iter().chain(clouds).map(|(node, summary)| {
-        let detail = "Where state is kept counts for the configuration as a whole, and its root module says it. In a module that others call, this block has \
-                      no effect.";
+        let detail = "Where state is kept counts for the configuration as a whole, and its root \
+                      module says it. In a module that others call, this block has no effect.";
         ItemProblem::error(node.into(), "ignored-backend", summary, detail)
             .with_severity(db::Severity::Warning)
     })
@@ -100,8 +100,9 @@ impl Kept<'_> {
                     attr.value.into(),
                     "ephemeral-backend",
                     "Backend config contains ephemeral values",
-                    "The backend configuration is stored in .terraform/terraform.tfstate as well as plan files. It is recommended to instead supply \
-                     ephemeral credentials via backend specific environment variables",
+                    "The backend configuration is stored in .terraform/terraform.tfstate as well \
+                     as plan files. It is recommended to instead supply ephemeral credentials via \
+                     backend specific environment variables",
                 );
                 let judgement = (certainty, &value.ephemeral.somewhere());
                 let problem = judged(problem, judgement, value.origin.as_ref());
@@ -204,7 +205,8 @@ fn empty(attr: &Attr) -> ItemProblem {
     let (summary, detail) = match &*attr.name {
         "workspace_dir" => (
             "Invalid local workspace directory path",
-            "The \"workspace_dir\" attribute value must not be empty. Leave it out, and workspaces are kept in terraform.tfstate.d.",
+            "The \"workspace_dir\" attribute value must not be empty. Leave it out, and workspaces \
+             are kept in terraform.tfstate.d.",
         ),
         _ => (
             "Invalid local state file path",

@@ -256,7 +256,8 @@ impl Part<'_> {
                 "allowed_account_ids",
                 "forbidden_account_ids",
                 None,
-                "conflicting config attributes: only allowed_account_ids or forbidden_account_ids can be specified, not both",
+                "conflicting config attributes: only allowed_account_ids or forbidden_account_ids \
+                 can be specified, not both",
             ),
             _ => return,
         };
@@ -331,7 +332,8 @@ fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
         let names =
             ring.iter().chain(&ring[..1]).map(|(kind, name)| format!("key_provider.{kind}.{name}"));
         let detail = format!(
-            "Can not load key_provider.{}.{} due to circular reference: {}. One of them has to have its passphrase from elsewhere.",
+            "Can not load key_provider.{}.{} due to circular reference: {}. One of them has to \
+             have its passphrase from elsewhere.",
             ring[0].0,
             ring[0].1,
             names.collect::<Vec<_>>().join(" → ")

@@ -257,8 +257,8 @@ fn undefined_name<'n>(declared: impl Iterator<Item = &'n Str>, name: &str) -> St
     let hint = suggest::question(suggest::closest(name, declared.map(|name| &**name)));
     let source = addr::ProviderSource::implied_for(name).for_display();
     format!(
-        "The called module does not declare the provider name \"{name}\", so it is taken to stand for the provider {source}.{hint} If you control the called \
-         module, add \"{name}\" to its required_providers."
+        "The called module does not declare the provider name \"{name}\", so it is taken to stand \
+         for the provider {source}.{hint} If you control the called module, add \"{name}\" to its required_providers."
     )
 }
 
@@ -268,8 +268,9 @@ fn undefined_alias(source: &addr::ProviderSource, name: &str, alias: &str) -> (S
     let is_default = *source == addr::ProviderSource::default_for(source.type_name.clone());
     let severity = if is_default { Severity::Warning } else { Severity::Error };
     let detail = format!(
-        "The called module does not list {name}.{alias} in configuration_aliases, so it cannot use this configuration of {}. If you control the called \
-         module, add configuration_aliases = [{name}.{alias}] to \"{name}\" in its required_providers; otherwise, take {name}.{alias} out of this call.",
+        "The called module does not list {name}.{alias} in configuration_aliases, so it cannot use \
+         this configuration of {}. If you control the called module, add configuration_aliases = \
+         [{name}.{alias}] to \"{name}\" in its required_providers; otherwise, take {name}.{alias} out of this call.",
         source.for_display()
     );
     (severity, detail)
@@ -298,8 +299,9 @@ fn deprecated(input: &Attr, message: &str) -> ItemProblem {
 /// requires.
 fn not_ephemeral(input: &Attr, value: &Abstract) -> ItemProblem {
     let detail = format!(
-        "Variable `{}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add \
-         the following attribute to its declaration:\n  ephemeral = true",
+        "Variable `{}` is not marked as ephemeral. Therefore, it cannot reference an ephemeral \
+         value. In case this is actually wanted, you can add the following attribute to its \
+         declaration:\n  ephemeral = true",
         input.name
     );
     let problem = ItemProblem::error(

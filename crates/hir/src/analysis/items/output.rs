@@ -20,16 +20,20 @@ use crate::{
 };
 
 /// The detail of the error for an ephemeral output of the root module, with a way to solve it.
-pub const EPHEMERAL_ROOT_OUTPUT: &str = "Root module is not allowed to have ephemeral outputs\n\nIts outputs are stored in the state. To keep the parts of \
-     this value that are not ephemeral, remove `ephemeral = true` and wrap the value in ephemeralasnull(), which replaces the ephemeral ones with \
-     null. Otherwise remove the output.";
+pub const EPHEMERAL_ROOT_OUTPUT: &str = "Root module is not allowed to have ephemeral \
+                                         outputs\n\nIts outputs are stored in the state. To keep \
+                                         the parts of this value that are not ephemeral, remove \
+                                         `ephemeral = true` and wrap the value in \
+                                         ephemeralasnull(), which replaces the ephemeral ones with \
+                                         null. Otherwise remove the output.";
 
 /// Returns the advice for an ephemeral value in an output that is not declared ephemeral. An output of the root
 /// module cannot be declared so.
 pub fn output_not_ephemeral(is_root: bool) -> &'static str {
     if is_root {
-        "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it \
-         in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output."
+        "Outputs of the root module are stored in the state and cannot be ephemeral. To keep the \
+         parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces \
+         the ephemeral ones with null. Otherwise remove the output."
     } else {
         "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it."
     }
@@ -97,7 +101,8 @@ fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bo
     // OpenTofu checks the marks of a value's parts only when the whole value is known.
     if is_root && value.marks.ephemeral == Tri::No && may_be_partly_unknown(value) {
         problem.detail.push_str(
-            "\n\nOpenTofu accepts this while another part of the value is not known yet, and a saved plan then holds the secret.",
+            "\n\nOpenTofu accepts this while another part of the value is not known yet, and a \
+             saved plan then holds the secret.",
         );
     }
     infer.problems.push(problem);
@@ -119,16 +124,19 @@ fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value
             expr.into(),
             "sensitive-output",
             "Output refers to sensitive values",
-            "To reduce the risk of accidentally exporting sensitive data that was intended to be only internal, Mayfly requires that any root module \
-             output containing sensitive data be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to export this data, \
-             annotate the output value as sensitive by adding the following argument:\n    sensitive = true",
+            "To reduce the risk of accidentally exporting sensitive data that was intended to be \
+             only internal, Mayfly requires that any root module output containing sensitive data \
+             be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to \
+             export this data, annotate the output value as sensitive by adding the following \
+             argument:\n    sensitive = true",
         ));
         return;
     }
     if let Some((at, name)) = write_only_traversal(env, infer.exprs, expr) {
         let detail = format!(
-            "\"{name}\" is a write-only attribute. An output of the root module that refers to one must be sensitive, to confirm that this is \
-             intended:\n    sensitive = true\n\nThe output will be null all the same: a write-only attribute cannot be read back."
+            "\"{name}\" is a write-only attribute. An output of the root module that refers to one \
+             must be sensitive, to confirm that this is intended:\n    sensitive = true\n\nThe \
+             output will be null all the same: a write-only attribute cannot be read back."
         );
         infer.problems.push(ItemProblem::error(
             at.into(),

@@ -100,8 +100,8 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
 fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemProblem {
     let name = &config.local_name;
     let detail = format!(
-        "The provider configuration {name}.{alias} has no for_each, so it has no instances to choose from. Take the key away, or add for_each to the provider \
-         block."
+        "The provider configuration {name}.{alias} has no for_each, so it has no instances to \
+         choose from. Take the key away, or add for_each to the provider block."
     );
     ItemProblem::error(key.into(), "invalid-provider-key", SUMMARY, detail)
 }
@@ -116,7 +116,8 @@ fn without_key(
     let example =
         keys.and_then(BTreeSet::first).map_or("each.key".to_owned(), |it| format!("{it:?}"));
     let detail = format!(
-        "The provider configuration {name}.{alias} has for_each, so one of its instances has to be chosen, as in {name}.{alias}[{example}]."
+        "The provider configuration {name}.{alias} has for_each, so one of its instances has to be \
+         chosen, as in {name}.{alias}[{example}]."
     );
     ItemProblem::error(provider.node.into(), "invalid-provider-key", SUMMARY, detail)
 }

@@ -45,9 +45,11 @@ pub(super) fn check(
         false => format!("      configuration_aliases = [\n{configurations}      ]\n"),
     };
     let detail = format!(
-        "An empty provider block in a module that is called does nothing. Earlier versions of OpenTofu read it as a declaration of the \
-         provider configurations that the module takes from its callers.\n\nIf you control this module, remove its empty provider \"{name}\" \
-         blocks and declare the provider in required_providers:\n    {name} = {{\n      source = \"{}\"\n{configurations}    }}",
+        "An empty provider block in a module that is called does nothing. Earlier versions of \
+         OpenTofu read it as a declaration of the provider configurations that the module takes \
+         from its callers.\n\nIf you control this module, remove its empty provider \"{name}\" \
+         blocks and declare the provider in required_providers:\n    {name} = {{\n      source = \
+         \"{}\"\n{configurations}    }}",
         source.for_display()
     );
     let (id, summary) = ("redundant-provider-block", "Redundant empty provider block");

@@ -39,8 +39,8 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
         && whole(&moved.to) != whole(&moved.from)
     {
         let detail = format!(
-            "This statement declares a move from {}, but that is still declared. Change the configuration so that it will be declared as {} \
-             instead.",
+            "This statement declares a move from {}, but that is still declared. Change the \
+             configuration so that it will be declared as {} instead.",
             moved.from, moved.to
         );
         problems.push(at_first(
@@ -140,16 +140,16 @@ fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProb
             _ if moved.from == moved.to => Some(redundant(db, key, moved)),
             (Some(&(first, to)), _) if *to != moved.to => {
                 let detail = format!(
-                    "Another statement declared that {} moved to {to}, but this statement instead declares that it moved to {}. Each object can \
-                     move to only one destination.",
+                    "Another statement declared that {} moved to {to}, but this statement instead \
+                     declares that it moved to {}. Each object can move to only one destination.",
                     moved.from, moved.to
                 );
                 Some(ambiguous(db, key, first, detail))
             }
             (_, Some(&(first, from))) if *from != moved.from => {
                 let detail = format!(
-                    "Another statement declared that {from} moved to {}, but this statement instead declares that {} moved there. Each object can \
-                     have moved from only one source.",
+                    "Another statement declared that {from} moved to {}, but this statement \
+                     instead declares that {} moved there. Each object can have moved from only one source.",
                     moved.to, moved.from
                 );
                 Some(ambiguous(db, key, first, detail))
@@ -171,7 +171,8 @@ fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProb
 
 fn redundant(db: &dyn Db, key: ItemKey, moved: &Moved) -> ItemProblem {
     let detail = format!(
-        "This statement declares a move from {} to the same address, which is the same as not declaring this move at all.",
+        "This statement declares a move from {} to the same address, which is the same as not \
+         declaring this move at all.",
         moved.from
     );
     let at = item(db, key).header.into();
@@ -223,8 +224,8 @@ fn report_ring(
     let path = names.collect::<Vec<_>>().join(" → ");
     let back = if ring.len() > MOST { "…".to_owned() } else { ring[0].0.to_string() };
     let detail = format!(
-        "The moves {path} → {back} form a cycle, so there is no final location to move objects to. A chain of moves must end with an address that \
-         no other statement moves from."
+        "The moves {path} → {back} form a cycle, so there is no final location to move objects to. \
+         A chain of moves must end with an address that no other statement moves from."
     );
     let key = ring[0].1;
     let at = item(db, key).header.into();
@@ -309,7 +310,8 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
                 .to_owned()
         }
         None if !is_iterable => format!(
-            "The given \"for_each\" argument value is unsuitable: it must be a map, a set, a list or a tuple, and is {}.",
+            "The given \"for_each\" argument value is unsuitable: it must be a map, a set, a list \
+             or a tuple, and is {}.",
             value.ty.friendly_name()
         ),
         None => return,
@@ -355,8 +357,8 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
         return;
     }
     let detail = format!(
-        "Import block contained a resource address using an index which is {what}. Please ensure indexes used in the resource address of an import \
-         target are not {what}"
+        "Import block contained a resource address using an index which is {what}. Please ensure \
+         indexes used in the resource address of an import target are not {what}"
     );
     let summary = "Import block 'to' address contains an invalid key";
     let problem = ItemProblem::error(key.into(), "invalid-import-key", summary, detail);
@@ -389,7 +391,10 @@ fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str)
 }
 
 fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
-    let is_itself = |target: &RefTarget| matches!(target, RefTarget::Resource(it) if *it == import.to.resource && import.to.module.is_root());
+    let is_itself = |target: &RefTarget| match target {
+        RefTarget::Resource(it) => *it == import.to.resource && import.to.module.is_root(),
+        _ => false,
+    };
     let mut inside = FxHashSet::default();
     let mut open = vec![id];
     while let Some(expr) = open.pop() {
@@ -451,8 +456,8 @@ fn wrong_target(infer: &mut Infer<'_>, import: &Import, env: &ItemEnv<'_>) -> Op
     let undeclared = || {
         let address = whole_address(to);
         let detail = format!(
-            "The configuration for the given import target {address} does not exist. All target instances must have an associated configuration to \
-             be imported."
+            "The configuration for the given import target {address} does not exist. All target \
+             instances must have an associated configuration to be imported."
         );
         let summary = "Configuration for import target does not exist";
         Some(ItemProblem::error(to.node.into(), "undeclared-import-target", summary, detail))
@@ -513,8 +518,8 @@ fn wrong_key(
             let instances = AnalyzedItem::of(env.db, env.workspace, directory, declared);
             let missing = missing_instance(item_value(env.db, instances), constant.as_ref()?)?;
             let detail = format!(
-                "The target {what} has no instance with the key {missing}. All target instances must have an associated configuration to be \
-                 imported."
+                "The target {what} has no instance with the key {missing}. All target instances \
+                 must have an associated configuration to be imported."
             );
             let summary = "Configuration for import target does not exist";
             let at = key.map_or(import.to.node.into(), At::from);
@@ -549,8 +554,9 @@ fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &Ite
             (*node).into(),
             "invalid-import-provider",
             "Invalid import provider argument",
-            "The provider argument can only be specified in import blocks that will generate configuration. To choose the provider of a resource \
-             that is declared, use the provider argument of its block.",
+            "The provider argument can only be specified in import blocks that will generate \
+             configuration. To choose the provider of a resource that is declared, use the \
+             provider argument of its block.",
         ));
         return;
     }
@@ -566,7 +572,8 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
         return None;
     }
     let detail = format!(
-        "An import block for the resource \"{address}\" was already declared. A resource can have only one import block."
+        "An import block for the resource \"{address}\" was already declared. A resource can have \
+         only one import block."
     );
     let summary = format!("Duplicate import configuration for \"{address}\"");
     let mut problem =

@@ -95,8 +95,9 @@ fn body(
                     "write-only-in-set",
                     "Unsupported write-only attribute",
                     format!(
-                        "The provider {} declares \"{path}\" of {ty} as write-only inside of a set. Elements of a set are known by their value, so a \
-                         value that cannot be kept has no place in one. This is a bug in the provider.",
+                        "The provider {} declares \"{path}\" of {ty} as write-only inside of a \
+                         set. Elements of a set are known by their value, so a value that cannot \
+                         be kept has no place in one. This is a bug in the provider.",
                         source.for_display()
                     ),
                 ));
@@ -154,8 +155,8 @@ fn no_such_type(
     if let Some(other) = other {
         let block = other.block_type();
         detail.push_str(&format!(
-            "\n\nDid you intend to use a block of type \"{block}\" \"{ty}\"? If so, declare this using a block of type \"{block}\" instead of one of \
-             type \"{}\".",
+            "\n\nDid you intend to use a block of type \"{block}\" \"{ty}\"? If so, declare this \
+             using a block of type \"{block}\" instead of one of type \"{}\".",
             mode.block_type()
         ));
     } else if let Some(close) = suggest::closest(ty, names.iter().copied()) {
@@ -173,8 +174,9 @@ pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: NodeI
         "missing-provider-configuration",
         "Provider configuration not present",
         format!(
-            "There is no configuration \"{local_name}.{alias}\" in this module. Declare it with a provider \"{local_name}\" block with alias = \
-             \"{alias}\", or list it under configuration_aliases if the calling module passes it."
+            "There is no configuration \"{local_name}.{alias}\" in this module. Declare it with a \
+             provider \"{local_name}\" block with alias = \"{alias}\", or list it under \
+             configuration_aliases if the calling module passes it."
         ),
     )
 }
@@ -211,8 +213,8 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
     let value = infer.expr(prevent);
     let certainty = value.deep_marks().ephemeral;
     if certainty > Tri::No {
-        let detail = "The decision for whether it's okay to destroy instances of this resource must stay consistent between plan and apply, so it \
-                      cannot depend on an ephemeral value.";
+        let detail = "The decision for whether it's okay to destroy instances of this resource \
+                      must stay consistent between plan and apply, so it cannot depend on an ephemeral value.";
         let problem = ItemProblem::error(
             prevent.into(),
             "ephemeral-prevent-destroy",
@@ -240,10 +242,11 @@ fn redundant_ignore(path: &Path, node: NodeId, schema: &Schema) -> Option<ItemPr
     let [Step::Attr(name)] = path.steps() else { return None };
     schema.block().attributes().get(name).filter(|it| it.is_computed_only())?;
     let detail = format!(
-        "Adding an attribute name to ignore_changes tells Mayfly to ignore future changes to the argument in configuration after the object has \
-         been created, retaining the value originally configured.\n\nThe attribute {name} is decided by the provider alone and therefore there can \
-         be no configured value to compare with. Including this attribute in ignore_changes has no effect. Remove the attribute from \
-         ignore_changes to quiet this warning."
+        "Adding an attribute name to ignore_changes tells Mayfly to ignore future changes to the \
+         argument in configuration after the object has been created, retaining the value \
+         originally configured.\n\nThe attribute {name} is decided by the provider alone and \
+         therefore there can be no configured value to compare with. Including this attribute in \
+         ignore_changes has no effect. Remove the attribute from ignore_changes to quiet this warning."
     );
     let summary = "Redundant ignore_changes element";
     let problem = ItemProblem::error(node.into(), "redundant-ignore-changes", summary, detail);
@@ -314,7 +317,8 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
         infer.expr(trigger);
         if let Some(resource) = ephemeral_root(infer.exprs, trigger) {
             let detail = format!(
-                "{resource} is an ephemeral resource. It is opened anew in every run and has no changes that could trigger a replacement."
+                "{resource} is an ephemeral resource. It is opened anew in every run and has no \
+                 changes that could trigger a replacement."
             );
             infer.problems.push(ItemProblem::error(
                 trigger.into(),
@@ -329,7 +333,8 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
     }
 }
 
-const OTHER_REFERENCE: &str = "Only resources, count.index, and each.key may be used in replace_triggered_by. To react to another value, keep it in a \
+const OTHER_REFERENCE: &str = "Only resources, count.index, and each.key may be used in \
+                               replace_triggered_by. To react to another value, keep it in a \
                                terraform_data resource and name that.";
 
 /// The error for a trigger that does not reference a resource or a part of one; only their changes can trigger a
@@ -346,7 +351,8 @@ fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
             Ref::Resource(_) | Ref::EachKey | Ref::CountIndex => {}
             Ref::EachValue => {
                 let summary = "Invalid each reference in replace_triggered_by expression";
-                let detail = "Only each.key may be used in replace_triggered_by: it names the same instance of another resource.";
+                let detail = "Only each.key may be used in replace_triggered_by: it names the same \
+                              instance of another resource.";
                 return wrong(at, summary, detail);
             }
             _ => return wrong(at, OF_REFERENCE, OTHER_REFERENCE),
@@ -356,20 +362,22 @@ fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
     match resources {
         0 if matches!(exprs[trigger], Expr::Missing) => None,
         0 => {
-            let detail = "Missing resource reference in replace_triggered_by expression. An entry names a managed resource, one of its instances or \
-                          one of its attributes.";
+            let detail = "Missing resource reference in replace_triggered_by expression. An entry \
+                          names a managed resource, one of its instances or one of its attributes.";
             wrong(trigger, OF_EXPRESSION, detail)
         }
         1 => match unreadable_step(exprs, trigger) {
             None => None,
             Some(at) if at == trigger => {
-                let detail = "Unexpected expression found in replace_triggered_by. An entry names a managed resource, one of its instances or one \
-                              of its attributes, and is not calculated.";
+                let detail = "Unexpected expression found in replace_triggered_by. An entry names \
+                              a managed resource, one of its instances or one of its attributes, \
+                              and is not calculated.";
                 wrong(at, OF_EXPRESSION, detail)
             }
             Some(at) => {
-                let detail = "A single static variable reference is required: only attribute access and indexing with constant keys, each.key or \
-                              count.index. No calculations, function calls, template expressions, etc are allowed here.";
+                let detail = "A single static variable reference is required: only attribute \
+                              access and indexing with constant keys, each.key or count.index. No \
+                              calculations, function calls, template expressions, etc are allowed here.";
                 wrong(at, "Invalid expression", detail)
             }
         },

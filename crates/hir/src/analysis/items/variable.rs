@@ -73,8 +73,8 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
     }
     if variable.ephemeral && is_nonempty_text(&Abstract::constant(value)) {
         let detail = format!(
-            "The default of the ephemeral variable \"{}\" stands in the configuration for everyone who can read the file. If it is a secret, leave \
-             the default out and give the value when running.",
+            "The default of the ephemeral variable \"{}\" stands in the configuration for everyone \
+             who can read the file. If it is a secret, leave the default out and give the value when running.",
             variable.name
         );
         let problem = ItemProblem::error(

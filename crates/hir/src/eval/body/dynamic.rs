@@ -120,13 +120,19 @@ impl Evaluation<'_> {
         }
         let detail = match convert(&value, &Type::String) {
             _ if value.is_null() => "Cannot use a null value as a dynamic block label.".to_owned(),
-            Err(error) => format!("Cannot use this value as a dynamic block label: {}.", error.message),
+            Err(error) => {
+                format!("Cannot use this value as a dynamic block label: {}.", error.message)
+            }
             Ok(_) if value.has_deep_secret() => {
-                "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.".to_owned()
+                "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are \
+                 shown and kept."
+                    .to_owned()
             }
             Ok(text) => match text.as_str() {
                 Some(text) => return Ok(Some(Str::from(text))),
-                None => "This value is not yet known. Dynamic block labels must be immediately-known values.".to_owned(),
+                None => "This value is not yet known. Dynamic block labels must be \
+                         immediately-known values."
+                    .to_owned(),
             },
         };
         let fault = Fault {

@@ -14,7 +14,8 @@ fn attributes_of_everything_else_are_refused() {
         ("{a = 1}.b", "Unsupported attribute: This object does not have an attribute named \"b\"."),
         (
             "var.uo.b",
-            "Unsupported attribute: This object does not have an attribute named \"b\". (var.uo is an object, known only after apply)",
+            "Unsupported attribute: This object does not have an attribute named \"b\". (var.uo is \
+             an object, known only after apply)",
         ),
         (
             "null.a",
@@ -27,7 +28,8 @@ fn attributes_of_everything_else_are_refused() {
         ("[1].a", "Unsupported attribute: This value does not have any attributes."),
         (
             "var.map.b",
-            "Missing map element: This map does not have an element with the key \"b\". (var.map is map of string with 1 element)",
+            "Missing map element: This map does not have an element with the key \"b\". (var.map \
+             is map of string with 1 element)",
         ),
     ]);
     assert!(
@@ -107,7 +109,8 @@ fn instances_are_taken_without_building_the_collection() {
         ("module.whole.out", "\"general\""),
         (
             "module.whole.nothing",
-            "Unsupported attribute: This object does not have an attribute named \"nothing\". (module.whole is object with 1 attribute \"out\")",
+            "Unsupported attribute: This object does not have an attribute named \"nothing\". \
+             (module.whole is object with 1 attribute \"out\")",
         ),
     ]);
 }
@@ -131,7 +134,8 @@ fn a_splat_makes_a_sequence_of_anything() {
         ("var.ul[*]", "unknown list of string!"),
         (
             "var.null_list[*]",
-            "Splat of null value: Splat expressions (with the * symbol) cannot be applied to null sequences. (var.null_list is null)",
+            "Splat of null value: Splat expressions (with the * symbol) cannot be applied to null \
+             sequences. (var.null_list is null)",
         ),
         (
             "[{a = 1}, {}][*].a",

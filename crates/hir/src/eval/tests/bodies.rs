@@ -103,7 +103,8 @@ fn what_the_schema_does_not_know_is_named() {
     check(
         &schema,
         "rule = 1",
-        "Unsupported argument: An argument named \"rule\" is not expected here. Did you mean to define a block of type \"rule\"? @ rule",
+        "Unsupported argument: An argument named \"rule\" is not expected here. Did you mean to \
+         define a block of type \"rule\"? @ rule",
     );
     check(
         &schema,
@@ -113,7 +114,8 @@ fn what_the_schema_does_not_know_is_named() {
     check(
         &schema,
         "name {}",
-        "Unsupported block type: Blocks of type \"name\" are not expected here. Did you mean to define argument \"name\"? If so, use the equals sign to assign it a value. @ name",
+        "Unsupported block type: Blocks of type \"name\" are not expected here. Did you mean to \
+         define argument \"name\"? If so, use the equals sign to assign it a value. @ name",
     );
 }
 
@@ -205,8 +207,10 @@ fn dynamic_blocks_are_made_in_order() {
     let list = schema(Nesting::List, 0, 0);
     check(
         &list,
-        "rule { port = 0 }\ndynamic \"rule\" {\n for_each = [1, 2]\n content { port = rule.value + rule.key }\n}\nrule { port = 9 }",
-        "rule = list[{note = tostring(null), port = \"0\"}, {note = tostring(null), port = \"1\"}, {note = tostring(null), port = \"3\"}, {note = tostring(null), port = \"9\"}]",
+        "rule { port = 0 }\ndynamic \"rule\" {\n for_each = [1, 2]\n content { port = rule.value + \
+         rule.key }\n}\nrule { port = 9 }",
+        "rule = list[{note = tostring(null), port = \"0\"}, {note = tostring(null), port = \"1\"}, \
+         {note = tostring(null), port = \"3\"}, {note = tostring(null), port = \"9\"}]",
     );
     check(
         &schema(Nesting::Map, 0, 0),
@@ -261,7 +265,8 @@ fn blocks_in_a_block_that_is_not_known_keep_what_is_kept_of_them() {
         ("null", "kept = \"x\"", plain),
     ] {
         let text = format!(
-            "dynamic \"rule\" {{\n for_each = var.u\n content {{\n dynamic \"inner\" {{\n for_each = {for_each}\n content {{\n {content}\n }}\n }}\n }}\n}}"
+            "dynamic \"rule\" {{\n for_each = var.u\n content {{\n dynamic \"inner\" {{\n for_each \
+             = {for_each}\n content {{\n {content}\n }}\n }}\n }}\n}}"
         );
         check(&schema, &text, expected);
     }
@@ -295,14 +300,21 @@ fn iterators_of_secret_collections_are_secret() {
         check(
             &list,
             &dynamic(for_each, "rule.key.x", ""),
-            &format!("Unsupported attribute: Can't access attributes on a primitive-typed value (string). (rule.key has {kind} value) @ .x")
-                .replace("(string)", if for_each.starts_with("split") { "(number)" } else { "(string)" }),
+            &format!(
+                "Unsupported attribute: Can't access attributes on a primitive-typed value \
+                      (string). (rule.key has {kind} value) @ .x"
+            )
+            .replace(
+                "(string)",
+                if for_each.starts_with("split") { "(number)" } else { "(string)" },
+            ),
         );
         check(
             &map,
             &dynamic(for_each, "1", "labels = [rule.key]"),
             &format!(
-                "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept. (rule.key has {kind} value) @ rule.key"
+                "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a \
+                 dynamic block label: labels are shown and kept. (rule.key has {kind} value) @ rule.key"
             ),
         );
     }
@@ -332,7 +344,8 @@ fn dynamic_blocks_name_what_they_cannot_use() {
     check(
         &list,
         &dynamic("5"),
-        "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable collection is required. @ 5",
+        "Invalid dynamic for_each value: Cannot use a number value in for_each. An iterable \
+         collection is required. @ 5",
     );
     let map = schema(Nesting::Map, 0, 0);
     let labelled = |label: &str| {
@@ -348,12 +361,14 @@ fn dynamic_blocks_name_what_they_cannot_use() {
     check(
         &map,
         &labelled("var.us"),
-        "Invalid dynamic block label: This value is not yet known. Dynamic block labels must be immediately-known values. (var.us is a string, known only after apply) @ var.us",
+        "Invalid dynamic block label: This value is not yet known. Dynamic block labels must be \
+         immediately-known values. (var.us is a string, known only after apply) @ var.us",
     );
     check(
         &map,
         &labelled("var.e"),
-        "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept. (var.e has an ephemeral value) @ var.e",
+        "Invalid dynamic block label: Cannot use a sensitive or ephemeral value as a dynamic block \
+         label: labels are shown and kept. (var.e has an ephemeral value) @ var.e",
     );
 }
 
@@ -392,7 +407,8 @@ fn nested_attributes_fill_in_what_may_be_left_out() {
     check(
         &schema,
         "n = [{b = 1}]",
-        "Incorrect attribute value type: Inappropriate value for attribute \"n\": element 0: attribute \"a\" is required. @ [{b = 1}]",
+        "Incorrect attribute value type: Inappropriate value for attribute \"n\": element 0: \
+         attribute \"a\" is required. @ [{b = 1}]",
     );
 }
 
@@ -464,7 +480,8 @@ fn dynamic_blocks_for_an_attribute_that_make_none_leave_it_unset() {
     check(nested("l = []"), "nest = list[{l = list[]}], s = set[]");
     check(
         "l = []\n".to_owned() + &block("l", "[]"),
-        "Unsupported block type: Blocks of type \"l\" are not expected here. Did you mean to define argument \"l\"? If so, use the equals sign to assign it a value. @ dynamic \"l\"",
+        "Unsupported block type: Blocks of type \"l\" are not expected here. Did you mean to \
+         define argument \"l\"? If so, use the equals sign to assign it a value. @ dynamic \"l\"",
     );
 }
 
@@ -482,7 +499,8 @@ fn a_required_attribute_is_missing_where_its_dynamic_blocks_make_none() {
     check(
         &legacy_schema(),
         "dynamic \"s\" {\n for_each = []\n content {}\n}",
-        "Missing required argument: The argument \"s\" is required, but no definition was found. @ resource \"t\" \"n\"",
+        "Missing required argument: The argument \"s\" is required, but no definition was found. @ \
+         resource \"t\" \"n\"",
     );
 }
 

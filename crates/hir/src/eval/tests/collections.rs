@@ -53,11 +53,13 @@ fn for_names_what_it_cannot_use() {
         ),
         (
             "[for x in 5: x]",
-            "Iteration over non-iterable value: A value of type number cannot be used as the collection in a 'for' expression.",
+            "Iteration over non-iterable value: A value of type number cannot be used as the \
+             collection in a 'for' expression.",
         ),
         (
             "[for x in var.us: x]",
-            "Iteration over non-iterable value: A value of type string cannot be used as the collection in a 'for' expression. (var.us is a string, known only after apply)",
+            "Iteration over non-iterable value: A value of type string cannot be used as the \
+             collection in a 'for' expression. (var.us is a string, known only after apply)",
         ),
         (
             "[for x in [1, 2]: x if null]",
@@ -81,7 +83,9 @@ fn for_names_what_it_cannot_use() {
         ),
         (
             "{for x in [\"a\", \"a\"]: x => x}",
-            "Duplicate object key: Two different items produced the key \"a\" in this 'for' expression. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key. (x is \"a\")",
+            "Duplicate object key: Two different items produced the key \"a\" in this 'for' \
+             expression. If duplicates are expected, use the ellipsis (...) after the value \
+             expression to enable grouping by key. (x is \"a\")",
         ),
     ]);
 }

@@ -13,7 +13,8 @@ fn calls_are_checked_before_they_are_made() {
         ),
         (
             "a::b(1)",
-            "Call to unknown function: There are no functions in namespace \"a::\". Functions of the language are in \"core::\", those of a provider in \"provider::NAME::\".",
+            "Call to unknown function: There are no functions in namespace \"a::\". Functions of \
+             the language are in \"core::\", those of a provider in \"provider::NAME::\".",
         ),
         (
             "upper()",
@@ -25,11 +26,13 @@ fn calls_are_checked_before_they_are_made() {
         ),
         (
             "upper([])",
-            "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str))",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. \
+             (while calling upper(str))",
         ),
         (
             "upper(null)",
-            "Invalid function argument: Invalid value for \"str\" parameter: argument must not be null. (while calling upper(str))",
+            "Invalid function argument: Invalid value for \"str\" parameter: argument must not be \
+             null. (while calling upper(str))",
         ),
         ("core::upper(\"a\")", "\"A\""),
         (
@@ -53,7 +56,8 @@ fn the_last_argument_may_be_expanded() {
         ),
         (
             "max(5...)",
-            "Invalid expanding argument value: The expanding argument (indicated by ...) must be of a tuple, list, or set type.",
+            "Invalid expanding argument value: The expanding argument (indicated by ...) must be \
+             of a tuple, list, or set type.",
         ),
         ("try([1, 2]...)", "1"),
     ]);
@@ -112,8 +116,9 @@ fn functions_of_providers_are_asked_for() {
         ),
         (
             "provider::x::picky(1, var.e)",
-            "Invalid function argument: Call to function \"provider::x::picky\" failed. What the function says about it is not \
-             shown, because secrets are among its arguments. (while calling provider::x::picky(some...); var.e has an ephemeral value)",
+            "Invalid function argument: Call to function \"provider::x::picky\" failed. What the \
+             function says about it is not shown, because secrets are among its arguments. (while \
+             calling provider::x::picky(some...); var.e has an ephemeral value)",
         ),
         ("provider::x::echo(var.e)", "ephemeral(\"hush\")"),
     ]);
@@ -137,15 +142,17 @@ fn values_are_described_in_a_few_words() {
     check_all(&[
         (
             "upper([var.a, var.n, var.list, var.map, var.mixed, var.objects[0]])",
-            "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str); \
-          var.a is \"a\"; var.list is list of string with 2 elements; var.map is map of string with 1 element; \
-          var.mixed is object with 2 attributes; var.n is 5; var.objects[0] is object with 1 attribute \"a\")",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. \
+             (while calling upper(str); var.a is \"a\"; var.list is list of string with 2 \
+             elements; var.map is map of string with 1 element; var.mixed is object with 2 \
+             attributes; var.n is 5; var.objects[0] is object with 1 attribute \"a\")",
         ),
         (
             "upper([var.s, var.e, var.u, var.us, var.ul])",
-            "Invalid function argument: Invalid value for \"str\" parameter: string required. (while calling upper(str); \
-          var.e has an ephemeral value; var.s has a sensitive value; var.u will be known only after apply; \
-          var.ul is a list of string, known only after apply; var.us is a string, known only after apply)",
+            "Invalid function argument: Invalid value for \"str\" parameter: string required. \
+             (while calling upper(str); var.e has an ephemeral value; var.s has a sensitive value; \
+             var.u will be known only after apply; var.ul is a list of string, known only after \
+             apply; var.us is a string, known only after apply)",
         ),
     ]);
 }
@@ -172,11 +179,13 @@ fn convert_takes_a_type() {
         ("convert([var.s], set(string))", "sensitive(set[\"secret\"])"),
         (
             "convert(\"x\", bool)",
-            "Invalid function argument: Invalid value for \"value\" parameter: a bool is required. (while calling convert(value, type))",
+            "Invalid function argument: Invalid value for \"value\" parameter: a bool is required. \
+             (while calling convert(value, type))",
         ),
         (
             "convert({}, object({a = string}))",
-            "Invalid function argument: Invalid value for \"value\" parameter: attribute \"a\" is required. (while calling convert(value, type))",
+            "Invalid function argument: Invalid value for \"value\" parameter: attribute \"a\" is \
+             required. (while calling convert(value, type))",
         ),
         (
             "convert(1)",
@@ -188,7 +197,8 @@ fn convert_takes_a_type() {
         ),
         (
             "convert([1, 2]...)",
-            "Invalid type specification: The second argument of \"convert\" is a type, written as the type of a variable is: convert(value, list(string)).",
+            "Invalid type specification: The second argument of \"convert\" is a type, written as \
+             the type of a variable is: convert(value, list(string)).",
         ),
     ]);
 }

@@ -110,7 +110,8 @@ fn conditionals_say_how_their_arms_differ() {
         ),
         (
             "true ? tolist([{a = 1}]) : tolist([{a = []}])",
-            "Mismatched list element types: Type mismatch for object attribute \"a\": The 'true' value is number, but the 'false' value is tuple",
+            "Mismatched list element types: Type mismatch for object attribute \"a\": The 'true' \
+             value is number, but the 'false' value is tuple",
         ),
     ];
     for (text, reason) in cases {
@@ -156,11 +157,13 @@ fn templates_refuse_null_and_structures() {
         ("\"a${1}${true}\"", "\"a1true\""),
         (
             "\"a${null}\"",
-            "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template.",
+            "Invalid template interpolation value: The expression result is null. Cannot include a \
+             null value in a string template.",
         ),
         (
             "\"a${[]}\"",
-            "Invalid template interpolation value: Cannot include the given value in a string template: string required.",
+            "Invalid template interpolation value: Cannot include the given value in a string \
+             template: string required.",
         ),
         ("\"${true}\"", "true"),
         ("\"%{for x in [1, 2]}${x},%{endfor}\"", "\"1,2,\""),
@@ -178,7 +181,8 @@ fn an_unknown_template_keeps_its_safe_prefix() {
         ("\"a-${\"b-${var.us}\"}\"", "unknown string! \"a-\".."),
         (
             "\"a${var.us}${null}\"",
-            "Invalid template interpolation value: The expression result is null. Cannot include a null value in a string template.",
+            "Invalid template interpolation value: The expression result is null. Cannot include a \
+             null value in a string template.",
         ),
         ("\"a-%{for x in var.u}${x}%{endfor}\"", "unknown string! \"a-\".."),
         ("\"%{for x in [var.us]}${x}%{endfor}-\"", "unknown string!"),

@@ -22,7 +22,8 @@ impl Writer {
         let parse = syntax::parse_expression(&string.text);
         match parse.errors() {
             [_, ..] if string.text.trim_start().starts_with("${") => {
-                const DETAIL: &str = "Here the string is the expression itself, so it is written without the sequence: \"a.b\" instead of \"${a.b}\".";
+                const DETAIL: &str = "Here the string is the expression itself, so it is written \
+                                      without the sequence: \"a.b\" instead of \"${a.b}\".";
                 self.problems.push(fault(string.range, "Invalid expression", DETAIL));
                 self.unread.push(string.range);
                 self.whole(MISSING, string.range);

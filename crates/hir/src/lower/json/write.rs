@@ -75,7 +75,8 @@ impl Writer {
     fn properties<'j>(&mut self, body: &'j JsonValue) -> Vec<&'j JsonProperty> {
         const OBJECT: &str =
             "A JSON object is required here, to define arguments and child blocks.";
-        const OBJECTS: &str = "Either a JSON object or a JSON array of objects is required here, to define arguments and child blocks.";
+        const OBJECTS: &str = "Either a JSON object or a JSON array of objects is required here, \
+                               to define arguments and child blocks.";
         let mut found = Vec::new();
         let (elements, wanted) = match &body.kind {
             JsonKind::Array(elements) => (elements.as_slice(), OBJECT),
@@ -120,8 +121,8 @@ impl Writer {
     fn argument(&mut self, name: &JsonString, value: &JsonValue, mode: Mode) {
         if !addr::is_identifier(&name.text) {
             let detail = format!(
-                "{:?} is no name of an argument: it must start with a letter or underscore and may contain only letters, digits, underscores, and \
-                 dashes.",
+                "{:?} is no name of an argument: it must start with a letter or underscore and may \
+                 contain only letters, digits, underscores, and dashes.",
                 name.text
             );
             return self.problems.push(fault(name.range, "Invalid argument name", detail));
@@ -183,7 +184,8 @@ impl Writer {
                 }
                 _ => {
                     let detail = format!(
-                        "Either a JSON object or a JSON array is required, representing the contents of one or more {:?} blocks.",
+                        "Either a JSON object or a JSON array is required, representing the \
+                         contents of one or more {:?} blocks.",
                         kind.text
                     );
                     self.problems.push(wrong_type(value.range, &detail));

@@ -65,7 +65,8 @@ fn what_holds_a_secret_attribute_is_never_quoted() {
         let expected = ".n: inconsistent values for sensitive attribute";
         check(&schema, r#"{"n": [{"s": "a"}]}"#, r#"{"n": [{"s": "z"}]}"#, expected);
         let schema = block_with([], [("b", Nesting::Set, block([("s", secret)]))]);
-        let expected = ".b: planned set element does not correlate with any element in actual\n.b: actual set element does not correlate with any element in plan";
+        let expected = ".b: planned set element does not correlate with any element in actual\n.b: \
+                        actual set element does not correlate with any element in plan";
         check(&schema, r#"{"b": [{"s": "a"}]}"#, r#"{"b": [{"s": "z"}]}"#, expected);
     }
 }
@@ -140,7 +141,8 @@ fn collections_keep_their_elements() {
         (
             r#"{"s": ["a", "b"]}"#,
             r#"{"s": ["a", "c"]}"#,
-            ".s: planned set element cty.StringVal(\"b\") does not correlate with any element in actual\n.s: actual set element cty.StringVal(\"c\") does not correlate with any element in plan",
+            ".s: planned set element cty.StringVal(\"b\") does not correlate with any element in \
+             actual\n.s: actual set element cty.StringVal(\"c\") does not correlate with any element in plan",
         ),
     ];
     for (planned, actual, expected) in cases {

@@ -190,13 +190,15 @@ fn blocks_are_planned_as_configured() {
             Nesting::List,
             "[{}]",
             r#"["?"]"#,
-            ".b[0]: element representing nested block must not be unknown itself; set nested attribute values to unknown instead",
+            ".b[0]: element representing nested block must not be unknown itself; set nested \
+             attribute values to unknown instead",
         ),
         (
             Nesting::List,
             "[{}]",
             r#""?""#,
-            ".b: attribute representing nested block must not be unknown itself; set nested attribute values to unknown instead",
+            ".b: attribute representing nested block must not be unknown itself; set nested \
+             attribute values to unknown instead",
         ),
         (Nesting::List, r#""?""#, r#""?""#, ""),
         (
@@ -215,7 +217,8 @@ fn blocks_are_planned_as_configured() {
             Nesting::Map,
             r#"{"k": {}}"#,
             r#"{"l": {}}"#,
-            ".b: block key \"l\" from plan is not present in config\n.b: block key \"k\" from config is not present in plan",
+            ".b: block key \"l\" from plan is not present in config\n.b: block key \"k\" from \
+             config is not present in plan",
         ),
         (
             Nesting::Map,
@@ -247,7 +250,8 @@ fn blocks_are_planned_as_configured() {
             Nesting::Set,
             r#"[{"o": "a"}]"#,
             r#"["?"]"#,
-            ".b[...]: element representing nested block must not be unknown itself; set nested attribute values to unknown instead",
+            ".b[...]: element representing nested block must not be unknown itself; set nested \
+             attribute values to unknown instead",
         ),
     ];
     for (nesting, config, planned, expected) in cases {
@@ -293,7 +297,8 @@ fn nested_objects_are_planned_as_configured() {
             ObjectNesting::Map,
             r#"{"k": {}}"#,
             r#"{"l": {}}"#,
-            ".n: map key \"l\" from plan is not present in config\n.n: map key \"k\" from config is not present in plan",
+            ".n: map key \"l\" from plan is not present in config\n.n: map key \"k\" from config \
+             is not present in plan",
         ),
         (ObjectNesting::Set, r#"[{"o": "a"}]"#, r#"[{"o": "z"}]"#, ""),
         (

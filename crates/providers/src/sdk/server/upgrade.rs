@@ -72,7 +72,8 @@ fn unreadable(why: &str) -> Diagnostic {
     Diagnostic::error(
         "Unable to Read Previously Saved State",
         format!(
-            "The stored object {why}. A newer version of the provider may have written it: use that version. If somebody edited the state, restore it from its backup."
+            "The stored object {why}. A newer version of the provider may have written it: use \
+             that version. If somebody edited the state, restore it from its backup."
         ),
     )
 }

@@ -133,7 +133,8 @@ impl Printer<'_> {
         let pad = format!("{}{}", indent(depth), self.symbol(Act::NoOp, options));
         let forces = self.forces(node.replace, options);
         format!(
-            "{{{forces}\n{pad}  # At least one attribute in this block is (or was) sensitive,\n{pad}  # so its contents will not be displayed.\n{pad}}}"
+            "{{{forces}\n{pad}  # At least one attribute in this block is (or was) \
+             sensitive,\n{pad}  # so its contents will not be displayed.\n{pad}}}"
         )
     }
 
@@ -185,10 +186,12 @@ impl Printer<'_> {
         };
         match secret.before {
             true => format!(
-                "{pad}  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # after applying this change.{unchanged}\n"
+                "{pad}  # {warning}: this {what} will no longer be marked as sensitive\n{pad}  # \
+                 after applying this change.{unchanged}\n"
             ),
             false => format!(
-                "{pad}  # {warning}: this {what} will be marked as sensitive and will not\n{pad}  # display in UI output after applying this change.{unchanged}\n"
+                "{pad}  # {warning}: this {what} will be marked as sensitive and will not\n{pad}  \
+                 # display in UI output after applying this change.{unchanged}\n"
             ),
         }
     }

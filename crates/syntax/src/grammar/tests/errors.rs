@@ -46,13 +46,16 @@ fn what_the_reference_explains_badly_is_explained() {
     check(
         "a = «<»< EOT⏎x⏎EOT⏎",
         "Invalid expression",
-        "Expected the start of an expression, but found an invalid expression token. A heredoc begins with \"<<\" and its marker, with nothing between them and nothing but a newline after the marker.",
+        "Expected the start of an expression, but found an invalid expression token. A heredoc \
+         begins with \"<<\" and its marker, with nothing between them and nothing but a newline after the marker.",
     );
 }
 
 #[test]
 fn an_interpolation_that_is_not_closed_is_shown_where_it_begins() {
-    const DETAIL: &str = "There is no closing brace or quote for the interpolation that begins here: the brace that ends it is on a later line, and no quote follows. Close both, as in \"${…}\".";
+    const DETAIL: &str = "There is no closing brace or quote for the interpolation that begins \
+                          here: the brace that ends it is on a later line, and no quote follows. \
+                          Close both, as in \"${…}\".";
     check("locals {⏎ a = \"«${»x.y⏎}⏎", "Invalid multi-line string", DETAIL);
     check("a = \"${x} «${»y⏎}⏎b = 1⏎", "Invalid multi-line string", DETAIL);
     check(
@@ -86,7 +89,8 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals «{»⏎",
         "Unclosed configuration block",
-        "There is no closing brace for this block before the end of the file. This may be caused by incorrect brace nesting elsewhere in this file.",
+        "There is no closing brace for this block before the end of the file. This may be caused \
+         by incorrect brace nesting elsewhere in this file.",
     ),
     (
         "locals {⏎ a = 1 «b» = 2⏎}⏎",
@@ -96,7 +100,8 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals {⏎ a = 1«,» b = 2⏎}⏎",
         "Unexpected comma after argument",
-        "Argument definitions must be separated by newlines, not commas. An argument definition must end with a newline.",
+        "Argument definitions must be separated by newlines, not commas. An argument definition \
+         must end with a newline.",
     ),
     (
         "locals {⏎ a = 1⏎}«}»⏎",
@@ -177,22 +182,27 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals { a = 1«⏎»}⏎",
         "Invalid single-argument block definition",
-        "An argument definition on the same line as its containing block creates a single-line block definition, which must also be closed on the same line. Place the block's closing brace immediately after the argument definition.",
+        "An argument definition on the same line as its containing block creates a single-line \
+         block definition, which must also be closed on the same line. Place the block's closing \
+         brace immediately after the argument definition.",
     ),
     (
         "locals { a = 1«,» b = 2 }⏎",
         "Invalid single-argument block definition",
-        "Single-line block syntax can include only one argument definition. To define multiple arguments, use the multi-line block syntax with one argument definition per line.",
+        "Single-line block syntax can include only one argument definition. To define multiple \
+         arguments, use the multi-line block syntax with one argument definition per line.",
     ),
     (
         "locals { a = 1 «b» = 2 }⏎",
         "Invalid single-argument block definition",
-        "A single-line block definition must end with a closing brace immediately after its single argument definition.",
+        "A single-line block definition must end with a closing brace immediately after its single \
+         argument definition.",
     ),
     (
         "locals { a = 1 «~}»⏎",
         "Invalid single-argument block definition",
-        "A single-line block definition must end with a closing brace immediately after its single argument definition.",
+        "A single-line block definition must end with a closing brace immediately after its single \
+         argument definition.",
     ),
     (
         r#"locals { «b "»x" {} }⏎"#,
@@ -217,12 +227,14 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         r#"locals {⏎ a = "«x»${1"⏎}⏎"#,
         "Unclosed template interpolation sequence",
-        "There is no closing brace for this interpolation sequence before the end of the quoted template. This might be caused by incorrect nesting inside the given expression.",
+        "There is no closing brace for this interpolation sequence before the end of the quoted \
+         template. This might be caused by incorrect nesting inside the given expression.",
     ),
     (
         r#"locals {⏎ a = "«x»${1"#,
         "Unclosed template interpolation sequence",
-        "There is no closing brace for this interpolation sequence before the end of the file. This might be caused by incorrect nesting inside the given expression.",
+        "There is no closing brace for this interpolation sequence before the end of the file. \
+         This might be caused by incorrect nesting inside the given expression.",
     ),
     (
         r#"locals {⏎ a = "x${1 «2»}"⏎}⏎"#,
@@ -307,12 +319,14 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals {⏎ a = «[»1, 2",
         "Unterminated tuple constructor expression",
-        "There is no corresponding closing bracket before the end of the file. This may be caused by incorrect bracket nesting elsewhere in this file.",
+        "There is no corresponding closing bracket before the end of the file. This may be caused \
+         by incorrect bracket nesting elsewhere in this file.",
     ),
     (
         "locals {⏎ a = «{»b = 1",
         "Unterminated object constructor expression",
-        "There is no corresponding closing brace before the end of the file. This may be caused by incorrect brace nesting elsewhere in this file.",
+        "There is no corresponding closing brace before the end of the file. This may be caused by \
+         incorrect brace nesting elsewhere in this file.",
     ),
     (
         "locals {⏎ a = {b «1»}⏎}⏎",
@@ -357,7 +371,8 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals {⏎ a = «f(»1",
         "Unterminated function call",
-        "There is no closing parenthesis for this function call before the end of the file. This may be caused by incorrect parenthesis nesting elsewhere in this file.",
+        "There is no closing parenthesis for this function call before the end of the file. This \
+         may be caused by incorrect parenthesis nesting elsewhere in this file.",
     ),
     (
         "locals {⏎ a = f(1«...», 2)⏎}⏎",
@@ -387,12 +402,14 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "locals {⏎ a = b.«0.1»⏎}⏎",
         "Invalid legacy index syntax",
-        "When using the legacy index syntax, chaining two indexes together is not permitted. Use the proper index syntax instead, like [0][1].",
+        "When using the legacy index syntax, chaining two indexes together is not permitted. Use \
+         the proper index syntax instead, like [0][1].",
     ),
     (
         "locals {⏎ a = b.«0.e2»⏎}⏎",
         "Invalid legacy index syntax",
-        "When using the legacy index syntax, chaining two indexes together is not permitted. Use the proper index syntax instead, like [0][e2].",
+        "When using the legacy index syntax, chaining two indexes together is not permitted. Use \
+         the proper index syntax instead, like [0][e2].",
     ),
     (
         "locals {⏎ a = b[0 «1»]⏎}⏎",

@@ -33,7 +33,8 @@ fn operators_group_by_strength_and_to_the_left() {
     check(
         "a || b && c == d < e",
         expect![
-            "(binary (reference a) || (binary (reference b) && (binary (reference c) == (binary (reference d) < (reference e)))))"
+            "(binary (reference a) || (binary (reference b) && (binary (reference c) == (binary \
+             (reference d) < (reference e)))))"
         ],
     );
     check(
@@ -47,7 +48,8 @@ fn a_unary_operator_takes_the_steps_but_no_operator() {
     check(
         "-a.b[0] + !c == d",
         expect![
-            "(binary (binary (unary - (traversal (reference a) (attr_step . b) (index_step [ (literal 0) ]))) + (unary ! (reference c))) == (reference d))"
+            "(binary (binary (unary - (traversal (reference a) (attr_step . b) (index_step [ \
+             (literal 0) ]))) + (unary ! (reference c))) == (reference d))"
         ],
     );
     check("--5", expect!["(unary - (unary - (literal 5)))"]);
@@ -87,7 +89,8 @@ fn names_may_be_of_any_script_and_any_word() {
     check(
         "a·b + a‿b + ⅷ + ℘ + 𝒳",
         expect![
-            "(binary (binary (binary (binary (reference a·b) + (reference a‿b)) + (reference ⅷ)) + (reference ℘)) + (reference 𝒳))"
+            "(binary (binary (binary (binary (reference a·b) + (reference a‿b)) + (reference ⅷ)) + \
+             (reference ℘)) + (reference 𝒳))"
         ],
     );
     check(
@@ -97,7 +100,8 @@ fn names_may_be_of_any_script_and_any_word() {
     check(
         "[for if in [1] : if if if == 1]",
         expect![
-            "(for_tuple [ (for_intro for if in (tuple [ (literal 1) ]) :) (reference if) (for_cond if (binary (reference if) == (literal 1))) ])"
+            "(for_tuple [ (for_intro for if in (tuple [ (literal 1) ]) :) (reference if) (for_cond \
+             if (binary (reference if) == (literal 1))) ])"
         ],
     );
     check_file(
@@ -147,7 +151,8 @@ fn an_attribute_splat_may_follow_an_index() {
     check(
         "x.*.n.0[0].*",
         expect![
-            "(traversal (reference x) (attr_splat_step . *) (attr_step . n) (legacy_index_step . 0) (index_step [ (literal 0) ]) (attr_splat_step . *))"
+            "(traversal (reference x) (attr_splat_step . *) (attr_step . n) (legacy_index_step . \
+             0) (index_step [ (literal 0) ]) (attr_splat_step . *))"
         ],
     );
 }
@@ -169,7 +174,8 @@ fn an_object_key_is_a_bare_name_or_an_expression() {
     check(
         "{ x ? y : z = 3 }",
         expect![
-            "(object { (object_item (object_key (conditional (reference x) ? (reference y) : (reference z))) = (literal 3)) })"
+            "(object { (object_item (object_key (conditional (reference x) ? (reference y) : \
+             (reference z))) = (literal 3)) })"
         ],
     );
 }
@@ -179,13 +185,15 @@ fn newlines_separate_items_of_an_object_even_in_parentheses() {
     check(
         "({\n a = 1\n\n b = 2,\n c = 3\n})",
         expect![
-            "(paren ( (object { (object_item (object_key a) = (literal 1)) (object_item (object_key b) = (literal 2)) , (object_item (object_key c) = (literal 3)) }) ))"
+            "(paren ( (object { (object_item (object_key a) = (literal 1)) (object_item \
+             (object_key b) = (literal 2)) , (object_item (object_key c) = (literal 3)) }) ))"
         ],
     );
     check(
         "{ for k, v in m :\n k\n => v...\n if v }",
         expect![
-            "(for_object { (for_intro for k , v in (reference m) :) (reference k) => (reference v) ... (for_cond if (reference v)) })"
+            "(for_object { (for_intro for k , v in (reference m) :) (reference k) => (reference v) \
+             ... (for_cond if (reference v)) })"
         ],
     );
     check(
@@ -280,7 +288,8 @@ fn a_heredoc_ends_at_its_marker_alone_on_a_line() {
     check_file(
         "a = <<E\nE,\n  x ${1}E\n E \nb = 1\n",
         expect![
-            "(attribute a = (heredoc <<E⏎ E,⏎   x  (interpolation ${ (literal 1) }) E⏎  E )) (attribute b = (literal 1))"
+            "(attribute a = (heredoc <<E⏎ E,⏎   x  (interpolation ${ (literal 1) }) E⏎  E )) \
+             (attribute b = (literal 1))"
         ],
     );
     check(

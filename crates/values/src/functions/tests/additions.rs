@@ -264,7 +264,8 @@ fn paths() {
         (
             "templatestring",
             r#"["hi",{"a b":1}]"#,
-            "error at 1: invalid template variable name \"a b\": must start with a letter, followed by zero or more letters, digits, and underscores",
+            "error at 1: invalid template variable name \"a b\": must start with a letter, \
+             followed by zero or more letters, digits, and underscores",
         ),
     ]);
 }
@@ -285,12 +286,14 @@ fn removed_functions_say_what_to_write() {
         (
             "list",
             "[1]",
-            "error: the \"list\" function was deprecated in Terraform v0.12 and is no longer available; use tolist([ ... ]) syntax to write a literal list",
+            "error: the \"list\" function was deprecated in Terraform v0.12 and is no longer \
+             available; use tolist([ ... ]) syntax to write a literal list",
         ),
         (
             "map",
             "[]",
-            "error: the \"map\" function was deprecated in Terraform v0.12 and is no longer available; use tomap({ ... }) syntax to write a literal map",
+            "error: the \"map\" function was deprecated in Terraform v0.12 and is no longer \
+             available; use tomap({ ... }) syntax to write a literal map",
         ),
     ]);
 }

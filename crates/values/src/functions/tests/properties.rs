@@ -233,7 +233,10 @@ proptest! {
     }
 
     #[test]
-    fn a_result_of_unknowns_allows_the_result_of_what_they_become((function, args) in arguments(), which in 0_usize..12) {
+    fn a_result_of_unknowns_allows_that_of_their_values(
+        (function, args) in arguments(),
+        which in 0_usize..12,
+    ) {
         let Ok(exact) = function.call(&args, &World) else { return Ok(()) };
         let total = parts(&args);
         prop_assume!(total > 0);
@@ -243,7 +246,8 @@ proptest! {
                 allows(&partial, &exact),
                 "{} of {partial_args:?} is {partial:?}, but of {args:?} it is {exact:?}", function.name
             ),
-            Err(error) => prop_assert!(false, "{} of {partial_args:?}: {error}, but {args:?} is {exact:?}", function.name),
+            Err(error) => prop_assert!(false, "{} of {partial_args:?}: {error}, but {args:?} is \
+                                               {exact:?}", function.name),
         }
     }
 
@@ -273,7 +277,8 @@ proptest! {
     #[test]
     fn a_function_that_unites_marks_keeps_every_mark((function, args) in arguments(), which in 0_usize..12) {
         let total = parts(&args);
-        prop_assume!(total > 0 && crate::rules::rule(function.rule, crate::rules::Domain::Concrete) == MarkRule::UnionDeep);
+        let rule = crate::rules::rule(function.rule, crate::rules::Domain::Concrete);
+        prop_assume!(total > 0 && rule == MarkRule::UnionDeep);
         let deprecation = Mark::Deprecated(Deprecation { what: "a".into(), message: "b".into() });
         let marks: Marks = [Mark::Sensitive, Mark::Ephemeral, deprecation].into_iter().collect();
         let marked = at_part(&args, which % total, |part| part.with_marks(&marks));

@@ -97,7 +97,8 @@ fn sequences() {
         (
             "range",
             r#"[2000]"#,
-            "error: more than 1024 values were generated; either decrease the difference between start and end or use a smaller step",
+            "error: more than 1024 values were generated; either decrease the difference between \
+             start and end or use a smaller step",
         ),
         ("distinct", r#"[["a","b","a"]]"#, r#"tolist(["a", "b"])"#),
         ("compact", r#"[["a","",null,"b"]]"#, r#"tolist(["a", "b"])"#),
@@ -303,7 +304,8 @@ fn the_world() {
         (
             "file",
             r#"["binary"]"#,
-            "error at 0: contents of \"binary\" are not valid UTF-8; use the filebase64 function to obtain the Base64 encoded contents",
+            "error at 0: contents of \"binary\" are not valid UTF-8; use the filebase64 function \
+             to obtain the Base64 encoded contents",
         ),
         ("filebase64", r#"["binary"]"#, r#""//4=""#),
         ("fileexists", r#"["hello.txt"]"#, "true"),
@@ -312,7 +314,8 @@ fn the_world() {
         (
             "templatefile",
             r#"["hello.txt",{"1":1}]"#,
-            "error at 1: invalid template variable name \"1\": must start with a letter, followed by zero or more letters, digits, and underscores",
+            "error at 1: invalid template variable name \"1\": must start with a letter, followed \
+             by zero or more letters, digits, and underscores",
         ),
         ("basename", r#"["a/b/"]"#, r#""b""#),
         ("dirname", r#"["a/./b/c"]"#, r#""a/b""#),

@@ -57,8 +57,8 @@ fn refs_of_input<'i>(item: &'i Item, input: &Attr) -> Vec<&'i StaticRef> {
 
 pub(super) fn problem(input: &Attr, dynamic: &str) -> ItemProblem {
     let detail = format!(
-        "The variable \"{}\" is declared with const = true, so its value must be known before anything runs, but {dynamic} is not. Values, variables \
-         and locals that are made from those can be used here.",
+        "The variable \"{}\" is declared with const = true, so its value must be known before \
+         anything runs, but {dynamic} is not. Values, variables and locals that are made from those can be used here.",
         input.name
     );
     let summary = "Dynamic value in static context";

@@ -68,7 +68,10 @@ fn refuse_ephemeral(infer: &mut Infer<'_>, call: &ModuleCall) -> bool {
         refuse(infer, source, "Ephemeral value not allowed", detail);
     }
     if let Some(version) = call.version {
-        let detail = "Ephemeral values, or values derived from ephemeral values, cannot be used as version arguments.".to_owned();
+        let detail =
+            "Ephemeral values, or values derived from ephemeral values, cannot be used as \
+                      version arguments."
+                .to_owned();
         refuse(infer, version, "Invalid version constraint", detail);
     }
     infer.problems[before..].iter().any(|it| it.severity == Severity::Error)
@@ -97,8 +100,8 @@ fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
         "version-of-local-module",
         "Invalid registry module source address",
         format!(
-            "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to modules of a registry only: what is in a directory has \
-             no versions to choose from. Remove \"version\"."
+            "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to \
+             modules of a registry only: what is in a directory has no versions to choose from. Remove \"version\"."
         ),
     )
 }
@@ -123,8 +126,9 @@ fn other_version(
     };
     let constraint = versions.iter().find(is_wrong)?;
     let detail = format!(
-        "The version requirements have changed since this module was installed: the installed version {first} is not one of \"{constraint}\". Run \"mayfly \
-         init\" to install all modules that this configuration needs."
+        "The version requirements have changed since this module was installed: the installed \
+         version {first} is not one of \"{constraint}\". Run \"mayfly init\" to install all \
+         modules that this configuration needs."
     );
     let summary = "Module version requirements have changed";
     Some(ItemProblem::error(expr.into(), "module-not-installed", summary, detail))
@@ -163,8 +167,8 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
             ID,
             "Module source has changed",
             format!(
-                "The source address was changed since this module was installed from \"{}\". Run \"mayfly init\" to install all modules that this \
-                 configuration needs.{}",
+                "The source address was changed since this module was installed from \"{}\". Run \
+                 \"mayfly init\" to install all modules that this configuration needs.{}",
                 other.shown_source(),
                 given_again(call)
             ),
@@ -173,7 +177,8 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
             ID,
             "Module not installed",
             format!(
-                "This module is not yet installed. Run \"mayfly init\" to install all modules that this configuration needs.{}",
+                "This module is not yet installed. Run \"mayfly init\" to install all modules that \
+                 this configuration needs.{}",
                 given_again(call)
             ),
         ),
@@ -184,7 +189,8 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
 fn given_again(call: &ModuleCall) -> &'static str {
     match call.source_expr {
         Some(_) => {
-            " The source is made from other values: each command has to be given the same ones, by -var, -var-file, .tfvars files or TF_VAR_ variables."
+            " The source is made from other values: each command has to be given the same ones, by \
+             -var, -var-file, .tfvars files or TF_VAR_ variables."
         }
         None => "",
     }
