@@ -12,7 +12,7 @@ use std::{ops::Range, sync::Arc};
 use salsa::{Durability, Setter};
 use syntax::{Chunks, TextRange};
 
-use crate::{Db, one_shot};
+use crate::{Db, frozen};
 
 /// Returns true if the path is that of a file in JSON syntax. Such a file is a single block.
 pub fn is_json(path: &str) -> bool {
@@ -125,16 +125,16 @@ pub fn file_from_blocks(
     // Every query that reads a block also reads the path. With a lower durability, each new name or schema would
     // make salsa revalidate all blocks.
     let file = File::builder(path, Vec::new(), decode_error)
-        .path_durability(one_shot::durability(db, Durability::HIGH))
-        .decode_error_durability(one_shot::durability(db, Durability::MEDIUM))
+        .path_durability(frozen::durability(db, Durability::HIGH))
+        .decode_error_durability(frozen::durability(db, Durability::MEDIUM))
         .new(db);
     // The symbol table sets `overrides` later, when it knows the names. A block that may get overrides therefore
     // stays editable.
     let edited = Durability::MEDIUM;
-    let durability = if has_overrides { edited } else { one_shot::durability(db, edited) };
+    let durability = if has_overrides { edited } else { frozen::durability(db, edited) };
     let block = |text| Block::builder(file, text, Box::default()).durability(durability).new(db);
     let blocks = blocks.0.into_iter().map(block).collect();
-    let durability = one_shot::durability(db, Durability::LOW);
+    let durability = frozen::durability(db, Durability::LOW);
     file.set_blocks(db).with_durability(durability).to(blocks);
     file
 }

@@ -8,18 +8,18 @@
 
 pub mod diagnostic;
 pub mod fixture;
+pub mod frozen;
 pub mod input;
-pub mod one_shot;
 pub mod system;
 
 pub use diagnostic::{
     ByteRange, Diagnostic, Fix, Location, Related, Severity, SourceText, Sources,
 };
+pub use frozen::Frozen;
 pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
     is_override, parse,
 };
-pub use one_shot::OneShot;
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
 /// The database trait for the queries of all layers. Higher layers add no state: their queries take inputs as
@@ -27,7 +27,7 @@ pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 #[salsa::db]
 pub trait Db: salsa::Database {
     /// Returns the shared facts of a frozen database; `None` if texts can change.
-    fn one_shot(&self) -> Option<&OneShot> {
+    fn frozen(&self) -> Option<&Frozen> {
         None
     }
 }

@@ -59,13 +59,13 @@ pub async fn apply(
         temp: TempRoot::new(plan.data_dir.as_str(), plan.id.as_str()),
         plan_time: plan.timestamp.as_str().into(),
     };
-    let orders = Orders::new(plan);
+    let planned_actions = PlannedActions::new(plan);
     let mut memo = Memo::new();
     let previous = Arc::new(refreshed);
     let input = WalkInput {
         settings,
         variables,
-        orders: Some(&orders),
+        planned_actions: Some(&planned_actions),
         import: None,
         kept: None,
         templates: Template::all(program),
@@ -75,7 +75,7 @@ pub async fn apply(
     let walk = Walk::new(program, environment, &mut memo, input);
     walk.checks.restore(Checks::expected(&plan.checks));
     walk.add_root();
-    walk.add_destruction(&orders);
+    walk.add_destruction(&planned_actions);
     walk::run(&walk).await;
     finish(&walk, destroys)
 }
@@ -130,7 +130,7 @@ fn clear(state: &mut State) {
 }
 
 /// The changes of a plan, by address.
-pub(crate) struct Orders<'p> {
+pub(crate) struct PlannedActions<'p> {
     changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
     outputs: &'p BTreeMap<Str, OutputChange>,
     destroyed: Vec<&'p ResourceChange>,
@@ -158,13 +158,13 @@ struct Destruction {
 /// For each provider configuration of destroyed objects, the resources that it depends on.
 type ProviderNeeds = FxHashMap<ProviderConfigRef, FxHashSet<ConfigResource>>;
 
-impl<'p> Orders<'p> {
-    fn new(plan: &'p Plan) -> Orders<'p> {
+impl<'p> PlannedActions<'p> {
+    fn new(plan: &'p Plan) -> PlannedActions<'p> {
         let current = || plan.resource_changes.iter().filter(|it| it.deposed.is_none());
         let destroys = |it: &&ResourceChange| {
             matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
         };
-        Orders {
+        PlannedActions {
             changes: current().map(|it| (&it.addr, it)).collect(),
             outputs: &plan.output_changes,
             destroyed: current().filter(destroys).collect(),
@@ -209,11 +209,12 @@ impl Walk<'_> {
     /// Returns true if the apply evaluates a node of a module. Without a plan to apply, and for the destruction of
     /// everything, returns true for all nodes.
     pub(crate) fn is_retained(&self, module: &ModuleRun, local: u32) -> bool {
-        let Some(orders) = self.orders.filter(|_| self.phase() == Phase::Apply) else {
+        let Some(planned_actions) = self.planned_actions.filter(|_| self.phase() == Phase::Apply)
+        else {
             return true;
         };
-        let retained = orders.retained.get_or_init(|| {
-            let changes = orders.changes.values().filter_map(|it| {
+        let retained = planned_actions.retained.get_or_init(|| {
+            let changes = planned_actions.changes.values().filter_map(|it| {
                 let node = self.config.tree.resource(&it.addr.config())?;
                 let is_checked = || match &self.config.tree.template(node.0).nodes[node.1 as usize]
                 {
@@ -235,12 +236,13 @@ impl Walk<'_> {
     /// For each output of a call, the nodes of the calling module that it is derived from, through the arguments
     /// of the call. Cached; empty if no plan is applied.
     pub(crate) fn reads_through(&self, caller: &ModuleRun, call: &Str) -> Rc<Through> {
-        let (Some(orders), Some(module)) = (self.orders, self.config.tree.find(&caller.path))
+        let (Some(planned_actions), Some(module)) =
+            (self.planned_actions, self.config.tree.find(&caller.path))
         else {
             return Rc::default();
         };
         let key = (caller.path.clone(), call.clone());
-        let mut known = orders.through_calls.borrow_mut();
+        let mut known = planned_actions.through_calls.borrow_mut();
         let found = known.entry(key);
         Rc::clone(found.or_insert_with(|| Rc::new(reads_through(&self.config.tree, module, call))))
     }
@@ -253,9 +255,9 @@ impl Walk<'_> {
     /// ```
     /// The instances of a resource meet in one node, so that the number of edges grows with instances and
     /// dependencies, not with pairs of instances.
-    fn add_destruction(&self, orders: &Orders<'_>) {
+    fn add_destruction(&self, planned_actions: &PlannedActions<'_>) {
         let mut gates: BTreeMap<ConfigResource, Gates> = BTreeMap::new();
-        for (index, change) in orders.destroyed.iter().enumerate() {
+        for (index, change) in planned_actions.destroyed.iter().enumerate() {
             let node = self.nodes.add(NodeKind::Destroy { index: index as u32 });
             let gate = gates.entry(change.addr.config()).or_insert_with(|| Gates {
                 ready: self.nodes.add(NodeKind::DestroyReady { index: index as u32 }),
@@ -269,40 +271,44 @@ impl Walk<'_> {
             if let FoundProvider::Node(provider) = self.find_provider_ref(&change.provider) {
                 self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
             }
-            self.destroy_nodes_of(orders).insert(&change.addr, node);
+            self.destroy_nodes_of(planned_actions).insert(&change.addr, node);
             self.nodes.change(|graph| graph.demand(node));
         }
-        self.order_destruction(orders, gates);
+        self.order_destruction(planned_actions, gates);
     }
 
     fn destroy_nodes_of<'o, 'p>(
         &self,
-        orders: &'o Orders<'p>,
+        planned_actions: &'o PlannedActions<'p>,
     ) -> std::cell::RefMut<'o, FxHashMap<&'p ResourceInstance, NodeIx>> {
-        orders.destroy_nodes.borrow_mut()
+        planned_actions.destroy_nodes.borrow_mut()
     }
 
-    fn order_destruction(&self, orders: &Orders<'_>, gates: BTreeMap<ConfigResource, Gates>) {
+    fn order_destruction(
+        &self,
+        planned_actions: &PlannedActions<'_>,
+        gates: BTreeMap<ConfigResource, Gates>,
+    ) {
         let mut needs = ProviderNeeds::default();
-        let dependents = self.stored_dependents(orders, &gates, &mut needs);
+        let dependents = self.stored_dependents(planned_actions, &gates, &mut needs);
         for (dependent, dependency) in without_cycles(&gates, &dependents) {
             let (dependent, dependency) = (&gates[dependent], &gates[dependency]);
             let (before, after) = (dependent.done, dependency.ready);
             self.nodes.change(|graph| graph.add_edge(before, after, EdgeKind::Order));
         }
-        orders.destruction.replace(Destruction { gates, dependents, needs });
+        planned_actions.destruction.replace(Destruction { gates, dependents, needs });
     }
 
     /// For each resource, the resources with destroyed objects that depend on it according to the state.
     fn stored_dependents(
         &self,
-        orders: &Orders<'_>,
+        planned_actions: &PlannedActions<'_>,
         gates: &BTreeMap<ConfigResource, Gates>,
         needs: &mut ProviderNeeds,
     ) -> FxHashMap<ConfigResource, BTreeSet<ConfigResource>> {
         let mut dependents: FxHashMap<ConfigResource, BTreeSet<ConfigResource>> =
             FxHashMap::default();
-        for change in &orders.destroyed {
+        for change in &planned_actions.destroyed {
             let Some(object) = self.state.previous().current(&change.addr) else { continue };
             let config = change.addr.config();
             let Some((config, gate)) = gates.get_key_value(&config) else { continue };
@@ -319,8 +325,8 @@ impl Walk<'_> {
     /// The nodes of the destructions that come before a change of an instance: of objects that depended on it, and
     /// of objects that it depended on, since its block no longer refers to them.
     pub(crate) fn destroyed_before(&self, instance: &ResourceInstance) -> Vec<NodeIx> {
-        let Some(orders) = self.orders else { return Vec::new() };
-        let mut destruction = orders.destruction.borrow_mut();
+        let Some(planned_actions) = self.planned_actions else { return Vec::new() };
+        let mut destruction = planned_actions.destruction.borrow_mut();
         let Destruction { gates, dependents, needs } = &mut *destruction;
         let config = instance.config();
         let dependents = dependents.get(&config).into_iter().flatten();

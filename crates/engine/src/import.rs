@@ -61,7 +61,7 @@ pub async fn import(
     let input = WalkInput {
         settings,
         variables,
-        orders: None,
+        planned_actions: None,
         import: Some(ImportOrder { address, id, answers }),
         kept: None,
         templates: Template::all(program),

@@ -22,8 +22,8 @@ use crate::{
     request::{Environment, PlanOptions, PlanOutcome},
     variables::VariableValues,
     walk::{
-        self, Apart, DecisionParts, Part, Phase, Settings, Standing, StateIndex, Walk, WalkInput,
-        checks::Checks,
+        self, DecisionParts, FinishedWalk, Part, Phase, RetainedRun, Settings, StateIndex, Walk,
+        WalkInput, checks::Checks,
     },
 };
 
@@ -59,7 +59,7 @@ pub(crate) struct Leftovers {
     pub(crate) kept: Option<Kept>,
     pub(crate) templates: Vec<Rc<Template>>,
     /// The last run, from which the next one resumes; `None` if the next one must run everything.
-    pub(crate) standing: Option<Standing>,
+    pub(crate) retained_run: Option<RetainedRun>,
     pub(crate) index: Option<(Arc<State>, Rc<StateIndex>)>,
     /// The number of turns that nodes had in the last run.
     pub(crate) turns: usize,
@@ -128,7 +128,7 @@ pub(crate) async fn plan_with(
     let input = WalkInput {
         settings,
         variables,
-        orders: None,
+        planned_actions: None,
         import: None,
         previous: Arc::clone(&previous),
         kept: leftovers.kept.take(),
@@ -142,27 +142,32 @@ pub(crate) async fn plan_with(
     // A plan that is certain to fail calls no provider.
     if walk.has_all_values() & is_supported(&walk) {
         has_begun = true;
-        part = begin(&walk, leftovers.standing.take(), touched);
+        part = begin(&walk, leftovers.retained_run.take(), touched);
         walk::run(&walk).await;
     }
     let outcome = PlanOutcome { has_begun, ..finish(&walk, plan, &options, moved) };
     leftovers.turns = walk.reuse.turns();
     if walk.pool.keeps() {
         leftovers.kept = Some(walk.pool.take_kept());
-        let Apart { templates, standing, remains } = walk.take_apart(&outcome, part.as_ref());
-        (leftovers.templates, leftovers.standing, leftovers.remains) =
-            (templates, standing, remains);
+        let FinishedWalk { templates, retained_run, remains } =
+            walk.into_parts(&outcome, part.as_ref());
+        (leftovers.templates, leftovers.retained_run, leftovers.remains) =
+            (templates, retained_run, remains);
     }
     outcome
 }
 
 /// Prepares the graph: everything, or only the part of the last run that an edit can affect. Returns that part,
 /// and `None` if everything runs.
-fn begin(walk: &Walk<'_>, standing: Option<Standing>, touched: Option<Touched>) -> Option<Part> {
-    if let Some((mut standing, touched)) = standing.zip(touched) {
-        standing.rewire(walk, &touched);
-        if let Some(part) = standing.part(walk, &touched) {
-            walk.resume(standing, &part);
+fn begin(
+    walk: &Walk<'_>,
+    retained_run: Option<RetainedRun>,
+    touched: Option<Touched>,
+) -> Option<Part> {
+    if let Some((mut retained_run, touched)) = retained_run.zip(touched) {
+        retained_run.rewire(walk, &touched);
+        if let Some(part) = retained_run.part(walk, &touched) {
+            walk.resume(retained_run, &part);
             return Some(part);
         }
     }

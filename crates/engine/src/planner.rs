@@ -228,7 +228,7 @@ fn idle_walk<'a>(
     let input = WalkInput {
         settings,
         variables: VariableValues::new(),
-        orders: None,
+        planned_actions: None,
         import: None,
         previous: Arc::new(State::default()),
         kept: Some(kept),

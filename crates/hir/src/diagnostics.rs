@@ -236,9 +236,9 @@ fn of_items(
         Asked::OfSoundItems => return,
     };
     for (key, problem) in problems {
-        let is_told = !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem);
+        let is_reported = !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem);
         let at = || place_of(db, *key, problem.at);
-        if is_told && !at().is_some_and(|(block, range)| is_spoiled(db, block, range)) {
+        if is_reported && !at().is_some_and(|(block, range)| is_spoiled(db, block, range)) {
             found.push(from_item(db, workspace, places, *key, problem));
         }
     }

@@ -292,7 +292,7 @@ impl Outline {
 }
 
 fn outline(db: &dyn Db, block: Block) -> &Outline {
-    match db.one_shot() {
+    match db.frozen() {
         Some(_) => &block_content(db, block).outline,
         None => kept_outline(db, block),
     }
@@ -408,7 +408,7 @@ pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey
 ///
 /// **Stability:** in a block with several items, an edit of one item does not invalidate readers of the others.
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
-    match db.one_shot().is_some() || block_names(db, key.block).len() == 1 {
+    match db.frozen().is_some() || block_names(db, key.block).len() == 1 {
         true => &block_items(db, key.block)[key.index as usize],
         false => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
     }

@@ -33,8 +33,8 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use salsa::Setter as _;
 
-pub(crate) use self::first::Gathered;
-pub use self::first::{Declared, Said, Tables, blocks_to_declare};
+pub(crate) use self::first::ModuleOutline;
+pub use self::first::{BlockOutline, Declared, Tables, blocks_to_declare};
 use self::first::{Table, hash_of};
 
 use crate::{
@@ -175,7 +175,7 @@ pub struct Symbols {
 struct ModuleSymbols {
     kinds: [KindSymbols; NameKind::ALL.len()],
     /// The outline of the module. Set only in a frozen database, for a module without override files.
-    gathered: Option<Arc<Gathered>>,
+    gathered: Option<Arc<ModuleOutline>>,
 }
 
 /// The names of one kind: a hash table for lookups and a sorted collection for iteration.
@@ -368,7 +368,7 @@ pub(crate) fn declared_before(
     key: ItemKey,
 ) -> Option<ItemKey> {
     let kind = db.symbols().modules.get(&directory)?.kind(NameKind::of(name)?);
-    if db.one_shot().is_some() && !kind.has_further {
+    if db.frozen().is_some() && !kind.has_further {
         return None;
     }
     let symbol = kind.get(name)?;
@@ -413,7 +413,7 @@ pub fn names_of_kind(
 }
 
 /// The outline of a module. `None` unless the database is frozen and the module has no override files.
-pub(crate) fn gathered(db: &dyn Db, directory: Directory) -> Option<&Gathered> {
+pub(crate) fn gathered(db: &dyn Db, directory: Directory) -> Option<&ModuleOutline> {
     db.symbols().modules.get(&directory)?.gathered.as_deref()
 }
 
@@ -426,7 +426,7 @@ pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<Ite
 
 /// Declares the names of a directory that was just read, in the order of its text.
 pub fn declare(db: &mut dyn Db, directory: Directory) {
-    let mut said = Said::by(db, &blocks_to_declare(db, directory));
+    let mut said = BlockOutline::by(db, &blocks_to_declare(db, directory));
     match is_first(db, directory) {
         true => {
             let tables = said.take(NameKind::ALL).tables(db, has_overrides(db, directory));
@@ -442,12 +442,17 @@ pub fn is_first(db: &dyn Db, directory: Directory) -> bool {
 }
 
 /// Declares the names of a directory from prepared tables of all kinds. Requires that [`is_first`] returns true.
-pub fn declare_tables(db: &mut dyn Db, directory: Directory, said: Said, tables: Vec<Tables>) {
+pub fn declare_tables(
+    db: &mut dyn Db,
+    directory: Directory,
+    said: BlockOutline,
+    tables: Vec<Tables>,
+) {
     let mut module = ModuleSymbols::new(db);
     for (kind, table) in tables.into_iter().flat_map(|it| it.0) {
         module.kinds[kind as usize].fill(table);
     }
-    if db.one_shot().is_some() && !has_overrides(db, directory) {
+    if db.frozen().is_some() && !has_overrides(db, directory) {
         module.gathered = Some(said.gathered.into());
     }
     Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);
@@ -455,7 +460,7 @@ pub fn declare_tables(db: &mut dyn Db, directory: Directory, said: Said, tables:
 }
 
 /// Declares the names of a directory whose names a query may have read. Invalidates these queries.
-pub fn declare_again(db: &mut dyn Db, directory: Directory, mut said: Said) {
+pub fn declare_again(db: &mut dyn Db, directory: Directory, mut said: BlockOutline) {
     enter(db, directory);
     let mut of_names = Vec::new();
     let all = said.take(NameKind::ALL);
@@ -481,7 +486,7 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
         return;
     }
     let mut overriding = Overriding::default();
-    let declared = Said::by(db, &blocks_to_declare(db, directory)).take(NameKind::ALL);
+    let declared = BlockOutline::by(db, &blocks_to_declare(db, directory)).take(NameKind::ALL);
     declared.for_each_name(|name, keys| overriding.add(db, name, keys, &[]));
     overriding.set(db);
 }

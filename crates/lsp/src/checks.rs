@@ -32,11 +32,11 @@ use tower_lsp_server::ls_types::{
 };
 
 use crate::{
-    beside,
     convert::diagnostic::Converter,
     documents::uri_of,
     server::homes,
     snapshot::{Outcome, Snapshot, Target, uncancelled},
+    tfvars,
 };
 
 /// The pending part of an open file's check.
@@ -70,7 +70,7 @@ pub(crate) struct Checks {
     are_modules_due: bool,
     are_modules_running: bool,
     /// The generation of the last check of the files outside of modules.
-    beside: Option<u64>,
+    tfvars: Option<u64>,
 }
 
 /// A check for a worker.
@@ -151,13 +151,13 @@ impl Checks {
     }
 
     /// Records a change of a file outside of modules.
-    pub(crate) fn beside_changed(&mut self) {
+    pub(crate) fn tfvars_changed(&mut self) {
         self.generation += 1;
     }
 
     /// Returns true if the files outside of modules have to be checked again, and marks them as checked.
-    pub(crate) fn begin_beside(&mut self) -> bool {
-        self.beside.replace(self.generation) != Some(self.generation)
+    pub(crate) fn begin_tfvars(&mut self) -> bool {
+        self.tfvars.replace(self.generation) != Some(self.generation)
     }
 
     /// Records a change that may affect every block.
@@ -322,10 +322,10 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl 
         }
         Check::Beside => {
             let of_file = |path: String| {
-                let problems = beside::problems(&snapshot, &path);
+                let problems = tfvars::problems(&snapshot, &path);
                 (path, problems, Vec::new())
             };
-            let find = || beside::paths(&snapshot).into_iter().map(of_file).collect();
+            let find = || tfvars::paths(&snapshot).into_iter().map(of_file).collect();
             let outcome = uncancelled(find);
             drop(snapshot);
             if let Outcome::Done(found) = outcome {
@@ -408,7 +408,7 @@ pub(crate) fn report_beside(
     path: &str,
     previous: Option<&str>,
 ) -> DocumentDiagnosticReport {
-    full_report(beside::problems(snapshot, path), previous)
+    full_report(tfvars::problems(snapshot, path), previous)
 }
 
 fn full_report(items: Vec<Diagnostic>, previous: Option<&str>) -> DocumentDiagnosticReport {
@@ -451,8 +451,8 @@ pub(crate) fn workspace_report(
         let files = of_module(snapshot, workspace, directory);
         files.into_iter().map(|(path, diagnostics, _)| (path, diagnostics))
     });
-    let beside = beside::paths(snapshot).into_iter().map(|path| {
-        let diagnostics = beside::problems(snapshot, &path);
+    let beside = tfvars::paths(snapshot).into_iter().map(|path| {
+        let diagnostics = tfvars::problems(snapshot, &path);
         (path, diagnostics)
     });
     for (path, diagnostics) in of_modules.chain(beside) {

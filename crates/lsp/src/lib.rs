@@ -17,7 +17,6 @@
 //! wrote.
 //! **Absent on purpose:** engines, plugins, state, values.
 
-mod beside;
 mod capabilities;
 mod checks;
 mod convert;
@@ -33,6 +32,7 @@ mod roots;
 mod server;
 mod settings;
 mod snapshot;
+mod tfvars;
 mod transport;
 mod watcher;
 mod workers;

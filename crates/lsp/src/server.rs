@@ -28,7 +28,6 @@ use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::ls_types::*;
 
 use crate::{
-    beside::Unfit,
     capabilities::{self, Client},
     checks::{self, Check, Checked, Checks},
     documents::{Document, Documents, is_configuration, is_variables_file, path_of, uri_of},
@@ -39,6 +38,7 @@ use crate::{
     roots::CallGraph,
     settings::Settings,
     snapshot::{Ask, Edits, Needs, Snapshot, Target},
+    tfvars::Unfit,
     watcher::{self, OwnWatcher},
     workers::Workers,
 };
@@ -343,7 +343,7 @@ impl Server {
 
     fn open(&mut self, path: String, document: Document, text: &str) {
         if is_variables_file(&path) {
-            return self.open_beside(path, document, text);
+            return self.open_tfvars(path, document, text);
         }
         if !is_configuration(&path) {
             return;
@@ -359,11 +359,11 @@ impl Server {
     }
 
     /// Opens a file that is not part of a module.
-    fn open_beside(&mut self, path: String, document: Document, text: &str) {
+    fn open_tfvars(&mut self, path: String, document: Document, text: &str) {
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.load(parent);
         self.documents.insert(path, Document { text: Some(Arc::from(text)), ..document });
-        self.checks.beside_changed();
+        self.checks.tfvars_changed();
     }
 
     /// Registers the open files that are part of modules for checks, and unregisters the others. An open file may
@@ -581,7 +581,7 @@ impl Server {
             let edited =
                 changes.fold(text.to_string(), |text, change| edited(&text, change, self.encoding));
             document.text = Some(Arc::from(edited));
-            return self.checks.beside_changed();
+            return self.checks.tfvars_changed();
         }
         let mut sources = self.sources();
         for change in params.content_changes {
@@ -895,7 +895,7 @@ impl Server {
         }
         let is_any_beside =
             !self.unfit.is_empty() || self.documents.values().any(|it| it.text.is_some());
-        if is_any_beside && self.checks.begin_beside() {
+        if is_any_beside && self.checks.begin_tfvars() {
             self.start(Check::Beside, generation);
         }
     }

@@ -26,12 +26,12 @@ use tower_lsp_server::{
 };
 
 use crate::{
-    beside::Unfit,
     capabilities::Client,
     documents::{self, Documents},
     outgoing::Outgoing,
     position::{Encoding, Lines},
     settings::Settings,
+    tfvars::Unfit,
 };
 
 /// A file of a module, with the configuration to which it belongs.

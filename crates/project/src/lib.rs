@@ -6,27 +6,27 @@
 //! **Invariant:** all reads go through [`System`]; nothing here starts a process or opens a connection.
 //! **Absent on purpose:** networks, LSP, state, plans.
 
-mod again;
+mod incremental;
 mod load;
-mod mentions;
-mod prime;
-mod processors;
+mod parallel;
 mod reload;
+mod reverse_index;
 mod tree;
+mod warm_up;
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Directory, File, OneShot, System};
+use db::{Directory, File, Frozen, System};
 use hir::{Symbols, Workspace, diagnostics::FileProblems, workspace::Given};
 use provider::ProviderSchemas;
 use values::Str;
 
-use crate::processors::side_by_side;
+use crate::parallel::parallel_join;
 pub use crate::{
     load::{UnfitFile, configuration_files},
-    mentions::Edit,
     reload::Files,
+    reverse_index::Edit,
     tree::{Manifest, SourceTree},
 };
 
@@ -35,7 +35,7 @@ pub use crate::{
 #[derive(Clone, Default)]
 pub struct Database {
     symbols: Symbols,
-    one_shot: Option<Arc<OneShot>>,
+    frozen: Option<Arc<Frozen>>,
     // Last, because dropping the storage may read the other fields.
     storage: salsa::Storage<Self>,
 }
@@ -45,8 +45,8 @@ impl salsa::Database for Database {}
 
 #[salsa::db]
 impl db::Db for Database {
-    fn one_shot(&self) -> Option<&OneShot> {
-        self.one_shot.as_deref()
+    fn frozen(&self) -> Option<&Frozen> {
+        self.frozen.as_deref()
     }
 }
 
@@ -68,8 +68,8 @@ impl Database {
     }
 
     /// Creates a frozen database, in which each text is read once. Changing a text afterwards panics.
-    pub fn one_shot() -> Database {
-        Database { one_shot: Some(Arc::default()), ..Database::default() }
+    pub fn frozen() -> Database {
+        Database { frozen: Some(Arc::default()), ..Database::default() }
     }
 }
 
@@ -77,7 +77,7 @@ impl Database {
 pub struct Project {
     tree: SourceTree,
     workspace: Workspace,
-    looked: Option<again::Looked>,
+    looked: Option<incremental::LastCheck>,
 }
 
 impl Project {
@@ -97,7 +97,7 @@ impl Project {
         Project::load_into(Database::default(), system, root, manifest)
     }
 
-    /// Loads a configuration into a frozen database ([`Database::one_shot`]), for callers that change no text.
+    /// Loads a configuration into a frozen database ([`Database::frozen`]), for callers that change no text.
     ///
     /// # Errors
     /// See [`Project::load`].
@@ -106,7 +106,7 @@ impl Project {
         root: PathBuf,
         manifest: Manifest,
     ) -> std::io::Result<Project> {
-        Project::load_into(Database::one_shot(), system, root, manifest)
+        Project::load_into(Database::frozen(), system, root, manifest)
     }
 
     /// Loads a configuration into an empty database.
@@ -166,7 +166,7 @@ impl Project {
 
     /// Returns all diagnostics of the configuration, including hints.
     pub fn diagnostics(&self) -> Vec<db::Diagnostic> {
-        let are_items_sound = prime::values(self.db(), self.workspace);
+        let are_items_sound = warm_up::values(self.db(), self.workspace);
         self.problems(are_items_sound)
     }
 
@@ -200,12 +200,12 @@ impl Project {
 
     /// Returns the diagnostics and the program, computed in parallel.
     pub fn checked(&self) -> (Vec<db::Diagnostic>, hir::Program) {
-        let are_items_sound = prime::values(self.db(), self.workspace);
+        let are_items_sound = warm_up::values(self.db(), self.workspace);
         let workspace = self.workspace;
         let here = || (self.problems(are_items_sound), hir::Locals::of(self.db(), workspace));
         let others = move |db: &Database| hir::ProgramButLocals::of(db, workspace);
         let ((diagnostics, locals), made) =
-            side_by_side(self.db(), prime::INFERENCE_STACK, here, others);
+            parallel_join(self.db(), warm_up::INFERENCE_STACK, here, others);
         let made = made.unwrap_or_else(|| others(self.db()));
         (diagnostics, made.with(locals))
     }
@@ -230,7 +230,7 @@ impl Project {
 /// Infers every item of a newly loaded configuration in dependency order. Later queries then find their
 /// dependencies in the cache, so that long chains of references cause no deep recursion.
 pub fn infer(db: &Database, workspace: Workspace) {
-    prime::values(db, workspace);
+    warm_up::values(db, workspace);
 }
 
 /// Returns all diagnostics of a module, including hints, by file. Leaves one processor free.
@@ -239,7 +239,7 @@ pub fn module_problems(
     workspace: Workspace,
     directory: Directory,
 ) -> Vec<(File, FileProblems)> {
-    prime::problems(db, workspace, directory);
+    warm_up::problems(db, workspace, directory);
     let of_file =
         |file| hir::diagnostics::of_blocks_of_file(db, workspace, directory, file, |_| true);
     directory.files(db).iter().map(|&file| (file, of_file(file))).collect()

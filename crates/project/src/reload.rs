@@ -180,7 +180,7 @@ mod tests {
         change(&system);
         assert_eq!(files.follow(&mut project), expected);
         assert!(!files.follow(&mut project));
-        assert_eq!(project.checked_again().0, load().diagnostics());
+        assert_eq!(project.recheck().0, load().diagnostics());
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::{
 
 use addr::ProviderSource;
 use db::{
-    Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary, one_shot,
+    Block, BlockEdits, Directory, EditedText, File, System, frozen, input::floor_char_boundary,
 };
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
@@ -40,9 +40,9 @@ use values::Str;
 use crate::{
     Database,
     load::{self, UnfitFile},
-    mentions::{Edit, Mentions, mentioned},
-    prime,
-    processors::side_by_side_each,
+    parallel::parallel_map,
+    reverse_index::{Edit, ReverseIndex, mentioned},
+    warm_up,
 };
 
 /// The installed modules, by the directory of the caller and the name of the call.
@@ -67,7 +67,7 @@ pub struct SourceTree {
     /// The changes since the last [`SourceTree::take_changes`]; `None` before the first call.
     changes: Option<Changes>,
     /// The reverse indexes of the modules that are being edited.
-    mentions: FxHashMap<Directory, Mentions>,
+    reverse_index: FxHashMap<Directory, ReverseIndex>,
 }
 
 /// The changes of a tree.
@@ -114,7 +114,7 @@ impl SourceTree {
             missing: BTreeSet::new(),
             unfiled: BTreeMap::new(),
             changes: None,
-            mentions: FxHashMap::default(),
+            reverse_index: FxHashMap::default(),
         }
     }
 
@@ -331,13 +331,13 @@ impl SourceTree {
     /// edited.
     pub fn follow(&mut self, directory: Directory) {
         let db = &self.db;
-        self.mentions.entry(directory).or_insert_with(|| Mentions::of(db, directory));
+        self.reverse_index.entry(directory).or_insert_with(|| ReverseIndex::of(db, directory));
     }
 
     /// Returns the blocks of its module that an edit can affect. `None` if it can affect every block, or if the
     /// module has no reverse index.
     pub fn reached(&self, edit: &Edit) -> Option<FxHashSet<Block>> {
-        self.mentions.get(&edit.directory)?.reached(&self.db, edit)
+        self.reverse_index.get(&edit.directory)?.reached(&self.db, edit)
     }
 
     /// Opens a file with the text of an editor, which need not be on the disk. If the directory of the file is not
@@ -485,7 +485,7 @@ impl SourceTree {
         for &block in new.iter().flat_map(|file| file.blocks(&self.db)) {
             let after = block_names(&self.db, block).into();
             changes.push(Redeclared { after, ..Redeclared::of(block) });
-            if let Some(mentions) = self.mentions.get_mut(&directory) {
+            if let Some(mentions) = self.reverse_index.get_mut(&directory) {
                 mentions.add(block, &mentioned(&self.db, block));
             }
         }
@@ -493,9 +493,9 @@ impl SourceTree {
         // References in an override file belong to the blocks that it overrides, so the index is built again.
         let mut files = old.iter().chain(directory.files(&self.db));
         if files.any(|file| db::is_override(file.path(&self.db)))
-            && let Some(mentions) = self.mentions.get_mut(&directory)
+            && let Some(mentions) = self.reverse_index.get_mut(&directory)
         {
-            *mentions = Mentions::of(&self.db, directory);
+            *mentions = ReverseIndex::of(&self.db, directory);
         }
         self.directories_changed();
         self.load_called_modules();
@@ -536,7 +536,7 @@ impl SourceTree {
         changes.extend(added.into_iter().map(Redeclared::of));
         for change in changes.iter_mut().filter(|it| !removed.contains(&it.block)) {
             change.after = block_names(&self.db, change.block).into();
-            if let Some(mentions) = self.mentions.get_mut(&directory) {
+            if let Some(mentions) = self.reverse_index.get_mut(&directory) {
                 mentions.add(change.block, &mentioned(&self.db, change.block));
             }
         }
@@ -558,7 +558,7 @@ impl SourceTree {
     /// reverse index.
     fn forget(&mut self, directory: Directory, blocks: &[Block]) -> Vec<Redeclared> {
         let db = &self.db;
-        let mut mentions = self.mentions.get_mut(&directory);
+        let mut mentions = self.reverse_index.get_mut(&directory);
         let before = blocks.iter().map(|&block| {
             if let Some(mentions) = &mut mentions {
                 mentions.remove(block, &mentioned(db, block));
@@ -580,7 +580,7 @@ impl SourceTree {
             .new(&self.db);
         let mut files = Vec::new();
         let (unfiled, system, base) = (&self.unfiled, &*self.system, &self.base);
-        let texts = side_by_side_each(&listing.files, |path| {
+        let texts = parallel_map(&listing.files, |path| {
             text_to_take(unfiled, system, base, path).map(|text| text.cut(path))
         });
         let has_overrides = listing.files.iter().any(|path| db::is_override(path));
@@ -596,9 +596,9 @@ impl SourceTree {
             }
         }
         self.unfit.insert(Arc::from(shown), unfit);
-        let durability = one_shot::durability(&self.db, Durability::LOW);
+        let durability = frozen::durability(&self.db, Durability::LOW);
         directory.set_files(&mut self.db).with_durability(durability).to(files);
-        prime::declare(&mut self.db, directory);
+        warm_up::declare(&mut self.db, directory);
         self.directories.insert(Arc::from(shown), directory);
         Ok(directory)
     }

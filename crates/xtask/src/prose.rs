@@ -1,7 +1,7 @@
-//! Rules for comments: a reader who is new to the code must understand each sentence at the first reading.
+//! Rules for comments: a reader that is new to the code must understand each sentence at the first reading.
 //!
-//! A rule bans a form that hides the subject of a sentence, such as a comment that begins with a pronoun. The rules find
-//! the form, not the meaning: a comment without a banned form can still be a riddle.
+//! A rule bans a form that hides the subject of a sentence, such as a comment that begins with a pronoun. The rules
+//! find the form, not the meaning: a comment without a banned form can still be a riddle.
 
 /// First words of a comment that stand for the thing instead of naming it.
 const HIDDEN_SUBJECTS: &[&str] = &[

@@ -267,7 +267,7 @@ impl Session {
 
     /// The incremental second check must find what a complete check finds, and must build the same program.
     fn look_again(&mut self) {
-        let (found, program) = self.world.project_mut().checked_again();
+        let (found, program) = self.world.project_mut().recheck();
         same(&found, &self.world.analysis(), &|| format!("{:#?}", self.texts));
         let whole = self.world.project().program();
         assert_eq!(program.modules.len(), whole.modules.len(), "{:#?}", self.texts);

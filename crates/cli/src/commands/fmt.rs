@@ -42,7 +42,7 @@ const STDIN: &str = "<stdin>";
 pub(crate) fn run(session: &Session, args: &FmtArgs) -> Result<Exit, Failure> {
     let outcomes = match args.targets.first().is_some_and(|it| it.as_os_str() == "-") {
         true => vec![of_stdin(args)],
-        false => side_by_side(&targets::all(&args.targets, args.recursive), |target| {
+        false => parallel_join(&targets::all(&args.targets, args.recursive), |target| {
             of_target(target, args)
         }),
     };
@@ -80,9 +80,9 @@ impl From<Diagnostic> for Outcome {
     }
 }
 
-/// Runs `work` for all targets on all processors. Returns the results in the order of the targets.
-fn side_by_side(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) -> Vec<Outcome> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+/// Runs `work` for all targets on all parallel. Returns the results in the order of the targets.
+fn parallel_join(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) -> Vec<Outcome> {
+    let parallel = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(targets.len()));
     let worker = || {
@@ -94,7 +94,7 @@ fn side_by_side(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) ->
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..processors.min(targets.len()) {
+        for _ in 1..parallel.min(targets.len()) {
             // Ignore a failed spawn: the current thread then does the work.
             let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker);
         }

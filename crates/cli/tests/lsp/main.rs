@@ -7,7 +7,6 @@
 )]
 
 mod bench;
-mod beside;
 mod diagnostics;
 mod editors;
 mod features;
@@ -17,3 +16,4 @@ mod reading;
 mod robustness;
 mod secrets;
 mod statics;
+mod tfvars;

@@ -14,9 +14,9 @@ use values::{MarkKind, Value, conform};
 use super::{
     ChangePlan, Subject,
     change::ChangeRequest,
-    confided::{Beside, When},
     has_conditions, object_id,
     prior::Prior,
+    write_only_leaks::{SideData, When},
 };
 use crate::{
     event::{ApplyAction, Event},
@@ -53,7 +53,7 @@ impl Walk<'_> {
         let mut destroyed = BTreeSet::new();
         for each in &keys.instances {
             let instance = address.instance(each.key.clone());
-            if let Some(change) = self.orders.and_then(|it| it.change(&instance)) {
+            if let Some(change) = self.planned_actions.and_then(|it| it.change(&instance)) {
                 let action = change.change.action;
                 acts |= !matches!(action, Action::NoOp | Action::Delete);
                 creates |= action == Action::Create || action.is_replace();
@@ -93,11 +93,11 @@ impl Walk<'_> {
     /// The nodes of the destructions that come before any work on an instance: of its own object, and of other
     /// objects that a change of the instance must wait for.
     fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
-        let Some(orders) = self.orders else { return BTreeSet::new() };
-        let change = orders.change(instance).map(|it| it.change.action);
+        let Some(planned_actions) = self.planned_actions else { return BTreeSet::new() };
+        let change = planned_actions.change(instance).map(|it| it.change.action);
         let changes = change.is_some_and(|it| it != Action::NoOp);
         let others = if changes { self.destroyed_before(instance) } else { Vec::new() };
-        others.into_iter().chain(orders.destroy_node(instance)).collect()
+        others.into_iter().chain(planned_actions.destroy_node(instance)).collect()
     }
 
     /// Runs the second turn in an apply: starts the tasks of instances.
@@ -112,7 +112,7 @@ impl Walk<'_> {
         for each in &keys.instances {
             if has_conditions
                 || entry.resource().resource.mode == ResourceMode::Ephemeral
-                || self.is_ordered(module, entry, each)
+                || self.has_planned_action(module, entry, each)
             {
                 tasks.push(Work::Instance(each.clone()));
                 continue;
@@ -124,14 +124,14 @@ impl Walk<'_> {
         Turn::Tasks(tasks)
     }
 
-    fn is_ordered(&self, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
+    fn has_planned_action(&self, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
         let address = entry
             .resource()
             .resource
             .clone()
             .in_module(module.address.clone())
             .instance(each.key.clone());
-        let change = self.orders.and_then(|it| it.change(&address));
+        let change = self.planned_actions.and_then(|it| it.change(&address));
         change.is_some_and(|it| it.change.action != Action::NoOp)
     }
 
@@ -161,7 +161,7 @@ impl Walk<'_> {
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
-        let ordered = self.orders.and_then(|it| it.change(&subject.address));
+        let ordered = self.planned_actions.and_then(|it| it.change(&subject.address));
         let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
             Some(ordered) => self.make_change(&mut subject, entry, each, ordered).await?,
             None => {
@@ -421,14 +421,14 @@ impl Walk<'_> {
         returned: &Value,
     ) -> Value {
         let (returned, attributes) = subject.repeated(returned);
-        let beside = Beside { private: &applied.private, identity: applied.identity.as_ref() };
+        let beside = SideData { private: &applied.private, identity: applied.identity.as_ref() };
         if self.report_repeated(subject, &attributes, &beside, When::Apply) {
             applied.failed = true;
-            if subject.confided.is_in_bytes(&applied.private) {
+            if subject.write_only.is_in_bytes(&applied.private) {
                 applied.private = plan.map(|it| it.private.clone()).unwrap_or_default();
             }
             let identity = applied.identity.as_ref();
-            if identity.map(|it| subject.confided.trace_in_identity(it)) == Some(Trace::Whole) {
+            if identity.map(|it| subject.write_only.trace_in_identity(it)) == Some(Trace::Whole) {
                 applied.identity = plan.and_then(|it| it.identity.clone());
             }
         }

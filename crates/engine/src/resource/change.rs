@@ -11,8 +11,8 @@ use values::{MarkKind, Marks, Path, Value};
 
 use super::{
     Subject,
-    confided::{Beside, When},
     prior::Prior,
+    write_only_leaks::{SideData, When},
 };
 use crate::walk::{Failed, Walk};
 
@@ -234,7 +234,7 @@ impl Walk<'_> {
             );
             return Err(Failed);
         };
-        let beside = Beside {
+        let beside = SideData {
             private: &response.planned_private,
             identity: response.planned_identity.as_ref(),
         };

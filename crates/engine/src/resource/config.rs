@@ -41,7 +41,7 @@ impl Walk<'_> {
             None => decode(),
         }?;
         self.refuse_infinity(entry, &config, Some(&subject.text))?;
-        subject.confided = self.confide(subject, &config);
+        subject.write_only = self.collect_write_only(subject, &config);
         let rest = match config.is_marked_deep() {
             true => provider::unmark_write_only(&config, block),
             false => config,

@@ -237,7 +237,7 @@ impl Walk<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
-        let ordered = self.orders.and_then(|it| it.change(&subject.address));
+        let ordered = self.planned_actions.and_then(|it| it.change(&subject.address));
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
             let opened = self.nodes.facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;

@@ -16,7 +16,9 @@ use crate::{
 impl Walk<'_> {
     /// Runs one turn of a destroy node: waits for the provider, then starts the task.
     pub(crate) fn run_destroy(&self, node: NodeIx, index: u32) -> Turn {
-        let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Turn::Failed };
+        let Some(ordered) = self.planned_actions.map(|it| it.destroyed(index)) else {
+            return Turn::Failed;
+        };
         match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
             Ok(true) => {
                 let inherited = self.nodes.inherited(node);
@@ -34,7 +36,9 @@ impl Walk<'_> {
         let NodeKind::Destroy { index } = self.nodes.kind(node) else {
             return Err(Failed);
         };
-        let Some(ordered) = self.orders.map(|it| it.destroyed(index)) else { return Err(Failed) };
+        let Some(ordered) = self.planned_actions.map(|it| it.destroyed(index)) else {
+            return Err(Failed);
+        };
         let provider_node = self.provider_node(node).ok_or(Failed)?;
         let entry = find_entry(self, &ordered.addr);
         let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));

@@ -6,7 +6,6 @@
 
 mod apply;
 mod change;
-mod confided;
 mod config;
 mod data;
 mod destroy;
@@ -15,6 +14,7 @@ mod plan;
 mod prior;
 mod temp_paths;
 mod turn;
+mod write_only_leaks;
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-use self::confided::Confided;
+use self::write_only_leaks::WriteOnlyTexts;
 
 pub(crate) use change::ChangePlan;
 pub(crate) use prior::Prior;
@@ -61,7 +61,7 @@ pub(crate) struct Subject {
     /// The module instance of the block.
     pub(crate) module: ModuleIx,
     /// The write-only values of the configuration, as soon as it is evaluated.
-    pub(crate) confided: Confided,
+    pub(crate) write_only: WriteOnlyTexts,
 }
 
 impl Subject {
@@ -159,7 +159,7 @@ impl Walk<'_> {
             entry,
             module,
             address,
-            confided: Confided::default(),
+            write_only: WriteOnlyTexts::default(),
         })
     }
 

@@ -10,9 +10,8 @@ use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status
 use values::{Type, Value, conform, json};
 
 use super::{
-    Subject,
-    confided::{Beside, When},
-    object_id,
+    Subject, object_id,
+    write_only_leaks::{SideData, When},
 };
 use crate::{
     event::Event,
@@ -213,7 +212,7 @@ impl Walk<'_> {
             return Err(Failed);
         }
         let same_value = value.raw_equals(&prior.value.without_all_marks());
-        let beside = Beside { private: &response.private, identity: response.identity.as_ref() };
+        let beside = SideData { private: &response.private, identity: response.identity.as_ref() };
         self.refuse_repeated(subject, &value, &beside, When::Refresh)?;
         let identity = response.identity.or_else(|| prior.identity.clone());
         let value = remark(&self.marked(subject, &value), &prior.object);

@@ -184,8 +184,8 @@ impl Walk<'_> {
     pub(crate) fn report_unsupported(&self, entry: &Entry, at: At, what: &str) {
         let detail = unsupported::detail(what);
         let location = self.config.program.locate(entry.origin, at);
-        let is_told = |it: &Diagnostic| it.location == location && it.detail == detail;
-        if self.report.any(is_told) {
+        let is_reported = |it: &Diagnostic| it.location == location && it.detail == detail;
+        if self.report.any(is_reported) {
             return;
         }
         self.report_at(

@@ -19,11 +19,11 @@ mod modules;
 mod nodes;
 mod output;
 mod report;
+mod retained_run;
 mod reuse;
 mod run_state;
 mod schedule;
 mod scope;
-mod standing;
 mod values;
 mod variable;
 
@@ -45,11 +45,11 @@ pub(crate) use implied::{ImpliedNodes, ImpliedParts};
 pub(crate) use modules::{FoundProvider, ModuleRun, Modules, provider_name};
 pub(crate) use nodes::{KeptNodes, Nodes};
 pub(crate) use report::Report;
+pub(crate) use retained_run::{FinishedWalk, Part, RetainedRun};
 pub(crate) use reuse::Reuse;
 pub(crate) use run_state::RunState;
 pub(crate) use schedule::{Task, Work, run};
 pub(crate) use scope::{EngineScope, Functions, OwnObject, time_text};
-pub(crate) use standing::{Apart, Part, Standing};
 pub(crate) use values::Turn;
 
 use crate::{
@@ -195,7 +195,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) settings: Settings,
     pub(crate) config: Configuration<'a>,
     /// The planned changes that an apply carries out; `None` in every other phase.
-    pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
+    pub(crate) planned_actions: Option<&'a crate::apply::PlannedActions<'a>>,
     /// The object that an import brings into the state; `None` in every other phase.
     pub(crate) import: Option<ImportOrder>,
     pub(crate) nodes: Nodes,
@@ -260,7 +260,7 @@ impl StateIndex {
 pub(crate) struct WalkInput<'a> {
     pub(crate) settings: Settings,
     pub(crate) variables: VariableValues,
-    pub(crate) orders: Option<&'a crate::apply::Orders<'a>>,
+    pub(crate) planned_actions: Option<&'a crate::apply::PlannedActions<'a>>,
     pub(crate) import: Option<ImportOrder>,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
@@ -283,7 +283,7 @@ impl<'a> Walk<'a> {
         let WalkInput {
             settings,
             variables,
-            orders,
+            planned_actions,
             import,
             previous,
             kept,
@@ -315,7 +315,7 @@ impl<'a> Walk<'a> {
                 dependencies: Dependencies::new(),
                 templates,
             },
-            orders,
+            planned_actions,
             import,
             nodes: Nodes::default(),
             implied: ImpliedNodes::default(),

@@ -119,7 +119,7 @@ impl Walk<'_> {
     fn root_output(&self, entry: &Entry, value: &Value) {
         let output = entry.output();
         let name = output.name.clone();
-        let planned = self.orders.and_then(|it| it.known_output(&name));
+        let planned = self.planned_actions.and_then(|it| it.known_output(&name));
         let value = planned.unwrap_or(value);
         let (plain, _) = value.unmark();
         let stored = value.without_deep(MarkKind::Deprecated);

@@ -16,7 +16,7 @@ mod moves;
 mod plan;
 mod provisioners;
 mod retained;
+mod retained_run;
 mod saved;
-mod standing;
 mod temp;
 mod world;

@@ -361,9 +361,9 @@ impl BodyInfer<'_, '_> {
         let iterator = iterator(self.infer, &for_each);
         let (persistence, outer) = (self.persistence, self.around);
         // If `for_each` itself may be ephemeral, `check_dynamic` has reported that.
-        let is_told = !for_each.ephemeral.here().is_never();
+        let is_reported = !for_each.ephemeral.here().is_never();
         let inner = Around { for_each: dynamic.for_each, value: &for_each, outer };
-        let around = if is_told { outer } else { Some(&inner) };
+        let around = if is_reported { outer } else { Some(&inner) };
         let before = self.infer.problems.len();
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
             let mut body = BodyInfer { infer, persistence, around };

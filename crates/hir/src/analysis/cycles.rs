@@ -81,14 +81,16 @@ pub struct WaitList {
 impl WaitList {
     /// Adds an item and, if it is a module call, its arguments.
     pub fn add<'db>(&mut self, db: &'db dyn Db, item: AnalyzedItem<'db>) {
-        let waits_for = waits_for(db, item);
-        let arguments = (0..waits_for.arguments).map(Some);
+        let dependencies = dependencies(db, item);
+        let arguments = (0..dependencies.arguments).map(Some);
         for argument in std::iter::once(None).chain(arguments) {
-            let edges = waits_for.of(argument);
+            let edges = dependencies.of(argument);
             self.nodes.push(NodeId { item: item.id(), argument });
             self.counts.push(edges.len() as u32);
-            let target =
-                |it: &Wait<'_>| NodeId { item: it.target.item.id(), argument: it.target.argument };
+            let target = |it: &Dependency<'_>| NodeId {
+                item: it.target.item.id(),
+                argument: it.target.argument,
+            };
             self.targets.extend(edges.iter().map(target));
         }
     }
@@ -234,78 +236,80 @@ pub(super) fn cycles(
 /// **Stability:** reads the names of the block, not the item, so dependents are invalidated only if the answer
 /// changes.
 pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
-    if db.one_shot().is_some_and(|it| it.is_acyclic(db)) {
+    if db.frozen().is_some_and(|it| it.is_acyclic(db)) {
         return false;
     }
     let key = item.key(db);
     match block_names(db, key.block).get(key.index as usize) {
-        Some(ItemName::Module(_)) => is_call_in_ring(db, item),
+        Some(ItemName::Module(_)) => is_call_cyclic(db, item),
         // No reference within a module leads to these.
         Some(ItemName::Output(_) | ItemName::Check(_)) => false,
-        _ => waits_in_ring(db, item),
+        _ => is_item_cyclic(db, item),
     }
 }
 
 /// Returns true if a non-call item is a member of a cycle. Skips the memoized query for an item without
 /// dependencies, and for one whose dependencies have none: about two thirds of all items.
-fn waits_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
-    let goes_on = |it: &Wait<'db>| match it.target.argument {
+fn is_item_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+    let goes_on = |it: &Dependency<'db>| match it.target.argument {
         Some(_) => true,
-        None => !waits_for(db, it.target.item).is_empty(),
+        None => !dependencies(db, it.target.item).is_empty(),
     };
-    waits_for(db, item).of(None).iter().any(goes_on) && is_in_ring(db, item)
+    dependencies(db, item).of(None).iter().any(goes_on) && reaches_itself(db, item)
 }
 
 /// Returns true if a module call, or one of its arguments, is a member of a cycle.
 #[salsa::tracked(returns(copy))]
-fn is_call_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+fn is_call_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     nodes_of(db, item.key(db)).any(|node| match node.argument() {
-        Some(argument) => is_argument_in_ring(db, item, argument),
-        None => is_in_ring(db, item),
+        Some(argument) => argument_reaches_itself(db, item, argument),
+        None => reaches_itself(db, item),
     })
 }
 
 /// Returns true if an item reaches itself. salsa detects the cycle, because the query follows the dependencies.
 ///
 /// **Stability:** an edit that does not change the references of the item re-runs this for the item alone.
-#[salsa::tracked(returns(copy), cycle_result = item_in_ring)]
-fn is_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
+#[salsa::tracked(returns(copy), cycle_result = item_in_cycle)]
+fn reaches_itself<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
     follow(db, item, None);
     false
 }
 
-/// Returns true if an argument of a call reaches itself; see [`is_in_ring`].
-#[salsa::tracked(returns(copy), cycle_result = argument_in_ring)]
-fn is_argument_in_ring<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: u32) -> bool {
+/// Returns true if an argument of a call reaches itself; see [`reaches_itself`].
+#[salsa::tracked(returns(copy), cycle_result = argument_in_cycle)]
+fn argument_reaches_itself<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: u32) -> bool {
     follow(db, item, Some(argument));
     false
 }
 
-/// Cycle fallback of [`is_in_ring`].
-fn item_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> bool {
+/// Cycle fallback of [`reaches_itself`].
+fn item_in_cycle(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>) -> bool {
     true
 }
 
-/// Cycle fallback of [`is_argument_in_ring`].
-fn argument_in_ring(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bool {
+/// Cycle fallback of [`argument_reaches_itself`].
+fn argument_in_cycle(_: &dyn Db, _: salsa::Id, _: AnalyzedItem<'_>, _: u32) -> bool {
     true
 }
 
 /// Runs the query for each dependency of a node. A member of a cycle reaches its own query, and salsa calls the
 /// cycle fallback.
 fn follow<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>, argument: Option<u32>) {
-    for Wait { target: Awaited { item, argument }, .. } in waits_for(db, item).of(argument) {
+    for Dependency { target: DependencyTarget { item, argument }, .. } in
+        dependencies(db, item).of(argument)
+    {
         let (item, argument) = (*item, *argument);
         match argument {
-            Some(argument) => is_argument_in_ring(db, item, argument),
-            None => waits_in_ring(db, item),
+            Some(argument) => argument_reaches_itself(db, item, argument),
+            None => is_item_cyclic(db, item),
         };
     }
 }
 
 /// The target of a dependency: an item, or an argument of a module call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
-struct Awaited<'db> {
+struct DependencyTarget<'db> {
     /// The item, or the call.
     item: AnalyzedItem<'db>,
     argument: Option<u32>,
@@ -313,10 +317,10 @@ struct Awaited<'db> {
 
 /// A dependency of an item or of an argument of a module call.
 #[derive(Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
-struct Wait<'db> {
+struct Dependency<'db> {
     /// The index of the argument of a module call that has the dependency; `None` if the item has it.
     argument: Option<u32>,
-    target: Awaited<'db>,
+    target: DependencyTarget<'db>,
     /// The index among the references of the item. It is `u32::MAX`, which is out of range, for the provider
     /// configuration of a resource, which needs no reference.
     reference: u32,
@@ -324,21 +328,21 @@ struct Wait<'db> {
 
 /// The dependencies of an item and, for a module call, of each of its arguments.
 #[derive(Clone, Default, PartialEq, Eq, salsa::SalsaValue)]
-pub struct Waits<'db> {
+pub struct Dependencies<'db> {
     /// The dependencies, sorted by the argument that has them.
-    edges: Box<[Wait<'db>]>,
+    edges: Box<[Dependency<'db>]>,
     /// The number of arguments of a module call, otherwise zero.
     arguments: u32,
 }
 
-impl<'db> Waits<'db> {
+impl<'db> Dependencies<'db> {
     /// Returns true if the item has no dependencies at all.
     pub fn is_empty(&self) -> bool {
         self.edges.is_empty()
     }
 
     /// The dependencies of the item itself, or of an argument of the call.
-    fn of(&self, argument: Option<u32>) -> &[Wait<'db>] {
+    fn of(&self, argument: Option<u32>) -> &[Dependency<'db>] {
         let start = self.edges.partition_point(|it| it.argument < argument);
         let end = self.edges.partition_point(|it| it.argument <= argument);
         &self.edges[start..end]
@@ -349,29 +353,29 @@ impl<'db> Waits<'db> {
 ///
 /// **Stability:** an edit that does not change the references of the item leaves the result equal.
 #[salsa::tracked(returns(ref), cycle_result = no_waits)]
-pub fn waits_for<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Waits<'db> {
+pub fn dependencies<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Dependencies<'db> {
     let AnalyzedPlace { workspace, directory, key } = item.place(db);
     let mentions = Mentions { db, workspace, directory };
     let mut edges = Vec::new();
     let waiting = crate::names::item(db, key);
     mentions.for_each(key, waiting, |reference, node, (target, _)| {
         let item = AnalyzedItem::of(db, workspace, directory, target.key());
-        let target = Awaited { item, argument: target.argument() };
-        edges.push(Wait { argument: node.argument(), target, reference });
+        let target = DependencyTarget { item, argument: target.argument() };
+        edges.push(Dependency { argument: node.argument(), target, reference });
     });
     edges.sort_by_key(|it| it.argument);
     let arguments = waiting.kind.as_module_call().map_or(0, |call| call.inputs.len() as u32);
-    Waits { edges: edges.into(), arguments }
+    Dependencies { edges: edges.into(), arguments }
 }
 
 /// The largest number of dependencies that [`Resolved::find`] searches, so that an item with many references does
 /// not cost time quadratic in their number.
 const MOST_SEARCHED: usize = 16;
 
-/// The targets of the references of an item, as [`waits_for`] resolved them.
+/// The targets of the references of an item, as [`dependencies`] resolved them.
 #[derive(Clone, Copy)]
 pub(super) struct Resolved<'db> {
-    waits: &'db Waits<'db>,
+    waits: &'db Dependencies<'db>,
     refs: &'db [StaticRef],
 }
 
@@ -383,21 +387,22 @@ impl<'db> Resolved<'db> {
         item: &'db Item,
     ) -> Option<Resolved<'db>> {
         let refs = &item.refs;
-        (!refs.is_empty()).then(|| Resolved { waits: waits_for(db, analyzed), refs })
+        (!refs.is_empty()).then(|| Resolved { waits: dependencies(db, analyzed), refs })
     }
 
     /// Returns the item that a reference leads to. `None` if none of the first `MOST_SEARCHED` dependencies
     /// matches; the caller must then look the name up.
     pub(super) fn find(self, is_it: impl Fn(&RefTarget) -> bool) -> Option<AnalyzedItem<'db>> {
         let mut edges = self.waits.edges.iter().take(MOST_SEARCHED);
-        let target = |it: &Wait<'_>| self.refs.get(it.reference as usize).map(|it| &it.target);
+        let target =
+            |it: &Dependency<'_>| self.refs.get(it.reference as usize).map(|it| &it.target);
         edges.find(|it| target(it).is_some_and(&is_it)).map(|it| it.target.item)
     }
 }
 
 /// Cycle fallback for a module that calls itself; the `module-cycle` error of the call reports that.
-fn no_waits<'db>(_: &'db dyn Db, _: salsa::Id, _: AnalyzedItem<'db>) -> Waits<'db> {
-    Waits::default()
+fn no_waits<'db>(_: &'db dyn Db, _: salsa::Id, _: AnalyzedItem<'db>) -> Dependencies<'db> {
+    Dependencies::default()
 }
 
 /// The resolver of the references in the expressions of a module's items.
@@ -505,7 +510,7 @@ fn is_itself(item: &Item, target: &RefTarget) -> bool {
 pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) -> BTreeSet<Str> {
     let mut inputs = BTreeSet::new();
     let mut seen = FxHashSet::default();
-    let mut open = vec![Awaited { item: output, argument: None }];
+    let mut open = vec![DependencyTarget { item: output, argument: None }];
     while let Some(node) = open.pop() {
         if !seen.insert(node) {
             continue;
@@ -513,7 +518,7 @@ pub(super) fn inputs_of_output<'db>(db: &'db dyn Db, output: AnalyzedItem<'db>) 
         if let ItemKind::Variable(variable) = &item(db, node.item.key(db)).kind {
             inputs.insert(variable.name.clone());
         }
-        open.extend(waits_for(db, node.item).of(node.argument).iter().map(|it| it.target));
+        open.extend(dependencies(db, node.item).of(node.argument).iter().map(|it| it.target));
     }
     inputs
 }
@@ -570,7 +575,7 @@ fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
 const MOST_NAMES: usize = 20;
 
 /// A cycle: its nodes in order, each with the place of its reference to the next; the last refers to the first.
-type Ring = Vec<(usize, At)>;
+type Cycle = Vec<(usize, At)>;
 
 /// The places where the nodes of a graph refer to others, computed for the nodes that a message mentions.
 struct Places<'a> {
@@ -610,19 +615,29 @@ fn report_cycle(places: &mut Places<'_>, component: &[usize], problems: &mut Vec
         if reported.contains(&member) {
             continue;
         }
-        let Some(ring) = ring_through(places, &members, member) else { continue };
-        let names = ring_names(db, graph, &ring);
-        let configured = configured_from_its_own(db, graph, &ring);
-        for position in 0..ring.len() {
-            if reported.insert(ring[position].0) {
-                problems.push(on_ring(db, graph, &ring, (&names, configured.as_deref()), position));
+        let Some(cycle) = ring_through(places, &members, member) else { continue };
+        let names = ring_names(db, graph, &cycle);
+        let configured = configured_from_its_own(db, graph, &cycle);
+        for position in 0..cycle.len() {
+            if reported.insert(cycle[position].0) {
+                problems.push(on_ring(
+                    db,
+                    graph,
+                    &cycle,
+                    (&names, configured.as_deref()),
+                    position,
+                ));
             }
         }
     }
 }
 
 /// A shortest path from a node back to itself among the members of its component.
-fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usize) -> Option<Ring> {
+fn ring_through(
+    places: &mut Places<'_>,
+    members: &FxHashSet<usize>,
+    start: usize,
+) -> Option<Cycle> {
     let mut came_from: FxHashMap<usize, usize> = FxHashMap::default();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
@@ -636,14 +651,14 @@ fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usiz
             break;
         }
     }
-    let mut ring = Ring::new();
+    let mut cycle = Cycle::new();
     let mut node = start;
     loop {
         let &from = came_from.get(&node)?;
-        ring.push((from, places.mention(from, node)?));
+        cycle.push((from, places.mention(from, node)?));
         if from == start {
-            ring.reverse();
-            return Some(ring);
+            cycle.reverse();
+            return Some(cycle);
         }
         node = from;
     }
@@ -651,9 +666,9 @@ fn ring_through(places: &mut Places<'_>, members: &FxHashSet<usize>, start: usiz
 
 /// The names of the members of a cycle in order. The first by name comes first, so that each member gets the same
 /// text.
-fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
+fn ring_names(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> String {
     let mut names: Vec<String> =
-        ring.iter().map(|&(node, _)| graph.node(db, node).name(db)).collect();
+        cycle.iter().map(|&(node, _)| graph.node(db, node).name(db)).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
     names.rotate_left(first);
     let more = names.len().saturating_sub(MOST_NAMES);
@@ -668,17 +683,17 @@ fn ring_names(db: &dyn Db, graph: &Graph, ring: &Ring) -> String {
 fn on_ring(
     db: &dyn Db,
     graph: &Graph,
-    ring: &Ring,
+    cycle: &Cycle,
     (names, configured): (&str, Option<&str>),
     position: usize,
 ) -> LocatedProblem {
-    let (member, at) = ring[position];
+    let (member, at) = cycle[position];
     let key = graph.node(db, member).key();
     let name = graph.node(db, member).name(db);
-    if ring.len() == 1 {
+    if cycle.len() == 1 {
         return (key, self_reference(db, key, at, &name));
     }
-    let follower = |position: usize| ring[(position + 1) % ring.len()];
+    let follower = |position: usize| cycle[(position + 1) % cycle.len()];
     let (next, next_at) = follower(position);
     let mut detail = format!(
         "{name} refers to {}, which depends on {name} in turn. Remove one of the references.",
@@ -692,7 +707,7 @@ fn on_ring(
         ));
     }
     let mut problem = ItemProblem::error(at, "dependency-cycle", format!("Cycle: {names}"), detail);
-    let after_next = graph.node(db, follower((position + 1) % ring.len()).0).name(db);
+    let after_next = graph.node(db, follower((position + 1) % cycle.len()).0).name(db);
     let refers = format!("{} refers to {after_next} here", graph.node(db, next).name(db));
     problem.related.push((graph.node(db, next).key(), next_at, refers));
     (key, problem)
@@ -724,10 +739,10 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
 /// The name of the provider configuration in a cycle, if a resource of that configuration is in the cycle, too. A
 /// second configuration would break the cycle. `None` for a configuration with an alias: its resources already
 /// choose it explicitly.
-fn configured_from_its_own(db: &dyn Db, graph: &Graph, ring: &Ring) -> Option<String> {
+fn configured_from_its_own(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> Option<String> {
     let is_resource =
         |node: usize| matches!(item(db, graph.node(db, node).key()).kind, ItemKind::Resource(_));
-    let mut pairs = (0..ring.len()).map(|it| (ring[it].0, ring[(it + 1) % ring.len()].0));
+    let mut pairs = (0..cycle.len()).map(|it| (cycle[it].0, cycle[(it + 1) % cycle.len()].0));
     pairs.find_map(|(from, to)| {
         let config = item(db, graph.node(db, to).key()).kind.as_provider();
         let has_no_alias = config.is_some_and(|it| it.alias.is_none());

@@ -29,7 +29,7 @@ use std::{borrow::Cow, sync::LazyLock};
 use db::{Block, Directory};
 use salsa::plumbing::{AsId, FromId};
 
-pub use cycles::{DependencyOrder, WaitList, Waits, waits_for};
+pub use cycles::{Dependencies, DependencyOrder, WaitList, dependencies};
 pub use deprecated::{DeprecatedOutput, DeprecatedPart};
 pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
 pub use problem::ItemProblem;
@@ -118,7 +118,7 @@ pub fn item_inference<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Inferenc
 /// [`Abstract::any`] for a member of a dependency cycle.
 pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstract {
     static CYCLIC: LazyLock<Abstract> = LazyLock::new(Abstract::any);
-    match db.one_shot() {
+    match db.frozen() {
         Some(_) if cycles::is_cyclic(db, item) => &CYCLIC,
         Some(_) => &item_inference(db, item).value,
         None => kept_value(db, item),

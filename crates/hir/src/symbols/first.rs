@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, hash::Hasher as _};
 
-use db::{Block, Directory, File, one_shot};
+use db::{Block, Directory, File, frozen};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use salsa::Durability;
@@ -30,15 +30,15 @@ struct Declaration {
 
 /// The outline of some blocks, which is the input of the symbol table.
 #[derive(Default)]
-pub struct Said {
+pub struct BlockOutline {
     /// The declarations by kind, in the order of the text.
     kinds: [Vec<Declaration>; NameKind::ALL.len()],
-    pub(super) gathered: Gathered,
+    pub(super) gathered: ModuleOutline,
 }
 
 /// The outline of a module's blocks, except for names, which have their own table.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct ModuleOutline {
     /// All items in the order of the text.
     pub(crate) items: Vec<ItemKey>,
     /// The local names of the providers that resources and provider blocks use.
@@ -47,10 +47,10 @@ pub(crate) struct Gathered {
     pub(crate) has_problems: bool,
 }
 
-impl Said {
+impl BlockOutline {
     /// Collects the outline of blocks in their order. Lowers the blocks.
-    pub fn by(db: &dyn Db, blocks: &[Block]) -> Said {
-        let mut said = Said::default();
+    pub fn by(db: &dyn Db, blocks: &[Block]) -> BlockOutline {
+        let mut said = BlockOutline::default();
         for &block in blocks {
             said.gathered.has_problems |= !block_problems(db, block).is_empty();
             for (index, name) in (0u32..).zip(block_names(db, block)) {
@@ -81,7 +81,7 @@ impl Said {
     }
 
     /// Appends the outline of further blocks.
-    pub fn and(mut self, further: Said) -> Said {
+    pub fn and(mut self, further: BlockOutline) -> BlockOutline {
         self.kinds.iter_mut().zip(further.kinds).for_each(|(all, more)| all.extend(more));
         self.gathered.items.extend(further.gathered.items);
         self.gathered.providers.extend(further.gathered.providers);
@@ -137,7 +137,7 @@ pub(super) struct Table {
 }
 
 fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Table {
-    let durability = one_shot::durability(db, Durability::LOW);
+    let durability = frozen::durability(db, Durability::LOW);
     let new_symbol = |keys: &[ItemKey]| {
         let (first, later) = match keys {
             // Without override files, a single declaration is the effective one. This skips the lookup of its

@@ -4,10 +4,10 @@ use ide::{Completion, CompletionKind, Completions};
 use tower_lsp_server::ls_types::*;
 
 use crate::{
-    beside,
     capabilities::SLASH,
     position::Lines,
     snapshot::{Snapshot, Target},
+    tfvars,
 };
 
 pub(crate) fn completion(
@@ -32,7 +32,7 @@ pub(crate) fn completion_in_variables_file(
     path: &str,
     position: Position,
 ) -> Option<CompletionResponse> {
-    let (file, lines) = beside::variables_file(snapshot, path)?;
+    let (file, lines) = tfvars::variables_file(snapshot, path)?;
     Some(response(snapshot, &lines, file.completions(lines.offset(position))))
 }
 

@@ -5,9 +5,9 @@ use ide::LayoutChange;
 use tower_lsp_server::ls_types::{Range, TextEdit};
 
 use crate::{
-    beside,
     position::Lines,
     snapshot::{Snapshot, Target},
+    tfvars,
 };
 
 /// The formatting edits of a file or of a range of it. `None` if the file has syntax errors or uses the JSON
@@ -28,7 +28,7 @@ pub(crate) fn formatting_of_variables_file(
     path: &str,
     range: Option<Range>,
 ) -> Option<Vec<TextEdit>> {
-    let (file, lines) = beside::variables_file(snapshot, path)?;
+    let (file, lines) = tfvars::variables_file(snapshot, path)?;
     (!file.is_json()).then(|| edits(file.text, &lines, range))?
 }
 

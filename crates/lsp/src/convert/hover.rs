@@ -3,9 +3,9 @@
 use tower_lsp_server::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
 use crate::{
-    beside,
     position::Lines,
     snapshot::{Snapshot, Target},
+    tfvars,
 };
 
 pub(crate) fn hover(snapshot: &Snapshot, target: Target, position: Position) -> Option<Hover> {
@@ -19,7 +19,7 @@ pub(crate) fn hover_in_variables_file(
     path: &str,
     position: Position,
 ) -> Option<Hover> {
-    let (file, lines) = beside::variables_file(snapshot, path)?;
+    let (file, lines) = tfvars::variables_file(snapshot, path)?;
     Some(card(file.hover(lines.offset(position))?, &lines))
 }
 

@@ -128,11 +128,11 @@ impl Roster {
         if let Some(record) = &mut self.record {
             record.add(line, self.running.is_empty());
         }
-        let is_told = self
+        let is_reported = self
             .supervisor
             .as_mut()
             .is_some_and(|(_, pipe)| pipe.write_all(line.as_bytes()).is_ok());
-        if !is_told {
+        if !is_reported {
             self.start_supervisor();
         }
     }

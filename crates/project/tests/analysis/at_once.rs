@@ -39,7 +39,7 @@ fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<S
             Project::load_into(database, system.clone(), PathBuf::from("/"), BTreeMap::new());
         loaded.expect("has a root module")
     };
-    let (command, editor) = (load(Database::one_shot()), load(Database::default()));
+    let (command, editor) = (load(Database::frozen()), load(Database::default()));
     let (found, program) = command.checked();
     assert_eq!(found, hir::diagnostics::diagnostics(editor.db(), editor.workspace()));
     assert_eq!(found, editor.checked().0);
@@ -120,7 +120,7 @@ fn what_is_wrong_is_told_by_who_watches_after_an_edit() {
     system.write("main.tf", "locals {\n  a = 1\n}\n");
     let project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new());
     let mut project = project.expect("has a root module");
-    assert_eq!(project.checked_again().0, []);
+    assert_eq!(project.recheck().0, []);
     project.set_text("main.tf", "locals {\n  a = local.b\n}\n");
-    assert_eq!(project.checked_again().0.len(), 1);
+    assert_eq!(project.recheck().0.len(), 1);
 }

@@ -78,9 +78,9 @@ provider "test" {
 
 #[test]
 fn a_long_ring_is_cut_short() {
-    let ring: String =
+    let cycle: String =
         (0..30).map(|i| format!("  n{i:02} = local.n{:02}\n", (i + 1) % 30)).collect();
-    let found = load(&format!("locals {{\n{ring}}}\n")).diagnostics();
+    let found = load(&format!("locals {{\n{cycle}}}\n")).diagnostics();
     assert_eq!(found.len(), 30);
     for problem in &found {
         assert!(problem.summary.ends_with("local.n19 and 10 more"), "{}", problem.summary);

@@ -157,12 +157,12 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "a = \"aa\"",
         expect![[r#"
             block_content 1
+            dependencies 1
             item_inference 4
             item_problems 2
             kept_outline 1
             kept_value 3
             one_of_many 3
-            waits_for 1
         "#]],
     );
     // Only b is inferred again: its value does not change.
@@ -172,10 +172,10 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
         "join(\"\", [local.a, \"-b\"])",
         expect![[r#"
             block_content 1
+            dependencies 1
             item_inference 1
             kept_outline 1
             one_of_many 3
-            waits_for 1
         "#]],
     );
 }
@@ -189,10 +189,10 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
         "y-${var.in}",
         expect![[r#"
             block_content 1
+            dependencies 1
             inputs_of_output 1
             item_inference 1
             kept_outline 1
-            waits_for 1
         "#]],
     );
 }
@@ -206,6 +206,7 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
         "value = local.inner\n  ephemeral = true",
         expect![[r#"
             block_content 1
+            dependencies 1
             inputs_of_output 1
             item_inference 3
             item_problems 3
@@ -213,7 +214,6 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
             kept_value 1
             parse 1
             source_maps 2
-            waits_for 1
         "#]],
     );
 }
@@ -249,10 +249,10 @@ fn a_new_block_re_runs_nothing_of_the_others() {
         "locals {\n  new = \"new\"\n}\n\nresource \"test_thing\" \"r\"",
         expect![[r#"
             block_content 1
+            dependencies 1
             item_inference 1
             item_problems 1
             kept_outline 1
-            waits_for 1
         "#]],
     );
 }
@@ -277,12 +277,12 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "value = local.later",
         expect![[r#"
             block_content 1
+            dependencies 1
             item_inference 1
             item_problems 1
             kept_outline 1
             parse 1
             source_maps 1
-            waits_for 1
         "#]],
     );
     session.check(
@@ -291,11 +291,11 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "locals {\n  later = \"later\"\n}",
         expect![[r#"
             block_content 1
+            dependencies 2
             item_inference 2
             item_problems 2
             kept_outline 1
             kept_value 1
-            waits_for 2
         "#]],
     );
     session.check(
@@ -304,10 +304,10 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
         "",
         expect![[r#"
             block_content 1
+            dependencies 1
             item_inference 1
             item_problems 2
             kept_outline 1
-            waits_for 1
         "#]],
     );
 }
@@ -321,11 +321,11 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "type = string\n  description = \"what for\"",
         expect![[r#"
             block_content 1
+            dependencies 1
             inputs_of_output 1
             item_inference 1
             kept_outline 1
             variable_signature 1
-            waits_for 1
         "#]],
     );
     session.check(
@@ -334,11 +334,11 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "  validation {\n    condition = var.in != \"\"\n    error_message = \"Empty.\"\n  }\n  description",
         expect![[r#"
             block_content 1
+            dependencies 1
             inputs_of_output 1
             item_inference 1
             kept_outline 1
             variable_signature 1
-            waits_for 1
         "#]],
     );
     // The nullability of a variable affects the module call.
@@ -348,11 +348,11 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
         "  nullable = false\n  description",
         expect![[r#"
             block_content 1
+            dependencies 1
             inputs_of_output 1
             item_inference 2
             kept_outline 1
             variable_signature 1
-            waits_for 1
         "#]],
     );
 }

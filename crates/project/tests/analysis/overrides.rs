@@ -43,9 +43,9 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
         expect![[r#"
             block_content 2
             block_declarations 1
+            dependencies 1
             item_inference 1
             kept_outline 2
-            waits_for 1
         "#]],
     );
     session.check(
@@ -55,12 +55,12 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
         expect![[r#"
             block_content 2
             block_declarations 1
+            dependencies 1
             item_inference 2
             item_problems 1
             kept_outline 2
             kept_value 1
             one_of_many 2
-            waits_for 1
         "#]],
     );
 }

@@ -394,16 +394,16 @@ locals {}
 #[test]
 fn an_edit_leads_to_another_module() {
     let mut project = load(FLAVOURS, &[]);
-    project.checked_again();
+    project.recheck();
     let text = project.tree().text("main.tf").expect("is there").replace("\"small\"", "\"large\"");
     project.set_text("main.tf", &text);
-    let (found, program) = project.checked_again();
+    let (found, program) = project.recheck();
     assert!(found.iter().all(|it| !it.is_error()), "{found:?}");
     assert_eq!(program.modules.iter().map(|it| &*it.dir).collect::<Vec<_>>(), [".", "large"]);
     // Both modules are loaded already, so this edit loads none.
     let text = text.replace("\"large\"", "\"small\"");
     project.set_text("main.tf", &text);
-    let (_, program) = project.checked_again();
+    let (_, program) = project.recheck();
     assert_eq!(program.modules.iter().map(|it| &*it.dir).collect::<Vec<_>>(), [".", "small"]);
     let text = text.replace("\"small\"", "\"none\"");
     project.set_text("main.tf", &text);

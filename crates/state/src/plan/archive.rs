@@ -93,6 +93,22 @@ pub(crate) fn unpack_within(bytes: &[u8], mut left: u64) -> Result<Entries, Plan
     Ok(entries)
 }
 
+/// Checks that an archive is, byte for byte, what [`pack`] makes of its entries. The checksums of the entries do not
+/// cover its headers.
+pub(crate) fn check_canonical(bytes: &[u8], entries: &Entries) -> Result<(), PlanFileError> {
+    let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|it| damaged("", it.to_string()))?;
+    let in_order = (0..zip.len()).filter_map(|index| {
+        let name = zip.name_for_index(index)?.ok()?;
+        let (name, (kind, content)) = entries.get_key_value(&*name)?;
+        Some((name.clone(), *kind, content.as_slice()))
+    });
+    let packed = pack(in_order).map_err(|it| damaged("", it.to_string()))?;
+    match packed == bytes {
+        true => Ok(()),
+        false => Err(damaged("", "its headers are not as they were written")),
+    }
+}
+
 fn check_whole(zip: &mut ZipArchive<Cursor<&[u8]>>) -> Result<(), PlanFileError> {
     if zip.len() > MAX_ENTRIES {
         return Err(damaged("", format!("it has {} entries", zip.len())));

@@ -157,7 +157,12 @@ impl PlanFile {
     /// Returns a [`PlanFileError`]; a damaged file is refused as a whole.
     pub fn read(bytes: &[u8], program: &str) -> Result<Self, PlanFileError> {
         let mut entries = archive::unpack(bytes)?;
-        let plan = decode::decode(&take(&mut entries, PLAN)?, program)?;
+        // Another version of this program may compress in another way, so its error comes first.
+        let encoded = take(&mut entries, PLAN)?;
+        let plan = decode::decode(&encoded, program)?;
+        entries.insert(PLAN.to_owned(), (Kind::File, encoded));
+        archive::check_canonical(bytes, &entries)?;
+        entries.remove(PLAN);
         let prior_state = state(&mut entries, PRIOR_STATE)?;
         let previous_state = state(&mut entries, PREVIOUS_STATE)?;
         let locks = take(&mut entries, LOCKS)?;

@@ -2,7 +2,7 @@
 
 use super::{
     call::{Call, FunctionError},
-    moment::{self, Civil, Moment},
+    rfc3339::{self, Civil, Timestamp},
     signature::{Function, Parameter, Place, Returns, Shape},
 };
 use crate::Value;
@@ -64,15 +64,15 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-fn known_moment(call: &Call<'_>, position: usize) -> Result<Moment, String> {
-    Moment::parse(call.text(position)).map_err(|message| {
+fn known_moment(call: &Call<'_>, position: usize) -> Result<Timestamp, String> {
+    Timestamp::parse(call.text(position)).map_err(|message| {
         if call.secret { "not a valid RFC3339 timestamp".to_owned() } else { message }
     })
 }
 
 fn formatdate(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let moment = known_moment(call, 1).map_err(|message| FunctionError::at(1, message))?;
-    let formatted = formatted(call.text(0), moment);
+    let rfc3339 = known_moment(call, 1).map_err(|message| FunctionError::at(1, message))?;
+    let formatted = formatted(call.text(0), rfc3339);
     formatted.map(Value::string).map_err(|message| {
         let hidden = || "invalid date format".to_owned();
         FunctionError::at(0, if call.secret { hidden() } else { message })
@@ -80,8 +80,8 @@ fn formatdate(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 /// Formats a timestamp. A run of one letter is a verb; text in single quotes and all other characters are copied.
-fn formatted(format: &str, moment: Moment) -> Result<String, String> {
-    let civil = moment.civil();
+fn formatted(format: &str, rfc3339: Timestamp) -> Result<String, String> {
+    let civil = rfc3339.civil();
     let mut out = String::with_capacity(format.len());
     let mut rest = format;
     while let Some(first) = rest.chars().next() {
@@ -92,7 +92,7 @@ fn formatted(format: &str, moment: Moment) -> Result<String, String> {
             rest = literal(after, &mut out)?;
         } else if first.is_ascii_alphabetic() {
             let end = rest.find(|c| c != first).unwrap_or(rest.len());
-            out.push_str(&verb(&rest[..end], &civil, moment)?);
+            out.push_str(&verb(&rest[..end], &civil, rfc3339)?);
             rest = &rest[end..];
         } else {
             let is_plain = |c: char| c != '\'' && !c.is_ascii_alphabetic();
@@ -120,7 +120,7 @@ fn literal<'a>(mut rest: &'a str, out: &mut String) -> Result<&'a str, String> {
     }
 }
 
-fn verb(verb: &str, at: &Civil, moment: Moment) -> Result<String, String> {
+fn verb(verb: &str, at: &Civil, rfc3339: Timestamp) -> Result<String, String> {
     let wrong = |rule: &str| Err(format!("invalid date format verb \"{verb}\"{rule}"));
     let twelve = if at.hour.is_multiple_of(12) { 12 } else { at.hour % 12 };
     let half = if at.hour < 12 { "AM" } else { "PM" };
@@ -154,10 +154,10 @@ fn verb(verb: &str, at: &Civil, moment: Moment) -> Result<String, String> {
         (b'a', 2) => half.to_lowercase(),
         (b'A', _) => return wrong(": must be \"AA\""),
         (b'a', _) => return wrong(": must be \"aa\""),
-        (b'Z', 1) => moment.zone_text(),
-        (b'Z', 3) if moment.offset == 0 => "UTC".to_owned(),
-        (b'Z', 3 | 4) => moment.offset_text(""),
-        (b'Z', 5) => moment.offset_text(":"),
+        (b'Z', 1) => rfc3339.zone_text(),
+        (b'Z', 3) if rfc3339.offset == 0 => "UTC".to_owned(),
+        (b'Z', 3 | 4) => rfc3339.offset_text(""),
+        (b'Z', 5) => rfc3339.offset_text(":"),
         (b'Z', _) => return wrong(": timezone must be Z, ZZZZ, or ZZZZZ"),
         _ => return wrong(""),
     })
@@ -172,18 +172,18 @@ fn weekday(at: &Civil) -> &'static str {
 }
 
 fn timeadd(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let moment = known_moment(call, 0).map_err(FunctionError::new)?;
-    let duration = moment::duration(call.text(1)).map_err(|message| {
+    let rfc3339 = known_moment(call, 0).map_err(FunctionError::new)?;
+    let duration = rfc3339::duration(call.text(1)).map_err(|message| {
         FunctionError::new(if call.secret { "time: invalid duration".to_owned() } else { message })
     })?;
-    Ok(Value::string(moment.plus(duration).to_text()))
+    Ok(Value::string(rfc3339.plus(duration).to_text()))
 }
 
 fn timecmp(call: &Call<'_>) -> Result<Value, FunctionError> {
     let at = |position| {
-        let moment = known_moment(call, position);
-        let moment = moment.map_err(|message| FunctionError::at(position, message))?;
-        Ok((moment.seconds, moment.nanoseconds))
+        let rfc3339 = known_moment(call, position);
+        let rfc3339 = rfc3339.map_err(|message| FunctionError::at(position, message))?;
+        Ok((rfc3339.seconds, rfc3339.nanoseconds))
     };
     Ok(Value::int(at(0)?.cmp(&at(1)?) as i64))
 }

@@ -27,12 +27,12 @@ mod format;
 mod glob;
 mod hash;
 mod marking;
-mod moment;
 mod number;
 mod pattern;
 mod private_key;
 mod re2;
 mod removed;
+mod rfc3339;
 mod sequence;
 mod set;
 mod signature;
@@ -78,7 +78,7 @@ const FAMILIES: &[&[Function]] = &[
 
 /// Returns true if a text is a duration that Go parses, such as `1h30m`.
 pub fn is_duration(text: &str) -> bool {
-    moment::duration(text).is_ok()
+    rfc3339::duration(text).is_ok()
 }
 
 /// Returns every function, family by family.

@@ -174,12 +174,12 @@ impl Decimal {
             }
         };
         let (low, high) = (low.to_str_radix(10), high.to_str_radix(10));
-        let is_told = low.len() == high.len() && low.get(..wanted)? == high.get(..wanted)?;
+        let is_reported = low.len() == high.len() && low.get(..wanted)? == high.get(..wanted)?;
         let point = low.len().cast_signed() as i64 - scale;
         let mut digits = low.into_bytes();
         digits.truncate(wanted);
         digits.push(b'1');
-        is_told.then_some(Decimal { digits, point })
+        is_reported.then_some(Decimal { digits, point })
     }
 
     fn exact(mantissa: &BigUint, exponent: i64) -> Decimal {

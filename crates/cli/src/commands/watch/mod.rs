@@ -358,7 +358,7 @@ impl<'s> Watch<'s> {
             self.session.runtime.block_on(self.planner.close(&before));
         }
         let state = &loaded.state.file.state;
-        let found = loaded.project.checked_again();
+        let found = loaded.project.recheck();
         let mut checked = operation::check(
             self.session,
             &loaded.project,

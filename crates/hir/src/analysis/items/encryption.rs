@@ -327,18 +327,20 @@ fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
             path.push(name);
             at = chained(name);
         }
-        let ring = at.and_then(|back| path.iter().position(|it| *it == back));
-        let Some(ring) = ring.map(|first| &path[first..]) else { continue };
-        let names =
-            ring.iter().chain(&ring[..1]).map(|(kind, name)| format!("key_provider.{kind}.{name}"));
+        let cycle = at.and_then(|back| path.iter().position(|it| *it == back));
+        let Some(cycle) = cycle.map(|first| &path[first..]) else { continue };
+        let names = cycle
+            .iter()
+            .chain(&cycle[..1])
+            .map(|(kind, name)| format!("key_provider.{kind}.{name}"));
         let detail = format!(
             "Can not load key_provider.{}.{} due to circular reference: {}. One of them has to \
              have its passphrase from elsewhere.",
-            ring[0].0,
-            ring[0].1,
+            cycle[0].0,
+            cycle[0].1,
             names.collect::<Vec<_>>().join(" → ")
         );
-        let header = blocks[&ring[0]].node.into();
+        let header = blocks[&cycle[0]].node.into();
         let summary = "Circular reference detected";
         infer.problems.push(ItemProblem::error(header, "dependency-cycle", summary, detail));
     }

@@ -77,10 +77,10 @@ pub(super) fn check_source(
 /// well.
 fn without_repeated(problems: &mut Vec<ItemProblem>, before: usize) {
     let new = problems.split_off(before);
-    let is_told = |it: &ItemProblem| {
+    let is_reported = |it: &ItemProblem| {
         problems.iter().any(|told| (told.at, told.id, &told.detail) == (it.at, it.id, &it.detail))
     };
-    let new: Vec<ItemProblem> = new.into_iter().filter(|it| !is_told(it)).collect();
+    let new: Vec<ItemProblem> = new.into_iter().filter(|it| !is_reported(it)).collect();
     problems.extend(new);
 }
 

@@ -165,7 +165,7 @@ fn wrong_moves(db: &dyn Db, directory: Directory) -> FxHashMap<ItemKey, ItemProb
         }
     }
     let starts = moves.iter().map(|(_, moved)| &moved.from);
-    in_rings(db, starts, &by_from, &mut wrong);
+    in_cycles(db, starts, &by_from, &mut wrong);
     wrong
 }
 
@@ -189,7 +189,7 @@ fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemP
 }
 
 /// Reports cycles of moves. Each address has at most one destination at this point.
-fn in_rings<'t>(
+fn in_cycles<'t>(
     db: &dyn Db,
     starts: impl Iterator<Item = &'t Target>,
     by_from: &FxHashMap<&'t Target, (ItemKey, &'t Target)>,
@@ -216,22 +216,22 @@ fn in_rings<'t>(
 
 fn report_ring(
     db: &dyn Db,
-    ring: &[(&Target, ItemKey)],
+    cycle: &[(&Target, ItemKey)],
     wrong: &mut FxHashMap<ItemKey, ItemProblem>,
 ) {
     const MOST: usize = 20;
-    let names = ring.iter().map(|(from, _)| from.to_string()).take(MOST);
+    let names = cycle.iter().map(|(from, _)| from.to_string()).take(MOST);
     let path = names.collect::<Vec<_>>().join(" → ");
-    let back = if ring.len() > MOST { "…".to_owned() } else { ring[0].0.to_string() };
+    let back = if cycle.len() > MOST { "…".to_owned() } else { cycle[0].0.to_string() };
     let detail = format!(
         "The moves {path} → {back} form a cycle, so there is no final location to move objects to. \
          A chain of moves must end with an address that no other statement moves from."
     );
-    let key = ring[0].1;
+    let key = cycle[0].1;
     let at = item(db, key).header.into();
     let summary = "Cyclic dependency in move statements";
     let mut problem = ItemProblem::error(at, "cyclic-moves", summary, detail);
-    for (_, other) in ring.iter().skip(1).take(MOST) {
+    for (_, other) in cycle.iter().skip(1).take(MOST) {
         let header = item(db, *other).header.into();
         problem.related.push((*other, header, "goes on here".to_owned()));
     }

@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use crate::{Number, Type, Value, functions::moment::Moment, go_quoted};
+use crate::{Number, Type, Value, functions::rfc3339::Timestamp, go_quoted};
 
 /// The prefix of the tags that YAML defines.
 const CORE: &str = "tag:yaml.org,2002:";
@@ -27,9 +27,9 @@ pub(super) fn resolve(text: &str, tag: &str, is_plain: bool) -> Result<Value, St
         return Ok(value);
     }
     if matches!(kind, "" | "timestamp")
-        && let Some(moment) = Moment::parse_loosely(text)
+        && let Some(rfc3339) = Timestamp::parse_loosely(text)
     {
-        return Ok(Value::string(moment.to_text()));
+        return Ok(Value::string(rfc3339.to_text()));
     }
     if is_decimal(text)
         && let Some(number) = Number::parse(text)

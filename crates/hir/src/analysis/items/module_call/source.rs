@@ -16,7 +16,7 @@ use crate::{
 
 /// Checks both arguments. They must not be ephemeral, and must be known before anything runs.
 pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call: &ModuleCall) {
-    let is_told = refuse_ephemeral(infer, call);
+    let is_reported = refuse_ephemeral(infer, call);
     let version = call.version.map(|version| (version, literal(item, version)));
     let is_dynamic = call.source_expr.is_some()
         || version.as_ref().is_some_and(|(_, version)| version.is_none());
@@ -31,7 +31,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call:
             (call.source.as_ref().map_or(sources, std::slice::from_ref), versions)
         }
     };
-    if !is_told {
+    if !is_reported {
         infer.problems.extend(troubles.iter().filter_map(|it| it.problem()));
     }
     if let Some((expr, Some(Some(version)))) = &version {
@@ -41,7 +41,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call:
     infer.problems.extend(missing.collect::<Vec<_>>());
     if let Some((expr, _)) = version {
         let local = sources.iter().find(|source| is_local_source(source));
-        match local.filter(|_| !is_told) {
+        match local.filter(|_| !is_reported) {
             Some(source) => infer.problems.push(version_of_local_module(expr, source)),
             None => infer.problems.extend(other_version(env, call, expr, sources, &versions)),
         }

@@ -2,7 +2,7 @@
 
 /// A point in time, with the UTC offset in which it was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Moment {
+pub(super) struct Timestamp {
     /// Seconds since 1970, in UTC.
     pub(super) seconds: i64,
     pub(super) nanoseconds: u32,
@@ -24,28 +24,28 @@ pub(super) struct Civil {
 
 const DAY: i64 = 86_400;
 
-impl Moment {
+impl Timestamp {
     /// Parses a timestamp.
-    pub(super) fn parse(text: &str) -> Result<Moment, String> {
+    pub(super) fn parse(text: &str) -> Result<Timestamp, String> {
         let mut reader = Reader { rest: text };
-        let moment = reader.moment()?;
+        let rfc3339 = reader.rfc3339()?;
         reader.is_strict(text)?;
-        Ok(moment)
+        Ok(rfc3339)
     }
 
     /// Parses a timestamp in the forms of YAML: with short fields, without a zone, or only a date.
-    pub(super) fn parse_loosely(text: &str) -> Option<Moment> {
+    pub(super) fn parse_loosely(text: &str) -> Option<Timestamp> {
         let mut reader = Reader { rest: text };
-        let moment = reader.loose_moment().ok()?;
-        reader.rest.is_empty().then_some(moment)
+        let rfc3339 = reader.loose_moment().ok()?;
+        reader.rest.is_empty().then_some(rfc3339)
     }
 
     /// Returns the timestamp `nanoseconds` later.
-    pub(super) fn plus(self, nanoseconds: i64) -> Moment {
+    pub(super) fn plus(self, nanoseconds: i64) -> Timestamp {
         let sum = i64::from(self.nanoseconds) + nanoseconds.rem_euclid(1_000_000_000);
         let seconds = self.seconds + nanoseconds.div_euclid(1_000_000_000) + sum / 1_000_000_000;
         let nanoseconds = u32::try_from(sum % 1_000_000_000).unwrap_or(0);
-        Moment { seconds, nanoseconds, offset: self.offset }
+        Timestamp { seconds, nanoseconds, offset: self.offset }
     }
 
     pub(super) fn civil(self) -> Civil {
@@ -135,7 +135,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn moment(&mut self) -> Result<Moment, String> {
+    fn rfc3339(&mut self) -> Result<Timestamp, String> {
         let year = self.year()?;
         self.literal('-')?;
         let month = self.number("month", 2, 1..=12)?;
@@ -157,10 +157,10 @@ impl Reader<'_> {
         }
         let days = days_of(year, month, day);
         let seconds = days * DAY + hour * 3600 + minute * 60 + second - offset;
-        Ok(Moment { seconds, nanoseconds, offset })
+        Ok(Timestamp { seconds, nanoseconds, offset })
     }
 
-    fn loose_moment(&mut self) -> Result<Moment, String> {
+    fn loose_moment(&mut self) -> Result<Timestamp, String> {
         let year = self.year()?;
         self.literal('-')?;
         let month = self.number("month", 1, 1..=12)?;
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
         let midnight = days_of(year, month, day) * DAY;
         if self.rest.is_empty() {
-            return Ok(Moment { seconds: midnight, nanoseconds: 0, offset: 0 });
+            return Ok(Timestamp { seconds: midnight, nanoseconds: 0, offset: 0 });
         }
         let has_zone = !self.rest.starts_with(' ');
         self.rest = self.rest.strip_prefix(['T', 't', ' ']).ok_or("no time")?;
@@ -183,7 +183,7 @@ impl Reader<'_> {
         let nanoseconds = self.fraction();
         let offset = if has_zone { self.offset()? } else { 0 };
         let seconds = midnight + hour * 3600 + minute * 60 + second - offset;
-        Ok(Moment { seconds, nanoseconds, offset })
+        Ok(Timestamp { seconds, nanoseconds, offset })
     }
 
     fn year(&mut self) -> Result<i64, String> {

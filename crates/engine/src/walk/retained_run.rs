@@ -1,7 +1,7 @@
 //! Incremental runs: only the nodes that an edit can affect run again, and the rest of the last run is reused.
 //!
 //! ```text
-//!   run ─► Standing ─► touched nodes ─► all that use them, and what these need that was not kept ─► run again
+//!   run ─► RetainedRun ─► touched nodes ─► all that use them, and what these need that was not kept ─► run again
 //!            ▲                                                                                        │
 //!            └──── graph, values and results of the others ◄──────────────────────────────────────────┘
 //! ```
@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// A finished run without diagnostics, from which the next run can resume.
-pub(crate) struct Standing {
+pub(crate) struct RetainedRun {
     epoch: Epoch,
     given: Digest,
     previous: Arc<State>,
@@ -82,14 +82,14 @@ pub(crate) struct Part {
 }
 
 /// The parts of a finished walk.
-pub(crate) struct Apart {
+pub(crate) struct FinishedWalk {
     pub(crate) templates: Vec<Rc<Template>>,
-    pub(crate) standing: Option<Standing>,
+    pub(crate) retained_run: Option<RetainedRun>,
     /// Data that is no longer needed. It is handed over because dropping it takes time.
     pub(crate) remains: Vec<Box<dyn Any>>,
 }
 
-impl Standing {
+impl RetainedRun {
     /// Replaces the edges of nodes with those that their templates have now.
     pub(crate) fn rewire(&mut self, walk: &Walk<'_>, touched: &Touched) {
         for &(id, local) in &touched.rewired {
@@ -221,12 +221,12 @@ fn can_run_again(declared: &Declared) -> bool {
 
 impl Walk<'_> {
     /// Takes over the last run, and demands the part of it that runs again.
-    pub(crate) fn resume(&self, standing: Standing, part: &Part) {
-        let Standing { modules, unkept, instances, results, .. } = standing;
+    pub(crate) fn resume(&self, retained_run: RetainedRun, part: &Part) {
+        let RetainedRun { modules, unkept, instances, results, .. } = retained_run;
         let modules = modules.into_iter().map(|it| Rc::new(it.attach(&self.config.templates)));
         self.modules.restore(modules.collect(), instances);
-        self.implied.restore(standing.implied);
-        self.nodes.restore(standing.nodes);
+        self.implied.restore(retained_run.implied);
+        self.nodes.restore(retained_run.nodes);
         self.reuse.restore_unkept(unkept.difference(&part.nodes).copied().collect());
         self.take_results(results);
         self.forget_results(&part.nodes);
@@ -296,7 +296,7 @@ impl Walk<'_> {
     }
 
     /// Splits the walk into what the next run can reuse and what is no longer needed.
-    pub(crate) fn take_apart(self, outcome: &PlanOutcome, part: Option<&Part>) -> Apart {
+    pub(crate) fn into_parts(self, outcome: &PlanOutcome, part: Option<&Part>) -> FinishedWalk {
         let stands = self.stands(outcome, part);
         let (epoch, given) = (self.reuse.memo(Memo::epoch), self.given());
         let unkept = self.reuse.take_unkept();
@@ -308,7 +308,7 @@ impl Walk<'_> {
         let modules: Option<Vec<Detached>> =
             modules.map(|it| Rc::try_unwrap(it).ok().map(Detached::from)).collect();
         let plan = &outcome.plan;
-        let standing = modules.filter(|_| stands).map(|modules| Standing {
+        let retained_run = modules.filter(|_| stands).map(|modules| RetainedRun {
             epoch,
             given,
             previous: Arc::clone(self.state.previous()),
@@ -334,7 +334,7 @@ impl Walk<'_> {
         });
         let remains: Vec<Box<dyn Any>> =
             vec![Box::new(self.nodes.take()), Box::new(self.implied.take()), Box::new(self.state)];
-        Apart { templates: self.config.templates, standing, remains }
+        FinishedWalk { templates: self.config.templates, retained_run, remains }
     }
 }
 

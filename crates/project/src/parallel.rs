@@ -1,9 +1,9 @@
-//! A worker pool: runs work on all processors, each thread with its own handle of the database.
+//! A worker pool: runs work on all parallel, each thread with its own handle of the database.
 //!
 //! **Invariant:** the results and their order are those of a single thread. If there is little work, or if no
 //! thread can be started, the calling thread does the work when it needs the results.
 //!
-//! The module does not know the work itself; [`prime`](crate::prime) does.
+//! The module does not know the work itself; [`warm_up`](crate::warm_up) does.
 
 use std::{
     num::NonZero,
@@ -28,7 +28,7 @@ const BATCH: usize = 64;
 
 /// Runs two functions in parallel, the second on its own thread with its own handle of the database. The second
 /// result is `None` if no thread can be started.
-pub(crate) fn side_by_side<A, B: Send>(
+pub(crate) fn parallel_join<A, B: Send>(
     db: &Database,
     stack: usize,
     here: impl FnOnce() -> A,
@@ -47,28 +47,28 @@ pub(crate) fn side_by_side<A, B: Send>(
     })
 }
 
-/// Returns the number of processors.
-pub(crate) fn processors() -> usize {
+/// Returns the number of parallel.
+pub(crate) fn parallel() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Returns the number of processors minus one, which stays free for the user's edits.
+/// Returns the number of parallel minus one, which stays free for the user's edits.
 pub(crate) fn all_but_one() -> usize {
-    processors() - 1
+    parallel() - 1
 }
 
 /// The minimum number of files for which reading them in parallel is faster than starting threads.
 const MANY_FILES: usize = 8;
 
 /// Applies `work` to each item in parallel and returns the results in the order of the items.
-pub(crate) fn side_by_side_each<T: Sync, R: Send>(
+pub(crate) fn parallel_map<T: Sync, R: Send>(
     things: &[T],
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
-    if things.len() < MANY_FILES || processors() < 2 {
+    if things.len() < MANY_FILES || parallel() < 2 {
         return things.iter().map(work).collect();
     }
-    let part = things.len().div_ceil(processors());
+    let part = things.len().div_ceil(parallel());
     let work_on = |part: &[T]| -> Vec<R> { part.iter().map(&work).collect() };
     thread::scope(|scope| {
         let mut parts = things.chunks(part);
@@ -101,8 +101,8 @@ pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
 ) -> impl Iterator<Item = R> {
     let done: Vec<OnceLock<R>> = pieces.chunks(BATCH).map(|_| OnceLock::new()).collect();
     if pieces.len() >= WORTHWHILE {
-        let shares = Shares::of(pieces.len(), processors());
-        on_processors(db, &shares, stack, |db, batch| {
+        let shares = Shares::of(pieces.len(), parallel());
+        on_parallel(db, &shares, stack, |db, batch| {
             done[batch.start / BATCH].get_or_init(|| work(db, &pieces[batch]));
         });
     }
@@ -112,7 +112,7 @@ pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
 
 /// Applies `work` to each item in parallel. Returns true if all items are done. With little work, or if no thread
 /// can be started, nothing is done: queries then compute the results on demand.
-pub(crate) fn each_on_processors<T: Sync>(
+pub(crate) fn each_on_parallel<T: Sync>(
     db: &Database,
     pieces: &[T],
     stack: usize,
@@ -121,13 +121,13 @@ pub(crate) fn each_on_processors<T: Sync>(
 ) -> bool {
     let work =
         |db: &Database, batch: Range<usize>| pieces[batch].iter().for_each(|it| work(db, it));
-    pieces.len() >= WORTHWHILE && on_processors(db, shares, stack, work)
+    pieces.len() >= WORTHWHILE && on_parallel(db, shares, stack, work)
 }
 
 /// Processes the batches of all shares, each thread with its own handle of the database. The calling thread takes
 /// a share too; its stack is large enough, because it may have to do all the work itself. Returns true if all
 /// items are done.
-fn on_processors(
+fn on_parallel(
     db: &Database,
     shares: &Shares,
     stack: usize,

@@ -1,4 +1,4 @@
-//! Warms up the caches: runs the queries that every request needs first, on all processors.
+//! Warms up the caches: runs the queries that every request needs first, on all parallel.
 //!
 //! Blocks do not depend on each other, so they are parsed and lowered in parallel. Items do, so they are inferred
 //! in dependency order. If there are long chains of dependencies, all threads take small batches from one list:
@@ -24,13 +24,13 @@ use hir::{
         module_items,
     },
     names::{ItemKey, ItemName, block_names},
-    symbols::{self, NameKind, Said, Tables},
+    symbols::{self, BlockOutline, NameKind, Tables},
 };
 
 use crate::{
     Database,
-    processors::{
-        Shares, WORTHWHILE, all_but_one, each_on_processors, in_batches, processors, side_by_side,
+    parallel::{
+        Shares, WORTHWHILE, all_but_one, each_on_parallel, in_batches, parallel, parallel_join,
     },
 };
 
@@ -53,16 +53,16 @@ pub(crate) fn declare(db: &mut Database, directory: Directory) {
 }
 
 /// Returns the declarations in the blocks of a directory.
-fn said(db: &Database, directory: Directory) -> Said {
+fn said(db: &Database, directory: Directory) -> BlockOutline {
     let blocks = symbols::blocks_to_declare(db, directory);
-    let by_batch = |db: &Database, batch: &[Block]| Said::by(db, batch);
+    let by_batch = |db: &Database, batch: &[Block]| BlockOutline::by(db, batch);
     let parts = in_batches(db, &blocks, LOWERING_STACK, by_batch);
-    parts.fold(Said::default(), Said::and)
+    parts.fold(BlockOutline::default(), BlockOutline::and)
 }
 
 /// Builds the tables of names. Names do not depend on each other, so a second thread builds the table of locals.
-fn tables(db: &Database, said: &mut Said, has_overrides: bool) -> Vec<Tables> {
-    let is_little = said.count() < WORTHWHILE || processors() < 2;
+fn tables(db: &Database, said: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
+    let is_little = said.count() < WORTHWHILE || parallel() < 2;
     let locals = Mutex::new(Some(said.take([NameKind::Local])));
     let others = said.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
     let here = || others.tables(db, has_overrides);
@@ -72,7 +72,7 @@ fn tables(db: &Database, said: &mut Said, has_overrides: bool) -> Vec<Tables> {
     };
     let (here, done) = match is_little {
         true => (here(), None),
-        false => side_by_side(db, INFERENCE_STACK, here, there),
+        false => parallel_join(db, INFERENCE_STACK, here, there),
     };
     let there = done.flatten().or_else(|| there(db));
     std::iter::once(here).chain(there).collect()
@@ -89,18 +89,18 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
         has_cycles |= order.has_cycles;
         depth += order.depth;
     }
-    if let Some(one_shot) = db.one_shot()
+    if let Some(frozen) = db.frozen()
         && !has_cycles
     {
-        one_shot.set_acyclic(db);
+        frozen.set_acyclic(db);
     }
     let has_problems = AtomicBool::new(false);
     // A thread that starts in the middle of a chain infers the earlier items by recursion.
     let shares = match depth < DEEP {
-        true => Shares::of(items.len(), processors()),
-        false => Shares::one(items.len(), processors()),
+        true => Shares::of(items.len(), parallel()),
+        false => Shares::one(items.len(), parallel()),
     };
-    let all_done = each_on_processors(db, &items, INFERENCE_STACK, &shares, |db, &id| {
+    let all_done = each_on_parallel(db, &items, INFERENCE_STACK, &shares, |db, &id| {
         if !item_inference(db, AnalyzedItem::of_id(db, id)).problems.is_empty() {
             has_problems.store(true, Ordering::Relaxed);
         }
@@ -111,7 +111,7 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
 /// Returns the dependency order of the items of a module. Only one thread can compute it; meanwhile another thread
 /// infers locals without dependencies.
 fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
-    if waits.len() < WORTHWHILE || processors() < 2 {
+    if waits.len() < WORTHWHILE || parallel() < 2 {
         return DependencyOrder::of(waits);
     }
     let lone: Vec<AnalyzedId> = waits.lone_items().collect();
@@ -133,7 +133,7 @@ fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
         // A cancelled thread reports nothing: the calling thread finds the cancellation itself.
         drop(salsa::Cancelled::catch(AssertUnwindSafe(infer)));
     };
-    side_by_side(db, INFERENCE_STACK, here, there).0
+    parallel_join(db, INFERENCE_STACK, here, there).0
 }
 
 fn is_local(db: &Database, item: AnalyzedItem<'_>) -> bool {
@@ -162,7 +162,7 @@ pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory
     let files = directory.files(db).iter().filter(|it| !db::is_override(it.path(db)));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
     let shares = Shares::of(blocks.len(), all_but_one());
-    each_on_processors(db, &blocks, INFERENCE_STACK, &shares, |db, &block| {
+    each_on_parallel(db, &blocks, INFERENCE_STACK, &shares, |db, &block| {
         item_problems(db, workspace, directory, block);
     });
 }

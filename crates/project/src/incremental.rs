@@ -11,10 +11,12 @@ use hir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Database, Project, mentions::Edit, prime, processors::side_by_side, tree::Changes};
+use crate::{
+    Database, Project, parallel::parallel_join, reverse_index::Edit, tree::Changes, warm_up,
+};
 
 /// The result of the last check.
-pub(crate) struct Looked {
+pub(crate) struct LastCheck {
     files: FxHashMap<File, FileProblems>,
     program: Program,
     modules: Option<Modules>,
@@ -27,7 +29,7 @@ impl Project {
     /// Returns the diagnostics and the program. The first call checks everything, as [`Project::checked`] does.
     /// Later calls need no dependency order, because most items are inferred already, and check only the blocks
     /// that the edits can affect.
-    pub fn checked_again(&mut self) -> (Vec<Diagnostic>, Program) {
+    pub fn recheck(&mut self) -> (Vec<Diagnostic>, Program) {
         let changes = self.tree_mut().take_changes();
         // Problems with computed sources are reported in modules other than the edited ones.
         let before = self.looked.take();
@@ -38,7 +40,7 @@ impl Project {
             (Some(before), Some(reached)) => self.look_at(before, &changes.edits, &reached),
             (Some(_), None) => self.look_at_everything(),
             (None, _) => {
-                prime::values(self.db(), self.workspace());
+                warm_up::values(self.db(), self.workspace());
                 self.look_at_everything()
             }
         };
@@ -70,12 +72,12 @@ impl Project {
         Some(all)
     }
 
-    fn look_at_everything(&mut self) -> Looked {
+    fn look_at_everything(&mut self) -> LastCheck {
         let directories = hir::reachable(self.db(), self.workspace());
         directories.iter().for_each(|directory| self.tree_mut().follow(*directory));
         let (db, workspace) = (self.db(), self.workspace());
         for &directory in &directories {
-            prime::problems(db, workspace, directory);
+            warm_up::problems(db, workspace, directory);
         }
         let program = move |db: &Database| hir::program(db, workspace);
         let files = || {
@@ -84,15 +86,15 @@ impl Project {
             });
             files.map(|(directory, file)| (file, self.of_file(directory, file, |_| true))).collect()
         };
-        let (files, program) = side_by_side(db, prime::INFERENCE_STACK, files, program);
-        Looked {
+        let (files, program) = parallel_join(db, warm_up::INFERENCE_STACK, files, program);
+        LastCheck {
             files,
             program: program.unwrap_or_else(|| self.program()),
             modules: statics::modules(db, workspace).clone(),
         }
     }
 
-    fn look_at(&self, before: Looked, edits: &[Edit], reached: &Reached) -> Looked {
+    fn look_at(&self, before: LastCheck, edits: &[Edit], reached: &Reached) -> LastCheck {
         let mut files = before.files;
         let nothing = FxHashSet::default();
         for directory in hir::reachable(self.db(), self.workspace()) {
@@ -109,7 +111,7 @@ impl Project {
             }
         }
         let program = self.program_after(before.program, edits).unwrap_or_else(|| self.program());
-        Looked { files, program, modules: before.modules }
+        LastCheck { files, program, modules: before.modules }
     }
 
     fn program_after(&self, mut program: Program, edits: &[Edit]) -> Option<Program> {

@@ -43,28 +43,28 @@ const IDENTIFYING: [&str; 4] = ["id", "arn", "name", "self_link"];
 
 /// The write-only texts of one configuration.
 #[derive(Default)]
-pub(crate) struct Confided(Finder);
+pub(crate) struct WriteOnlyTexts(Finder);
 
-impl Confided {
+impl WriteOnlyTexts {
     /// Collects the secret texts of a configuration that has its marks, without those that `stored` contains.
-    pub(super) fn of(config: &Value, block: &Block, stored: Option<&Attributes>) -> Confided {
+    pub(super) fn of(config: &Value, block: &Block, stored: Option<&Attributes>) -> WriteOnlyTexts {
         let mut texts = Vec::new();
         for value in provider::write_only_values(config, block) {
             own_texts(&value, true, &mut texts);
         }
         if texts.is_empty() {
-            return Confided::default();
+            return WriteOnlyTexts::default();
         }
         let rest = provider::null_write_only(config, block);
-        let mut confided = Finder::default();
+        let mut write_only = Finder::default();
         for text in texts {
             let mut one = Finder::default();
             one.add(&text);
             if !is_in(&one, &rest) && !stored.is_some_and(|it| is_stored(&one, it)) {
-                confided.add(&text);
+                write_only.add(&text);
             }
         }
-        Confided(confided)
+        WriteOnlyTexts(write_only)
     }
 
     /// Returns true if the private data of a provider repeat a secret.
@@ -238,7 +238,7 @@ impl Subject {
     /// The object without the attributes that repeat a secret, and the list of those attributes.
     pub(super) fn repeated(&self, object: &Value) -> (Value, Vec<Repeated>) {
         let identity = self.identity.as_ref().map(|it| it.block());
-        self.confided.taken_out(object, self.schema.block(), identity)
+        self.write_only.taken_out(object, self.schema.block(), identity)
     }
 }
 
@@ -262,7 +262,7 @@ impl When {
 }
 
 /// The parts of an answer that are stored besides the object.
-pub(super) struct Beside<'a> {
+pub(super) struct SideData<'a> {
     pub(super) private: &'a Private,
     pub(super) identity: Option<&'a Value>,
 }
@@ -270,16 +270,16 @@ pub(super) struct Beside<'a> {
 impl Walk<'_> {
     /// Collects the write-only values of a configuration. The redactor learns them whatever their marks are,
     /// because only the provider may read them.
-    pub(super) fn confide(&self, subject: &Subject, config: &Value) -> Confided {
+    pub(super) fn collect_write_only(&self, subject: &Subject, config: &Value) -> WriteOnlyTexts {
         let block = subject.schema.block();
         if !block.has_write_only() {
-            return Confided::default();
+            return WriteOnlyTexts::default();
         }
         for value in provider::write_only_values(config, block) {
             self.environment.redactor.learn_whole(&value);
         }
         let stored = self.object(&subject.address);
-        Confided::of(config, block, stored.as_ref().map(|it| &it.attributes))
+        WriteOnlyTexts::of(config, block, stored.as_ref().map(|it| &it.attributes))
     }
 
     /// Refuses an answer that repeats a write-only value.
@@ -287,7 +287,7 @@ impl Walk<'_> {
         &self,
         subject: &Subject,
         object: &Value,
-        beside: &Beside<'_>,
+        beside: &SideData<'_>,
         when: When,
     ) -> Result<(), Failed> {
         let (_, found) = subject.repeated(object);
@@ -303,18 +303,18 @@ impl Walk<'_> {
         &self,
         subject: &Subject,
         attributes: &[Repeated],
-        beside: &Beside<'_>,
+        beside: &SideData<'_>,
         when: When,
     ) -> bool {
         let mut places: Vec<(String, bool)> = attributes
             .iter()
             .map(|it| (format!("the attribute {}", it.path), it.is_kept))
             .collect();
-        let identity = beside.identity.map(|it| subject.confided.trace_in_identity(it));
+        let identity = beside.identity.map(|it| subject.write_only.trace_in_identity(it));
         if let Some(trace @ (Trace::Part | Trace::Whole)) = identity {
             places.push(("the identity".to_owned(), trace == Trace::Part && when == When::Apply));
         }
-        if subject.confided.is_in_bytes(beside.private) {
+        if subject.write_only.is_in_bytes(beside.private) {
             places.push(("the private data".to_owned(), false));
         }
         for (place, is_kept) in &places {
@@ -409,11 +409,11 @@ mod tests {
     #[track_caller]
     fn check(config: &Value, answer: &str, expected: &[&str]) {
         let (schema, answer) = (schema(), object(answer));
-        let confided = Confided::of(config, &schema, None);
-        let (without, found) = confided.taken_out(&answer, &schema, None);
+        let write_only = WriteOnlyTexts::of(config, &schema, None);
+        let (without, found) = write_only.taken_out(&answer, &schema, None);
         let found: Vec<String> = found.iter().map(|it| it.path.to_string()).collect();
         assert_eq!(found, expected, "{answer:?}");
-        assert!(confided.taken_out(&without, &schema, None).1.is_empty(), "nothing is left");
+        assert!(write_only.taken_out(&without, &schema, None).1.is_empty(), "nothing is left");
         assert_eq!(without == answer, expected.is_empty());
     }
 
@@ -447,8 +447,8 @@ mod tests {
         check(&public, r#"{"password": "the canary"}"#, &[]);
         let stored = Attributes::Json(Arc::from(r#"{"password":"the canary"}"#));
         let config = object(r#"{"secret_wo": "the canary"}"#);
-        let confided = Confided::of(&config, &schema(), Some(&stored));
-        assert!(confided.0.is_empty());
+        let write_only = WriteOnlyTexts::of(&config, &schema(), Some(&stored));
+        assert!(write_only.0.is_empty());
     }
 
     #[test]
@@ -482,10 +482,10 @@ mod tests {
             ])
         };
         let config = object("public", "Battery-staple-17");
-        let confided = Confided::of(&config, &schema, None);
+        let write_only = WriteOnlyTexts::of(&config, &schema, None);
         for (text, kept) in [("at:Battery-staple-17", true), ("Battery-staple-17", false)] {
             let answer = object(text, "");
-            let (without, found) = confided.taken_out(&answer, &schema, Some(&identity));
+            let (without, found) = write_only.taken_out(&answer, &schema, Some(&identity));
             let found: Vec<_> = found.iter().map(|it| (it.path.to_string(), it.is_kept)).collect();
             let all = [(".id", kept), (".number", kept), (".text", false)];
             assert_eq!(found, all.map(|(path, is_kept)| (path.to_owned(), is_kept)), "{text}");

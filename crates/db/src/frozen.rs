@@ -14,11 +14,11 @@ use crate::Db;
 
 /// Facts about a configuration that nothing edits. All handles of a frozen database share it.
 #[derive(Default)]
-pub struct OneShot {
+pub struct Frozen {
     acyclic: OnceLock<Revision>,
 }
 
-impl OneShot {
+impl Frozen {
     /// Records that the configuration has no dependency cycle.
     pub fn set_acyclic(&self, db: &dyn Database) {
         // The revision is stored too: modules that are loaded later form a new configuration, which may have
@@ -36,5 +36,5 @@ impl OneShot {
 /// Returns the durability of an input derived from a text: `NEVER_CHANGE` in a frozen database, otherwise
 /// `edited`.
 pub fn durability(db: &(impl Db + ?Sized), edited: Durability) -> Durability {
-    if db.one_shot().is_some() { Durability::NEVER_CHANGE } else { edited }
+    if db.frozen().is_some() { Durability::NEVER_CHANGE } else { edited }
 }

@@ -25,13 +25,13 @@ use crate::Database;
 
 /// The blocks of a module, by the names that they refer to.
 #[derive(Default)]
-pub(crate) struct Mentions {
+pub(crate) struct ReverseIndex {
     by_name: FxHashMap<ItemName, FxHashSet<Block>>,
 }
 
-impl Mentions {
-    pub(crate) fn of(db: &Database, directory: Directory) -> Mentions {
-        let mut mentions = Mentions::default();
+impl ReverseIndex {
+    pub(crate) fn of(db: &Database, directory: Directory) -> ReverseIndex {
+        let mut mentions = ReverseIndex::default();
         for &block in directory.files(db).iter().flat_map(|file| file.blocks(db)) {
             mentions.add(block, &mentioned(db, block));
         }
