@@ -1,7 +1,10 @@
 //! Rename.
 
+mod refusal;
+
 use db::ByteRange;
-use hir::{names::ItemName, workspace::is_local_source};
+use hir::names::ItemName;
+use refusal::{check_identifier, check_item, is_history, no_name_of_ours, notes, refuse};
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode, SyntaxToken,
     ast::{self, HasItems},
@@ -111,63 +114,6 @@ impl<'db> Target<'db> {
     }
 }
 
-fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal(why.into()))
-}
-
-/// The reason for which a name that the configuration does not declare cannot be changed.
-fn no_name_of_ours(token: &SyntaxToken) -> Refusal {
-    let kind = token.parent().map(|parent| parent.kind());
-    let why = match kind {
-        Some(SyntaxKind::FUNC_NAME) => {
-            "Functions are part of the language or of a provider, and keep their names."
-        }
-        Some(SyntaxKind::ATTRIBUTE | SyntaxKind::BLOCK) => {
-            "This name is given by the language or by a provider, and cannot be changed."
-        }
-        Some(SyntaxKind::LABEL) => "The types of resources are named by their providers.",
-        Some(SyntaxKind::REFERENCE | SyntaxKind::ATTR_STEP) => {
-            "What this refers to is not declared in the configuration, so it cannot be renamed."
-        }
-        _ => {
-            "There is no name here that can be changed: variables, locals, outputs, resources, \
-             module calls, provider aliases and names bound by \"for\" and \"dynamic\" can."
-        }
-    };
-    Refusal(why.to_owned())
-}
-
-fn check_item(module: &Module<'_>, name: &ItemName) -> Result<(), Refusal> {
-    if let ItemName::Provider(_, None) = name {
-        return refuse(
-            "The local name of a provider decides which resources belong to it; only an alias can be renamed.",
-        );
-    }
-    if !module.is_declared(name) {
-        return refuse(
-            "What this refers to is not declared, so it cannot be renamed. Declare it first.",
-        );
-    }
-    if module.is_installed() {
-        return refuse(format!(
-            "The module in {} is an installed package: what is changed there is lost when it is \
-             installed again. Change it where it comes from.",
-            module.directory.path(module.db)
-        ));
-    }
-    Ok(())
-}
-
-fn check_identifier(name: &str) -> Result<(), Refusal> {
-    match addr::is_identifier(name) {
-        true => Ok(()),
-        false => refuse(format!(
-            "\"{name}\" is no name: a name starts with a letter or an underscore, and has only \
-             letters, digits, underscores and dashes."
-        )),
-    }
-}
-
 fn rename_item(
     target: &Target<'_>,
     module: &Module<'_>,
@@ -198,11 +144,6 @@ fn rename_item(
     })
 }
 
-/// Returns true if the reference is in a block that records the past, not the current configuration.
-fn is_history(it: &Use) -> bool {
-    matches!(it.block_type.as_str(), "moved" | "removed")
-}
-
 fn with_name(name: &ItemName, new_name: &str) -> ItemName {
     let new = values::Str::from(new_name);
     match name {
@@ -231,56 +172,6 @@ fn place(module: &Module<'_>, declaration: &Declaration) -> String {
     let line = before.matches('\n').count() + 1;
     let root = module.workspace.root(module.db).path(module.db);
     format!("{} line {line}", crate::shown::path_from(root, document.file.path(module.db)))
-}
-
-/// The address of an item in the state. `None` if the state does not contain such items.
-fn state_address(name: &ItemName) -> Option<String> {
-    match name {
-        ItemName::Resource(it) if it.mode == addr::ResourceMode::Managed => Some(it.to_string()),
-        ItemName::Module(name) => Some(format!("module.{name}")),
-        _ => None,
-    }
-}
-
-fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) -> Vec<String> {
-    let addresses = state_address(name).zip(state_address(renamed));
-    let destroyed = addresses.map(|(from, to)| {
-        format!(
-            "What the state holds of {from} is destroyed by the next apply, and created anew as \
-             {to}: this version of Mayfly carries out no \"moved\" blocks."
-        )
-    });
-    destroyed.into_iter().chain(elsewhere(module, name)).collect()
-}
-
-/// Notes about uses of the name outside of the configuration.
-fn elsewhere(module: &Module<'_>, name: &ItemName) -> Vec<String> {
-    match name {
-        ItemName::Variable(name) if module.directory == module.workspace.root(module.db) => {
-            vec![format!(
-                "Values of \"{name}\" that are given in .tfvars files, as TF_VAR_{name} or with \
-                 -var keep the old name; change them there."
-            )]
-        }
-        ItemName::Output(name) if module.directory == module.workspace.root(module.db) => {
-            vec![format!(
-                "Whoever reads the output \"{name}\" from the state or from \"output\" must ask for the new name."
-            )]
-        }
-        ItemName::Module(_) => {
-            let key = module.lookup(name);
-            let call = key.and_then(|key| hir::names::item(module.db, key).kind.as_module_call());
-            let source = call.and_then(|call| call.source.as_deref());
-            match source.is_some_and(is_local_source) {
-                true => Vec::new(),
-                false => vec![
-                    "The module is installed under the name of its call: run init again."
-                        .to_owned(),
-                ],
-            }
-        }
-        _ => Vec::new(),
-    }
 }
 
 fn rename_bound(target: &Target<'_>, new_name: &str) -> Result<Rename, Refusal> {

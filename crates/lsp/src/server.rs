@@ -3,6 +3,9 @@
 //! **Invariant:** nothing here waits for the client, for a worker or for a program. An edit waits only for
 //! snapshots, which it cancels first.
 
+mod folders;
+mod providers;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -17,13 +20,9 @@ use std::{
 
 use addr::ProviderSource;
 use db::{Directory, System};
-use hir::{
-    Workspace,
-    names::{ItemName, item, lookup, provider_local_name, required_providers},
-    statics::{self, Modules},
-};
-use project::{Database, Edit, SourceTree};
-use rustc_hash::{FxHashMap, FxHashSet};
+use hir::Workspace;
+use project::{Database, SourceTree};
+use rustc_hash::FxHashMap;
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::ls_types::*;
 
@@ -31,11 +30,10 @@ use crate::{
     capabilities::{self, Client},
     checks::{self, Check, Checked, Checks},
     documents::{Document, Documents, is_configuration, is_variables_file, path_of, uri_of},
-    installation::{Installation, Installed},
+    installation::Installation,
     outgoing::{Outgoing, Refresh, Status},
     position::Encoding,
-    reading::{Read, Reading, Schemas},
-    roots::CallGraph,
+    reading::{Read, Reading},
     settings::Settings,
     snapshot::{Ask, Edits, Needs, Snapshot, Target},
     tfvars::Unfit,
@@ -380,195 +378,6 @@ impl Server {
         }
     }
 
-    /// Loads the module in a directory, as part of every configuration that leads to it.
-    fn load(&mut self, directory: &str) {
-        if self.tree.directory(directory).is_some() {
-            return;
-        }
-        match self.reading.graph.as_ref().map(|graph| graph.roots_of(directory)) {
-            Some(roots) => self.add_roots(roots),
-            None => self.reading.place(directory, &self.system, &self.folders),
-        }
-        // The module has no known callers, or the text that looked like a call of it was not one.
-        if self.tree.directory(directory).is_none() {
-            self.add_roots(vec![directory.to_owned()]);
-        }
-    }
-
-    /// Loads every module of the workspace.
-    fn load_everything(&mut self) {
-        match self.reading.graph.as_ref().map(CallGraph::roots) {
-            Some(roots) => self.add_roots(roots),
-            None => self.reading.find_everything(&self.system, &self.folders),
-        }
-    }
-
-    /// Takes the result of a scan: open modules become part of the configurations that call them.
-    fn take_graph(&mut self, graph: CallGraph) {
-        let (unplaced, wants_everything) = self.reading.scanned();
-        self.modules = Arc::new(graph.modules().clone());
-        for directory in unplaced {
-            let roots = graph.roots_of(&directory);
-            let is_root = roots.contains(&directory);
-            self.add_roots(roots);
-            if !is_root {
-                self.remove_called_root(&directory);
-            }
-        }
-        if wants_everything {
-            self.add_roots(graph.roots());
-        }
-        self.reading.keep(graph);
-    }
-
-    /// Removes the configuration that was created for a module before its callers were known. Keeps it if no other
-    /// configuration really reaches the module.
-    fn remove_called_root(&mut self, directory: &str) {
-        let Some(workspace) = self.roots.get(directory).map(|root| root.workspace) else { return };
-        let db = &self.tree.db;
-        let own = workspace.root(db);
-        let mut others = self.tree.workspaces().iter().filter(|it| **it != workspace);
-        if others.any(|&other| hir::reachable(db, other).contains(&own)) {
-            self.roots.remove(directory);
-            self.new.retain(|it| *it != workspace);
-            self.tree.remove_root(workspace);
-            self.homes = None;
-            self.checks.everything_changed();
-        }
-    }
-
-    fn add_roots(&mut self, mut paths: Vec<String>) {
-        paths.retain(|path| !self.roots.contains_key(path));
-        if paths.is_empty() {
-            return;
-        }
-        let with_manifest = |path: String| {
-            let manifest = self.installation.modules(Path::new(&path));
-            (path, manifest)
-        };
-        let roots = paths.into_iter().map(with_manifest).collect();
-        let added = self.tree.add_roots(roots);
-        for (path, workspace) in &added {
-            self.roots.insert(path.clone(), Root::new(*workspace));
-            self.new.push(*workspace);
-        }
-        self.give();
-        self.homes = None;
-        // Loading cancelled the running checks.
-        self.checks.changed(None);
-        for (path, _) in &added {
-            if self.load_schemas(path) {
-                self.reading.wait();
-                self.roots.get_mut(path).into_iter().for_each(|root| root.is_unread = true);
-            }
-        }
-        self.say_what_is_missing();
-    }
-
-    /// Requests the schemas of required providers that were not requested yet. Returns true if there are any.
-    fn load_schemas(&mut self, path: &str) -> bool {
-        let Some(root) = self.roots.get_mut(path) else { return false };
-        let workspace = root.workspace;
-        let mut requirements = hir::provider_requirements(&self.tree.db, workspace);
-        root.missing.retain(|source, _| requirements.contains_key(source));
-        requirements.retain(|source, _| root.asked.insert(source.clone()));
-        let is_any = !requirements.is_empty();
-        if is_any {
-            let of = (path.to_owned(), workspace);
-            self.reading.schemas(&self.installation, of, requirements);
-        }
-        is_any
-    }
-
-    fn take_schemas(&mut self, schemas: Schemas) {
-        let Schemas { root, workspace, found } = schemas;
-        // The configuration may have been removed.
-        let Some(root) = self.roots.get_mut(&root).filter(|it| it.workspace == workspace) else {
-            return;
-        };
-        let is_late = !std::mem::take(&mut root.is_unread) || self.reading.patience().is_none();
-        for (source, installed) in found {
-            match installed {
-                Installed::Schemas(schemas) => {
-                    root.missing.remove(&source);
-                    self.tree.set_schemas(workspace, source, schemas);
-                }
-                Installed::Missing(why) => drop(root.missing.insert(source, why)),
-            }
-        }
-        self.checks.everything_changed();
-        self.say_what_is_missing();
-        if is_late {
-            self.refresh();
-        }
-    }
-
-    /// Asks the client to pull data again that changed without a change of the text.
-    fn refresh(&self) {
-        self.tell(Outgoing::Refresh(Refresh {
-            diagnostics: false,
-            inlay_hints: self.client.refreshes_inlay_hints,
-            code_lenses: self.client.refreshes_code_lenses,
-            semantic_tokens: self.client.refreshes_semantic_tokens,
-        }));
-    }
-
-    /// Requests the schemas of providers that an edit uses for the first time.
-    fn ask_for_providers(&mut self, edit: &Edit) {
-        let db = &self.tree.db;
-        let directory = edit.directory;
-        let is_about_providers = |name: &ItemName| {
-            matches!(name, ItemName::Terraform | ItemName::Provider(..) | ItemName::Module(_))
-        };
-        let used = edit.names.iter().filter_map(|name| {
-            let key = lookup(db, directory, name)?;
-            let resource = item(db, key).kind.as_resource()?;
-            Some(required_providers(db, directory).source(provider_local_name(resource)))
-        });
-        let used: BTreeSet<ProviderSource> = used.collect();
-        let is_any = edit.names.iter().any(is_about_providers);
-        let roots = self.roots.iter().filter(|(_, root)| {
-            (is_any || !used.is_subset(&root.asked))
-                && hir::reachable(db, root.workspace).contains(&directory)
-        });
-        let roots: Vec<String> = roots.map(|(path, _)| path.clone()).collect();
-        if !roots.is_empty() {
-            for root in &roots {
-                self.load_schemas(root);
-            }
-            self.say_what_is_missing();
-        }
-    }
-
-    fn say_what_is_missing(&mut self) {
-        const WAY_OUT: &str = "run \"mayfly init\"";
-        let missing: Vec<(&ProviderSource, &String)> =
-            self.roots.values().flat_map(|root| &root.missing).collect();
-        let names: BTreeSet<String> =
-            missing.iter().map(|(source, _)| source.for_display().to_string()).collect();
-        let message = match names.first() {
-            None => String::new(),
-            Some(name) if names.len() == 1 => format!("no schema of {name}: {WAY_OUT}"),
-            Some(_) => format!("no schemas of {} providers: {WAY_OUT}", names.len()),
-        };
-        let status = match message.is_empty() {
-            true => Status::fine(),
-            false => Status {
-                message,
-                severity: "warning".to_owned(),
-                detail: missing.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>().join("\n"),
-            },
-        };
-        if self.status != status {
-            self.tell(Outgoing::Status(status.clone()));
-            // Some clients have no status line.
-            if !self.client.shows_status && status.severity == "warning" {
-                self.tell(Outgoing::Message(MessageType::WARNING, status.detail.clone()));
-            }
-            self.status = status;
-        }
-    }
-
     fn change(&mut self, params: DidChangeTextDocumentParams) {
         let Some(path) = path_of(&params.text_document.uri) else { return };
         let Some(document) = self.documents.get_mut(&path) else { return };
@@ -652,46 +461,6 @@ impl Server {
         self.checks.everything_changed();
     }
 
-    /// Updates the variable values that the root modules get from outside. Module sources may depend on them, and
-    /// so do some warnings.
-    fn give(&mut self) {
-        for (path, root) in &self.roots {
-            let workspace = root.workspace;
-            let (db, directory) = (&self.tree.db, workspace.root(&self.tree.db));
-            let given = self.installation.given(Path::new(path), db, directory);
-            self.tree.give(workspace, given);
-        }
-    }
-
-    /// The module sources that are not literals, evaluated.
-    fn sources(&self) -> Vec<Option<Modules>> {
-        let db = &self.tree.db;
-        self.tree.workspaces().iter().map(|it| statics::modules(db, *it).clone()).collect()
-    }
-
-    /// Adds the directories of new files to the known modules.
-    fn find_modules(&mut self, changed: &[&String]) {
-        let files = changed.iter().filter(|path| is_configuration(path));
-        for path in files {
-            let Some((directory, _)) = path.rsplit_once('/') else { continue };
-            if !self.modules.contains(directory) && self.system.is_file(Path::new(path)) {
-                Arc::make_mut(&mut self.modules).insert(directory.to_owned());
-            }
-        }
-    }
-
-    /// Reads the results of `init` again.
-    fn reload_installation(&mut self, root: &str) {
-        let Some(workspace) = self.roots.get(root).map(|it| it.workspace) else { return };
-        let manifest = self.installation.modules(Path::new(root));
-        self.tree.set_manifest(workspace, manifest);
-        if let Some(root) = self.roots.get_mut(root) {
-            root.asked.clear();
-            root.missing.clear();
-        }
-        self.load_schemas(root);
-    }
-
     fn configure(&mut self, options: &serde_json::Value) {
         // Some clients only report that the settings changed, so the server has to request them.
         if options.is_null() && self.client.tells_settings && !self.has_asked {
@@ -704,90 +473,6 @@ impl Server {
             self.settings = settings;
             self.refresh();
         }
-    }
-
-    fn change_folders(&mut self, event: WorkspaceFoldersChangeEvent) {
-        let removed: Vec<String> = event.removed.iter().filter_map(|it| path_of(&it.uri)).collect();
-        self.folders.retain(|folder| !removed.contains(folder));
-        self.folders.extend(event.added.iter().filter_map(|it| path_of(&it.uri)));
-        self.reading.files_changed();
-        self.remove_roots_below(&removed);
-    }
-
-    /// Removes the configurations of removed folders, except those with open files.
-    fn remove_roots_below(&mut self, folders: &[String]) {
-        let is_below = |path: &str, all: &[String]| {
-            all.iter().any(|folder| Path::new(path).starts_with(folder))
-        };
-        let db = &self.tree.db;
-        let edited: FxHashSet<Directory> =
-            self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1)).collect();
-        let is_edited = |workspace| {
-            hir::reachable(db, workspace).iter().any(|directory| edited.contains(directory))
-        };
-        let gone: Vec<(String, Workspace)> = self
-            .roots
-            .iter()
-            .map(|(path, root)| (path.clone(), root.workspace))
-            .filter(|(path, _)| is_below(path, folders) && !is_below(path, &self.folders))
-            .filter(|(_, workspace)| !is_edited(*workspace))
-            .collect();
-        for (path, workspace) in gone {
-            self.roots.remove(&path);
-            self.tree.remove_root(workspace);
-        }
-        self.homes = None;
-        self.checks.changed(None);
-        self.say_what_is_missing();
-    }
-
-    /// Clears the diagnostics of files that are gone and of modules that are no longer part of a configuration.
-    fn forget_files(&mut self) {
-        self.settle_modules();
-        let mut unfit = Unfit::new();
-        for file in self.tree.unfit_of(self.tree.workspaces()) {
-            unfit.entry(file.path.to_string()).or_default().push(file.problem.clone());
-        }
-        self.unfit = Arc::new(unfit);
-        let (tree, homes) = (&self.tree, self.homes.as_ref());
-        let is_beside = |path: &str| {
-            self.unfit.contains_key(path)
-                || self.documents.get(path).is_some_and(|it| it.text.is_some())
-        };
-        let is_there = |path: &str| {
-            if is_beside(path) {
-                return true;
-            }
-            let directory = tree.file(path).map(|(_, directory)| directory);
-            directory.is_some_and(|it| homes.is_some_and(|homes| homes.contains_key(&it)))
-        };
-        let gone = self.checks.forget(is_there);
-        if self.client.pulls_diagnostics {
-            return self.refresh_diagnostics(!gone.is_empty());
-        }
-        gone.iter().for_each(|path| self.publish_of(path, Vec::new()));
-    }
-
-    /// Determines the configuration of each module after modules were added or removed. An edited module without
-    /// callers becomes a configuration of its own.
-    fn settle_modules(&mut self) {
-        if self.homes.is_some() {
-            return;
-        }
-        let homes = homes(&self.tree.db, self.tree.workspaces());
-        let edited = self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1));
-        let uncalled: BTreeSet<String> = edited
-            .filter(|directory| !homes.contains_key(directory))
-            .map(|directory| directory.path(&self.tree.db).to_string())
-            .collect();
-        self.homes = Some(match uncalled.is_empty() {
-            true => homes,
-            false => {
-                self.add_roots(uncalled.into_iter().collect());
-                crate::server::homes(&self.tree.db, self.tree.workspaces())
-            }
-        });
-        self.are_modules_new = true;
     }
 
     fn snapshot(&self) -> Snapshot {

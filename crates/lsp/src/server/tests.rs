@@ -6,6 +6,7 @@ use db::MemorySystem;
 use project::Manifest;
 
 use super::*;
+use crate::installation::Installed;
 
 /// An installation without modules and schemas.
 struct Nothing;

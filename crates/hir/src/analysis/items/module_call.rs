@@ -34,7 +34,8 @@ use crate::{
 };
 
 pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inference {
-    let (argument, mut problems) = super::with_repetition(item, call.repetition, &mut env);
+    let (argument, mut problems) =
+        super::repetition::with_repetition(item, call.repetition, &mut env);
     let mut infer = Infer::new(&item.exprs, &env);
     check_source(&mut infer, &env, item, call);
     let children = called_directories(env.db, env.workspace, env.directory, call);

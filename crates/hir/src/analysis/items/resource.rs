@@ -30,7 +30,8 @@ use crate::{
 };
 
 pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> Inference {
-    let (argument, mut problems) = super::with_repetition(item, resource.repetition, &mut env);
+    let (argument, mut problems) =
+        super::repetition::with_repetition(item, resource.repetition, &mut env);
     let source = required_providers(env.db, env.directory).source(provider_local_name(resource));
     let mut infer = Infer::new(&item.exprs, &env);
     if let Some(provider) = &resource.provider {
@@ -224,7 +225,7 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
         let judgement = (certainty, &value.ephemeral.somewhere());
         infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
-    let reason = match super::converted(&value, &Type::Bool) {
+    let reason = match super::repetition::converted(&value, &Type::Bool) {
         Ok(Some(constant)) if constant.is_null() => "it is null".to_owned(),
         Ok(_) => return,
         Err(reason) => reason,

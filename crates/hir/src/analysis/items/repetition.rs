@@ -1,0 +1,222 @@
+//! `count`, `for_each` and `enabled` of resources and module calls.
+
+use values::{Kind, Type, Value, convert};
+
+use super::super::{
+    body::judged,
+    env::ItemEnv,
+    infer::Infer,
+    problem::ItemProblem,
+    value::{Abstract, Tri},
+};
+use crate::{
+    expr::{Expr, ExprId},
+    item::{Item, Repetition},
+    repetition::{NULL_IN_SET, has_keys, wrong_type},
+};
+
+/// Infers `count`, `for_each` or `enabled` and reports unsuitable values. `None` if the item has none of them.
+pub(super) fn repetition(infer: &mut Infer<'_>, repetition: Repetition) -> Option<Abstract> {
+    let (name, expr) = match repetition {
+        Repetition::Single => return None,
+        Repetition::Count(expr) => ("count", expr),
+        Repetition::ForEach(expr) => ("for_each", expr),
+        Repetition::Enabled(expr) => ("enabled", expr),
+    };
+    let value = infer.expr(expr);
+    refuse_ephemeral_repetition(infer, name, expr, &value);
+    // A value that is certainly ephemeral is reported for that alone.
+    if value.marks.ephemeral != Tri::Yes {
+        refuse_sensitive_repetition(infer, name, expr, &value);
+    }
+    check_repetition_type(infer, name, expr, &value);
+    Some(value)
+}
+
+pub(super) fn refuse_ephemeral_repetition(
+    infer: &mut Infer<'_>,
+    name: &str,
+    expr: ExprId,
+    value: &Abstract,
+) {
+    let certainty = value.marks.ephemeral;
+    if certainty == Tri::No {
+        return;
+    }
+    let (summary, detail) = match name {
+        "enabled" => (
+            "Invalid enabled argument".to_owned(),
+            "The given \"enabled\" argument value is unsuitable: the given value is ephemeral."
+                .to_owned(),
+        ),
+        _ => (
+            format!("Invalid {name} argument"),
+            format!(
+                "Ephemeral values, or values derived from ephemeral values, cannot be used as \
+                 {name} arguments. If used, the ephemeral value could be exposed as a resource instance key."
+            ),
+        ),
+    };
+    let problem = ItemProblem::error(expr.into(), "ephemeral-repetition", summary, detail);
+    let judgement = (certainty, value.ephemeral.here());
+    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+}
+
+pub(super) fn refuse_sensitive_repetition(
+    infer: &mut Infer<'_>,
+    name: &str,
+    expr: ExprId,
+    value: &Abstract,
+) {
+    // OpenTofu accepts a sensitive `count` in a plan; only instance keys must not be shown. In a module that may
+    // have no instances, its `validate` does not evaluate `enabled`, and loses the marks of unknown values.
+    let is_left_to_plan = || name == "enabled" || forgets_marks(infer, expr);
+    let is_accepted = name == "count" || (!infer.env.is_in_root() && is_left_to_plan());
+    if is_accepted || value.marks.sensitive != Tri::Yes {
+        return;
+    }
+    let detail = match name {
+        "for_each" => {
+            "Sensitive values, or values derived from sensitive values, cannot be used as for_each \
+             arguments. If used, the sensitive value could be exposed as a resource instance key."
+        }
+        _ => "The given \"enabled\" argument value is unsuitable: the given value is sensitive.",
+    };
+    infer.problems.push(ItemProblem::error(
+        expr.into(),
+        "sensitive-repetition",
+        format!("Invalid {name} argument"),
+        detail,
+    ));
+}
+
+/// Returns true if OpenTofu loses marks in the expression while nothing is known: those of a value whose type no
+/// declaration determines, and those of the argument of `keys`.
+pub(super) fn forgets_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        let it = &infer.exprs[expr];
+        let forgets = match it {
+            Expr::Ref(reference) => {
+                infer.env.reference(reference, expr, &mut Vec::new()).has_open_type()
+            }
+            Expr::Call(call) => &*call.name == "keys",
+            _ => false,
+        };
+        if forgets {
+            return true;
+        }
+        it.for_each_child(&mut |child| open.push(child));
+    }
+    false
+}
+
+pub(super) fn check_repetition_type(
+    infer: &mut Infer<'_>,
+    name: &str,
+    expr: ExprId,
+    value: &Abstract,
+) {
+    let is_null = value.constant.as_ref().is_some_and(|it| it.0.is_null());
+    let unsuitable =
+        |problem: &str| format!("The given \"{name}\" argument value is unsuitable: {problem}.");
+    let found = match name {
+        _ if is_null => Some(unsuitable("the given value is null")),
+        "count" => match converted(value, &Type::Number) {
+            Ok(Some(number)) => count_problem(&number).map(unsuitable),
+            Ok(None) => None,
+            Err(problem) => return incorrect_type(infer, expr, &problem),
+        },
+        "enabled" => match converted(value, &Type::Bool) {
+            Ok(_) => None,
+            Err(problem) => return incorrect_type(infer, expr, &problem),
+        },
+        _ => for_each_problem(value).map(|problem| unsuitable(&problem)),
+    };
+    let what = match (name, &value.ty) {
+        ("for_each", Type::Set(_)) if !is_null => "for_each set",
+        _ => name,
+    };
+    if let Some(detail) = found {
+        infer.problems.push(ItemProblem::error(
+            expr.into(),
+            "invalid-repetition-value",
+            format!("Invalid {what} argument"),
+            detail,
+        ));
+    }
+}
+
+pub(super) fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str) {
+    let detail = format!("Invalid expression value: {problem}.");
+    infer.problems.push(ItemProblem::error(
+        expr.into(),
+        "invalid-repetition-value",
+        "Incorrect value type",
+        detail,
+    ));
+}
+
+/// Converts the constant to a type. `None` if the value is no constant.
+///
+/// # Errors
+/// A message that says why the constant, or any value of its type, cannot be converted.
+pub(super) fn converted(value: &Abstract, wanted: &Type) -> Result<Option<Value>, String> {
+    match &value.constant {
+        Some(constant) => {
+            convert::convert(&constant.0, wanted).map(Some).map_err(|error| error.to_string())
+        }
+        None if value.ty == Type::Dynamic || convert::can_convert(&value.ty, wanted) => Ok(None),
+        None => Err(convert::mismatch(&value.ty, wanted)),
+    }
+}
+
+pub(super) fn count_problem(count: &Value) -> Option<&'static str> {
+    let count = count.as_number()?;
+    if count.signum() < 0 {
+        return Some("must be greater than or equal to zero");
+    }
+    if count.is_integer() && count.to_usize().is_none() {
+        return Some("nobody can count that far");
+    }
+    (!count.is_integer()).then_some("a whole number is required")
+}
+
+pub(super) fn for_each_problem(value: &Abstract) -> Option<String> {
+    if !has_keys(&value.ty) {
+        return Some(wrong_type(&value.ty));
+    }
+    let constant = value.constant.as_ref().map(|it| it.0.unmark().0);
+    let holds_null = match constant.as_ref().map(Value::kind) {
+        Some(Kind::Set(elements)) => elements.iter().any(Value::is_null),
+        _ => false,
+    };
+    holds_null.then(|| NULL_IN_SET.to_owned())
+}
+
+/// Sets up `each` and `count` for an item and checks their argument. Returns the value of the argument and the
+/// problems.
+pub(super) fn with_repetition(
+    item: &Item,
+    repeated: Repetition,
+    env: &mut ItemEnv<'_>,
+) -> (Option<Abstract>, Vec<ItemProblem>) {
+    if repeated == Repetition::Single {
+        return (None, Vec::new());
+    }
+    env.in_repetition.set(true);
+    let mut infer = Infer::new(&item.exprs, env);
+    let value = repetition(&mut infer, repeated);
+    let problems = std::mem::take(&mut infer.problems);
+    drop(infer);
+    env.in_repetition.set(false);
+    env.may_be_absent = true;
+    match repeated {
+        Repetition::ForEach(_) => {
+            env.each = value.as_ref().map(super::super::instances::each_value)
+        }
+        Repetition::Count(_) => env.counted = true,
+        Repetition::Single | Repetition::Enabled(_) => {}
+    }
+    (value, problems)
+}

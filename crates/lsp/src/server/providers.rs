@@ -1,0 +1,165 @@
+//! The schemas of providers and the installed modules of the server: read where `init` left them.
+
+use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+use addr::ProviderSource;
+use hir::{
+    names::{ItemName, item, lookup, provider_local_name, required_providers},
+    statics::{self, Modules},
+};
+use project::Edit;
+use tower_lsp_server::ls_types::*;
+
+use super::Server;
+use crate::{
+    documents::is_configuration,
+    installation::Installed,
+    outgoing::{Outgoing, Refresh, Status},
+    reading::Schemas,
+};
+
+impl Server {
+    /// Requests the schemas of required providers that were not requested yet. Returns true if there are any.
+    pub(super) fn load_schemas(&mut self, path: &str) -> bool {
+        let Some(root) = self.roots.get_mut(path) else { return false };
+        let workspace = root.workspace;
+        let mut requirements = hir::provider_requirements(&self.tree.db, workspace);
+        root.missing.retain(|source, _| requirements.contains_key(source));
+        requirements.retain(|source, _| root.asked.insert(source.clone()));
+        let is_any = !requirements.is_empty();
+        if is_any {
+            let of = (path.to_owned(), workspace);
+            self.reading.schemas(&self.installation, of, requirements);
+        }
+        is_any
+    }
+
+    pub(super) fn take_schemas(&mut self, schemas: Schemas) {
+        let Schemas { root, workspace, found } = schemas;
+        // The configuration may have been removed.
+        let Some(root) = self.roots.get_mut(&root).filter(|it| it.workspace == workspace) else {
+            return;
+        };
+        let is_late = !std::mem::take(&mut root.is_unread) || self.reading.patience().is_none();
+        for (source, installed) in found {
+            match installed {
+                Installed::Schemas(schemas) => {
+                    root.missing.remove(&source);
+                    self.tree.set_schemas(workspace, source, schemas);
+                }
+                Installed::Missing(why) => drop(root.missing.insert(source, why)),
+            }
+        }
+        self.checks.everything_changed();
+        self.say_what_is_missing();
+        if is_late {
+            self.refresh();
+        }
+    }
+
+    /// Asks the client to pull data again that changed without a change of the text.
+    pub(super) fn refresh(&self) {
+        self.tell(Outgoing::Refresh(Refresh {
+            diagnostics: false,
+            inlay_hints: self.client.refreshes_inlay_hints,
+            code_lenses: self.client.refreshes_code_lenses,
+            semantic_tokens: self.client.refreshes_semantic_tokens,
+        }));
+    }
+
+    /// Requests the schemas of providers that an edit uses for the first time.
+    pub(super) fn ask_for_providers(&mut self, edit: &Edit) {
+        let db = &self.tree.db;
+        let directory = edit.directory;
+        let is_about_providers = |name: &ItemName| {
+            matches!(name, ItemName::Terraform | ItemName::Provider(..) | ItemName::Module(_))
+        };
+        let used = edit.names.iter().filter_map(|name| {
+            let key = lookup(db, directory, name)?;
+            let resource = item(db, key).kind.as_resource()?;
+            Some(required_providers(db, directory).source(provider_local_name(resource)))
+        });
+        let used: BTreeSet<ProviderSource> = used.collect();
+        let is_any = edit.names.iter().any(is_about_providers);
+        let roots = self.roots.iter().filter(|(_, root)| {
+            (is_any || !used.is_subset(&root.asked))
+                && hir::reachable(db, root.workspace).contains(&directory)
+        });
+        let roots: Vec<String> = roots.map(|(path, _)| path.clone()).collect();
+        if !roots.is_empty() {
+            for root in &roots {
+                self.load_schemas(root);
+            }
+            self.say_what_is_missing();
+        }
+    }
+
+    pub(super) fn say_what_is_missing(&mut self) {
+        const WAY_OUT: &str = "run \"mayfly init\"";
+        let missing: Vec<(&ProviderSource, &String)> =
+            self.roots.values().flat_map(|root| &root.missing).collect();
+        let names: BTreeSet<String> =
+            missing.iter().map(|(source, _)| source.for_display().to_string()).collect();
+        let message = match names.first() {
+            None => String::new(),
+            Some(name) if names.len() == 1 => format!("no schema of {name}: {WAY_OUT}"),
+            Some(_) => format!("no schemas of {} providers: {WAY_OUT}", names.len()),
+        };
+        let status = match message.is_empty() {
+            true => Status::fine(),
+            false => Status {
+                message,
+                severity: "warning".to_owned(),
+                detail: missing.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>().join("\n"),
+            },
+        };
+        if self.status != status {
+            self.tell(Outgoing::Status(status.clone()));
+            // Some clients have no status line.
+            if !self.client.shows_status && status.severity == "warning" {
+                self.tell(Outgoing::Message(MessageType::WARNING, status.detail.clone()));
+            }
+            self.status = status;
+        }
+    }
+
+    /// Updates the variable values that the root modules get from outside. Module sources may depend on them, and
+    /// so do some warnings.
+    pub(super) fn give(&mut self) {
+        for (path, root) in &self.roots {
+            let workspace = root.workspace;
+            let (db, directory) = (&self.tree.db, workspace.root(&self.tree.db));
+            let given = self.installation.given(Path::new(path), db, directory);
+            self.tree.give(workspace, given);
+        }
+    }
+
+    /// The module sources that are not literals, evaluated.
+    pub(super) fn sources(&self) -> Vec<Option<Modules>> {
+        let db = &self.tree.db;
+        self.tree.workspaces().iter().map(|it| statics::modules(db, *it).clone()).collect()
+    }
+
+    /// Adds the directories of new files to the known modules.
+    pub(super) fn find_modules(&mut self, changed: &[&String]) {
+        let files = changed.iter().filter(|path| is_configuration(path));
+        for path in files {
+            let Some((directory, _)) = path.rsplit_once('/') else { continue };
+            if !self.modules.contains(directory) && self.system.is_file(Path::new(path)) {
+                Arc::make_mut(&mut self.modules).insert(directory.to_owned());
+            }
+        }
+    }
+
+    /// Reads the results of `init` again.
+    pub(super) fn reload_installation(&mut self, root: &str) {
+        let Some(workspace) = self.roots.get(root).map(|it| it.workspace) else { return };
+        let manifest = self.installation.modules(Path::new(root));
+        self.tree.set_manifest(workspace, manifest);
+        if let Some(root) = self.roots.get_mut(root) {
+            root.asked.clear();
+            root.missing.clear();
+        }
+        self.load_schemas(root);
+    }
+}
