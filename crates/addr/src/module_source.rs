@@ -295,7 +295,7 @@ fn registry_module(location: &str) -> Result<String, AddrError> {
 fn unknown(location: &str) -> AddrError {
     let detail = format!(
         "{:?} is neither a path that begins with \"./\" or \"../\", nor the address of a module in \
-         a registry (\"namespace/name/system\"), nor does it say how to get the module: \
+         a registry (\"namespace/name/system\"), nor the address of a package to download: \
          \"git::https://…\", \"github.com/owner/repository\", an absolute path.",
         without_password(location)
     );
@@ -493,9 +493,9 @@ mod tests {
                 git::git://u:SECRET@example.com/x.git
                   git::git://u@example.com/x.git
                 u:SECRET@host/x.git
-                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 git::u:SECRET@host/x.git
-                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "u@host/x.git" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 svn::u:SECRET@host/x
                   svn::u@host/x
                 https://example.com/a@b.zip?token=SECRET&archive=zip
@@ -540,23 +540,23 @@ mod tests {
             ],
             expect![[r#"
 
-                  Invalid module source address: "" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 foo
-                  Invalid module source address: "foo" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "foo" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 a/b
-                  Invalid module source address: "a/b" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "a/b" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 a/b/c/d/e
-                  Invalid module source address: "a/b/c/d/e" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "a/b/c/d/e" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 git::ext::sh -c x
-                  Invalid module source address: "ext::sh -c x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "ext::sh -c x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 git::--upload-pack=x
-                  Invalid module source address: "--upload-pack=x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "--upload-pack=x" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 /
                   Invalid module source address: "/" must be an absolute path without "..".
                 /a/../b
                   Invalid module source address: "/a/../b" must be an absolute path without "..".
                 github.com/o
-                  Invalid module source address: "github.com/o" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "github.com/o" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 git::https://u:secret
                   git::https://u:secret
                 a/b/c//../d
@@ -566,9 +566,9 @@ mod tests {
                 a/b/c//.terraform/x
                   Invalid module source address: The part behind the double slash, ".terraform/x", must be a directory in the package.
                 /srv/a	b
-                  Invalid module source address: "/srv/a\tb" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "/srv/a\tb" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
                 /srv/${a}
-                  Invalid module source address: "/srv/${a}" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor does it say how to get the module: "git::https://…", "github.com/owner/repository", an absolute path.
+                  Invalid module source address: "/srv/${a}" is neither a path that begins with "./" or "../", nor the address of a module in a registry ("namespace/name/system"), nor the address of a package to download: "git::https://…", "github.com/owner/repository", an absolute path.
             "#]],
         );
     }

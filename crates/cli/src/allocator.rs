@@ -70,9 +70,10 @@ fn report(size: usize) {
 }
 
 const BEGIN: &[u8] = b"\nMayfly ran out of memory while ";
-const END: &[u8] = b" bytes more could not be had. What was done so far is in the state or in its \
-                     journal, which the next run takes over; nothing of the values in memory is \
-                     shown here. Give it more memory, or make the value smaller that grows there.\n";
+const END: &[u8] = b" more bytes could not be allocated. All changes made so far are in the state \
+                     or in its journal, from which the next run recovers them. Values in memory \
+                     are not shown here. Provide more memory, or reduce the size of the value that \
+                     is computed there.\n";
 
 /// Writes a number in decimal digits into `digits` and returns the part that is used.
 fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {

@@ -153,7 +153,7 @@ fn empty(name: &str, text: Option<&Str>, at: Option<Location>) -> Option<Diagnos
 /// files.
 fn in_own_words(problem: Diagnostic) -> Diagnostic {
     let detail = "A file that -backend-config names has lines NAME = VALUE, each with a constant \
-                  value: no blocks, no variables, no calls. Text is written in quotes. What stands \
-                  here is not quoted, because it may be a secret.";
+                  value: no blocks, no variables, no calls. Text is written in quotes. The content \
+                  is not shown here, because it may be a secret.";
     Diagnostic { id: ID, detail: detail.to_owned(), ..problem }
 }

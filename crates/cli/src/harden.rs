@@ -17,8 +17,8 @@ pub(crate) fn harden() {
             info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         let _ = writeln!(
             std::io::stderr(),
-            "\nMayfly crashed at {place}. This is a bug. What was done so far is kept in the \
-             state; nothing of the values in memory is shown here."
+            "\nMayfly crashed at {place}. This is a bug. All changes made so far are kept in the \
+             state. Values in memory are not shown here."
         );
     }));
 }

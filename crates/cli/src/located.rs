@@ -416,9 +416,9 @@ fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
 
 fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
     let detail = format!(
-        "The executable of the provider {}, {}, is another one than a moment ago, when its schemas \
-         were read: it was built anew or replaced. Nothing was sent to it. Run the command again, \
-         which reads its schemas anew.",
+        "The executable of the provider {}, {}, has changed since its schemas were read: it was \
+         rebuilt or replaced. Nothing was sent to it. Run the command again to read the new \
+         schemas.",
         source.for_display(),
         executable.display()
     );

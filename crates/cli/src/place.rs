@@ -92,7 +92,7 @@ fn read_record(session: &Session) -> Result<Option<Recorded>, Failure> {
 
 fn unreadable(path: &Path, error: &str) -> Diagnostic {
     let detail = format!(
-        "{} says where the state is kept, and cannot be read: {error}. Remove the file and run \
+        "{} records where the state is kept, and cannot be read: {error}. Remove the file and run \
          \"mayfly init\" to write it again.",
         path.display()
     );
@@ -122,20 +122,21 @@ pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<Local
         Recorded::Local(recorded) if is_same(&recorded.is, &configured) => return Ok(configured),
         Recorded::Local(recorded) if recorded.is_made_of(&configured) => return Ok(recorded.is),
         Recorded::Local(recorded) => format!(
-            "The configuration says that the state is in {}, and this directory was initialized with {}.",
+            "According to the configuration, the state is in {}, but this directory was \
+             initialized with {}.",
             shown(&configured),
             shown(&recorded.is)
         ),
         Recorded::Other(kind) => format!(
-            "This directory was initialized with the backend \"{kind}\", and the configuration \
-             says that the state is in {}.",
+            "This directory was initialized with the backend \"{kind}\", but according to the \
+             configuration, the state is in {}.",
             shown(&configured)
         ),
     };
     let detail = format!(
-        "{reason} Going on would begin a second state. If a variable decides where the state is, \
-         give it the value that it had for \"init\"; otherwise run \"mayfly init\", with \
-         -migrate-state to bring the state along, or with -reconfigure to leave it where it is."
+        "{reason} Continuing would start a second state. If a variable determines where the state \
+         is, set it to the value that it had for \"mayfly init\". Otherwise run \"mayfly init\", \
+         with -migrate-state to copy the state, or with -reconfigure to leave it where it is."
     );
     let summary = "Backend initialization required, please run \"mayfly init\"";
     Err(Diagnostic::error(ID, summary, detail).into())
@@ -203,8 +204,8 @@ pub(crate) fn initialize(
 fn foreign(kind: &str) -> Diagnostic {
     let detail = format!(
         "This directory was initialized with the backend \"{kind}\", from which this version of \
-         Mayfly cannot bring the state. Bring it with the tool that initialized it, or use \
-         -reconfigure to begin without it."
+         Mayfly cannot migrate the state. Migrate it with the tool that initialized the directory, \
+         or use -reconfigure to start without it."
     );
     Diagnostic::error(ID, "Backend configuration changed", detail)
 }
@@ -235,7 +236,7 @@ fn paths(place: &LocalBackend, workspace: &str) -> Result<LocalPaths, Failure> {
 }
 
 fn failed(why: &str) -> Diagnostic {
-    let detail = format!("{why}. Nothing was changed in the states that there were.");
+    let detail = format!("{why}. The existing states were not changed.");
     Diagnostic::error(ID, "Failed to migrate state", detail)
 }
 
@@ -252,8 +253,8 @@ fn migrate(
         let (from, to) = (paths(before, name)?, paths(place, name)?);
         if is_unfinished(&from.write) {
             let why = format!(
-                "A run on the state of the workspace {name:?} was cut off, and what it did is in a \
-                 journal beside {}: plan once with the old backend configuration first",
+                "A run on the state of the workspace {name:?} did not finish, and its changes are \
+                 in a journal next to {}: run a plan with the old backend configuration first",
                 from.write.display()
             );
             return Err(failed(&why).into());

@@ -256,8 +256,8 @@ impl Session {
         let path = self.data_dir().join("environment");
         let unreadable = |error: &dyn std::fmt::Display| {
             let detail = format!(
-                "{} says which workspace is selected, and cannot be read: {error}. Mend its \
-                 permissions, or name the workspace in TF_WORKSPACE.",
+                "{} records the selected workspace, and cannot be read: {error}. Correct its \
+                 permissions, or set the workspace in TF_WORKSPACE.",
                 path.display()
             );
             let summary = "Failed to read the selected workspace";
@@ -278,9 +278,9 @@ impl Session {
         match self.system.variable("TF_ENCRYPTION").is_some_and(|it| !it.trim().is_empty()) {
             false => Ok(()),
             true => {
-                let detail = "TF_ENCRYPTION asks for encryption of state and plan, which this \
-                              version of Mayfly does not support. Nothing was done. Unset it to go \
-                              on without encryption.";
+                let detail = "TF_ENCRYPTION configures encryption of state and plan, which this \
+                              version of Mayfly does not support. Nothing was done. Unset it to \
+                              continue without encryption.";
                 Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into())
             }
         }
@@ -561,8 +561,8 @@ pub(crate) fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
 pub(crate) fn own_executable() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         let detail = format!(
-            "The path of this program cannot be found out, which running its own \
-                              providers needs: {error}."
+            "The path of the Mayfly executable, which is needed to run the bundled providers, \
+             cannot be determined: {error}."
         );
         Diagnostic::error("own-executable", "Failed to find own executable", detail).into()
     })

@@ -29,8 +29,8 @@ fn warning(left: &[String]) -> Diagnostic {
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
         "An earlier run in this directory was killed together with its supervisor and left \
-         processes behind ({} of {}). They were ended now. What they did since then is not known: \
-         make a new plan to see.",
+         processes behind ({} of {}). They were ended now. Any changes that they made in the \
+         meantime are unknown: make a new plan to see them.",
         left.len(),
         names.join(", ")
     );

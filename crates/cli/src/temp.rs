@@ -228,7 +228,7 @@ impl Fault {
         let [path, cause] = [self.path, self.cause].map(|it| session.redactor.redact(&it));
         let detail = format!(
             "The temporary file {path} cannot be saved with the plan: {cause}. Nothing was saved. \
-             Write such things somewhere else than below path.temp, or apply without saving the plan."
+             Write such files outside of path.temp, or apply without saving the plan."
         );
         Diagnostic::error("plan-write", "Failed to write plan file", detail).into()
     }

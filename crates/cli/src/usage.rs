@@ -10,15 +10,13 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::Exit;
 
 /// Commands of OpenTofu that are not implemented.
-const COMMANDS_TO_COME: [&str; 19] = [
+const COMMANDS_TO_COME: [&str; 17] = [
     "env",
     "get",
     "graph",
-    "import",
     "lock",
     "login",
     "logout",
-    "metadata",
     "mirror",
     "mv",
     "pull",
@@ -134,13 +132,14 @@ fn unknown_command(error: &clap::Error) -> String {
 
 fn unknown_argument(error: &clap::Error) -> String {
     let Some(flag) = flag(error) else {
-        return "There is an argument too many. Arguments are not shown here, because they may hold \
-                secrets. A value with blanks stands in quotes: -var 'name=a b'."
+        return "There are too many arguments. Arguments are not shown here, because they may hold \
+                secrets. Put a value with spaces in quotes: -var 'name=a b'."
             .to_owned();
     };
     let long = format!("-{flag}");
     if long == "--chdir" {
-        return "The flag -chdir stands before the command: mayfly -chdir=DIR COMMAND.".to_owned();
+        return "The flag -chdir must come before the command: mayfly -chdir=DIR COMMAND."
+            .to_owned();
     }
     if FLAGS_TO_COME.contains(&long.as_str()) {
         return format!("This version of Mayfly does not have the flag {flag} yet.");
@@ -266,13 +265,13 @@ mod tests {
                 s3cret-Word: There is no such command.
                 plan -vars x: This command has no flag -vars. Did you mean -var?
                 plan -auto-approve: This command has no flag -auto-approve.
-                plan -chdir=store: The flag -chdir stands before the command: mayfly -chdir=DIR COMMAND.
-                plan -var name=a b: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
+                plan -chdir=store: The flag -chdir must come before the command: mayfly -chdir=DIR COMMAND.
+                plan -var name=a b: There are too many arguments. Arguments are not shown here, because they may hold secrets. Put a value with spaces in quotes: -var 'name=a b'.
                 -chdir=x -chdir=y plan: The flag -chdir is given twice, or together with one that excludes it.
                 -chdir x plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
                 -chdir= plan: Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example
                 init -test-directory=x: This version of Mayfly does not have the flag -test-directory yet.
-                validate secret: There is an argument too many. Arguments are not shown here, because they may hold secrets. A value with blanks stands in quotes: -var 'name=a b'.
+                validate secret: There are too many arguments. Arguments are not shown here, because they may hold secrets. Put a value with spaces in quotes: -var 'name=a b'.
                 plan -parallelism=secret: The value of the flag -parallelism is not valid: invalid digit found in string.
                 plan -input=secret: The value of the flag -input is not valid: it is true or false.
                 plan -out: The flag -out needs a value.

@@ -464,7 +464,8 @@ impl<'a> Collect<'a> {
         if more > 0 {
             let variables = if more == 1 { "variable is" } else { "variables are" };
             let detail = format!(
-                "Beside those of the other warnings, {more} more {variables} given a value in a file, but not declared."
+                "In addition to the other warnings, {more} more {variables} given a value in a \
+                 file, but not declared."
             );
             let summary = "Values for undeclared variables";
             self.diagnostics.push(Diagnostic::warning("undeclared-variable", summary, detail));

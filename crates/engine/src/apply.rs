@@ -88,8 +88,8 @@ pub fn check_plan_is_complete(plan: &Plan) -> Result<(), Box<Diagnostic>> {
     if !plan.has_errors {
         return Ok(());
     }
-    let detail = "The plan ended with errors, so it can be shown, but not applied. Make a new one \
-                  once they are mended.";
+    let detail = "The plan ended with errors, so it can be shown, but not applied. Correct the \
+                  errors, then make a new plan.";
     Err(Box::new(Diagnostic::error("errored-plan", "Cannot apply incomplete plan", detail)))
 }
 

@@ -333,7 +333,7 @@ impl Walk<'_> {
             self.environment.journal.closed(opening);
             if said.is_ok() {
                 let detail = format!(
-                    "Provider {} neither opened {text} nor said why.",
+                    "Provider {} neither opened {text} nor returned an error.",
                     self.provider_name(node)
                 );
                 self.report_about(&text, "nothing-opened", "Provider produced null object", detail);

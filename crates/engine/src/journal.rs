@@ -141,8 +141,8 @@ impl Walk<'_> {
         let named = intent.named.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
         let detail = format!(
             "{}{named} was about to be created at {} by a run that ended before the provider {} \
-             had answered, so nobody knows whether the object exists. To create it again could \
-             make a second one. Look for it, then choose:\n\n{}",
+             had responded, so it is unknown whether the object exists. Creating it again could \
+             create a duplicate. Check whether it exists, then choose:\n\n{}",
             subject.text,
             intent.time,
             intent.provider.source.for_display(),
@@ -166,9 +166,9 @@ impl Walk<'_> {
 pub fn ways_out(address: &ResourceInstance) -> String {
     let quoted = quoted(&address.to_string());
     format!(
-        "  mayfly state adopt {quoted} ID    if it exists; the provider's documentation says which \
-         ID it is imported by\n  mayfly state adopt -gone {quoted}    if it does not exist\n  \
-         -retry-uncertain, as an option of plan, apply or destroy: to create it all the same"
+        "  mayfly state adopt {quoted} ID    if it exists; the provider's documentation describes \
+         the import ID\n  mayfly state adopt -gone {quoted}    if it does not exist\n  \
+         -retry-uncertain, as an option of plan, apply or destroy: to create it anyway"
     )
 }
 

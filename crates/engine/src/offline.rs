@@ -642,16 +642,21 @@ impl ModuleScope<'_> {
             ),
             Ref::EachKey | Ref::EachValue => refused(
                 "Reference to \"each\" in context without for_each",
-                "The \"each\" object is there only in blocks with for_each, and not in the console.".to_owned(),
+                "The \"each\" object is available only in blocks with for_each, and not in the \
+                 console."
+                    .to_owned(),
             ),
             Ref::CountIndex => refused(
                 "Reference to \"count\" in non-counted context",
-                "The \"count\" object is there only in blocks with count, and not in the console.".to_owned(),
+                "The \"count\" object is available only in blocks with count, and not in the \
+                 console."
+                    .to_owned(),
             ),
             Ref::SelfObject => refused(
                 "Invalid \"self\" reference",
-                "The \"self\" object is there only in provisioners, connections and \
-                 postconditions, and not in the console.".to_owned(),
+                "The \"self\" object is available only in provisioners, connections and \
+                 postconditions, and not in the console."
+                    .to_owned(),
             ),
             _ => Ok(()),
         }

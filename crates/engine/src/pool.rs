@@ -465,7 +465,7 @@ impl Walk<'_> {
         slot.ended.set(true);
         if tokio::time::timeout(END_TIMEOUT, running.provider.close()).await.is_err() {
             let detail = format!(
-                "The provider {} was asked to end and did not within {} seconds.",
+                "The provider {} was asked to exit, and did not do so within {} seconds.",
                 slot.source.for_display(),
                 END_TIMEOUT.as_secs()
             );

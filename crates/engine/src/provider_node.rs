@@ -113,8 +113,8 @@ impl Walk<'_> {
             return Ok(Arc::clone(schemas.configuration()));
         }
         let detail = format!(
-            "The schemas of the provider {source} are not there. Run \"mayfly init\" to install \
-             the providers that this configuration needs."
+            "The schemas of the provider {source} are not available. Run \"mayfly init\" to \
+             install the providers that this configuration needs."
         );
         let diagnostic =
             Diagnostic::error("missing-provider-schema", "Missing provider schema", detail);

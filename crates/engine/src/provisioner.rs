@@ -222,7 +222,7 @@ impl Walk<'_> {
         if hides_all {
             return format!(
                 "Error running a command whose configuration holds secrets: {status}. Its output \
-                 is not shown, because one of them is too short to be found in it."
+                 is not shown, because one of the secrets is too short to be redacted."
             );
         }
         let printed = redactor.redact_all(printed);

@@ -49,7 +49,8 @@ pub(crate) fn render(
     }
     match evaluated.diagnostics.iter().find(|it| it.severity == db::Severity::Error) {
         Some(_) if variables.has_deep_secret() => Err(format!(
-            "failed to render {name}; why is not shown, because secrets are among its variables"
+            "failed to render {name}; the reason is not shown, because some of its variables are \
+             secret"
         )
         .into()),
         Some(error) => {

@@ -122,8 +122,8 @@ impl Misfit {
     pub fn discreet_detail(&self, name: &str) -> String {
         match self.is_quote {
             true => format!(
-                "Call to function {name:?} failed. What the function says about it is not shown, \
-                 because secrets are among its arguments."
+                "Call to function {name:?} failed. The function's error message is not shown, \
+                 because some of its arguments are secret."
             ),
             false => self.detail.clone(),
         }

@@ -11,7 +11,7 @@ pub const SUMMARY: &str = "Not supported yet";
 pub fn detail(what: &str) -> String {
     format!(
         "This version of Mayfly does not support {what}, and does not run a configuration that \
-         asks for it. Nothing was done. Take it out of the configuration to go on."
+         uses it. Nothing was done. Remove it from the configuration to continue."
     )
 }
 

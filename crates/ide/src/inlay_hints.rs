@@ -164,7 +164,8 @@ impl Hints<'_> {
                 let source = known::computed_attribute(self.module, self.item.item, id);
                 let Some(attribute) = source else { return };
                 let tooltip = format!(
-                    "{attribute} is computed by its provider: nobody knows it before the object exists"
+                    "{attribute} is computed by its provider: its value is unknown until the \
+                     object exists"
                 );
                 let label = "(known after apply)".to_owned();
                 self.push(self.item.range(id), label, InlayKind::Unknown, Some(tooltip));

@@ -108,18 +108,15 @@ const fn unsupported(
 const COUNT: Argument = argument(
     "count",
     Takes::Number,
-    "How many instances there are. Each is told apart by `count.index`, from 0 on.",
+    "The number of instances. Each is identified by `count.index`, starting at 0.",
 );
 const FOR_EACH: Argument = argument(
     "for_each",
     Takes::Instances,
     "One instance for each element of a map or of a set of strings; `each.key` and `each.value` are its element.",
 );
-const DEPENDS_ON: Argument = argument(
-    "depends_on",
-    Takes::References,
-    "What must be done first, where no expression says so already.",
-);
+const DEPENDS_ON: Argument =
+    argument("depends_on", Takes::References, "Dependencies that no expression refers to.");
 const PROVIDER: Argument = argument(
     "provider",
     Takes::Provider,
@@ -127,16 +124,16 @@ const PROVIDER: Argument = argument(
      provider where absent.",
 );
 const DESCRIPTION: Argument =
-    argument("description", Takes::String, "What it is for, for those who use the module.");
+    argument("description", Takes::String, "A description for users of the module.");
 const SENSITIVE: Argument = argument(
     "sensitive",
     Takes::Bool,
-    "Keeps the value out of what is shown. It is written to the state and to plans all the same.",
+    "Hides the value in output. It is still written to the state and to plans.",
 );
 const DEPRECATED: Argument = argument(
     "deprecated",
     Takes::String,
-    "What to use instead; shown as a warning to those who use it.",
+    "A message about what to use instead; shown as a warning at each use.",
 );
 const ENABLED: Argument = argument(
     "enabled",
@@ -146,21 +143,21 @@ const ENABLED: Argument = argument(
 
 const CONDITION: &[Argument] = &[
     required("condition", Takes::Bool, "What must be true."),
-    required("error_message", Takes::String, "What is said if the condition is false."),
+    required("error_message", Takes::String, "The error message if the condition is false."),
 ];
 const PRECONDITION: LanguageBlock = block(
     "precondition",
     &[],
     CONDITION,
     &[],
-    "What must be true before the object is made or changed.",
+    "A condition that must be true before the object is created or changed.",
 );
 const POSTCONDITION: LanguageBlock = block(
     "postcondition",
     &[],
     CONDITION,
     &[],
-    "What must be true once the object is there; it can be read as `self`.",
+    "A condition that must be true once the object exists; `self` refers to the object.",
 );
 
 const CONNECTION: LanguageBlock = single(block(
@@ -208,7 +205,7 @@ pub(crate) const LOCAL_EXEC: &[Argument] = &[
     ),
     argument("working_dir", Takes::String, "The directory that the command runs in."),
     argument("environment", Takes::StringMap, "Variables of the command's environment."),
-    argument("quiet", Takes::Bool, "Keeps the command itself out of what is shown."),
+    argument("quiet", Takes::Bool, "Hides the command itself in output."),
 ];
 
 const MANAGED_LIFECYCLE: LanguageBlock = single(block(
@@ -276,7 +273,7 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &["type", "name"],
         &[COUNT, FOR_EACH, PROVIDER, DEPENDS_ON],
         &[MANAGED_LIFECYCLE, CONNECTION, PROVISIONER],
-        "An object that is made, changed and destroyed as the configuration says.",
+        "An object that is created, changed and destroyed according to the configuration.",
     ),
     block(
         "data",
@@ -311,8 +308,8 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
             argument(
                 "providers",
                 Takes::Providers,
-                "Provider configurations of this module that the called one uses, by the name that \
-                 it knows them under.",
+                "Provider configurations of this module to pass to the called module, under their \
+                 names there.",
             ),
             DEPENDS_ON,
         ],
@@ -374,7 +371,7 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         "output",
         &["name"],
         &[
-            required("value", Takes::Any, "The value that those who call the module get."),
+            required("value", Takes::Any, "The value that callers of the module receive."),
             DESCRIPTION,
             SENSITIVE,
             argument(
@@ -387,7 +384,7 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
             DEPRECATED,
         ],
         &[PRECONDITION],
-        "A value that the module gives to those who call it, or that is shown after a run.",
+        "A value that the module returns to its callers, or that is shown after a run.",
     ),
     block(
         "locals",
@@ -432,11 +429,11 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &["name"],
         &[],
         &[block("assert", &[], CONDITION, &[], "What should be true; a warning if it is not.")],
-        "Assertions about what is there after a run. A failing one is a warning.",
+        "Assertions about the infrastructure after a run. A failed assertion is a warning.",
     ),
-    unsupported("moved", &[], "Says under which address an object was known before."),
-    unsupported("import", &[], "Takes an object that exists into the state."),
-    unsupported("removed", &[], "Says that a resource is no longer managed."),
+    unsupported("moved", &[], "Records the previous address of an object."),
+    unsupported("import", &[], "Imports an existing object into the state."),
+    unsupported("removed", &[], "Declares that a resource is no longer managed."),
 ];
 
 /// The keys of an entry of `required_providers`.

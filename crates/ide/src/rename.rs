@@ -87,7 +87,7 @@ impl<'db> Target<'db> {
         };
         if !range.contains_inclusive(tree.offset) {
             return refuse(format!(
-                "Put the cursor on \"{}\" to rename it; what stands before it is no name that can be changed.",
+                "Put the cursor on \"{}\" to rename it; the part before it cannot be renamed.",
                 tree.root.text().slice(range)
             ));
         }
@@ -182,7 +182,8 @@ fn rename_bound(target: &Target<'_>, new_name: &str) -> Result<Rename, Refusal> 
     };
     if names_root(&scope, new_name) {
         return refuse(format!(
-            "The name \"{new_name}\" already means something inside: renamed so, references would mean something else."
+            "The name \"{new_name}\" already has a meaning in this scope: after the renaming, \
+             references would have another meaning."
         ));
     }
     let found = uses(&target.tree, &target.named);
@@ -395,7 +396,7 @@ import {
                   to = test_thing.first
                   id = "x"
                 }
-                note: What the state holds of test_thing.a is destroyed by the next apply, and created anew as test_thing.first: this version of Mayfly carries out no "moved" blocks.
+                note: The next apply destroys test_thing.a and creates it again as test_thing.first: this version of Mayfly does not support "moved" blocks.
             "#]],
         );
         check(
@@ -424,7 +425,7 @@ import {
                 output "o" {
                   value = module.n.x
                 }
-                note: What the state holds of module.m is destroyed by the next apply, and created anew as module.n: this version of Mayfly carries out no "moved" blocks.
+                note: The next apply destroys module.m and creates it again as module.n: this version of Mayfly does not support "moved" blocks.
             "#]],
         );
     }
@@ -439,7 +440,7 @@ import {
                 module "n" {
                   source = "a/b/c"
                 }
-                note: What the state holds of module.m is destroyed by the next apply, and created anew as module.n: this version of Mayfly carries out no "moved" blocks.
+                note: The next apply destroys module.m and creates it again as module.n: this version of Mayfly does not support "moved" blocks.
                 note: The module is installed under the name of its call: run init again.
             "#]],
         );
@@ -535,7 +536,7 @@ resource "test_thing" "a" {
             "locals {\n  a = [for k, v in {} : [k, v$0, local.v]]\n}\n",
             "k",
             expect![[r#"
-            The name "k" already means something inside: renamed so, references would mean something else.
+            The name "k" already has a meaning in this scope: after the renaming, references would have another meaning.
         "#]],
         );
         check(
@@ -629,7 +630,7 @@ resource "test_thing" "a" {
             "variable \"x\" {}\nlocals {\n  a = va$0r.x\n}\n",
             "b",
             expect![[r#"
-            Put the cursor on "x" to rename it; what stands before it is no name that can be changed.
+            Put the cursor on "x" to rename it; the part before it cannot be renamed.
         "#]],
         );
         check(
@@ -679,7 +680,7 @@ variable "region" {}
 "#,
             "place",
             expect![[r#"
-                The module in .terraform/modules/m is an installed package: what is changed there is lost when it is installed again. Change it where it comes from.
+                The module in .terraform/modules/m is an installed package: changes there are lost when it is installed again. Change the module at its source.
             "#]],
         );
     }

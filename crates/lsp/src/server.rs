@@ -258,7 +258,7 @@ impl Server {
         self.homes = None;
         self.new = Vec::new();
         self.checks.begin_again();
-        let message = "Mayfly's language server had to begin again because of a bug of its own";
+        let message = "Mayfly's language server had to restart because of a bug in Mayfly";
         self.tell(Outgoing::Message(MessageType::WARNING, message.to_owned()));
         for (path, document, text) in documents {
             let document = Document { text: None, ..document };

@@ -95,8 +95,8 @@ impl LocateError {
                 list(problems)
             ),
             Self::Overridden { problems } => format!(
-                "The CLI configuration replaces providers by what is not there:{}\n\nCorrect the \
-                 paths in its dev_overrides block, or remove them.",
+                "The CLI configuration overrides providers with paths that do not \
+                 exist:{}\n\nCorrect the paths in its dev_overrides block, or remove them.",
                 list(problems)
             ),
         }

@@ -68,8 +68,8 @@ fn read(
         let what = if severity == Severity::Error { "an error" } else { "a warning" };
         summary = format!("Provider gave {what} without words");
         detail = format!(
-            "The provider {provider} answered {call} with {what} that does not say what is wrong. \
-             This is a bug in the provider."
+            "The provider {provider} answered {call} with {what} that has no message. This is a \
+             bug in the provider."
         );
     }
     ProviderDiagnostic {

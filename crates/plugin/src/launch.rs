@@ -92,7 +92,7 @@ pub enum LaunchError {
     Spawn { program: PathBuf, source: io::Error },
     #[error("timeout while waiting for plugin to start{}", timed_out(*after, stderr))]
     Timeout { after: Duration, stderr: Vec<String> },
-    #[error("plugin closed its stdout before it said where it listens{}", quoted(stderr))]
+    #[error("plugin closed its stdout before it reported its address{}", quoted(stderr))]
     Silent { stderr: Vec<String> },
     #[error("plugin exited before we could connect{}", exited(*status, stderr))]
     Exited { status: Option<ExitStatus>, stderr: Vec<String> },

@@ -92,7 +92,7 @@ impl RpcFailure {
     pub(crate) fn without_words(mut self) -> Self {
         if !matches!(self.code(), Code::Unavailable | Code::Cancelled | Code::Unimplemented) {
             self.status = Status::unknown(
-                "(its words are not shown: they may quote what it opened, which it did not tell)",
+                "(its message is not shown: it may quote an opened value that is not known)",
             );
         }
         self

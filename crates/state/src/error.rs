@@ -89,8 +89,9 @@ impl StateError {
                                 required to identify the format version."
                 .to_owned(),
             Self::Serial => format!(
-                "The \"serial\" of the state file is not a whole number from 0 to {}. It tells \
-                 older states from newer ones: set it to the number that the state had last, or to a higher one.",
+                "The \"serial\" of the state file is not a whole number from 0 to {}. It \
+                 distinguishes older states from newer ones: set it to the last number that the \
+                 state had, or to a higher one.",
                 u64::MAX
             ),
             Self::OldVersion { version } => format!(

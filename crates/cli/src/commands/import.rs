@@ -70,7 +70,8 @@ pub(crate) fn adopt(
         open.settle(numbers.into_iter());
         open.close(session)?;
         session.ui.line(&format!(
-            "{address} counts as not created. The next plan creates it, if the configuration has it."
+            "{address} is recorded as not created. The next plan creates it if the configuration \
+             declares it."
         ));
         return Ok(Exit::Success);
     };
@@ -102,8 +103,8 @@ fn address(text: &str) -> Result<ResourceInstance, Failure> {
 
 fn certain(address: &ResourceInstance) -> Diagnostic {
     let detail = format!(
-        "No creation of {address} is without an answer, so there is nothing to say of it. \"mayfly \
-         import\" takes an object that exists into the state."
+        "No unconfirmed creation of {address} is recorded, so there is nothing to adopt. To import \
+         an existing object into the state, use \"mayfly import\"."
     );
     Diagnostic::error("not-uncertain", "Nothing is uncertain there", detail)
 }

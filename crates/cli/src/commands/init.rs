@@ -168,9 +168,9 @@ fn backend_config(
     if given.is_none() || has_backend {
         return Ok(given);
     }
-    let detail = "-backend-config was used without a \"backend\" block in the configuration, and \
-                  does nothing. To say with it where the state is, add this block:\n\nterraform \
-                  {\n  backend \"local\" {}\n}";
+    let detail = "-backend-config was used without a \"backend\" block in the configuration, so it \
+                  has no effect. To configure the backend with this option, add this \
+                  block:\n\nterraform {\n  backend \"local\" {}\n}";
     let warning =
         Diagnostic::warning("invalid-backend-config", "Missing backend configuration", detail);
     session.ui.diagnostics(&[warning], &Sources::default());
@@ -179,7 +179,8 @@ fn backend_config(
 
 fn refuse_contradictions(args: &InitArgs) -> Result<(), Failure> {
     if args.upgrade && args.is_lockfile_readonly() {
-        let detail = "The -upgrade flag conflicts with -lockfile=readonly: what is upgraded has to be locked anew.";
+        let detail = "The -upgrade flag conflicts with -lockfile=readonly: upgraded versions must \
+                      be written to the lock file.";
         return Err(Diagnostic::error(
             "contradicting-options",
             "Invalid combination of options",
@@ -188,8 +189,8 @@ fn refuse_contradictions(args: &InitArgs) -> Result<(), Failure> {
         .into());
     }
     if args.reconfigure && args.migrates_state() {
-        let detail = "-reconfigure leaves states where they are, and -migrate-state brings them \
-                      along. Give one of the two.";
+        let detail = "-reconfigure leaves states where they are, and -migrate-state copies them to \
+                      the new location. Use only one of the two.";
         return Err(Diagnostic::error(
             "contradicting-options",
             "Invalid combination of options",

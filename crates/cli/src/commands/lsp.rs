@@ -103,13 +103,14 @@ fn schemas_of(
         Ok(located) => match located.schemas_at_hand(session, source) {
             Some(schemas) => Installed::Schemas(schemas),
             None => Installed::Missing(format!(
-                "The schemas of {name} were never read, so nothing is known of its resources: {init}."
+                "The schemas of {name} have not been read yet, so its resource types are unknown: \
+                 {init}."
             )),
         },
         Err(Failure::Diagnostics(found, _)) => {
             let why = found.first().map(|it| it.summary.clone()).unwrap_or_default();
             Installed::Missing(format!(
-                "{name} is not installed, so nothing is known of its resources ({why}): {init}."
+                "{name} is not installed, so its resource types are unknown ({why}): {init}."
             ))
         }
     }

@@ -171,8 +171,9 @@ impl Installation<'_> {
             return None;
         }
         let detail = format!(
-            "The source \"{source}\" leads out of the package that this module came in. Local \
-             sources of a module in a package must stay within it: whoever installs the package gets nothing beside it."
+            "The source \"{source}\" refers to a directory outside of the package that contains \
+             this module. Local sources of a module in a package must stay within that package, \
+             because only its own files are installed."
         );
         Some(Diagnostic::error(
             "module-escapes",
@@ -192,7 +193,9 @@ impl Installation<'_> {
         let shown = |event: ModuleEvent| {
             let again = match event {
                 ModuleEvent::Fetching => "",
-                ModuleEvent::Restoring => " again: what was in place is not what is locked",
+                ModuleEvent::Restoring => {
+                    " again: the installed package does not match the lock file"
+                }
             };
             session.ui.line(&format!("Downloading {package} for {name}{again}..."));
         };
@@ -237,11 +240,11 @@ impl Installation<'_> {
             subdir => (format!("in \"{subdir}\""), format!("{subdir}/")),
         };
         let way_out = match modules.first() {
-            None => {
-                "Say behind a double slash in which of its directories the module is.".to_owned()
-            }
+            None => "Add the directory of the module to the source address, after a double slash."
+                .to_owned(),
             Some(first) => format!(
-                "There are modules in {}. Say behind a double slash which one is meant: \"…//{prefix}{first}\".",
+                "There are modules in {}. Select one by adding its directory to the source \
+                 address, after a double slash: \"…//{prefix}{first}\".",
                 listed(&modules)
             ),
         };
@@ -295,9 +298,10 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
         ModuleInstallError::Fetch(FetchError::Unsupported(what)) => (
             "Module not installed",
             format!(
-                "This version of Mayfly does not get modules {what}, and {package} was not put in \
-                 place by another tool either. If \"tofu init\" (or \"terraform init\") installs \
-                 it here, Mayfly takes over what is there; or call its repository: \"git::https://…\"."
+                "This version of Mayfly does not download modules {what}, and {package} was not \
+                 installed by another tool either. Install it here with \"tofu init\" (or \
+                 \"terraform init\"), and Mayfly uses the installed package. Or use the address of \
+                 its repository: \"git::https://…\"."
             ),
         ),
         ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => {
@@ -305,7 +309,8 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
             let why = why.trim_end_matches('.');
             let hint = match why.contains("not our ref") {
                 true => {
-                    " The locked revision is not there any more: \"mayfly init -upgrade\" takes what is there now."
+                    " The locked revision no longer exists: \"mayfly init -upgrade\" selects the \
+                     current one."
                 }
                 false => "",
             };
@@ -318,15 +323,15 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
             "Module package is not locked",
             format!(
                 "The lock file has no {package}, and it is read-only. Run \"mayfly init\" without \
-                 \"-lockfile=readonly\" to get the package and lock it."
+                 \"-lockfile=readonly\" to download the package and lock it."
             ),
         ),
         ModuleInstallError::Changed { .. } => (
             "Module package has changed",
             format!(
-                "{package} is not what it was when it was locked: {error}. Somebody may have moved \
-                 a tag, or changed the package. If that is known to be right, \"mayfly init \
-                 -upgrade\" locks what is there now."
+                "{package} does not match the lock file: {error}. A tag may have been moved, or \
+                 the package may have been changed. If this change is expected, \"mayfly init \
+                 -upgrade\" locks the current package."
             ),
         ),
     };

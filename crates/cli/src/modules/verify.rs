@@ -89,8 +89,8 @@ fn other_version(package: &ModulePackage, locks: &Locks) -> Option<String> {
 
 fn misplaced(address: &str, dir: &Path, how: &str) -> Diagnostic {
     let detail = format!(
-        "The module manifest says that {address} is in {}, {how}. \"mayfly init\" puts packages \
-         and manifest in place again.",
+        "According to the module manifest, {address} is in {}, {how}. Run \"mayfly init\" to \
+         restore the packages and the manifest.",
         dir.display()
     );
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
@@ -109,17 +109,18 @@ fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnos
         false => found.join("; "),
     };
     let (whose, way_out) = match of {
-        Of::Directory => ("that the lock file has", "\"mayfly init\" puts it in place again."),
+        Of::Directory => ("in the lock file", "Run \"mayfly init\" to restore it."),
         Of::Plan => (
             "that the plan was made with",
-            "The plan is applied with its own copy of the configuration; scripts and other files \
-             are those that are in place. With the lock file of that time, \"mayfly init\" puts \
-             the package in place again.",
+            "The plan is applied with its own copy of the configuration, but with the scripts and \
+             other files that are installed now. To restore the package, run \"mayfly init\" with \
+             the lock file from the time of the plan.",
         ),
     };
     let detail = format!(
-        "{} is not the package {address} {whose} ({found}). {way_out} If a module of it writes \
-         into its own directory, let it write to \"${{path.temp}}\" instead, which is there for that.",
+        "{} does not match the package {address} {whose} ({found}). {way_out} If a module of the \
+         package writes into its own directory, change it to write to \"${{path.temp}}\", the \
+         directory for temporary files.",
         directory.display()
     );
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
@@ -131,9 +132,10 @@ fn grown(packages: &[(PathBuf, Vec<String>)]) -> Option<Diagnostic> {
         .map(|(directory, files)| format!("  - {}: {}", directory.display(), listed(files)))
         .collect();
     let detail = format!(
-        "There are files in directories of packages that are not of the package:\n{}\n\nEvery call \
-         of a package shares its directory. If a module writes there, let it write to \
-         \"${{path.temp}}\" instead. \"mayfly init\" puts the packages in place again, without these files.",
+        "Directories of module packages contain files that are not part of the \
+         package:\n{}\n\nEvery call of a package shares its directory. If a module writes there, \
+         change it to write to \"${{path.temp}}\". To restore the packages without these files, \
+         run \"mayfly init\".",
         listed.join("\n")
     );
     let summary = "Module package has other files in it";
@@ -142,7 +144,8 @@ fn grown(packages: &[(PathBuf, Vec<String>)]) -> Option<Diagnostic> {
 
 fn unreadable(address: &str, error: &str) -> Diagnostic {
     let detail = format!(
-        "The package {address} cannot be compared with its lock: {error}. \"mayfly init\" puts it in place again."
+        "The package {address} cannot be compared with its lock: {error}. Run \"mayfly init\" to \
+         restore it."
     );
     Diagnostic::error("module-package-changed", "Module package differs from its lock", detail)
 }
@@ -151,8 +154,8 @@ fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
     let names: BTreeSet<&str> = unlocked.iter().map(String::as_str).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let detail = format!(
-        "The lock file has no checksums of {}, so nobody notices if what is in place changes. \
-         \"mayfly init\" writes them down.",
+        "The lock file has no checksums of {}, so changes to the installed packages cannot be \
+         detected. Run \"mayfly init\" to record the checksums.",
         names.join(", ")
     );
     let summary = "Module packages without checksums";

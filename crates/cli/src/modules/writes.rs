@@ -92,10 +92,10 @@ fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
         .map(|(module, files)| format!("  - in the directory of {module}: {}", listed(files)))
         .collect();
     let detail = format!(
-        "While this ran, files changed:\n{}\n\nAll instances and calls of a module share its \
-         directory, so that they overwrite what the others write, and a saved plan does not bring \
-         it along. Files that one plan and its apply need belong below \"${{path.temp}}\", which \
-         each instance has for itself; for files that last, let the caller say where.",
+        "These files changed during the run:\n{}\n\nAll instances and calls of a module share its \
+         directory, so they overwrite each other's files, and a saved plan does not include these \
+         files. Write files that a plan and its apply need below \"${{path.temp}}\", which is a \
+         separate directory for each instance. For permanent files, let the caller pass the path.",
         lines.join("\n")
     );
     let summary = "Module writes into its own directory";

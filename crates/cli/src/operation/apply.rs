@@ -340,17 +340,17 @@ pub(crate) fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Di
     };
     if let Some(place) = keeper.safe_in() {
         return and(format!(
-            "Nothing is lost: {place} has everything that was done, and the next command takes it \
-             over into the state when the cause is mended. Do not remove that file."
+            "Nothing is lost: {place} records all changes of this run. When the problem is \
+             resolved, the next command writes them to the state. Do not remove that file."
         ));
     }
     let Some(bytes) = keeper.encoded(state) else { return problem };
     match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
-        Ok(()) => and(
-            "The state was written to errored.tfstate instead. Do not lose this file: it knows \
-             what exists. When the cause is mended, put it in the place of the state."
-                .to_owned(),
-        ),
+        Ok(()) => {
+            and("The state was written to errored.tfstate instead. Keep this file: it records the \
+                 objects that exist. When the problem is resolved, replace the state with it."
+                .to_owned())
+        }
         Err(error) => {
             and(format!("The state could not be written to errored.tfstate either: {error}."))
         }

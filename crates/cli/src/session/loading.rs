@@ -180,7 +180,7 @@ impl Session {
                 return Ok(ModuleManifest::default());
             }
             read => read.map_err(|error| {
-                unreadable(format!("cannot be read: {error}. Mend its permissions."))
+                unreadable(format!("cannot be read: {error}. Correct its permissions."))
             })?,
         };
         ModuleManifest::parse(&bytes).map_err(|error| {

@@ -41,21 +41,21 @@ fn emptied(path: &Path, backup: &Path, state: Option<&StateFile>) -> Diagnostic 
             let count = file.state.instances().count();
             let instances = if count == 1 { "instance" } else { "instances" };
             format!(
-                "The state of before the last run is in {backup} (serial {}, {count} resource \
+                "The state from before the last run is in {backup} (serial {}, {count} resource \
                  {instances}). To restore it:\n\n  cp {backup} {path}\n\nThen run \"mayfly plan\" \
-                 to see what the last run did beyond it.",
+                 to see the changes of the last run, which this state lacks.",
                 file.serial
             )
         }
         None => format!(
-            "The state of before the last run was in {backup}, which cannot be read either. \
+            "The state from before the last run was in {backup}, which cannot be read either. \
              Restore the state from a copy of your own."
         ),
     };
     let detail = format!(
-        "{path} has 0 bytes: its content was lost, because no program writes such a state. To go \
-         on would create a second time what exists, so nothing was done.\n\n{way_out}\n\nIf there \
-         is to be no state, remove {path}."
+        "{path} has 0 bytes: its content was lost, because no program writes an empty state. \
+         Continuing would create existing objects a second time, so nothing was \
+         done.\n\n{way_out}\n\nTo start without a state, remove {path}."
     );
     Diagnostic::error("state-read", "State file is empty", detail)
 }

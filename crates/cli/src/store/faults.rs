@@ -54,13 +54,12 @@ pub(super) fn in_full(directory: &Path) -> String {
 /// The error for a state that could not be written.
 pub(super) fn state_unwritable(error: &StoreError) -> Diagnostic {
     let cause = match error {
-        StoreError::Conflict => {
-            "Another program has written the state while this run was at work.".to_owned()
-        }
+        StoreError::Conflict => "Another program wrote the state during this run.".to_owned(),
         _ => file_fault(error).unwrap_or_else(|| format!("{error}.")),
     };
     let detail = format!(
-        "{cause} The objects that were changed exist all the same; run the command again when the cause is mended."
+        "{cause} The changed objects exist nevertheless. Resolve the problem, then run the command \
+         again."
     );
     Diagnostic::error("state-write", "Failed to save state", detail)
 }
@@ -69,8 +68,9 @@ pub(super) fn state_unwritable(error: &StoreError) -> Diagnostic {
 pub(super) fn journal_unwritable(error: &StoreError) -> Diagnostic {
     let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
     let detail = format!(
-        "{cause} Without a journal nobody could tell after a crash what was done, so nothing more \
-         is begun. What had begun is finished, and the state is written as far as that is possible."
+        "{cause} Without a journal, the changes of this run could not be recovered after a crash, \
+         so no further operations are started. Operations that had already started are finished, \
+         and the state is written as far as possible."
     );
     Diagnostic::error("journal-write", "Failed to write the journal", detail)
 }
@@ -104,15 +104,15 @@ pub(super) fn without_writing(error: &StoreError, purpose: Purpose) -> &'static 
     let can_be_read = |it: &Path| rustix::fs::access(it, rustix::fs::Access::READ_OK).is_ok();
     match purpose {
         Purpose::Plan if !path.exists() || can_be_read(path) => {
-            "Nothing was planned.\n\nA plan writes nothing there but a lock, so that nobody \
-             changes the state meanwhile. To plan without one, use -lock=false."
+            "Nothing was planned.\n\nA plan writes only a lock there, so that the state cannot \
+             change in the meantime. To plan without a lock, use -lock=false."
         }
         Purpose::Plan => "Nothing was planned.",
         Purpose::Console => {
-            "The console writes nothing there but a lock, so that nobody changes the state \
-             meanwhile. To go on without one, use -lock=false."
+            "The console writes only a lock there, so that the state cannot change in the \
+             meantime. To continue without a lock, use -lock=false."
         }
-        _ => "Nothing was done: what would be made or changed could not be kept.",
+        _ => "Nothing was done: created or changed objects could not be recorded.",
     }
 }
 

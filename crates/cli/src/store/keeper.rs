@@ -192,14 +192,16 @@ impl Kept {
 }
 
 /// The advice for a state with the highest possible serial.
-const LOWER_SERIAL: &str = "Every write of the state counts its serial up by one, so this number \
-                            was put there by hand or by another program. Edit \"serial\" in the \
-                            state file: the number that it had before (its backup has the one of \
-                            the run before) plus one is right, as long as no copy of the state has a higher one.";
+const LOWER_SERIAL: &str = "Each write of the state increases its serial by one, so this number \
+                            was set by hand or by another program. Edit \"serial\" in the state \
+                            file: use the previous number (the backup has the one from before the \
+                            last run) plus one, provided that no copy of the state has a higher \
+                            number.";
 
 fn last_serial(what: &str, serial: u64) -> String {
     format!(
-        "The serial of {what} is {serial}, the highest that there is: no later state can be written."
+        "The serial of {what} is {serial}, the highest possible serial: no later state can be \
+         written."
     )
 }
 

@@ -272,8 +272,8 @@ fn read(
 ) -> Result<OpenState, Failure> {
     let snapshot = session.runtime.block_on(store.read()).map_err(|error| {
         let detail = format!(
-            "The state cannot be read: {error}. Nothing was done. Mend its permissions, or run the \
-             command as the user who owns it."
+            "The state cannot be read: {error}. Nothing was done. Correct its permissions, or run \
+             the command as the user who owns it."
         );
         Diagnostic::error("state-read", "Error loading state", detail)
     })?;
@@ -416,8 +416,9 @@ fn write_recovered(
 fn not_taken_over(error: &StoreError, store: &dyn JournalStore) -> Diagnostic {
     let cause = file_fault(error).unwrap_or_else(|| format!("{error}."));
     let detail = format!(
-        "{cause} A run that was cut off left {} with what it did, which has to be taken over into \
-         the state before anything else is done. Nothing is lost: run the command again when the cause is mended.",
+        "{cause} A run that did not finish left its changes in {}. They must be written to the \
+         state before anything else is done. Nothing is lost: resolve the problem, then run the \
+         command again.",
         store.place()
     );
     Diagnostic::error("state-write", "Failed to save state", detail)
@@ -440,14 +441,14 @@ pub(crate) fn damaged(
             Some(backup) => {
                 let backup = backup.display();
                 detail.push_str(&format!(
-                    "\n\nThe file {path} was edited or cut off. The state of before the last run \
-                     is in {backup}: if that is whole, copy it to {path}, and run \"mayfly plan\" \
-                     to see what has changed since."
+                    "\n\nThe file {path} was edited or truncated. The state from before the last \
+                     run is in {backup}: if that file is intact, copy it to {path}, and run \
+                     \"mayfly plan\" to see what has changed since."
                 ));
             }
             None => detail.push_str(&format!(
-                "\n\nThe file {path} was edited or cut off, and no backup lies beside it. Restore \
-                 it from a copy of your own."
+                "\n\nThe file {path} was edited or truncated, and there is no backup next to it. \
+                 Restore it from a copy of your own."
             )),
         },
     }
@@ -543,12 +544,13 @@ pub(crate) fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), F
         let detail = match &error {
             // The operating system's lock is released; only the lock info file is left.
             StoreError::Io { path, source, .. } => format!(
-                "{}, which says who held the lock, could not be removed ({source}). Nobody holds \
-                 it any more, and the next command goes on.",
+                "{}, which records the holder of the lock, could not be removed ({source}). The \
+                 lock itself was released, so the next command is not blocked.",
                 path.display()
             ),
             _ => format!(
-                "The lock could not be given back: {error}. \"mayfly force-unlock\" removes it."
+                "The lock could not be released: {error}. To remove it, run \"mayfly \
+                 force-unlock\"."
             ),
         };
         Diagnostic::error("state-unlock", "Error releasing the state lock", detail).into()

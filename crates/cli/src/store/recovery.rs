@@ -93,19 +93,20 @@ fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
     match error {
         StoreError::Damaged { .. } => {
             let detail = format!(
-                "{error}: it was whole when it was written, so something else changed it since. It \
-                 has what a run did that was cut off. Nothing was done, and the file is as it \
-                 was.\n\nRestore it from a copy. If there is none, move it away (mv {place} \
-                 {place}.damaged), and compare with \"mayfly plan\" what the state says and what \
-                 there is: what was created last may be missing in the state, and \"mayfly import\" puts it there."
+                "{error}: it was complete when it was written, so another program has changed it \
+                 since. It records the changes of a run that did not finish. Nothing was done, and \
+                 the file was not changed.\n\nRestore it from a copy. If there is none, move it \
+                 away (mv {place} {place}.damaged), and run \"mayfly plan\" to compare the state \
+                 with the existing objects: the objects that were created last may be missing from \
+                 the state. Add them with \"mayfly import\"."
             );
             Diagnostic::error("journal-damaged", "Damaged journal", detail)
         }
         StoreError::NewerJournal { .. } => newer(&error.to_string()),
         _ => {
             let detail = format!(
-                "{error}. It may have what a run did that was cut off, so nothing was done. Mend \
-                 its permissions, or run the command as the user who owns it."
+                "{error}. It may record the changes of a run that did not finish, so nothing was \
+                 done. Correct its permissions, or run the command as the user who owns it."
             );
             Diagnostic::error("journal-unreadable", "Failed to read the journal", detail)
         }
@@ -114,8 +115,8 @@ fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
 
 fn newer(what: &str) -> Diagnostic {
     let detail = format!(
-        "{what}. It has what a run of a later version did that was cut off, so nothing was done. \
-         Run the command with that version of Mayfly."
+        "{what}. It records the changes of a run of a later version that did not finish, so \
+         nothing was done. Run the command with that version of Mayfly."
     );
     Diagnostic::error("journal-format", "Journal of a later version", detail)
 }
@@ -127,10 +128,11 @@ fn not_understood(error: &JournalError, place: &str) -> Diagnostic {
         }
         _ => {
             let detail = format!(
-                "{place}: {error}. It has what a run did that was cut off. Nothing was done, and \
-                 the file is as it was.\n\nIf it was written by a later version of Mayfly, run the \
-                 command with that one. Otherwise move it away (mv {place} {place}.damaged), and \
-                 compare with \"mayfly plan\" what the state says and what there is."
+                "{place}: {error}. It records the changes of a run that did not finish. Nothing \
+                 was done, and the file was not changed.\n\nIf it was written by a later version \
+                 of Mayfly, run the command with that one. Otherwise move it away (mv {place} \
+                 {place}.damaged), and run \"mayfly plan\" to compare the state with the existing \
+                 objects."
             );
             Diagnostic::error("journal-damaged", "Damaged journal", detail)
         }
@@ -160,11 +162,12 @@ fn foreign(
         ),
     };
     let detail = format!(
-        "{place} was left by \"{}\", which began at {} and was cut off. It stands on the state \
+        "{place} was left by \"{}\", which began at {} and did not finish. It belongs to the state \
          with the lineage {:?} and the serial {}, but {found}. Nothing was done.\n\nThe journal \
-         says of these, and the state does not:\n{}\nEither restore the state that the journal \
-         stands on, and run the command again, which takes the journal over. Or, if the state is \
-         right as it is, move the journal away (mv {place} {place}.old), and import what is missing.",
+         records these changes, which the state lacks:\n{}\nEither restore the state that the \
+         journal belongs to, and run the command again, which adds these changes to it. Or, if the \
+         current state is correct, move the journal away (mv {place} {place}.old), and import the \
+         missing objects.",
         begin.operation,
         begin.time,
         begin.lineage,
@@ -207,18 +210,18 @@ pub(crate) fn report(findings: &Findings) -> Vec<Diagnostic> {
 fn cut_off(begin: &Begin, findings: &Findings) -> Option<Diagnostic> {
     let taken = match findings.changed {
         0 if findings.uncertain.is_empty() => return None,
-        0 => "The state has everything that is known of it.".to_owned(),
-        1 => "What it did to 1 resource instance and had not written to the state was taken over \
+        0 => "The state already contains all changes that were recorded.".to_owned(),
+        1 => "Its changes to 1 resource instance were not in the state yet, and were recovered \
               from its journal."
             .to_owned(),
         count => format!(
-            "What it did to {count} resource instances and had not written to the \
-                          state was taken over from its journal."
+            "Its changes to {count} resource instances were not in the state yet, and were \
+             recovered from its journal."
         ),
     };
     let detail = format!(
-        "\"{}\" in the workspace {:?}, begun at {} with {}, was cut off before its end. {taken} \
-         Make a new plan to see what is left to do.",
+        "\"{}\" in the workspace {:?}, begun at {} with {}, did not finish. {taken} Make a new \
+         plan to see the remaining changes.",
         begin.operation, begin.workspace, begin.time, begin.program
     );
     Some(Diagnostic::warning("run-cut-off", "The last run was cut off", detail))
@@ -233,9 +236,10 @@ pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
         })
         .collect();
     let detail = format!(
-        "A run that was cut off had opened these and did not close them:\n\n{list}\nThey cannot be \
-         closed any more, because what closing needs is never written down. What was opened goes \
-         on until the provider's own limit ends it; end it there by hand if that is too long. This is said once."
+        "A run that did not finish had opened these ephemeral resources and did not close \
+         them:\n\n{list}\nThey can no longer be closed, because the data needed to close them is \
+         never saved. They stay open until the provider's own limit ends them; end them manually \
+         if that takes too long. This warning is shown once."
     );
     let warning =
         Diagnostic::warning("ephemeral-left-open", "Ephemeral resources were left open", detail);
@@ -260,8 +264,9 @@ pub(crate) fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
     };
     let list: String = intents.iter().map(each).collect();
     let detail = format!(
-        "A provider was asked to create these, and its answer never came. Nobody can know whether \
-         they exist, so nothing is created there until you have looked and said so:\n\n{}",
+        "A provider was asked to create these objects, but its response never arrived. They may or \
+         may not exist, so Mayfly creates nothing at these addresses until you have checked and \
+         recorded the result:\n\n{}",
         list.trim_end()
     );
     let warning =
@@ -365,12 +370,12 @@ mod tests {
         let error = taken(&mut file("l", 4), Some("x")).expect_err("is another state");
         expect![[r#"
             Journal of another state
-            terraform.tfstate.journal was left by "mayfly apply", which began at 2026-01-02T03:04:05Z and was cut off. It stands on the state with the lineage "l" and the serial 3, but terraform.tfstate has the serial 4: another program has written it since. Nothing was done.
+            terraform.tfstate.journal was left by "mayfly apply", which began at 2026-01-02T03:04:05Z and did not finish. It belongs to the state with the lineage "l" and the serial 3, but terraform.tfstate has the serial 4: another program has written it since. Nothing was done.
 
-            The journal says of these, and the state does not:
+            The journal records these changes, which the state lacks:
               test_thing.a: was created or changed
 
-            Either restore the state that the journal stands on, and run the command again, which takes the journal over. Or, if the state is right as it is, move the journal away (mv terraform.tfstate.journal terraform.tfstate.journal.old), and import what is missing.
+            Either restore the state that the journal belongs to, and run the command again, which adds these changes to it. Or, if the current state is correct, move the journal away (mv terraform.tfstate.journal terraform.tfstate.journal.old), and import the missing objects.
         "#]].assert_eq(&error);
     }
 }

@@ -119,8 +119,9 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
             Ok(told) => told,
             Err(error) => {
                 let detail = format!(
-                    "{error}. It says what \"mayfly watch\" kept open when it was killed, and \
-                     stays where it is. Mend its permissions, or remove it."
+                    "{error}. It records the ephemeral resources that \"mayfly watch\" held open \
+                     when it was killed, and is not removed. Correct its permissions, or remove \
+                     it."
                 );
                 let summary = "Failed to read the journal of a watcher";
                 let warning = Diagnostic::warning("journal-unreadable", summary, detail);
@@ -131,7 +132,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
         session.ui.diagnostics(&told, &Sources::default());
         if let Err(error) = dead.journal.remove() {
             let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
-            let detail = format!("{cause} Until it is removed, this is said again.");
+            let detail = format!("{cause} This warning is repeated until the file is removed.");
             let summary = "Failed to remove the journal of a watcher";
             let warning = Diagnostic::warning("journal-removal", summary, detail);
             session.ui.diagnostics(&[warning], &Sources::default());
@@ -160,8 +161,8 @@ fn left_by(store: &LocalJournal) -> Result<Vec<Diagnostic>, StoreError> {
 
 fn damaged(store: &LocalJournal, error: &dyn fmt::Display) -> Diagnostic {
     let detail = format!(
-        "{}: {error}. It had what \"mayfly watch\" kept open when it was killed, and is removed: \
-         there is nothing else in it.",
+        "{}: {error}. It recorded the ephemeral resources that \"mayfly watch\" held open when it \
+         was killed. It is removed, because it contains nothing else.",
         store.place()
     );
     Diagnostic::warning("journal-damaged", "Damaged journal of a watcher", detail)

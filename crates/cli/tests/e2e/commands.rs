@@ -652,7 +652,7 @@ fn a_damaged_state_is_named_with_its_backup() {
     bench.write("terraform.tfstate", "{\"version\": 4, \"lineage\": [\"kanarek\"]}");
     for command in [&["plan"][..], &["show"], &["show", "terraform.tfstate"]] {
         let ended = bench.mayfly(".", command).fails();
-        ended.shows(&["line 1 column", "terraform.tfstate", "no backup lies beside it"]);
+        ended.shows(&["line 1 column", "terraform.tfstate", "there is no backup next to it"]);
         ended.lacks(&["kanarek"]);
     }
     bench.write("terraform.tfstate.backup", "{\"version\": 4}");

@@ -115,7 +115,7 @@ fn the_flags_that_are_refused_are_those_that_the_help_marks() {
             let ended = match *command == ["watch"] && !flag.is_marked {
                 true => {
                     let started = run.start();
-                    started.wait_for("TF_ENCRYPTION asks");
+                    started.wait_for("TF_ENCRYPTION configures");
                     started.interrupt();
                     started.end()
                 }

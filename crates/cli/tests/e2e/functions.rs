@@ -337,7 +337,7 @@ fn functions_of_a_plugin_are_called() {
         "Invalid value for \"arn\" parameter: this is no ARN of the playground.",
     ]);
     let ended = ask(&parse("\"kana${var.pin}\"")).exits(1);
-    ended.shows(&["is not shown, because secrets are among its arguments"]);
+    ended.shows(&["is not shown, because some of its arguments are secret"]);
     bench.write("wrong.tf", &format!("output \"w\" {{\n  value = {}\n}}\n", parse("local.arn, 1")));
     bench
         .mayfly(".", ["validate"])

@@ -309,7 +309,7 @@ fn an_object_that_does_not_exist_may_be_made_again() {
     bench
         .mayfly(".", ["state", "adopt", "-gone", "playground_secret.slow"])
         .succeeds()
-        .shows(&["playground_secret.slow counts as not created."]);
+        .shows(&["playground_secret.slow is recorded as not created."]);
     assert_eq!(journal(&bench), None);
     bench
         .mayfly(".", ["apply", "-auto-approve"])
@@ -376,8 +376,8 @@ fn a_state_that_cannot_be_written_at_the_end_is_in_the_journal() {
     let bench = Bench::with_main(&format!("{HEAD}{SPOILT}"));
     bench.mayfly(".", ["apply", "-auto-approve"]).fails().shows(&[
         "Error: Failed to save state",
-        "Another program has written the state while this run was at work.",
-        "Nothing is lost: terraform.tfstate.journal has everything that was done",
+        "Another program wrote the state during this run.",
+        "Nothing is lost: terraform.tfstate.journal records all changes of this run",
     ]);
     assert!(!bench.path("errored.tfstate").exists());
     fs::remove_dir(bench.path("terraform.tfstate")).expect("is ours");
@@ -441,8 +441,8 @@ fn a_state_of_another_time_is_named_and_left_alone() {
             whole.replacen("\"version\": 4", "\"version\": 9", 1),
             "uses format version 9, which this version of Mayfly does not read",
         ),
-        (whole[..whole.len() / 2].to_owned(), "was edited or cut off"),
-        ("\0".repeat(whole.len()), "was edited or cut off"),
+        (whole[..whole.len() / 2].to_owned(), "was edited or truncated"),
+        ("\0".repeat(whole.len()), "was edited or truncated"),
     ] {
         bench.write("terraform.tfstate", &text);
         for command in [&["plan"][..], &["apply", "-auto-approve"], &["output"]] {

@@ -172,7 +172,7 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
                 std::os::unix::fs::symlink("/etc/hostname", package.join("hello.txt"))
                     .expect("is made");
             },
-            "leads out of the package",
+            "points outside of the package",
             "hello.txt\" was changed",
         ),
     ];
@@ -192,7 +192,10 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
             read => applied.fails().shows(&[changed, read]),
         }
         assert!(!bench.path("terraform.tfstate").exists());
-        bench.mayfly(".", ["init"]).succeeds().shows(&["again: what was in place is not"]);
+        bench
+            .mayfly(".", ["init"])
+            .succeeds()
+            .shows(&["again: the installed package does not match"]);
     }
     // Changing both the package and the lock file does not affect a saved plan.
     bench.write("net/hello.txt", "moved");
@@ -299,9 +302,9 @@ fn what_cannot_be_installed_is_said_where_it_is_called() {
             "main.tf line 2",
             "has no directory \"nothing\"",
         ),
-        ("hashicorp/consul/aws", "main.tf line 2", "does not get modules of registries"),
-        ("https://example.com/x.zip", "main.tf line 2", "does not get modules of web servers"),
-        ("s3::https://example.com/x.zip", "main.tf line 2", "does not get modules by \"s3\""),
+        ("hashicorp/consul/aws", "main.tf line 2", "does not download modules of registries"),
+        ("https://example.com/x.zip", "main.tf line 2", "does not download modules of web servers"),
+        ("s3::https://example.com/x.zip", "main.tf line 2", "does not download modules by \"s3\""),
         ("nonsense", "main.tf line 2", "is neither a path"),
         ("git::ext::sh -c id", "main.tf line 2", "is neither a path"),
         ("REPOSITORY//../other", "main.tf line 2", "must be a directory in the package"),
@@ -324,7 +327,7 @@ fn a_module_of_a_package_stays_in_it() {
     bench.mayfly(".", ["init"]).fails().shows(&[
         "Error: Local module path escapes module package",
         "sub/main.tf line 2",
-        "leads out of the package",
+        "refers to a directory outside of the package",
     ]);
 }
 

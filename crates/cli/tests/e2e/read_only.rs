@@ -126,7 +126,7 @@ fn where_the_directory_is_read_only_nothing_is_begun() {
 
         terraform.tfstate cannot be made in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was planned.
 
-        A plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false.
+        A plan writes only a lock there, so that the state cannot change in the meantime. To plan without a lock, use -lock=false.
     "#]]);
     let changes = [
         "apply -auto-approve",
@@ -138,14 +138,14 @@ fn where_the_directory_is_read_only_nothing_is_begun() {
 
         Error: Error opening the state for writing
 
-        terraform.tfstate cannot be made in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+        terraform.tfstate cannot be made in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: created or changed objects could not be recorded.
     "#]]);
     let unlocked = ["apply -auto-approve -lock=false", "destroy -auto-approve -lock=false"];
     guarded.refuse(&unlocked, expect![[r#"
 
         Error: Error opening the state for writing
 
-        Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+        Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: created or changed objects could not be recorded.
     "#]]);
     // Commands that only read need no write access.
     let planned = guarded.mayfly(["plan", "-lock=false"]).succeeds();
@@ -189,14 +189,14 @@ fn a_state_that_is_read_only_stays_as_it_is() {
 
         terraform.tfstate cannot be written: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was planned.
 
-        A plan writes nothing there but a lock, so that nobody changes the state meanwhile. To plan without one, use -lock=false.
+        A plan writes only a lock there, so that the state cannot change in the meantime. To plan without a lock, use -lock=false.
     "#]]);
     let changes = ["apply -auto-approve", "apply -auto-approve -lock=false"];
     guarded.refuse(&changes, expect![[r#"
 
         Error: Error opening the state for writing
 
-        terraform.tfstate cannot be written: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+        terraform.tfstate cannot be written: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: created or changed objects could not be recorded.
     "#]]);
     guarded.mayfly(["plan", "-lock=false"]).succeeds().shows(&["1 to change"]);
     guarded.mayfly(["state", "list"]).succeeds().shows(&["playground_secret.a"]);
@@ -212,7 +212,7 @@ fn a_state_that_is_read_only_stays_as_it_is() {
 
         Error: Error loading state
 
-        The state cannot be read: failed to read terraform.tfstate: Permission denied (os error 13). Nothing was done. Mend its permissions, or run the command as the user who owns it.
+        The state cannot be read: failed to read terraform.tfstate: Permission denied (os error 13). Nothing was done. Correct its permissions, or run the command as the user who owns it.
     "#]]);
     drop(closed);
     assert_eq!(guarded.bench.read("terraform.tfstate"), before);
@@ -229,13 +229,13 @@ fn a_backup_that_cannot_be_written_is_noticed_before_the_first_change() {
 
         Error: Error opening the state for writing
 
-        Nothing can be written in the directory WORK/kept: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+        Nothing can be written in the directory WORK/kept: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: created or changed objects could not be recorded.
     "#]]);
     guarded.refuse(&["apply -auto-approve -state-out=kept/state"], expect![[r#"
 
         Error: Error opening the state for writing
 
-        kept/state cannot be made in the directory WORK/kept: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: what would be made or changed could not be kept.
+        kept/state cannot be made in the directory WORK/kept: permission denied. Change the permissions, or run the command as the user who owns it. Nothing was done: created or changed objects could not be recorded.
     "#]]);
     guarded.mayfly(["apply", "-auto-approve", "-backup=-"]).succeeds();
 }
@@ -252,13 +252,13 @@ fn a_directory_that_is_closed_meanwhile_loses_nothing() {
 
         Error: Failed to save state
 
-        Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. The objects that were changed exist all the same; run the command again when the cause is mended.
+        Nothing can be written in the directory WORK: permission denied. Change the permissions, or run the command as the user who owns it. The changed objects exist nevertheless. Resolve the problem, then run the command again.
 
-        Nothing is lost: terraform.tfstate.journal has everything that was done, and the next command takes it over into the state when the cause is mended. Do not remove that file.
+        Nothing is lost: terraform.tfstate.journal records all changes of this run. When the problem is resolved, the next command writes them to the state. Do not remove that file.
 
         Error: Error releasing the state lock
 
-        ./.terraform.tfstate.lock.info, which says who held the lock, could not be removed (Permission denied (os error 13)). Nobody holds it any more, and the next command goes on.
+        ./.terraform.tfstate.lock.info, which records the holder of the lock, could not be removed (Permission denied (os error 13)). The lock itself was released, so the next command is not blocked.
     "#]].assert_eq(&said);
     guarded
         .mayfly(["plan", "-detailed-exitcode"])

@@ -374,7 +374,7 @@ fn the_state_of_another_backend_is_not_forgotten() {
         r#"{"version":3,"backend":{"type":"s3","config":{"bucket":"b"},"hash":1}}"#,
     );
     bench.mayfly(".", ["plan"]).fails().shows(&["initialized with the backend \"s3\""]);
-    bench.mayfly(".", ["init"]).fails().shows(&["cannot bring the state"]);
+    bench.mayfly(".", ["init"]).fails().shows(&["cannot migrate the state"]);
     bench.mayfly(".", ["init", "-reconfigure"]).succeeds();
     bench.mayfly(".", ["plan"]).succeeds();
 }

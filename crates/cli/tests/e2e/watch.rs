@@ -231,12 +231,12 @@ fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
     started.wait_for("Apply this plan? Only 'yes' will be accepted");
     started.presses("yes\r");
     started.wait_for("Apply complete! Resources: 1 added, 0 changed, 0 destroyed.");
-    started.wait_for("Press Enter to go on watching.");
+    started.wait_for("Press Enter to continue watching.");
     started.presses("typed\r");
     started.wait_for("No changes. Your infrastructure matches the configuration.");
     started.presses("q");
     let ended = started.end().exits(0);
-    let (_, after) = ended.out.split_once("to go on watching. ").expect("was asked");
+    let (_, after) = ended.out.split_once("to continue watching. ").expect("was asked");
     assert!(after.starts_with("\u{1b}[?1049h"), "what is typed is not seen: {after:?}");
     let last = ended.out.rfind("\u{1b}[?1049l").expect("the page is left");
     assert!(last > ended.out.rfind("\u{1b}[?1049h").expect("the page was entered"));

@@ -82,7 +82,7 @@ impl Walk<'_> {
         let Some(path) = subject.schema.write_only_in_set() else { return Ok(()) };
         let detail = format!(
             "The provider {} declares {path} of \"{}\" as write-only inside of a set. Elements of \
-             a set are told apart by their values, so such a value could not be kept out of the \
+             a set are identified by their values, so such a value could not be kept out of the \
              state. This is a bug in the provider.",
             subject.provider.source.for_display(),
             subject.address.resource.type_name

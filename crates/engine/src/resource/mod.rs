@@ -238,8 +238,8 @@ impl Walk<'_> {
     pub(crate) fn object_value(&self, subject: &Subject, object: &Object) -> Result<Value, Failed> {
         let value = object.decode(subject.ty()).map_err(|error| {
             let detail = format!(
-                "What the state holds of {} does not fit the provider's schema: {error}. Run a \
-                 plan first, so that it is upgraded.",
+                "The stored state of {} does not match the provider's schema: {error}. Run a plan \
+                 first, which upgrades it.",
                 subject.text
             );
             self.report_about(

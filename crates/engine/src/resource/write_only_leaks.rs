@@ -319,14 +319,14 @@ impl Walk<'_> {
         }
         for (place, is_kept) in &places {
             let outcome = if *is_kept {
-                "but without what was returned there the object could not be found again, so it is kept. The value is \
-                 no secret any more: give another one, and replace the object"
+                "but the object could not be found again without it, so it is saved. The value is \
+                 no longer a secret: set a new one, and replace the object"
             } else {
-                "so what was returned there is not kept"
+                "so the returned value is not saved"
             };
             let what = format!(
-                "Provider {} returned the value of a write-only attribute in {place} of {} {}. Such a value must be \
-                 kept nowhere, {outcome}",
+                "Provider {} returned the value of a write-only attribute in {place} of {} {}. \
+                 Such a value must not be saved anywhere, {outcome}",
                 subject.provider.source.for_display(),
                 subject.text,
                 when.words()

@@ -140,10 +140,12 @@ pub(crate) async fn run(walk: &Walk<'_>) {
     if was_stopped {
         let detail = match walk.environment.cancel.level() {
             CancelLevel::Aborting => {
-                "The operation was given up. What ran at that moment may have happened or not: make a new plan to see."
+                "The operation was aborted. Actions that were running at that moment may or may \
+                 not have taken effect: make a new plan to see."
             }
             _ => {
-                "The operation was interrupted. What had begun was finished; nothing else was done."
+                "The operation was interrupted. Actions that had started were finished; no others \
+                 were started."
             }
         };
         walk.report(Diagnostic::error("run-interrupted", "execution halted", detail));
@@ -476,8 +478,9 @@ impl Walk<'_> {
     }
 
     fn report_panic(&self) {
-        let detail = "Mayfly met a situation that it does not expect. What was open is closed and \
-                      what is known is kept; please report this with what you did.";
+        let detail = "Mayfly encountered an unexpected situation. Open ephemeral resources are \
+                      closed, and known results are kept. Please report this, with the steps that \
+                      led to it.";
         self.report(Diagnostic::error("internal-error", "Internal error", detail));
     }
 

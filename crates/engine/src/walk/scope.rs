@@ -92,7 +92,7 @@ impl<'w, 'a> EngineScope<'w, 'a> {
                 "Reference to \"each\" in context without for_each"
             },
             detail: format!(
-                "The \"{what}\" object can be used only where the block around sets {}.",
+                "The \"{what}\" object can be used only where the enclosing block sets {}.",
                 if what == "count" { "\"count\"" } else { "\"for_each\"" }
             ),
         })
@@ -239,7 +239,9 @@ impl EngineScope<'_, '_> {
             } else {
                 "Reference to \"each\" in context without for_each"
             },
-            detail: format!("The block around does not set what the \"{what}\" object comes from."),
+            detail: format!(
+                "The enclosing block does not set the argument that the \"{what}\" object requires."
+            ),
         })
     }
 }

@@ -327,7 +327,7 @@ fn an_object_whose_id_repeats_a_secret_is_not_lost_either() {
     world.with_shared(|it| it.lies = vec![("apply", "id", "arn:Battery-staple-17/1")]);
     let diagnostics = world.apply();
     assert_eq!(summaries(&diagnostics), "error: Provider returned a secret\n");
-    assert!(diagnostics[0].detail.contains("so it is kept"), "{}", diagnostics[0].detail);
+    assert!(diagnostics[0].detail.contains("so it is saved"), "{}", diagnostics[0].detail);
     assert!(finds(&state_text(&world), "arn:Battery-staple-17/1"));
     world.with_shared(|it| it.lies.clear());
     assert_eq!(

@@ -223,8 +223,8 @@ fn what_a_function_says_about_secrets_is_not_told() {
             #1 joined bad hush
             #1 end
             ---
-            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined(first, rest...); var.s has a sensitive value]
-            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined(first, rest...); var.s has a sensitive value]
+            Invalid function argument: Call to function "provider::test::joined" failed. The function's error message is not shown, because some of its arguments are secret. [while calling provider::test::joined(first, rest...); var.s has a sensitive value]
+            Invalid function argument: Call to function "provider::test::joined" failed. The function's error message is not shown, because some of its arguments are secret. [while calling provider::test::joined(first, rest...); var.s has a sensitive value]
         "##]],
     );
     assert!(!world.log().contains("hush"));
@@ -302,7 +302,7 @@ fn the_redactor_knows_secret_arguments_before_the_provider_does() {
             #1 joined bad jusjed
             #1 end
             ---
-            Invalid function argument: Call to function "provider::test::joined" failed. What the function says about it is not shown, because secrets are among its arguments. [while calling provider::test::joined(first, rest...); var.e has an ephemeral value]
+            Invalid function argument: Call to function "provider::test::joined" failed. The function's error message is not shown, because some of its arguments are secret. [while calling provider::test::joined(first, rest...); var.e has an ephemeral value]
         "##]],
     );
     assert!(!world.redactor.redact("say bad jusjed").contains("jusjed"));

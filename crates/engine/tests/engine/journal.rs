@@ -257,11 +257,11 @@ fn nothing_is_planned_to_be_created_where_an_object_may_be() {
     let [found] = outcome.diagnostics.as_slice() else { panic!("one problem") };
     expect![[r#"
         Object may exist already
-        test_thing.a["k"] (name=a) was about to be created at 2026-01-02T03:04:05Z by a run that ended before the provider hashicorp/test had answered, so nobody knows whether the object exists. To create it again could make a second one. Look for it, then choose:
+        test_thing.a["k"] (name=a) was about to be created at 2026-01-02T03:04:05Z by a run that ended before the provider hashicorp/test had responded, so it is unknown whether the object exists. Creating it again could create a duplicate. Check whether it exists, then choose:
 
-          mayfly state adopt 'test_thing.a["k"]' ID    if it exists; the provider's documentation says which ID it is imported by
+          mayfly state adopt 'test_thing.a["k"]' ID    if it exists; the provider's documentation describes the import ID
           mayfly state adopt -gone 'test_thing.a["k"]'    if it does not exist
-          -retry-uncertain, as an option of plan, apply or destroy: to create it all the same"#]].assert_eq(&format!("{}\n{}", found.summary, found.detail));
+          -retry-uncertain, as an option of plan, apply or destroy: to create it anyway"#]].assert_eq(&format!("{}\n{}", found.summary, found.detail));
     assert_eq!(crate::world::actions(&outcome.plan), "test_thing.c Create\n", "others go on");
     world.uncertain.clear();
     assert!(world.plan().diagnostics.is_empty());

@@ -191,7 +191,7 @@ resource "test_thing" "a" {
             test_thing.a: Creating errored
             ---
             error: local-exec provisioner error
-            Error running a command whose configuration holds secrets: exit status 3. Its output is not shown, because one of them is too short to be found in it.
+            Error running a command whose configuration holds secrets: exit status 3. Its output is not shown, because one of the secrets is too short to be redacted.
             ---
             /bin/sh -c pin 1234"#]],
     );
@@ -328,12 +328,12 @@ fn parts_of_a_command_that_are_secret_are_not_shown_either() {
     check_failure(
         r#""echo ${join(" ", [for it in split("-", self.password) : "<${upper(it)}>"])}""#,
         "SENSITIVE",
-        " is not shown, because one of them is too short to be found in it.",
+        " is not shown, because one of the secrets is too short to be redacted.",
     );
     check_failure(
         r#""echo ${join(" ", [for it in split("ive-", self.password) : "<${upper(it)}${upper(it)}>"])}""#,
         "SENSITSENSIT",
-        " is not shown, because one of them is too short to be found in it.",
+        " is not shown, because one of the secrets is too short to be redacted.",
     );
     check_failure(
         r#""echo ${join(" ", [for it in split("+", self.password) : "<${upper(it)}>"])}""#,
@@ -343,7 +343,7 @@ fn parts_of_a_command_that_are_secret_are_not_shown_either() {
     check_failure(
         r#""echo ${substr(self.password, 0, 4)}""#,
         "sens",
-        " is not shown, because one of them is too short to be found in it.",
+        " is not shown, because one of the secrets is too short to be redacted.",
     );
 }
 

@@ -300,8 +300,9 @@ impl BodyInfer<'_, '_> {
             && !text.is_empty()
         {
             let detail = format!(
-                "The value of the write-only attribute \"{path}\" stands in the configuration for \
-                 everyone who can read the file. Take it from an ephemeral variable or an ephemeral resource instead."
+                "The value of the write-only attribute \"{path}\" is written in the configuration, \
+                 where everyone with access to the file can read it. Take it from an ephemeral \
+                 variable or an ephemeral resource instead."
             );
             let problem = ItemProblem::error(
                 at.into(),

@@ -396,7 +396,8 @@ impl<'a> Infer<'a> {
 
     /// Adds a hint for a constant that can be computed but is too large to be kept.
     pub(super) fn hint_at_size(&mut self, id: ExprId) {
-        let detail = "This constant is larger than 4 MiB, so nothing is known of it before a plan computes it.";
+        let detail = "This constant is larger than 4 MiB, so its value is unknown until a plan \
+                      computes it.";
         let problem = ItemProblem::error(id.into(), eval::TOO_LARGE, "Large value", detail);
         self.report(problem.with_severity(Severity::Hint));
     }

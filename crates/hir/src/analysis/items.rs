@@ -540,7 +540,7 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         && let Some(at) = own(backends).or(own(clouds))
     {
         let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since \
-                      both say where state is kept. Remove one of the two.";
+                      both configure where state is kept. Remove one of the two.";
         let first = if cloud.1 == at { other } else { cloud };
         let summary = "Both a backend and cloud configuration are present";
         problems.push(repeated(DUPLICATE, summary, detail, at, first));

@@ -38,17 +38,19 @@ impl Forgetting {
     pub fn note(self) -> &'static str {
         match self {
             Forgetting::Can => {
-                "OpenTofu accepts this: there, the answer of can() is not ephemeral, and each \
-                 answer tells something about the secret. Use it in a condition, where ephemeral values are welcome."
+                "OpenTofu accepts this, because it does not treat the result of can() as \
+                 ephemeral. However, each result reveals something about the secret. Use can() in \
+                 a condition, where ephemeral values are allowed."
             }
             Forgetting::Fallback => {
-                "OpenTofu accepts this: there, a fallback of try() is not ephemeral, although \
-                 taking it tells something about the secret that was tried before. Use try() over \
-                 what is not ephemeral."
+                "OpenTofu accepts this, because it does not treat a fallback of try() as \
+                 ephemeral. However, choosing the fallback reveals something about the secret in \
+                 the earlier argument. Use try() only with values that are not ephemeral."
             }
             Forgetting::ObjectIndex => {
-                "OpenTofu accepts this: there, what an ephemeral key finds in an object is not \
-                 ephemeral, although it tells the key. Use a key that is not ephemeral."
+                "OpenTofu accepts this, because it does not treat an attribute that an ephemeral \
+                 key selects as ephemeral. However, the attribute reveals the key. Use a key that \
+                 is not ephemeral."
             }
             Forgetting::ObjectKey => {
                 "OpenTofu accepts this as long as the key is not known, and may keep it then. Use \

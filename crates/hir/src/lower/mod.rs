@@ -425,7 +425,8 @@ fn too_deep(range: TextRange) -> Problem {
         "expression-too-deep",
         range,
         "Expression too deep",
-        "This takes more steps than anything that can be evaluated here. Move a part of it into a local value.",
+        "This expression takes more steps than can be evaluated here. Move a part of it into a \
+         local value.",
     )
 }
 

@@ -61,7 +61,10 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
                 "invalid-address",
                 value.syntax().text_range(),
                 "Invalid address",
-                format!("\"{text}\" is no address of a resource or a module: such names are for other things."),
+                format!(
+                    "\"{text}\" is not the address of a resource or a module: such names are \
+                     reserved for other objects."
+                ),
             ));
             None
         }
@@ -310,8 +313,9 @@ pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
              of the configuration."
         ),
         _ => format!(
-            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan where \
-             the state holds any object. Take it out of the configuration to go on then."
+            "This version of Mayfly does not support \"{kind}\" blocks, and makes no plan if the \
+             state contains any object. In that case, remove the block from the configuration to \
+             continue."
         ),
     };
     let (id, summary) = (crate::unsupported::ID, crate::unsupported::SUMMARY);

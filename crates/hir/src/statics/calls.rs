@@ -335,7 +335,7 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
     };
     let null = || {
         let detail =
-            format!("Unsuitable value of {subject}: it is null, and a module has to be somewhere.");
+            format!("Unsuitable value of {subject}: it is null, but a module needs a source.");
         let place = (call, At::Expr(expr));
         let here = format!("{subject} is null");
         let summary = "Unsuitable value type";

@@ -379,8 +379,9 @@ pub(super) fn plain(
 }
 
 /// The reason for a value that is unknown before planning.
-pub(crate) const NOT_KNOWN: &str = "it is not known before the configuration is planned. It may be \
-                                    made from the time, from what is random, or from a variable that is a secret";
+pub(crate) const NOT_KNOWN: &str = "it is not known before the configuration is planned. It may \
+                                    depend on the current time, on a random value, or on a secret \
+                                    variable";
 
 /// The string value of an argument that a command needs before it starts. `None` if it is null.
 pub(super) fn text(

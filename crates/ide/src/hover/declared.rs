@@ -101,7 +101,7 @@ fn resource(module: Module<'_>, it: &Resource) -> Card {
         Repetition::Single => card,
         Repetition::Count(_) => card.paragraph("One instance for each number below `count`."),
         Repetition::ForEach(_) => card.paragraph("One instance for each element of `for_each`."),
-        Repetition::Enabled(_) => card.paragraph("One instance at most, as `enabled` says."),
+        Repetition::Enabled(_) => card.paragraph("At most one instance, depending on `enabled`."),
     };
     match schema_of_resource(module, it) {
         Some(part) => card

@@ -635,7 +635,7 @@ fn the_language() {
         moved {}
         ```
 
-        Says under which address an object was known before.
+        Records the previous address of an object.
 
         This version of Mayfly does not support it.
     "#]],

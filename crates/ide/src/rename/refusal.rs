@@ -45,8 +45,8 @@ pub(super) fn check_item(module: &Module<'_>, name: &ItemName) -> Result<(), Ref
     }
     if module.is_installed() {
         return refuse(format!(
-            "The module in {} is an installed package: what is changed there is lost when it is \
-             installed again. Change it where it comes from.",
+            "The module in {} is an installed package: changes there are lost when it is installed \
+             again. Change the module at its source.",
             module.directory.path(module.db)
         ));
     }
@@ -81,8 +81,8 @@ pub(super) fn notes(module: &Module<'_>, name: &ItemName, renamed: &ItemName) ->
     let addresses = state_address(name).zip(state_address(renamed));
     let destroyed = addresses.map(|(from, to)| {
         format!(
-            "What the state holds of {from} is destroyed by the next apply, and created anew as \
-             {to}: this version of Mayfly carries out no \"moved\" blocks."
+            "The next apply destroys {from} and creates it again as {to}: this version of Mayfly \
+             does not support \"moved\" blocks."
         )
     });
     destroyed.into_iter().chain(elsewhere(module, name)).collect()
@@ -99,7 +99,8 @@ pub(super) fn elsewhere(module: &Module<'_>, name: &ItemName) -> Vec<String> {
         }
         ItemName::Output(name) if module.directory == module.workspace.root(module.db) => {
             vec![format!(
-                "Whoever reads the output \"{name}\" from the state or from \"output\" must ask for the new name."
+                "Consumers that read the output \"{name}\" from the state or from \"mayfly \
+                 output\" must use the new name."
             )]
         }
         ItemName::Module(_) => {

@@ -141,7 +141,7 @@ impl Unpacking<'_> {
     fn link(&mut self, name: &str, target: String) -> io::Result<()> {
         let inner = name.trim_start_matches("./");
         if !stays_inside(inner, &target) {
-            return Err(io::Error::other(format!("its link {name:?} leads out of it")));
+            return Err(io::Error::other(format!("its link {name:?} points outside of it")));
         }
         let path = self.path(name)?;
         self.links.extend(path.map(|path| (path, target)));
@@ -165,6 +165,6 @@ impl Unpacking<'_> {
 
 fn unsafe_entry(name: &str) -> io::Error {
     io::Error::other(format!(
-        "its entry {name:?} leads out of it, or is neither a file, a directory nor a link"
+        "its entry {name:?} is outside of it, or is neither a file, a directory nor a link"
     ))
 }

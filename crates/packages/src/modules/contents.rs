@@ -111,7 +111,7 @@ fn link_hash(name: &str, path: &Path) -> io::Result<String> {
     let target = target.to_str().ok_or_else(|| io::Error::other("its target is not UTF-8"))?;
     match stays_inside(name, target) {
         true => Ok(format!("{LINK}{}", sha256_of_bytes(target.as_bytes()))),
-        false => Err(io::Error::other("it is a link that leads out of the package")),
+        false => Err(io::Error::other("it is a link that points outside of the package")),
     }
 }
 

@@ -112,7 +112,9 @@ impl Git {
         }
         let output = command.output().map_err(|error| {
             let program = self.program.display();
-            FetchError::Refused(format!("{program} cannot be run, which gets it: {error}"))
+            FetchError::Refused(format!(
+                "{program}, which is needed for the download, cannot be run: {error}"
+            ))
         })?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),

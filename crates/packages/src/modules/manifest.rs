@@ -61,7 +61,7 @@ impl ModuleManifest {
                 dir: record.dir,
             };
             if modules.insert(record.key.clone(), module).is_some() {
-                return Err(ManifestError(format!("the module {:?} is there twice", record.key)));
+                return Err(ManifestError(format!("the module {:?} is listed twice", record.key)));
             }
         }
         Ok(Self { modules })

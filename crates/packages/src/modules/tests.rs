@@ -408,7 +408,7 @@ fn a_link_in_place_of_a_file_is_seen() {
     symlink("/etc/hostname", directory.join("main.tf")).expect("possible");
     let lock = &bench.locks.modules[&package.to_string()];
     let error = verify_module_package(&directory, lock).expect_err("it leads out");
-    assert!(error.to_string().contains("leads out of the package"), "{error}");
+    assert!(error.to_string().contains("points outside of the package"), "{error}");
 }
 
 #[track_caller]
@@ -470,24 +470,24 @@ fn archives_that_lead_out_are_refused() {
         (
             &[("../out", None)],
             expect![[
-                r#"its entry "../out" leads out of it, or is neither a file, a directory nor a link"#
+                r#"its entry "../out" is outside of it, or is neither a file, a directory nor a link"#
             ]],
         ),
         (
             &[("/out", None)],
             expect![[
-                r#"its entry "/out" leads out of it, or is neither a file, a directory nor a link"#
+                r#"its entry "/out" is outside of it, or is neither a file, a directory nor a link"#
             ]],
         ),
-        (&[("a", Some("../../out"))], expect![[r#"its link "a" leads out of it"#]]),
-        (&[("a", Some("/etc")), ("a/b", None)], expect![[r#"its link "a" leads out of it"#]]),
+        (&[("a", Some("../../out"))], expect![[r#"its link "a" points outside of it"#]]),
+        (&[("a", Some("/etc")), ("a/b", None)], expect![[r#"its link "a" points outside of it"#]]),
         (
             &[("a", Some("b")), ("a/c", None)],
             expect![[r#"its link "a": File exists (os error 17)"#]],
         ),
         (
             &[("d/e/up", Some("../..")), ("out", Some("d/e/up/../out"))],
-            expect![[r#"its link "out" leads out of it"#]],
+            expect![[r#"its link "out" points outside of it"#]],
         ),
     ];
     for (entries, expected) in zips {
@@ -499,20 +499,20 @@ fn archives_that_lead_out_are_refused() {
         (
             &[("../out", Regular, "")],
             expect![[
-                r#"its entry "../out" leads out of it, or is neither a file, a directory nor a link"#
+                r#"its entry "../out" is outside of it, or is neither a file, a directory nor a link"#
             ]],
         ),
-        (&[("a", Symlink, "../../../out")], expect![[r#"its link "a" leads out of it"#]]),
+        (&[("a", Symlink, "../../../out")], expect![[r#"its link "a" points outside of it"#]]),
         (
             &[("a", Link, "/etc/hostname")],
             expect![[
-                r#"its entry "a" leads out of it, or is neither a file, a directory nor a link"#
+                r#"its entry "a" is outside of it, or is neither a file, a directory nor a link"#
             ]],
         ),
         (
             &[("a", Fifo, "")],
             expect![[
-                r#"its entry "a" leads out of it, or is neither a file, a directory nor a link"#
+                r#"its entry "a" is outside of it, or is neither a file, a directory nor a link"#
             ]],
         ),
         (
@@ -545,7 +545,7 @@ fn what_is_no_package_is_refused() {
     refused(
         &mut bench,
         "links",
-        expect![[r#""out.tf" in it: it is a link that leads out of the package"#]],
+        expect![[r#""out.tf" in it: it is a link that points outside of the package"#]],
     );
 }
 

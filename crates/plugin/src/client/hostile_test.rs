@@ -362,11 +362,11 @@ async fn a_failed_open_quotes_nothing_that_its_answer_holds() {
         ..simple()
     };
     expect![[r#"
-        Words of the provider left out: The provider example.com/tests/fake says something about plugin6.(*GRPCProvider).OpenEphemeralResource that is not shown: it may quote the value that it opened, which cannot be understood and so cannot be found in its words. Its own log may tell more.
+        Words of the provider left out: The provider example.com/tests/fake returned a message about plugin6.(*GRPCProvider).OpenEphemeralResource that is not shown: it may quote the opened value, which could not be decoded and so cannot be redacted. The provider's own log may contain more details.
     "#]].assert_eq(&open(unreadable).await);
     let status = Status::unknown("hunter2 is too long");
     expect![[r#"
-        Plugin error: The provider example.com/tests/fake returned an unexpected error from plugin6.(*GRPCProvider).OpenEphemeralResource: (its words are not shown: they may quote what it opened, which it did not tell)
+        Plugin error: The provider example.com/tests/fake returned an unexpected error from plugin6.(*GRPCProvider).OpenEphemeralResource: (its message is not shown: it may quote an opened value that is not known)
     "#]].assert_eq(&open(Fake { status: Some(status), ..simple() }).await);
 }
 

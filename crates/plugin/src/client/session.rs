@@ -180,10 +180,10 @@ impl GrpcProvider {
         let Some(what) = known.difference(asked) else { return Ok(()) };
         self.listener.event(PluginEvent::OtherSchemas);
         let detail = format!(
-            "The provider {} answered {} with other schemas than the ones that are known of it: \
-             {what} is not the same. Was it built anew or replaced? Nothing was sent to it. Run \
-             the command again, which reads its schemas anew. If they differ every time, that is a \
-             bug in the provider.",
+            "The provider {} answered {} with schemas that differ from the known ones: {what} is \
+             not the same. It may have been rebuilt or replaced. Nothing was sent to it. Run the \
+             command again to read the new schemas. If they differ every time, that is a bug in \
+             the provider.",
             self.listener.name,
             self.wire.call(SCHEMA),
         );
@@ -308,12 +308,12 @@ impl GrpcProvider {
         let why = match deferred.reason() {
             Reason::ResourceConfigUnknown => "a part of the configuration is not known",
             Reason::ProviderConfigUnknown => "a part of the provider's configuration is not known",
-            Reason::AbsentPrereq => "something that it needs is not there",
-            Reason::Unknown => "it does not say why",
+            Reason::AbsentPrereq => "a prerequisite is missing",
+            Reason::Unknown => "no reason was given",
         };
         let detail = format!(
-            "The provider {} put off its answer to {} ({why}), which it was not allowed to. This \
-             is a bug in the provider.",
+            "The provider {} deferred its response to {} ({why}), although deferral was not \
+             allowed. This is a bug in the provider.",
             self.listener.name,
             self.wire.call(method),
         );
@@ -449,9 +449,9 @@ impl GrpcProvider {
     /// not have.
     pub(super) fn wordless(&self, method: &str, severity: Severity) -> ProviderDiagnostic {
         let detail = format!(
-            "The provider {} says something about {} that is not shown: it may quote the value \
-             that it opened, which cannot be understood and so cannot be found in its words. Its \
-             own log may tell more.",
+            "The provider {} returned a message about {} that is not shown: it may quote the \
+             opened value, which could not be decoded and so cannot be redacted. The provider's \
+             own log may contain more details.",
             self.listener.name,
             self.wire.call(method),
         );

@@ -63,7 +63,7 @@ pub enum ServeError {
     Listen { path: PathBuf, source: io::Error },
     #[error("failed to set up TLS: {0}")]
     Tls(String),
-    #[error("failed to tell where the plugin listens: {0}")]
+    #[error("failed to report the address of the plugin: {0}")]
     Announce(io::Error),
     #[error("failed to watch for signals: {0}")]
     Signals(io::Error),

@@ -277,7 +277,7 @@ output "sensitive" {
 "#,
         expect![[r#"
             main.tf:3 `"literal"` warning: Secret written in the configuration
-                The value of the write-only attribute "value_wo" stands in the configuration for everyone who can read the file. Take it from an ephemeral variable or an ephemeral resource instead.
+                The value of the write-only attribute "value_wo" is written in the configuration, where everyone with access to the file can read it. Take it from an ephemeral variable or an ephemeral resource instead.
             main.tf:6 `test_thing.a.value_wo` error: Output refers to a write-only attribute
                 "test_thing.a.value_wo" is a write-only attribute. An output of the root module that refers to one must be sensitive, to confirm that this is intended:
                     sensitive = true

@@ -110,7 +110,7 @@ terraform {
 "#,
         expect![[r#"
             main.tf:3 `provider_meta "test"` error: Not supported yet
-                This version of Mayfly does not support "provider_meta" in the terraform block, and does not run a configuration that asks for it. Nothing was done. Take it out of the configuration to go on.
+                This version of Mayfly does not support "provider_meta" in the terraform block, and does not run a configuration that uses it. Nothing was done. Remove it from the configuration to continue.
         "#]],
     );
 }

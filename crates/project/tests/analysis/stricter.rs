@@ -38,7 +38,7 @@ output "tried" {
             main.tf:8 `local.answer ? 1 : 2` error: Output not marked as ephemeral
                 Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
 
-                OpenTofu accepts this: there, the answer of can() is not ephemeral, and each answer tells something about the secret. Use it in a condition, where ephemeral values are welcome.
+                OpenTofu accepts this, because it does not treat the result of can() as ephemeral. However, each result reveals something about the secret. Use can() in a condition, where ephemeral values are allowed.
                 local.answer is ephemeral <- main.tf:8 `local.answer`
                 var.e is ephemeral <- main.tf:5 `var.e`
                 variable "e" is declared ephemeral <- main.tf:2 `ephemeral = true`
@@ -47,13 +47,13 @@ output "tried" {
 
                 Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
 
-                OpenTofu accepts this: there, a fallback of try() is not ephemeral, although taking it tells something about the secret that was tried before. Use try() over what is not ephemeral.
+                OpenTofu accepts this, because it does not treat a fallback of try() as ephemeral. However, choosing the fallback reveals something about the secret in the earlier argument. Use try() only with values that are not ephemeral.
                 var.e is ephemeral <- main.tf:11 `var.e`
                 variable "e" is declared ephemeral <- main.tf:2 `ephemeral = true`
             main.tf:14 `{ a = 1 }[var.e]` error: Output not marked as ephemeral
                 Outputs of the root module are stored in the state and cannot be ephemeral. To keep the parts of this value that are not ephemeral, wrap it in ephemeralasnull(), which replaces the ephemeral ones with null. Otherwise remove the output.
 
-                OpenTofu accepts this: there, what an ephemeral key finds in an object is not ephemeral, although it tells the key. Use a key that is not ephemeral.
+                OpenTofu accepts this, because it does not treat an attribute that an ephemeral key selects as ephemeral. However, the attribute reveals the key. Use a key that is not ephemeral.
                 var.e is ephemeral <- main.tf:14 `var.e`
                 variable "e" is declared ephemeral <- main.tf:2 `ephemeral = true`
             main.tf:17 `{ (var.e) = 1 }` error: Output not marked as ephemeral

@@ -182,7 +182,7 @@ fn texts(config: &Object) -> Result<Vec<(String, Str)>, Diagnostic> {
         };
         let name = entry_name(&filename).ok_or_else(|| invalid("leads out of the archive"))?;
         if !names.insert(name.clone()) {
-            return Err(invalid("is there twice"));
+            return Err(invalid("is listed twice"));
         }
         texts.push((name, object.string(content).unwrap_or_default()));
     }
@@ -312,7 +312,7 @@ mod tests {
         );
         check(
             r#"{"source": [{"filename": "a", "content": "hidden"}, {"filename": "./a", "content": "b"}]}"#,
-            &expect![[r#".source: Invalid File Name: The file name "a" is there twice."#]],
+            &expect![[r#".source: Invalid File Name: The file name "a" is listed twice."#]],
         );
     }
 

@@ -36,7 +36,7 @@ impl EphemeralResource<Client> for Random {
     fn schema(&self) -> Schema {
         let length = "Number of characters; 20 by default.";
         let block = Block::new()
-            .description("A password that nobody had before.")
+            .description("A new random password.")
             .attribute(
                 "length",
                 number().optional().validator(WholeBetween(1, 4096)).description(length),

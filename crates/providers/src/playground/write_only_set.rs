@@ -47,6 +47,7 @@ impl Resource<Client> for WriteOnlyInSet {
 }
 
 fn refuse<'a>() -> BoxFuture<'a, Ended> {
-    let detail = "A core should have refused this type: nobody can check that its write-only values stay out of state.";
+    let detail = "A core should have refused this type: it cannot check that the write-only values \
+                  stay out of state.";
     Box::pin(ready(Err(Diagnostic::error("Type cannot be used", detail))))
 }

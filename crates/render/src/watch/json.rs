@@ -42,7 +42,7 @@ pub fn plan_finished_json(finished: &PlanFinished<'_>, timestamp: &str) -> Strin
     let milliseconds = duration.as_secs_f64() * 1000.0;
     let message = match errors {
         0 => format!("Plan {plan} finished after {milliseconds:.1} ms"),
-        _ => format!("Plan {plan} failed after {milliseconds:.1} ms; the one before stays"),
+        _ => format!("Plan {plan} failed after {milliseconds:.1} ms; the previous plan is kept"),
     };
     let line = Line::new("plan_finished", message, timestamp)
         .with("plan", plan.into())

@@ -234,6 +234,6 @@ fn the_end_of_a_plan_as_json() {
     let finished = PlanFinished { errors: 0, good: Some((&plan, &news)), ..failed };
     let text = [plan_finished_json(&failed, "T"), plan_finished_json(&finished, "T")].join("\n");
     expect![[r#"
-        {"@level":"info","@message":"Plan 3 failed after 1.2 ms; the one before stays","@module":"tofu.ui","@timestamp":"T","duration_ms":1.3,"errors":2,"ok":false,"plan":3,"type":"plan_finished"}
+        {"@level":"info","@message":"Plan 3 failed after 1.2 ms; the previous plan is kept","@module":"tofu.ui","@timestamp":"T","duration_ms":1.3,"errors":2,"ok":false,"plan":3,"type":"plan_finished"}
         {"@level":"info","@message":"Plan 3 finished after 1.2 ms","@module":"tofu.ui","@timestamp":"T","applyable":true,"duration_ms":1.3,"errors":0,"ok":true,"plan":3,"since_last":{"appeared":["random_pet.new"],"changed":["random_pet.b","output.name"],"gone":["random_pet.gone"]},"type":"plan_finished"}"#]].assert_eq(&text);
 }

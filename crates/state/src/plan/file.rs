@@ -201,7 +201,7 @@ impl ConfigSnapshot {
             if modules.insert(record.key.clone(), module).is_some() {
                 return Err(damaged(
                     MANIFEST,
-                    format!("the module {:?} is there twice", record.key),
+                    format!("the module {:?} is listed twice", record.key),
                 ));
             }
         }
@@ -264,7 +264,7 @@ fn read_temp(entries: &mut Entries) -> Result<Vec<TempEntry>, PlanFileError> {
 fn check_temp(temp: &[TempEntry]) -> Result<(), String> {
     let paths: BTreeSet<&str> = temp.iter().map(|it| it.path.as_str()).collect();
     if paths.len() != temp.len() {
-        return Err("a path is there twice".to_owned());
+        return Err("a path is listed twice".to_owned());
     }
     for entry in temp {
         let path = &entry.path;
@@ -291,7 +291,7 @@ impl TempEntry {
         }
         match &self.kind {
             TempKind::Symlink { target } if !stays_inside(target, depth - 1) => {
-                Some("it is a link that leads out of its module's directory".to_owned())
+                Some("it is a link that points outside of its module's directory".to_owned())
             }
             _ => None,
         }

@@ -377,7 +377,7 @@ fn read_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
     }
     raw.parse()
         .map(InstanceKey::Int)
-        .map_err(|_| "has an instance whose key is neither a number nor a text".to_owned())
+        .map_err(|_| "has an instance whose key is neither a number nor a string".to_owned())
 }
 
 fn read_attributes(

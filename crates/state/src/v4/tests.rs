@@ -160,8 +160,8 @@ fn errors_say_what_is_wrong_and_where() {
         "{\"version\": 4, \"serial\": -1}",
         expect![
             "Unsupported state file format: The \"serial\" of the state file is not a whole number \
-             from 0 to 18446744073709551615. It tells older states from newer ones: set it to the \
-             number that the state had last, or to a higher one."
+             from 0 to 18446744073709551615. It distinguishes older states from newer ones: set it \
+             to the last number that the state had, or to a higher one."
         ],
     );
 }
@@ -173,8 +173,8 @@ fn errors_quote_nothing_that_a_state_holds() {
             r#""serial": "kanarek""#,
             expect![
                 "Unsupported state file format: The \"serial\" of the state file is not a whole \
-                 number from 0 to 18446744073709551615. It tells older states from newer ones: set \
-                 it to the number that the state had last, or to a higher one."
+                 number from 0 to 18446744073709551615. It distinguishes older states from newer \
+                 ones: set it to the last number that the state had, or to a higher one."
             ],
         ),
         (
@@ -219,7 +219,7 @@ fn errors_in_resources_name_the_instance() {
         &one_resource("", "managed", "{\"index_key\": 1.5}"),
         expect![
             "Invalid resource instance metadata in state: Instance t.n has an instance whose key \
-             is neither a number nor a text."
+             is neither a number nor a string."
         ],
     );
     fails(

@@ -36,9 +36,9 @@ const PLACE: &str = "<console-input>";
 
 const HELP: &str = "\
 Type an expression to see its value. It may refer to variables, locals,
-resources and outputs of modules; resources are what the state says of them.
-An expression goes on in the next line while a bracket or a heredoc is open,
-and behind a backslash at the end of a line. type(x) shows the type of x.
+resources and outputs of modules; resources have the values from the state.
+An expression continues on the next line while a bracket or a heredoc is open,
+or after a backslash at the end of a line. type(x) shows the type of x.
 
 The Tab key completes names. Lines that were typed before are kept until the
 console ends, and nowhere else. To leave, type \"exit\" or press Ctrl-D.";

@@ -18,8 +18,8 @@ impl Watch<'_> {
     pub(super) fn ask_to_apply(&mut self) {
         let refused = match &self.good {
             _ if self.is_broken => Some(
-                "The plan that is shown is an old one. Mend the errors, or restore the text that \
-                 it was made from; then it can be applied.",
+                "The plan shown is out of date. Before applying it, correct the errors, or restore \
+                 the configuration that it was made from.",
             ),
             None => Some("There is no plan so far."),
             Some(good) if !good.plan.is_applyable => Some("There is nothing to apply."),
@@ -43,7 +43,8 @@ impl Watch<'_> {
         if let Some(reason) = self.follow() {
             self.attempt(reason);
             self.report.notice(
-                "Something was saved before the answer, so nothing was applied. Look at the new plan.",
+                "A file was saved before the approval, so nothing was applied. Review the new \
+                 plan.",
             );
             return None;
         }
@@ -101,7 +102,7 @@ impl Watch<'_> {
     fn wait_for_a_key(&mut self) {
         // Discard the keys pressed during the apply, so that only a key pressed after the question counts.
         while self.inputs.try_recv().is_ok() {}
-        self.session.ui.print("\nPress Enter to go on watching. ");
+        self.session.ui.print("\nPress Enter to continue watching. ");
         let (session, inputs) = (self.session, &mut self.inputs);
         session.runtime.block_on(async {
             loop {

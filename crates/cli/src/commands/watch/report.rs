@@ -140,7 +140,7 @@ impl Report {
             }
             Report::Lines => {
                 session.ui.diagnostics(found, sources);
-                let line = format!("{}  No plan: mend the errors above.", time(session));
+                let line = format!("{}  No plan: correct the errors above.", time(session));
                 session.ui.line(&line);
             }
             Report::Screen(terminal) => {

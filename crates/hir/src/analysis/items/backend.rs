@@ -45,8 +45,8 @@ fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     let backend = settings.backend.as_ref().map(|it| (it.node, "Backend configuration ignored"));
     let clouds = settings.clouds.iter().map(|it| (it.node, "Cloud configuration ignored"));
     backend.into_iter().chain(clouds).map(|(node, summary)| {
-        let detail = "Where state is kept counts for the configuration as a whole, and its root \
-                      module says it. In a module that others call, this block has no effect.";
+        let detail = "The backend applies to the entire configuration, and is configured in the \
+                      root module. In a called module, this block has no effect.";
         ItemProblem::error(node.into(), "ignored-backend", summary, detail)
             .with_severity(db::Severity::Warning)
     })

@@ -222,7 +222,10 @@ impl Part<'_> {
             // Some problems quote the value, so the text is replaced if the value is a secret.
             let problem = match is_secret {
                 true => {
-                    format!("{} is not usable, and sensitive, so that why is not shown", attr.name)
+                    format!(
+                        "{} is not usable; the reason is not shown, because the value is sensitive",
+                        attr.name
+                    )
                 }
                 false => problem,
             };
@@ -334,8 +337,8 @@ fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
             .chain(&cycle[..1])
             .map(|(kind, name)| format!("key_provider.{kind}.{name}"));
         let detail = format!(
-            "Can not load key_provider.{}.{} due to circular reference: {}. One of them has to \
-             have its passphrase from elsewhere.",
+            "Can not load key_provider.{}.{} due to circular reference: {}. One of them must get \
+             its passphrase from another source.",
             cycle[0].0,
             cycle[0].1,
             names.collect::<Vec<_>>().join(" → ")

@@ -69,7 +69,8 @@ pub(super) fn check_source(
             call.source_node.into(),
             "module-cycle",
             "Module calls itself",
-            "The called module is this one, or it calls this one again, so there would be no end to it.",
+            "The called module is this module, or it calls this module again. Module calls must \
+             not form a cycle.",
         ));
     }
 }
@@ -258,8 +259,9 @@ fn undefined_name<'n>(declared: impl Iterator<Item = &'n Str>, name: &str) -> St
     let hint = suggest::question(suggest::closest(name, declared.map(|name| &**name)));
     let source = addr::ProviderSource::implied_for(name).for_display();
     format!(
-        "The called module does not declare the provider name \"{name}\", so it is taken to stand \
-         for the provider {source}.{hint} If you control the called module, add \"{name}\" to its required_providers."
+        "The called module does not declare the provider name \"{name}\", so Mayfly assumes that \
+         it refers to the provider {source}.{hint} If you control the called module, add \
+         \"{name}\" to its required_providers."
     )
 }
 

@@ -49,7 +49,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
 
 fn without_meta(meta: &Block, source: &str) -> ItemProblem {
     let summary = format!("Provider {source} doesn't support provider_meta");
-    let detail = "This provider takes nothing that a module says about itself, so there is nobody \
-                  who would read this block. Take it out.";
+    let detail = "The schema of this provider has no provider_meta, so the provider cannot receive \
+                  metadata from a module. Remove this block.";
     ItemProblem::error(meta.node.into(), "no-provider-meta", summary, detail)
 }

@@ -331,7 +331,8 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
     let detail = match is_null {
         true => "The import identity cannot be null.".to_owned(),
         false => format!(
-            "The import identity is an object with the attributes that the provider knows the object by, and not {}.",
+            "The import identity must be an object with the attributes by which the provider \
+             identifies the resource, and not {}.",
             value.ty.friendly_name()
         ),
     };

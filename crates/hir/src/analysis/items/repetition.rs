@@ -177,7 +177,7 @@ pub(super) fn count_problem(count: &Value) -> Option<&'static str> {
         return Some("must be greater than or equal to zero");
     }
     if count.is_integer() && count.to_usize().is_none() {
-        return Some("nobody can count that far");
+        return Some("the number is too large");
     }
     (!count.is_integer()).then_some("a whole number is required")
 }

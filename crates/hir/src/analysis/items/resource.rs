@@ -97,8 +97,8 @@ fn body(
                     "Unsupported write-only attribute",
                     format!(
                         "The provider {} declares \"{path}\" of {ty} as write-only inside of a \
-                         set. Elements of a set are known by their value, so a value that cannot \
-                         be kept has no place in one. This is a bug in the provider.",
+                         set. Elements of a set are identified by their values, so a set cannot \
+                         contain a value that must not be saved. This is a bug in the provider.",
                         source.for_display()
                     ),
                 ));

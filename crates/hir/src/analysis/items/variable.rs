@@ -73,8 +73,9 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
     }
     if variable.ephemeral && is_nonempty_text(&Abstract::constant(value)) {
         let detail = format!(
-            "The default of the ephemeral variable \"{}\" stands in the configuration for everyone \
-             who can read the file. If it is a secret, leave the default out and give the value when running.",
+            "The default of the ephemeral variable \"{}\" is written in the configuration, where \
+             everyone with access to the file can read it. If it is a secret, remove the default \
+             and set the value for each run.",
             variable.name
         );
         let problem = ItemProblem::error(

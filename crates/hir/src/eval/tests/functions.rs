@@ -116,9 +116,9 @@ fn functions_of_providers_are_asked_for() {
         ),
         (
             "provider::x::picky(1, var.e)",
-            "Invalid function argument: Call to function \"provider::x::picky\" failed. What the \
-             function says about it is not shown, because secrets are among its arguments. (while \
-             calling provider::x::picky(some...); var.e has an ephemeral value)",
+            "Invalid function argument: Call to function \"provider::x::picky\" failed. The \
+             function's error message is not shown, because some of its arguments are secret. \
+             (while calling provider::x::picky(some...); var.e has an ephemeral value)",
         ),
         ("provider::x::echo(var.e)", "ephemeral(\"hush\")"),
     ]);

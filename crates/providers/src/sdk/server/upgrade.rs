@@ -73,7 +73,7 @@ fn unreadable(why: &str) -> Diagnostic {
         "Unable to Read Previously Saved State",
         format!(
             "The stored object {why}. A newer version of the provider may have written it: use \
-             that version. If somebody edited the state, restore it from its backup."
+             that version. If the state was edited, restore it from its backup."
         ),
     )
 }

@@ -101,7 +101,8 @@ fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
         "Invalid registry module source address",
         format!(
             "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to \
-             modules of a registry only: what is in a directory has no versions to choose from. Remove \"version\"."
+             modules of a registry only: a local directory has no versions to choose from. Remove \
+             \"version\"."
         ),
     )
 }
@@ -157,7 +158,8 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
     let installed = installed_modules(env.db, env.workspace, env.directory, &call.name);
     if let Some(installed) = installed.iter().find(|it| it.is_of(source)) {
         let detail = format!(
-            "The module was installed in {}, and there is none any more. Run \"mayfly init\" to install it again.",
+            "The module was installed in {}, but it is no longer there. Run \"mayfly init\" to \
+             install it again.",
             installed.dir
         );
         return problem(ID, "Unreadable module directory", detail);
