@@ -77,9 +77,10 @@ impl Observed {
         let mut read = BTreeMap::new();
         for ((question, path), known) in self.answers().iter() {
             let counts = known.is_shared || known.instances.iter().any(|it| changed.contains(it));
-            let Some(path) = path.to_str().filter(|it| counts && !it.starts_with(temp)) else {
+            if !counts || path.starts_with(temp) {
                 continue;
-            };
+            }
+            let Some(path) = path.to_str() else { continue };
             let file = match (question, known.is_found) {
                 (Question::Content, true) => PlannedFile::Content(known.answer),
                 (Question::IsFile, true) => PlannedFile::Exists,
