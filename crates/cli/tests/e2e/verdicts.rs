@@ -1,7 +1,12 @@
 //! The cache of `validate` for configurations that a provider accepted, and the cases in which the provider is
 //! asked again.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use crate::{
     bench::{Bench, Run, Started},
@@ -53,12 +58,17 @@ fn refuses(run: Run) -> bool {
     ended.code != 0
 }
 
-/// Waits until the validating provider process has started. The process before it returns the schemas.
+/// Waits until the validating provider process has started. The process before it returns the schemas, and may end
+/// unseen; the validating one then is the one that lives for a second.
 fn wait_for_provider(started: &Started) {
-    let mut seen = BTreeSet::new();
+    let mut seen = BTreeMap::new();
     started.wait_until("a provider validates", || {
-        seen.extend(descendants(started.pid()).into_iter().filter(|it| is_provider(*it)));
-        seen.len() > 1
+        let now = Instant::now();
+        for process in descendants(started.pid()).into_iter().filter(|it| is_provider(*it)) {
+            seen.entry(process).or_insert(now);
+        }
+        let is_old = |it: &Instant| now.duration_since(*it) > Duration::from_secs(1);
+        seen.len() > 1 || seen.values().any(is_old)
     });
 }
 
