@@ -346,7 +346,8 @@ fn a_run_that_is_out_of_memory_says_where_and_leaves_nothing() {
     let ended = marked(&bench, run).end();
     assert_eq!(ended.code, -Signal::ABORT.as_raw(), "{}", ended.printed());
     ended.shows(&[
-        "Mayfly ran out of memory while applying, at playground_secret.first: 8589934592 more bytes could not be allocated.",
+        "Mayfly ran out of memory while applying, at playground_secret.first: 8589934592 more \
+         bytes could not be allocated.",
         "the next run recovers them",
     ]);
     assert_none_is_left(&bench, "after the abort");
