@@ -167,8 +167,8 @@ fn on_parallel(
 /// The distribution of items of work among threads. A thread that has finished its own share continues with
 /// batches of the other shares.
 ///
-/// The same part of every list goes to the same thread, so that the results of earlier work on it are likely in
-/// the cache of that processor.
+/// Each thread gets an equal part of every list, at one position, so that the results of its earlier work on that
+/// part are likely in the cache of its processor.
 pub(crate) struct Shares {
     pieces: usize,
     threads: usize,

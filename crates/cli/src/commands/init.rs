@@ -88,8 +88,7 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
     write_locks(session, args, &before, &locks)?;
     session.ui.line(SUCCESS);
     // Fill the schema cache, which makes the first `validate` faster and is the only source of schemas for the
-    // language server. A provider may be installed that cannot run on this machine, for example for a container.
-    // That is not an error.
+    // language server. Failure is ignored: the provider may be for another machine, for example for a container.
     if let Ok(executables) = ProviderExecutables::locate(session, &requirements) {
         executables.read_ahead(session, requirements.keys());
     }

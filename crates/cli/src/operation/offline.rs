@@ -14,14 +14,23 @@ use crate::{
     verdicts::VerdictCache,
 };
 
+/// An environment that shows no events and has no temporary directories.
+fn quiet(
+    session: &Session,
+    executables: &Arc<ProviderExecutables>,
+    program: &Program,
+) -> Environment {
+    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
+    acting(session, executables, events, Arc::new(NoTempDirectories))
+}
+
 /// Validates all blocks with the providers, for `validate`.
 pub(crate) fn validate_with_providers(
     session: &Session,
     loaded: &Loaded,
     program: &Arc<Program>,
 ) -> Vec<Diagnostic> {
-    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
-    let environment = acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
+    let environment = quiet(session, &loaded.executables, program);
     let verdicts = VerdictCache::new(session, loaded.executables.clone());
     session.runtime.block_on(engine::validate(
         program,
@@ -53,8 +62,7 @@ fn known_conditions(
     executables: &Arc<ProviderExecutables>,
     program: &Arc<Program>,
 ) -> Vec<Diagnostic> {
-    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
-    let environment = acting(session, executables, events, Arc::new(NoTempDirectories));
+    let environment = quiet(session, executables, program);
     engine::known_conditions(program, &environment, &session.workspace())
 }
 
@@ -69,8 +77,8 @@ pub(super) fn unplanned_conditions(
     fn sign(it: &Diagnostic) -> (Option<&Location>, &str) {
         (it.location.as_ref(), &it.summary)
     }
-    let told: HashSet<_> = outcome.diagnostics.iter().map(sign).collect();
-    known.retain(|it| !told.contains(&sign(it)));
+    let reported: HashSet<_> = outcome.diagnostics.iter().map(sign).collect();
+    known.retain(|it| !reported.contains(&sign(it)));
     known
 }
 
@@ -93,7 +101,6 @@ pub(crate) fn too_large(
     loaded: &Loaded,
     program: &Arc<Program>,
 ) -> Vec<Diagnostic> {
-    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
-    let environment = acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
+    let environment = quiet(session, &loaded.executables, program);
     engine::too_large(program, &environment, &session.workspace())
 }

@@ -1,11 +1,16 @@
 //! Checks of bodies against schemas in the abstract domain: missing and unknown arguments, wrong types, and
 //! ephemeral values that would be written to the state.
 
+mod labels;
+
+use labels::dynamic_label;
+pub(super) use labels::is_nonempty_text;
+
 use std::sync::Arc;
 
 use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
-use values::{Kind, MarkKind, Str, Type, convert, rules::RuleId};
+use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
 use super::{
     infer::Infer,
@@ -676,31 +681,4 @@ pub(super) fn without_schema(infer: &mut Infer<'_>, body: &Body) {
             None => without_schema(infer, &block.body),
         }
     }
-}
-
-/// Reports a secret in a label of a `dynamic` block. Labels are shown and written to the state.
-fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
-    let label = infer.expr(at);
-    let marks = label.deep_marks();
-    let certainty = marks.ephemeral.max(marks.sensitive);
-    if certainty == Tri::No {
-        return;
-    }
-    let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
-    let problem = ItemProblem::error(
-        at.into(),
-        "invalid-dynamic-block-label",
-        "Invalid dynamic block label",
-        detail,
-    );
-    let when = if marks.sensitive == Tri::Yes { When::Always } else { label.ephemeral.somewhere() };
-    infer.problems.push(judged(problem, (certainty, &when), label.origin.as_ref()));
-}
-
-/// Returns true if the value is a constant string that is not empty.
-pub(super) fn is_nonempty_text(value: &Abstract) -> bool {
-    value
-        .constant
-        .as_ref()
-        .is_some_and(|it| matches!(it.0.kind(), Kind::String(text) if !text.is_empty()))
 }

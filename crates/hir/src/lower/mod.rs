@@ -9,6 +9,7 @@ mod check;
 mod encryption;
 mod expr;
 pub(crate) mod json;
+mod lone;
 mod module_call;
 mod named;
 mod overriding;
@@ -20,6 +21,8 @@ mod resource;
 mod spare;
 mod terraform;
 mod types;
+
+pub use lone::{LoneExpression, lower_expression, lower_lone, lower_template};
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -264,53 +267,6 @@ fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
     let detail = error.detail(|_| PLACE.to_owned()).into_owned();
     let problem = Problem::error(SYNTAX_ERROR, error.range, error.summary.to_string(), detail);
     Problem { related: error.related, ..problem }
-}
-
-/// Lowers an expression outside of a block.
-pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
-    let LoneExpression { exprs, root, problems, .. } = lower_lone(text);
-    (exprs, root, problems)
-}
-
-/// An expression outside of a block.
-pub struct LoneExpression {
-    /// The arena with the expression and its descendants.
-    pub exprs: Exprs,
-    /// The expression itself.
-    pub root: ExprId,
-    /// The ranges of all parts.
-    pub source_map: SourceMap,
-    /// The problems of the text.
-    pub problems: Vec<Problem>,
-}
-
-/// Lowers an expression outside of a block, with its source map. The console uses it.
-pub fn lower_lone(text: &str) -> LoneExpression {
-    let parse = FlatParse::expression(text);
-    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
-    let mut ctx = ItemCtx::new(&mut problems);
-    let expr = parse.expression_file().and_then(|file| file.expr());
-    let root = ctx.expr_opt(expr, TextRange::default());
-    let source_map = ctx.take_source_map();
-    let (exprs, _) = ctx.into_exprs();
-    LoneExpression { exprs, root, source_map, problems }
-}
-
-/// Lowers the text of a template file (`templatefile`). Names that are not bound in the template are its
-/// variables. They have no `var.` prefix; each becomes a symbol in the returned list.
-pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
-    let parse = FlatParse::template(text);
-    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
-    let mut ctx = ItemCtx::new(&mut problems);
-    ctx.free_names = Some(Vec::new());
-    let range = TextRange::up_to(TextSize::of(text));
-    let root = match parse.template_file() {
-        Some(tree) => ctx.template(&syntax::template::bare(&tree), range),
-        None => ctx.expr_opt(None, range),
-    };
-    let free_names = ctx.free_names.take().unwrap_or_default();
-    let (exprs, _) = ctx.into_exprs();
-    (exprs, root, free_names, problems)
 }
 
 /// The top-level block types, for suggestions.

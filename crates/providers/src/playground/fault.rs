@@ -4,7 +4,7 @@
 //! fault = { on = "open", kind = "hang", after = 1 }
 //! ```
 //!
-//! The same object as JSON in `PLAYGROUND_FAULT` applies to all objects, or to those that its `type` and `name` select.
+//! A fault as JSON in `PLAYGROUND_FAULT` applies to all objects, or to those that its `type` and `name` select.
 
 use provider::ObjectNesting;
 use serde::{Deserialize, Serialize};

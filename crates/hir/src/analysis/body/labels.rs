@@ -1,0 +1,38 @@
+//! The labels of dynamic blocks.
+
+use values::Kind;
+
+use super::super::{
+    infer::Infer,
+    problem::ItemProblem,
+    value::{Abstract, Tri, When},
+};
+use super::judged;
+use crate::expr::ExprId;
+
+/// Reports a secret in a label of a `dynamic` block. Labels are shown and written to the state.
+pub(super) fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
+    let label = infer.expr(at);
+    let marks = label.deep_marks();
+    let certainty = marks.ephemeral.max(marks.sensitive);
+    if certainty == Tri::No {
+        return;
+    }
+    let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
+    let problem = ItemProblem::error(
+        at.into(),
+        "invalid-dynamic-block-label",
+        "Invalid dynamic block label",
+        detail,
+    );
+    let when = if marks.sensitive == Tri::Yes { When::Always } else { label.ephemeral.somewhere() };
+    infer.problems.push(judged(problem, (certainty, &when), label.origin.as_ref()));
+}
+
+/// Returns true if the value is a constant string that is not empty.
+pub(in crate::analysis) fn is_nonempty_text(value: &Abstract) -> bool {
+    value
+        .constant
+        .as_ref()
+        .is_some_and(|it| matches!(it.0.kind(), Kind::String(text) if !text.is_empty()))
+}

@@ -1,0 +1,54 @@
+//! Lowers an expression or a template that is in no block.
+
+use syntax::{TextRange, TextSize, flat::FlatParse};
+use values::Str;
+
+use super::{ItemCtx, Problem, SourceMap, syntax_problem};
+use crate::expr::{ExprId, Exprs, SymbolId};
+
+/// Lowers an expression outside of a block.
+pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
+    let LoneExpression { exprs, root, problems, .. } = lower_lone(text);
+    (exprs, root, problems)
+}
+
+/// An expression outside of a block.
+pub struct LoneExpression {
+    /// The arena with the expression and its descendants.
+    pub exprs: Exprs,
+    /// The expression itself.
+    pub root: ExprId,
+    /// The ranges of all parts.
+    pub source_map: SourceMap,
+    /// The problems of the text.
+    pub problems: Vec<Problem>,
+}
+
+/// Lowers an expression outside of a block, with its source map. The console uses it.
+pub fn lower_lone(text: &str) -> LoneExpression {
+    let parse = FlatParse::expression(text);
+    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
+    let mut ctx = ItemCtx::new(&mut problems);
+    let expr = parse.expression_file().and_then(|file| file.expr());
+    let root = ctx.expr_opt(expr, TextRange::default());
+    let source_map = ctx.take_source_map();
+    let (exprs, _) = ctx.into_exprs();
+    LoneExpression { exprs, root, source_map, problems }
+}
+
+/// Lowers the text of a template file (`templatefile`). Names that are not bound in the template are its
+/// variables. They have no `var.` prefix; each becomes a symbol in the returned list.
+pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
+    let parse = FlatParse::template(text);
+    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
+    let mut ctx = ItemCtx::new(&mut problems);
+    ctx.free_names = Some(Vec::new());
+    let range = TextRange::up_to(TextSize::of(text));
+    let root = match parse.template_file() {
+        Some(tree) => ctx.template(&syntax::template::bare(&tree), range),
+        None => ctx.expr_opt(None, range),
+    };
+    let free_names = ctx.free_names.take().unwrap_or_default();
+    let (exprs, _) = ctx.into_exprs();
+    (exprs, root, free_names, problems)
+}
