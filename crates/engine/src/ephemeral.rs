@@ -25,7 +25,6 @@ use provider::{
     objchange,
 };
 use rustc_hash::FxHashMap;
-use state::EphemeralPlan;
 use tokio::{sync::Notify, time::Instant};
 use values::{Mark, Str, Value, conform};
 
@@ -36,7 +35,7 @@ use crate::{
     progress::with_progress,
     request::CancelLevel,
     resource::find_entry,
-    walk::{Each, EngineScope, Failed, Task, Walk, Work},
+    walk::{Each, EngineScope, Failed, Walk},
 };
 
 /// The minimum time between two renewals, so that a `RenewAt` in the past does not cause an endless loop of
@@ -62,7 +61,8 @@ pub(crate) struct OpenIx(u32);
 pub(crate) struct EphemeralStore {
     open: RefCell<Vec<Rc<Open>>>,
     by_node: RefCell<FxHashMap<NodeIx, Vec<OpenIx>>>,
-    spawned: RefCell<Vec<Task>>,
+    /// Opened resources that must be renewed, and for which no task does that yet.
+    unattended: RefCell<Vec<OpenIx>>,
     started: SystemTime,
     origin: Instant,
     /// Set once no task waits for the next renewal any more. `rest_begins` notifies the waiting tasks.
@@ -125,7 +125,7 @@ impl EphemeralStore {
         EphemeralStore {
             open: RefCell::default(),
             by_node: RefCell::default(),
-            spawned: RefCell::default(),
+            unattended: RefCell::default(),
             started: now,
             origin: Instant::now(),
             rests: Cell::new(false),
@@ -155,9 +155,9 @@ impl EphemeralStore {
         (0..self.open.borrow().len() as u32).map(OpenIx).collect()
     }
 
-    /// Takes the tasks that keep resources open and have not started yet.
-    pub(crate) fn take_spawned(&self) -> Vec<Task> {
-        self.spawned.take()
+    /// Takes the resources that must be renewed and for which no task does that yet.
+    pub(crate) fn take_unattended(&self) -> Vec<OpenIx> {
+        self.unattended.take()
     }
 
     /// Returns the resources that a node opened and whose close has not begun.
@@ -181,8 +181,7 @@ impl EphemeralStore {
         let mut all = self.open.borrow_mut();
         let index = OpenIx(all.len() as u32);
         if open.renew_at.get().is_some() {
-            // Nothing waits for the end of this task, so it belongs to no node.
-            self.spawned.borrow_mut().push(Task { node: NodeIx(0), work: Work::Keep(index) });
+            self.unattended.borrow_mut().push(index);
         }
         all.push(open);
         index
@@ -203,12 +202,14 @@ impl Walk<'_> {
         counted.max(self.environment.system.now())
     }
 
-    /// Opens an instance, or defers the opening.
+    /// Opens an instance, unless `defer` gives a reason to leave that to the apply. `defer` gets the address and the
+    /// evaluated configuration.
     pub(crate) async fn open_instance(
         &self,
         node: NodeIx,
         entry: &Entry,
         each: &Each,
+        defer: impl FnOnce(&ResourceInstance, &Value) -> Option<DeferReason>,
     ) -> Result<(), Failed> {
         let Some((module_ix, module, _)) = self.declared(node) else { return Err(Failed) };
         let resource = entry.resource();
@@ -226,10 +227,7 @@ impl Walk<'_> {
             || self.decode(&scope, entry, &resource.body, entry.item.header, block, Some(&text));
         let config = self.answered(decode).await?;
         let config = config.without_all_marks();
-        if self.phase().is_plan() {
-            self.decisions.add_ephemeral(EphemeralPlan { addr: address.clone() });
-        }
-        let value = match self.defer_reason(node, &config) {
+        let value = match defer(&address, &config) {
             Some(reason) => {
                 self.emit(Event::Deferred { address: address.clone(), reason });
                 objchange::planned_unknown_object(block, &config)
@@ -283,20 +281,9 @@ impl Walk<'_> {
 
     /// Returns true if the configuration of the provider is wholly known. Otherwise the provider cannot open
     /// anything.
-    fn provider_is_known(&self, node: NodeIx) -> bool {
+    pub(crate) fn provider_is_known(&self, node: NodeIx) -> bool {
         let Some(provider) = self.provider_node(node) else { return true };
         self.nodes.slot(provider).is_none_or(|slot| self.pool.get(slot).is_known())
-    }
-
-    /// Returns the reason for not opening an instance in a plan; `None` if it is opened.
-    fn defer_reason(&self, node: NodeIx, config: &Value) -> Option<DeferReason> {
-        if !self.phase().is_plan() {
-            return None;
-        }
-        if !config.is_wholly_known() || !self.provider_is_known(node) {
-            return Some(DeferReason::ConfigUnknown);
-        }
-        self.nodes.facts(node, |it| it.waits).then_some(DeferReason::DependencyPending)
     }
 
     async fn open(
@@ -490,8 +477,8 @@ impl Walk<'_> {
 
     /// Renews all open resources until [`EphemeralStore::rest`] is called.
     pub(crate) async fn keep_all_open(&self) {
-        // The spawned tasks would do the same within a run.
-        drop(self.store.take_spawned());
+        // Within a run, tasks in the background would do the same.
+        drop(self.store.take_unattended());
         let all = self.store.all();
         futures::future::join_all(all.iter().map(|open| self.keep_open(*open))).await;
     }

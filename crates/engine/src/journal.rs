@@ -18,6 +18,7 @@ use values::Value;
 use crate::{
     builtin,
     resource::{Subject, object_id},
+    runs::Planning,
     walk::{Failed, Walk},
 };
 
@@ -135,9 +136,19 @@ impl Walk<'_> {
         durable.map_err(|diagnostic| self.end_early(*diagnostic))
     }
 
+    /// Reports, once, that the journal cannot record any more, and ends the run as soon as possible.
+    fn end_early(&self, diagnostic: Diagnostic) -> Failed {
+        if !self.report.end_run() {
+            self.report(diagnostic);
+        }
+        Failed
+    }
+}
+
+impl Planning<'_> {
     /// Refuses to create an object where an interrupted run may have created one that is not in the state.
     pub(crate) fn refuse_uncertain(&self, subject: &Subject, entry: &Entry) -> Result<(), Failed> {
-        let Some(intent) = self.settings.uncertain.get(&subject.address) else { return Ok(()) };
+        let Some(intent) = self.options.uncertain.get(&subject.address) else { return Ok(()) };
         let named = intent.named.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
         let detail = format!(
             "{}{named} was about to be created at {} by a run that ended before the provider {} \
@@ -151,14 +162,6 @@ impl Walk<'_> {
         let diagnostic = Diagnostic::error("uncertain-create", "Object may exist already", detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
-    }
-
-    /// Reports, once, that the journal cannot record any more, and ends the run as soon as possible.
-    fn end_early(&self, diagnostic: Diagnostic) -> Failed {
-        if !self.report.end_run() {
-            self.report(diagnostic);
-        }
-        Failed
     }
 }
 

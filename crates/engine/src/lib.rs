@@ -1,8 +1,9 @@
 //! The engine: plans the changes that make the infrastructure match a configuration, and applies them.
 //!
 //! Start reading at [`plan()`] and [`apply()`], then `src/request.rs` (requests and outcomes) and [`Event`]
-//! (progress). Inside: `src/moves.rs` (new addresses in the prior state), `src/graph` (nodes and edges as data)
-//! and `src/walk` (the run), then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`, `src/provisioner.rs` and
+//! (progress). Inside: `src/moves.rs` (new addresses in the prior state), `src/graph` (nodes and edges as data),
+//! `src/schedule.rs` (the order of turns and tasks), `src/runs` (the context of each kind of run) and `src/walk`
+//! (what all contexts share), then `src/resource`, `src/ephemeral.rs`, `src/pool.rs`, `src/provisioner.rs` and
 //! `src/function_calls.rs`, one for each kind of work. [`Planner`] plans again after each edit. `tests/engine`
 //! runs text configurations against a provider in memory.
 //!
@@ -51,7 +52,9 @@ mod provisioner;
 mod redact;
 mod request;
 mod resource;
+mod runs;
 mod saved;
+mod schedule;
 mod temp;
 mod template_file;
 mod validate;

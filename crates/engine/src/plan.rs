@@ -4,7 +4,6 @@ use std::{any::Any, rc::Rc, sync::Arc};
 
 use db::{Diagnostic, System};
 use hir::{ItemKind, Program};
-use rustc_hash::FxHashSet;
 use state::{
     Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, ResourceChange, State,
     StateIdentity,
@@ -20,11 +19,12 @@ use crate::{
     place::{RunPhase, enter_phase},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
-    variables::VariableValues,
-    walk::{
-        self, DecisionParts, FinishedWalk, Part, Phase, RetainedRun, Settings, StateIndex, Walk,
-        WalkInput, checks::Checks,
+    runs::{
+        DecisionParts, DestroyPlanRun, FinishedPlan, Part, PlanRun, Planning, PlanningOptions,
+        RetainedRun,
     },
+    variables::VariableValues,
+    walk::{self, Settings, StateIndex, Walk, WalkInput, checks::Checks},
 };
 
 /// Plans the changes that make the real objects match a configuration or, with [`PlanMode::Destroy`], the
@@ -104,17 +104,17 @@ pub(crate) async fn plan_with(
     if options.mode == PlanMode::RefreshOnly {
         return refused(prior, options, "refresh-only plans");
     }
-    let phase = if options.mode == PlanMode::Destroy { Phase::PlanDestroy } else { Phase::Plan };
     let settings = Settings {
-        phase,
-        refresh: options.refresh,
         parallelism: options.parallelism,
         applying: options.applying,
         workspace: options.workspace.clone(),
-        replace: options.replace.iter().cloned().collect::<FxHashSet<_>>(),
-        uncertain: options.uncertain.iter().map(|it| (it.address.clone(), it.clone())).collect(),
         temp: options.temp.clone(),
         plan_time: options.timestamp.clone(),
+    };
+    let planning_options = PlanningOptions {
+        refresh: options.refresh,
+        replace: options.replace.iter().cloned().collect(),
+        uncertain: options.uncertain.iter().map(|it| (it.address.clone(), it.clone())).collect(),
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);
@@ -128,54 +128,91 @@ pub(crate) async fn plan_with(
     let input = WalkInput {
         settings,
         variables,
-        planned_actions: None,
-        import: None,
+        acts: false,
         previous: Arc::clone(&previous),
         kept: leftovers.kept.take(),
         templates,
         state_index: leftovers.index_of(&previous),
     };
-    let mut walk = Walk::new(program, environment, memo, input);
-    walk.calls.observed = observed;
-    let mut part = None;
-    let mut has_begun = false;
-    // A plan that is certain to fail calls no provider.
-    if walk.has_all_values() & is_supported(&walk) {
-        has_begun = true;
-        part = begin(&walk, leftovers.retained_run.take(), touched);
-        walk::run(&walk).await;
+    let mut planning = Planning::new(program, environment, memo, input, planning_options);
+    planning.walk_mut().calls.observed = observed;
+    let is_possible = planning.has_all_values() & is_supported(&planning);
+    let session = Session { plan, options: &options, moved, is_possible };
+    match options.mode {
+        PlanMode::Destroy => {
+            let run = DestroyPlanRun(planning);
+            if is_possible {
+                run.add_root(&run);
+                run.add_everything_as_orphan();
+                walk::run(&run).await;
+            }
+            run.plan_output_removal(|_| true);
+            // A destroy plan checks nothing. Results of checks in its refresh are dropped.
+            run.checks.restore(Checks::of_destruction(program.root()));
+            session.end(run.0, None, leftovers)
+        }
+        PlanMode::Normal | PlanMode::RefreshOnly => {
+            let run = PlanRun(planning);
+            let mut part = None;
+            // A plan that is certain to fail calls no provider.
+            if is_possible {
+                part = begin(&run, leftovers.retained_run.take(), touched);
+                walk::run(&run).await;
+            }
+            run.plan_output_removal(|name| !program.root().outputs.contains_key(name));
+            session.end(run.0, part.as_ref(), leftovers)
+        }
     }
-    let outcome = PlanOutcome { has_begun, ..finish(&walk, plan, &options, moved) };
-    leftovers.turns = walk.reuse.turns();
-    if walk.pool.keeps() {
-        leftovers.kept = Some(walk.pool.take_kept());
-        let FinishedWalk { templates, retained_run, remains } =
-            walk.into_parts(&outcome, part.as_ref());
-        (leftovers.templates, leftovers.retained_run, leftovers.remains) =
-            (templates, retained_run, remains);
-    }
-    outcome
 }
 
 /// Prepares the graph: everything, or only the part of the last run that an edit can affect. Returns that part,
 /// and `None` if everything runs.
 fn begin(
-    walk: &Walk<'_>,
+    run: &PlanRun<'_>,
     retained_run: Option<RetainedRun>,
     touched: Option<Touched>,
 ) -> Option<Part> {
     if let Some((mut retained_run, touched)) = retained_run.zip(touched) {
-        retained_run.rewire(walk, &touched);
-        if let Some(part) = retained_run.part(walk, &touched) {
-            walk.resume(retained_run, &part);
+        retained_run.rewire(run, &touched);
+        if let Some(part) = retained_run.part(run, &touched) {
+            run.resume(retained_run, &part);
             return Some(part);
         }
     }
-    walk.add_root();
-    if walk.phase() == Phase::PlanDestroy {
-        walk.add_everything_as_orphan();
-    }
+    run.add_root(run);
     None
+}
+
+/// The data that the end of a plan needs besides the run.
+struct Session<'o> {
+    plan: Plan,
+    options: &'o PlanOptions,
+    moved: Moved,
+    /// False if the plan was certain to fail and nothing ran.
+    is_possible: bool,
+}
+
+impl Session<'_> {
+    /// Makes the outcome of a plan, and leaves what the next plan can use.
+    fn end(
+        self,
+        planning: Planning<'_>,
+        part: Option<&Part>,
+        leftovers: &mut Leftovers,
+    ) -> PlanOutcome {
+        let has_begun = self.is_possible;
+        let outcome =
+            PlanOutcome { has_begun, ..finish(&planning, self.plan, self.options, self.moved) };
+        leftovers.turns = planning.reuse.turns();
+        if planning.pool.keeps() {
+            leftovers.kept = Some(planning.pool.take_kept());
+            let FinishedPlan { templates, retained_run, remains } =
+                planning.into_parts(&outcome, part);
+            (leftovers.templates, leftovers.retained_run, leftovers.remains) =
+                (templates, retained_run, remains);
+        }
+        outcome
+    }
 }
 
 /// Returns true if the configuration has no blocks that this version does not run and that would change the
@@ -197,15 +234,8 @@ fn is_supported(walk: &Walk<'_>) -> bool {
     is_supported
 }
 
-fn finish(walk: &Walk<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) -> PlanOutcome {
+fn finish(walk: &Planning<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) -> PlanOutcome {
     let mode = options.mode;
-    if mode == PlanMode::Destroy {
-        walk.plan_output_removal(|_| true);
-        // A destroy plan checks nothing. Results of checks in its refresh are dropped.
-        walk.checks.restore(Checks::of_destruction(walk.config.program.root()));
-    } else {
-        walk.plan_output_removal(|name| !walk.config.program.root().outputs.contains_key(name));
-    }
     let has_failed = walk.report.has_errors();
     // A destroy plan and a plan with errors do not expand everything. In any other plan, a declaration without
     // objects has no instances.

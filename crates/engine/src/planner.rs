@@ -26,7 +26,7 @@ use crate::{
     request::{Environment, PlanOptions, PlanOutcome},
     temp::TempRoot,
     variables::VariableValues,
-    walk::{Phase, Settings, Walk, WalkInput},
+    walk::{Settings, Walk, WalkInput},
 };
 
 /// The time without a plan after which all processes are ended and all ephemeral resources closed.
@@ -215,21 +215,16 @@ fn idle_walk<'a>(
     kept: Kept,
 ) -> Walk<'a> {
     let settings = Settings {
-        phase: Phase::Plan,
-        refresh: false,
         parallelism: 1,
         applying: false,
         workspace: "".into(),
-        replace: Default::default(),
-        uncertain: Default::default(),
         temp: TempRoot::without_plan(),
         plan_time: "".into(),
     };
     let input = WalkInput {
         settings,
         variables: VariableValues::new(),
-        planned_actions: None,
-        import: None,
+        acts: false,
         previous: Arc::new(State::default()),
         kept: Some(kept),
         templates: Vec::new(),

@@ -80,7 +80,7 @@ impl Walk<'_> {
 
     /// Runs a turn of a provider without a `provider` block.
     pub(crate) fn run_implicit_provider(&self, node: NodeIx, index: u32) -> Turn {
-        let source = self.implied.provider(index);
+        let source = self.modules.implicit_provider(index);
         let Ok(schema) = self.provider_schema(&source, None) else { return Turn::Failed };
         let value = schema.block().empty_value();
         let version = self.reuse.memo(|memo| memo.version_of_value(&value));

@@ -121,6 +121,27 @@ impl State {
         self.instance(addr)?.current.as_ref()
     }
 
+    /// An object of an instance: a deposed one, or the current one if `deposed` is `None`.
+    pub fn object(
+        &self,
+        addr: &ResourceInstance,
+        deposed: Option<DeposedKey>,
+    ) -> Option<&Arc<Object>> {
+        let instance = self.instance(addr)?;
+        match deposed {
+            None => instance.current.as_ref(),
+            Some(key) => instance.deposed.get(&key),
+        }
+    }
+
+    /// The current objects of a resource, in the order of their keys.
+    pub fn objects_of(&self, addr: &AbsResource) -> Vec<(InstanceKey, Arc<Object>)> {
+        let instances = self.resource(addr).into_iter().flat_map(|it| it.instances.iter());
+        instances
+            .filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?))))
+            .collect()
+    }
+
     /// The provider configuration of an instance's current object.
     pub fn provider_of(&self, addr: &ResourceInstance) -> Option<&ProviderConfigRef> {
         let resource = self.resources.get(&addr.containing_resource())?;
@@ -156,6 +177,23 @@ impl State {
         object: Arc<Object>,
     ) {
         self.ensure(addr, provider).deposed.insert(key, with_provider(object, provider));
+    }
+
+    /// Sets an object of an instance: a deposed one, or the current one if `deposed` is `None`. Without an object,
+    /// removes it.
+    pub fn set_object(
+        &mut self,
+        addr: &ResourceInstance,
+        deposed: Option<DeposedKey>,
+        provider: &ProviderConfigRef,
+        object: Option<Arc<Object>>,
+    ) {
+        match (deposed, object) {
+            (None, Some(object)) => self.set_current(addr, provider, object),
+            (None, None) => drop(self.remove_current(addr)),
+            (Some(key), Some(object)) => self.set_deposed(addr, key, provider, object),
+            (Some(key), None) => drop(self.remove_deposed(addr, key)),
+        }
     }
 
     /// Replaces all objects of an instance. `provider` becomes the provider configuration of the whole resource.

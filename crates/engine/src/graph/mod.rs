@@ -85,6 +85,17 @@ pub(crate) enum EdgeKind {
     Hold,
 }
 
+impl EdgeKind {
+    /// Returns true if an expression of the dependent refers to the dependency, other than to determine the number
+    /// of instances.
+    pub(crate) fn is_reference(self) -> bool {
+        matches!(
+            self,
+            EdgeKind::Value | EdgeKind::Condition | EdgeKind::DependsOn | EdgeKind::Provisioner
+        )
+    }
+}
+
 /// The progress of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {

@@ -1,8 +1,7 @@
 //! Applying the planned change of an instance.
 
-use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+use std::sync::Arc;
 
-use addr::{ResourceInstance, ResourceMode};
 use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
@@ -14,17 +13,17 @@ use values::{MarkKind, Value, conform};
 use super::{
     ChangePlan, Subject,
     change::ChangeRequest,
-    has_conditions, object_id,
+    decision, object_id,
     prior::Prior,
     write_only_leaks::{SideData, When},
 };
 use crate::{
     event::{ApplyAction, Event},
-    graph::{self, EdgeKind, NodeIx},
     journal::Number,
     progress::with_progress,
     redact::Trace,
-    walk::{Each, Failed, ModuleRun, Outcome, Phase, ResourceValue, Turn, Walk, Work},
+    runs::Applying,
+    walk::{Each, Failed, Walk},
 };
 
 /// The result of an apply call.
@@ -40,135 +39,22 @@ pub(crate) struct Applied {
     pub(crate) is_unknown: bool,
 }
 
-impl Walk<'_> {
-    /// Runs the first turn in an apply: waits for the dependencies that the planned changes of this resource need,
-    /// and for no others.
-    pub(crate) fn prepare_apply(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
-        let Some(keys) = self.expanded(node) else { return Turn::Failed };
-        let resource = entry.resource();
-        let has_conditions = has_conditions(entry);
-        let mut acts = resource.resource.mode == ResourceMode::Ephemeral;
-        let mut creates = false;
-        let address = resource.resource.clone().in_module(module.address.clone());
-        let mut destroyed = BTreeSet::new();
-        for each in &keys.instances {
-            let instance = address.instance(each.key.clone());
-            if let Some(change) = self.planned_actions.and_then(|it| it.change(&instance)) {
-                let action = change.change.action;
-                acts |= !matches!(action, Action::NoOp | Action::Delete);
-                creates |= action == Action::Create || action.is_replace();
-            }
-            destroyed.extend(self.destructions_before(&instance));
-        }
-        let nested = resource.in_check.is_some() && acts;
-        let applied = nested.then(|| self.all_applied());
-        self.nodes.change(|graph| {
-            if let Some(applied) = applied {
-                graph.add_active_edge(applied, node, EdgeKind::Order);
-            }
-            for destroy in destroyed {
-                graph.add_active_edge(destroy, node, EdgeKind::Destroyed);
-            }
-        });
-        let provisions = creates && resource.provisioners.iter().any(|it| !it.at_destroy);
-        let acts = acts && !keys.instances.is_empty();
-        let has_conditions = has_conditions && !keys.instances.is_empty();
-        let local = node.0 - module.base;
-        // Dependents wait for the dependencies of this resource, even if the resource itself does not change.
-        let keeps_order = !acts && self.phase() == Phase::Apply && self.is_retained(module, local);
-        let counts = |dependency, kind| {
-            let counts = match kind {
-                EdgeKind::Condition => acts || has_conditions,
-                EdgeKind::Provisioner => provisions,
-                EdgeKind::Value | EdgeKind::DependsOn => acts,
-                kind => return kind == EdgeKind::Provider && acts,
-            };
-            counts || (keeps_order && self.opens_nothing(module, dependency))
-        };
-        self.nodes.change(|graph| graph.activate_some(node, counts));
-        self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
-        Turn::Again
-    }
-
-    /// The nodes of the destructions that come before any work on an instance: of its own object, and of other
-    /// objects that a change of the instance must wait for.
-    fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
-        let Some(planned_actions) = self.planned_actions else { return BTreeSet::new() };
-        let change = planned_actions.change(instance).map(|it| it.change.action);
-        let changes = change.is_some_and(|it| it != Action::NoOp);
-        let others = if changes { self.destroyed_before(instance) } else { Vec::new() };
-        others.into_iter().chain(planned_actions.destroy_node(instance)).collect()
-    }
-
-    /// Runs the second turn in an apply: starts the tasks of instances.
-    pub(crate) fn begin_apply(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
-        let inherited = self.nodes.inherited(node);
-        self.nodes.facts(node, |it| {
-            *it = crate::walk::Facts { version: it.version, prepared: true, ..inherited };
-        });
-        let Some(keys) = self.nodes.keys(node) else { return Turn::Failed };
-        let has_conditions = has_conditions(entry);
-        let mut tasks = Vec::new();
-        for each in &keys.instances {
-            if has_conditions
-                || entry.resource().resource.mode == ResourceMode::Ephemeral
-                || self.has_planned_action(module, entry, each)
-            {
-                tasks.push(Work::Instance(each.clone()));
-                continue;
-            }
-            if self.keep_as_is(node, entry, each).is_err() {
-                return Turn::Failed;
-            }
-        }
-        Turn::Tasks(tasks)
-    }
-
-    fn has_planned_action(&self, module: &ModuleRun, entry: &Entry, each: &Each) -> bool {
-        let address = entry
-            .resource()
-            .resource
-            .clone()
-            .in_module(module.address.clone())
-            .instance(each.key.clone());
-        let change = self.planned_actions.and_then(|it| it.change(&address));
-        change.is_some_and(|it| it.change.action != Action::NoOp)
-    }
-
-    /// Handles an instance without a planned action: references see the object in the state.
-    fn keep_as_is(&self, node: NodeIx, entry: &Entry, each: &Each) -> Result<(), Failed> {
-        let subject = self.subject(node, entry, &each.key)?;
-        if let Some(object) = self.object(&subject.address) {
-            let value = self.object_value(&subject, &object)?;
-            self.set_instance(node, each, value);
-        }
-        Ok(())
-    }
-
+impl Applying<'_> {
     /// Applies the planned change of an instance.
     pub(crate) async fn apply_instance(
         &self,
-        node: NodeIx,
+        mut subject: Subject,
         entry: &Entry,
         each: &Each,
     ) -> Result<(), Failed> {
-        let mut subject = self.subject(node, entry, &each.key)?;
-        let has_failed =
-            |it: &NodeIx| self.nodes.graph(|graph| graph.status(*it)) == graph::Status::Failed;
-        if self.destructions_before(&subject.address).iter().any(has_failed) {
-            return Err(Failed);
-        }
+        let node = subject.node;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
-        let ordered = self.planned_actions.and_then(|it| it.change(&subject.address));
-        let value = match ordered.filter(|it| it.change.action != Action::NoOp) {
-            Some(ordered) => self.make_change(&mut subject, entry, each, ordered).await?,
-            None => {
-                self.keep_as_is(node, entry, each)?;
-                self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
-            }
+        let Some(ordered) = self.action_on(&subject.address) else {
+            return self.keep_instance(&subject, entry, each).await;
         };
+        let value = self.make_change(&mut subject, entry, each, ordered).await?;
         self.set_instance(node, each, value.clone());
         self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
     }
@@ -250,7 +136,7 @@ impl Walk<'_> {
 
     /// The current object in the state.
     fn present(&self, subject: &Subject) -> Result<Option<Prior>, Failed> {
-        let Some(object) = self.object(&subject.address) else { return Ok(None) };
+        let Some(object) = self.object(subject) else { return Ok(None) };
         let value = self.object_value(subject, &object)?;
         Ok(Some(Prior {
             value,
@@ -283,13 +169,7 @@ impl Walk<'_> {
             );
         };
         let approved = ordered.change.action;
-        let same_action = match (approved, plan.action) {
-            (a, b) if a == b => true,
-            // The first half of a replacement is done. An update may turn out to be unnecessary.
-            (Action::DeleteThenCreate, Action::Create) | (Action::Update, Action::NoOp) => true,
-            _ => false,
-        };
-        if !same_action {
+        if !decision::completes(approved, plan.action) {
             let what = format!("changed the planned action from {approved:?} to {:?}", plan.action);
             refuse(&what, "");
             return Err(Failed);
@@ -314,7 +194,9 @@ impl Walk<'_> {
         self.save(subject, Some(Arc::new(object)), None).await?;
         Ok(plan.after.clone())
     }
+}
 
+impl Walk<'_> {
     pub(crate) fn apply_start(
         &self,
         subject: &Subject,
@@ -542,14 +424,12 @@ impl Walk<'_> {
         };
         let marks = config.without_deep(MarkKind::Deprecated).path_marks();
         let value = self.marked(subject, value).with_path_marks(&marks);
-        let creates = plan.action != Action::Update;
-        let status = match (applied.failed, creates) {
-            (true, true) => Status::Tainted,
-            (true, false) => prior.map_or(Status::Ready, |it| it.object.status),
-            // Tainted until its provisioners have succeeded, because the run may end at any moment before.
-            (false, true) if subject.has_create_provisioners() => Status::Tainted,
-            (false, _) => Status::Ready,
+        let result = decision::Applied {
+            has_failed: applied.failed,
+            is_new: plan.action != Action::Update,
+            has_provisioners: subject.has_create_provisioners(),
         };
+        let status = decision::status_after(result, prior.map(|it| it.object.status));
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: applied.private.as_bytes().into(),
@@ -574,13 +454,13 @@ impl Walk<'_> {
         object: Option<Arc<Object>>,
         answers: Option<Number>,
     ) -> Result<(), Failed> {
-        self.state.set_object(&subject.address, &subject.provider, object);
+        self.set_object(subject, object);
         self.take_down(subject, answers).await
     }
 
     /// Removes the taint from the object of an instance.
     pub(crate) async fn untaint(&self, subject: &Subject) -> Result<(), Failed> {
-        let Some(object) = self.object(&subject.address) else { return Ok(()) };
+        let Some(object) = self.object(subject) else { return Ok(()) };
         self.save(subject, Some(Arc::new(object.with_status(Status::Ready))), None).await
     }
 }

@@ -11,6 +11,7 @@ use values::{MarkKind, Marks, Path, Value};
 
 use super::{
     Subject,
+    decision::{self, Before, Decision},
     prior::Prior,
     write_only_leaks::{SideData, When},
 };
@@ -146,20 +147,15 @@ impl Walk<'_> {
         change: Change<'_>,
     ) -> Result<ChangePlan, Failed> {
         let Change { subject, request, unchanged, paths, forced_by_write_only, answer } = change;
-        let tainted = request.prior.is_some_and(|it| it.tainted);
-        let has_prior = request.prior.is_some_and(|it| !it.tainted);
-        let mut answer = answer;
-        let (action, reason) = match (has_prior, tainted) {
-            (false, false) => (Action::Create, None),
-            (false, true) => (Action::DeleteThenCreate, Some(Reason::ReplaceBecauseTainted)),
-            _ if request.replace => (Action::DeleteThenCreate, Some(Reason::ReplaceByRequest)),
-            _ if !unchanged && !paths.is_empty() || forced_by_write_only => {
-                (Action::DeleteThenCreate, Some(Reason::ReplaceBecauseCannotUpdate))
-            }
-            _ if unchanged => (Action::NoOp, None),
-            _ => (Action::Update, None),
+        let before = before(request.prior);
+        let planned = decision::Planned {
+            is_unchanged: unchanged,
+            forces_replacement: !paths.is_empty(),
+            write_only_forces: forced_by_write_only,
         };
-        if action == Action::DeleteThenCreate && has_prior {
+        let Decision { action, reason } = decision::decide(before, planned, request.replace);
+        let mut answer = answer;
+        if action == Action::DeleteThenCreate && before == Before::Ready {
             let null = Value::null(subject.ty().clone());
             let private = answer.private.clone();
             let again =
@@ -299,6 +295,14 @@ impl Walk<'_> {
             .without_deep(MarkKind::Ephemeral)
             .path_marks();
         marked.with_path_marks(&found)
+    }
+}
+
+fn before(prior: Option<&Prior>) -> Before {
+    match prior {
+        None => Before::Absent,
+        Some(prior) if prior.tainted => Before::Tainted,
+        Some(_) => Before::Ready,
     }
 }
 

@@ -2,23 +2,28 @@
 
 use std::sync::Arc;
 
-use addr::ResourceMode;
 use hir::Entry;
 use provider::{Provider, ReadDataSourceRequest, ValidateRequest, objchange};
 use state::{Action, Change, CheckStatus, Object, Reason, ResourceChange};
 use tokio::time::Instant;
 use values::{MarkKind, Value};
 
-use super::{Subject, object_id, prior::storable};
+use super::{
+    Subject,
+    decision::{self, DataSource},
+    object_id,
+    prior::storable,
+};
 use crate::{
     event::{ApplyAction, Event},
-    graph::{Declared, EdgeKind, ModuleIx, NodeIx, NodeKind},
+    graph::NodeIx,
     memo::Planned,
     progress::with_progress,
+    runs::{Applying, Planning},
     walk::{Each, Failed, Walk},
 };
 
-impl Walk<'_> {
+impl Planning<'_> {
     /// Reads a data source, or plans to read it in apply.
     pub(crate) async fn plan_data(
         &self,
@@ -65,16 +70,14 @@ impl Walk<'_> {
 
     /// The reason why a data source is read in apply; `None` if only the plan reads it.
     fn read_reason(&self, node: NodeIx, entry: &Entry, config: &Value) -> Option<Reason> {
-        if !config.is_wholly_known() {
-            return Some(Reason::ReadBecauseConfigUnknown);
-        }
         let (waits, pending) = self.nodes.facts(node, |it| (it.waits, it.pending));
-        // Any dependency may write a temporary file that the configuration names, so a pending change of one
-        // defers the read.
-        if waits || (pending && self.settings.temp.is_named_in(config)) {
-            return Some(Reason::ReadBecauseDependencyPending);
-        }
-        entry.resource().in_check.as_ref().map(|_| Reason::ReadBecauseCheckNested)
+        decision::read_reason(DataSource {
+            is_known: config.is_wholly_known(),
+            // Any dependency may write a temporary file that the configuration names, so a pending change of one
+            // defers the read.
+            waits: waits || (pending && self.settings.temp.is_named_in(config)),
+            is_nested: entry.resource().in_check.is_some(),
+        })
     }
 
     /// Reads the data source of a `check` block, which apply reads again. Returns false if that failed: then its
@@ -95,6 +98,100 @@ impl Walk<'_> {
         Ok((Planned { change, drift: None, refreshed: Some(object), value }, true))
     }
 
+    fn defer_data(&self, subject: &Subject, config: &Value, reason: Reason) -> Planned {
+        let planned =
+            objchange::planned_unknown_object(subject.schema.block(), &config.without_all_marks());
+        let value = self.config_marks(subject, config, &planned);
+        let change = Some(self.read_change(subject, &value, reason));
+        Planned { change, drift: None, refreshed: None, value }
+    }
+
+    fn read_change(&self, subject: &Subject, value: &Value, reason: Reason) -> ResourceChange {
+        ResourceChange {
+            addr: subject.address.clone(),
+            previous_addr: None,
+            deposed: subject.deposed,
+            provider: subject.provider.clone(),
+            change: Change {
+                action: Action::Read,
+                before: Value::null(subject.ty().clone()),
+                after: storable(value),
+                importing: None,
+                generated_config: String::new(),
+                before_identity: None,
+                after_identity: None,
+            },
+            private: Arc::default(),
+            required_replace: Vec::new(),
+            reason: Some(reason),
+        }
+    }
+}
+
+impl Applying<'_> {
+    /// Reads a data source that the plan deferred; any other keeps the value that the plan read.
+    pub(crate) async fn apply_data(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
+        let mut subject = self.subject(node, entry, &each.key)?;
+        let ordered = self.planned.change(&subject.address);
+        let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
+            let opened = self.nodes.facts(node, |it| it.opened.clone());
+            self.freshen(&opened).await?;
+            self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
+            let config = self.resource_config(&mut subject, entry, each).await?;
+            if !config.is_wholly_known() {
+                let detail = format!(
+                    "{} cannot be read, because its configuration has parts that are not known even in apply.",
+                    subject.text
+                );
+                self.report_about(
+                    &subject.text,
+                    "unknown-data-config",
+                    "Configuration contains unknown value",
+                    detail,
+                );
+                return Err(Failed);
+            }
+            let provider = self.provider(subject.provider_node).await?;
+            if entry.resource().in_check.is_some() {
+                return self.apply_nested(&subject, &*provider, entry, each, &config).await;
+            }
+            let value = self.read_data(&subject, &*provider, entry, &config).await?;
+            let object = self.data_object(&subject, &value, &config)?;
+            self.save(&subject, Some(object), None).await?;
+            value
+        } else {
+            return self.keep_instance(&subject, entry, each).await;
+        };
+        self.set_instance(node, each, value.clone());
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+    }
+
+    /// Reads the data source of a `check` block again. Only its check depends on whether that succeeds.
+    async fn apply_nested(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        entry: &Entry,
+        each: &Each,
+        config: &Value,
+    ) -> Result<(), Failed> {
+        let Ok(value) = self.read_nested(subject, provider, entry, config).await else {
+            self.set_instance(subject.node, each, Value::null(subject.ty().clone()));
+            return self.save(subject, None, None).await;
+        };
+        let object = self.data_object(subject, &value, config)?;
+        self.save(subject, Some(object), None).await?;
+        self.set_instance(subject.node, each, value.clone());
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+    }
+}
+
+impl Walk<'_> {
     /// Reads the data source of a `check` block. Its errors become warnings and fail the check.
     async fn read_nested(
         &self,
@@ -114,35 +211,6 @@ impl Walk<'_> {
             });
         }
         result
-    }
-
-    fn defer_data(&self, subject: &Subject, config: &Value, reason: Reason) -> Planned {
-        let planned =
-            objchange::planned_unknown_object(subject.schema.block(), &config.without_all_marks());
-        let value = self.config_marks(subject, config, &planned);
-        let change = Some(self.read_change(subject, &value, reason));
-        Planned { change, drift: None, refreshed: None, value }
-    }
-
-    fn read_change(&self, subject: &Subject, value: &Value, reason: Reason) -> ResourceChange {
-        ResourceChange {
-            addr: subject.address.clone(),
-            previous_addr: None,
-            deposed: None,
-            provider: subject.provider.clone(),
-            change: Change {
-                action: Action::Read,
-                before: Value::null(subject.ty().clone()),
-                after: storable(value),
-                importing: None,
-                generated_config: String::new(),
-                before_identity: None,
-                after_identity: None,
-            },
-            private: Arc::default(),
-            required_replace: Vec::new(),
-            reason: Some(reason),
-        }
     }
 
     fn config_marks(&self, subject: &Subject, config: &Value, value: &Value) -> Value {
@@ -227,90 +295,6 @@ impl Walk<'_> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let empty = Object::from_json(version, Arc::from("{}"));
         Ok(Arc::new(self.encode(subject, value, empty)?))
-    }
-
-    /// Reads a data source that the plan deferred; any other keeps the value that the plan read.
-    pub(crate) async fn apply_data(
-        &self,
-        node: NodeIx,
-        entry: &Entry,
-        each: &Each,
-    ) -> Result<(), Failed> {
-        let mut subject = self.subject(node, entry, &each.key)?;
-        let ordered = self.planned_actions.and_then(|it| it.change(&subject.address));
-        let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
-            let opened = self.nodes.facts(node, |it| it.opened.clone());
-            self.freshen(&opened).await?;
-            self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
-            let config = self.resource_config(&mut subject, entry, each).await?;
-            if !config.is_wholly_known() {
-                let detail = format!(
-                    "{} cannot be read, because its configuration has parts that are not known even in apply.",
-                    subject.text
-                );
-                self.report_about(
-                    &subject.text,
-                    "unknown-data-config",
-                    "Configuration contains unknown value",
-                    detail,
-                );
-                return Err(Failed);
-            }
-            let provider = self.provider(subject.provider_node).await?;
-            if entry.resource().in_check.is_some() {
-                return self.apply_nested(&subject, &*provider, entry, each, &config).await;
-            }
-            let value = self.read_data(&subject, &*provider, entry, &config).await?;
-            let object = self.data_object(&subject, &value, &config)?;
-            self.save(&subject, Some(object), None).await?;
-            value
-        } else {
-            self.state_value(&subject).unwrap_or_else(|| Value::null(subject.ty().clone()))
-        };
-        self.set_instance(node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
-    }
-
-    /// Reads the data source of a `check` block again. Only its check depends on whether that succeeds.
-    async fn apply_nested(
-        &self,
-        subject: &Subject,
-        provider: &dyn Provider,
-        entry: &Entry,
-        each: &Each,
-        config: &Value,
-    ) -> Result<(), Failed> {
-        let Ok(value) = self.read_nested(subject, provider, entry, config).await else {
-            self.set_instance(subject.node, each, Value::null(subject.ty().clone()));
-            return self.save(subject, None, None).await;
-        };
-        let object = self.data_object(subject, &value, config)?;
-        self.save(subject, Some(object), None).await?;
-        self.set_instance(subject.node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
-    }
-
-    /// The node that waits for all managed resources, including those of modules. Added by the first call.
-    pub(super) fn all_applied(&self) -> NodeIx {
-        self.implied.all_applied(|| self.add_all_applied())
-    }
-
-    fn add_all_applied(&self) -> NodeIx {
-        let node = self.nodes.add(NodeKind::AllApplied);
-        let root = self.module(ModuleIx(0));
-        for (local, declared) in root.template.nodes.iter().enumerate() {
-            let changes = match declared {
-                Declared::Resource(entry) => {
-                    entry.resource().resource.mode == ResourceMode::Managed
-                }
-                declared => matches!(declared, Declared::CallDone(_)),
-            };
-            if changes {
-                let resource = root.node(local as u32);
-                self.nodes.change(|graph| graph.add_edge(resource, node, EdgeKind::Order));
-            }
-        }
-        node
     }
 }
 

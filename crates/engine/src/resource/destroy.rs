@@ -10,42 +10,26 @@ use crate::{
     event::ApplyAction,
     graph::{ModuleIx, NodeIx, NodeKind},
     journal::Number,
-    walk::{Failed, Turn, Walk, Work},
+    runs::Applying,
+    walk::Failed,
 };
 
-impl Walk<'_> {
-    /// Runs one turn of a destroy node: waits for the provider, then starts the task.
-    pub(crate) fn run_destroy(&self, node: NodeIx, index: u32) -> Turn {
-        let Some(ordered) = self.planned_actions.map(|it| it.destroyed(index)) else {
-            return Turn::Failed;
-        };
-        match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
-            Ok(true) => {
-                let inherited = self.nodes.inherited(node);
-                self.nodes
-                    .facts(node, |it| *it = crate::walk::Facts { prepared: true, ..inherited });
-                Turn::Tasks(vec![Work::Destroy])
-            }
-            Ok(false) => Turn::Again,
-            Err(Failed) => Turn::Failed,
-        }
-    }
-
+impl Applying<'_> {
     /// Destroys the object of a destroy node.
     pub(crate) async fn destroy_instance(&self, node: NodeIx) -> Result<(), Failed> {
         let NodeKind::Destroy { index } = self.nodes.kind(node) else {
             return Err(Failed);
         };
-        let Some(ordered) = self.planned_actions.map(|it| it.destroyed(index)) else {
-            return Err(Failed);
-        };
+        let ordered = self.destroyed(index);
         let provider_node = self.provider_node(node).ok_or(Failed)?;
         let entry = find_entry(self, &ordered.addr);
         let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));
-        let subject = self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
+        let mut subject =
+            self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
+        subject.deposed = ordered.deposed;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        let Some(object) = self.object(&subject.address) else { return Ok(()) };
+        let Some(object) = self.object(&subject) else { return Ok(()) };
         let value = self.object_value(&subject, &object)?;
         let provider = self.provider(provider_node).await?;
 

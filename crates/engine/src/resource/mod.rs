@@ -8,9 +8,11 @@ mod apply;
 mod change;
 mod config;
 mod data;
+pub(crate) mod decision;
 mod destroy;
 mod pending;
 mod plan;
+mod plan_memo;
 mod prior;
 mod temp_paths;
 mod turn;
@@ -22,14 +24,14 @@ use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::Diagnostic;
 use hir::Entry;
 use provider::Schema;
-use state::{CheckKind, Object};
+use state::{CheckKind, DeposedKey, Object};
 use values::{Kind, MarkKind, Value};
 
 use crate::{
     event::ObjectId,
     graph::{Declared, ModuleIx, NodeIx},
     walk::{
-        Each, EngineScope, Failed, ModuleRun, OwnObject, Phase, Walk,
+        Each, EngineScope, Failed, ModuleRun, OwnObject, Walk,
         checks::{Checked, ConditionKind},
     },
 };
@@ -39,11 +41,14 @@ use self::write_only_leaks::WriteOnlyTexts;
 pub(crate) use change::ChangePlan;
 pub(crate) use prior::Prior;
 pub(crate) use temp_paths::Reads;
+pub(crate) use turn::InstanceNeeds;
 
-/// One instance, with the data that work on it needs.
+/// One object, with the data that work on it needs.
 pub(crate) struct Subject {
     pub(crate) node: NodeIx,
     pub(crate) address: ResourceInstance,
+    /// The key of a deposed object; `None` for the current object of the instance.
+    pub(crate) deposed: Option<DeposedKey>,
     /// The address as text, for messages.
     pub(crate) text: String,
     pub(crate) schema: Arc<Schema>,
@@ -80,20 +85,12 @@ impl Subject {
 }
 
 impl Walk<'_> {
-    /// Runs the work of one instance of a declared resource.
-    pub(crate) async fn run_instance(&self, node: NodeIx, each: &Each) -> Result<(), Failed> {
+    /// The block of a declared resource's node.
+    pub(crate) fn resource_entry(&self, node: NodeIx) -> Result<Entry, Failed> {
         let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
-        let Declared::Resource(entry) = &module.template.nodes[local as usize] else {
-            return Err(Failed);
-        };
-        match (entry.resource().resource.mode, self.phase()) {
-            (ResourceMode::Ephemeral, _) => self.open_instance(node, entry, each).await,
-            (ResourceMode::Managed, Phase::Plan) => self.plan_instance(node, entry, each).await,
-            (ResourceMode::Managed, _) => self.apply_instance(node, entry, each).await,
-            (ResourceMode::Data, phase) if phase.is_plan() => {
-                self.plan_data(node, entry, each).await
-            }
-            (ResourceMode::Data, _) => self.apply_data(node, entry, each).await,
+        match &module.template.nodes[local as usize] {
+            Declared::Resource(entry) => Ok(entry.clone()),
+            _ => Err(Failed),
         }
     }
 
@@ -159,6 +156,7 @@ impl Walk<'_> {
             entry,
             module,
             address,
+            deposed: None,
             write_only: WriteOnlyTexts::default(),
         })
     }
@@ -230,7 +228,7 @@ impl Walk<'_> {
     /// The current object of an instance in the state, with the marks that references see. `None` if there is
     /// none, or if it cannot be decoded, which is reported.
     pub(crate) fn state_value(&self, subject: &Subject) -> Option<Value> {
-        let object = self.object(&subject.address)?;
+        let object = self.object(subject)?;
         self.object_value(subject, &object).ok()
     }
 

@@ -19,7 +19,7 @@ use crate::{
 impl Walk<'_> {
     /// Returns true if the instances of a data source or an ephemeral resource wait for apply although their
     /// configuration is known.
-    pub(super) fn waits(&self, node: NodeIx, entry: &Entry, inherited: &Facts) -> bool {
+    pub(crate) fn waits(&self, node: NodeIx, entry: &Entry, inherited: &Facts) -> bool {
         if has_conditions(entry) {
             // A change further up may make a condition true.
             return inherited.pending;
@@ -43,7 +43,7 @@ impl Walk<'_> {
 
     /// Returns true if a change is pending in a dependency of the call that makes the instances of a module, or of
     /// a call around it.
-    pub(super) fn is_call_pending(&self, module: &ModuleRun) -> bool {
+    pub(crate) fn is_call_pending(&self, module: &ModuleRun) -> bool {
         let Some(caller) = &module.caller else { return false };
         let around = self.module(caller.module);
         let call = around.template.calls[&caller.call.module_call().name].call;

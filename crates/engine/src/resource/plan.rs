@@ -19,10 +19,17 @@ use crate::{
     event::Event,
     graph::{ModuleIx, NodeIx, NodeKind},
     memo::Planned,
-    walk::{Each, EngineScope, Failed, Phase, Walk},
+    runs::Planning,
+    walk::{Each, EngineScope, Failed},
 };
 
-impl Walk<'_> {
+/// An object that the configuration does not have any more, with its provider.
+pub(crate) struct Gone {
+    provider: Arc<dyn Provider>,
+    pub(crate) prior: Prior,
+}
+
+impl Planning<'_> {
     /// Plans a declared instance.
     pub(crate) async fn plan_instance(
         &self,
@@ -69,7 +76,7 @@ impl Walk<'_> {
     ) -> Result<Planned, Failed> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(subject, &*provider).await?;
-        let replace = self.settings.replace.contains(&subject.address);
+        let replace = self.options.replace.contains(&subject.address);
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
         if plan.action == Action::Create || plan.action.is_replace() {
@@ -80,7 +87,7 @@ impl Walk<'_> {
         Ok(Planned {
             change: Some(self.resource_change(subject, &plan)),
             drift,
-            refreshed: self.object(&subject.address),
+            refreshed: self.object(subject),
             value: plan.after,
         })
     }
@@ -112,7 +119,12 @@ impl Walk<'_> {
     }
 
     /// Writes the dependencies of an object to the refreshed state.
-    fn rewrite_dependencies(&self, subject: &Subject, prior: Option<&Prior>, action: Action) {
+    pub(crate) fn rewrite_dependencies(
+        &self,
+        subject: &Subject,
+        prior: Option<&Prior>,
+        action: Action,
+    ) {
         let Some(prior) = prior else { return };
         let dependencies = self.planned_dependencies(&subject.address, action);
         let object = prior.object.with_dependencies(&dependencies);
@@ -133,7 +145,7 @@ impl Walk<'_> {
         let configured = self.dependencies_of(address);
         match self.state.previous().current(address) {
             _ if action == Action::NoOp => configured,
-            Some(stored) if self.settings.refresh => union(&stored.dependencies, configured),
+            Some(stored) if self.options.refresh => union(&stored.dependencies, configured),
             Some(stored) => Arc::clone(&stored.dependencies),
             None => configured,
         }
@@ -144,7 +156,7 @@ impl Walk<'_> {
         ResourceChange {
             addr: subject.address.clone(),
             previous_addr: None,
-            deposed: None,
+            deposed: subject.deposed,
             provider: subject.provider.clone(),
             change: Change {
                 action: plan.action,
@@ -161,46 +173,44 @@ impl Walk<'_> {
         }
     }
 
-    /// Plans the deletion of an instance.
-    pub(crate) async fn plan_gone(
-        &self,
-        node: NodeIx,
-        key: &InstanceKey,
-        reason: Option<Reason>,
-    ) -> Result<(), Failed> {
-        let subject = self.gone_subject(node, key)?;
-        let opened = self.nodes.facts(node, |it| it.opened.clone());
+    /// Reads an object that is to be deleted; `None` if it does not exist.
+    pub(crate) async fn read_gone(&self, subject: &Subject) -> Result<Option<Gone>, Failed> {
+        let opened = self.nodes.facts(subject.node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        if subject.address.resource.mode == addr::ResourceMode::Data {
-            self.state.change(|state| state.remove_current(&subject.address));
-            return Ok(());
-        }
-        self.refuse_stored(&subject)?;
+        self.refuse_stored(subject)?;
         let provider = self.provider(subject.provider_node).await?;
-        let Some(prior) = self.read_prior(&subject, &*provider).await? else {
-            let planned = Planned {
-                change: None,
-                drift: self.decisions.drift(&subject.address),
-                refreshed: None,
-                value: Value::null(subject.ty().clone()),
-            };
-            self.remember_ended(&subject, planned);
-            return Ok(());
-        };
+        let prior = self.read_prior(subject, &*provider).await?;
+        Ok(prior.map(|prior| Gone { provider, prior }))
+    }
+
+    /// The plan for an object that is no longer there.
+    pub(crate) fn nothing_to_delete(&self, subject: &Subject) -> Planned {
+        Planned {
+            change: None,
+            drift: self.decisions.drift(&subject.address),
+            refreshed: None,
+            value: Value::null(subject.ty().clone()),
+        }
+    }
+
+    /// Plans the deletion of an object.
+    pub(crate) async fn plan_deletion(
+        &self,
+        subject: &Subject,
+        gone: Gone,
+        reason: Option<Reason>,
+    ) -> Result<Planned, Failed> {
         // The destruction of a whole configuration checks the block nowhere else.
         if let Some(entry) = &subject.entry
             && self.refuse_provisioners(entry, |it| it.at_destroy)
         {
             return Err(Failed);
         }
-        let private = self.plan_destroy(&subject, &*provider, &prior).await?;
-        if self.phase() == Phase::PlanDestroy {
-            // A reference that was added since the last apply also determines the order of destruction.
-            self.rewrite_dependencies(&subject, Some(&prior), Action::Delete);
-        }
+        let Gone { provider, prior } = gone;
+        let private = self.plan_destroy(subject, &*provider, &prior).await?;
         let plan = ChangePlan {
             action: Action::Delete,
-            before: prior.value.clone(),
+            before: prior.value,
             after: Value::null(subject.ty().clone()),
             private,
             identity: None,
@@ -208,18 +218,18 @@ impl Walk<'_> {
             reason,
         };
         let planned = Planned {
-            change: Some(self.resource_change(&subject, &plan)),
+            change: Some(self.resource_change(subject, &plan)),
             drift: self.decisions.drift(&subject.address),
-            refreshed: self.object(&subject.address),
+            refreshed: self.object(subject),
             value: plan.after,
         };
-        self.record_change(&subject, &planned);
-        self.answered(|| self.check_prevent_destroy(&subject, None)).await?;
-        self.remember_ended(&subject, planned);
-        Ok(())
+        self.record_change(subject, &planned);
+        self.answered(|| self.check_prevent_destroy(subject, None)).await?;
+        Ok(planned)
     }
 
-    pub(super) fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
+    /// The subject of an instance that the configuration does not have.
+    pub(crate) fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
         let kind = self.nodes.kind(node);
         let address = match kind {
             NodeKind::Declared { .. } => {
@@ -231,7 +241,7 @@ impl Walk<'_> {
                 };
                 return self.subject(node, entry, key);
             }
-            NodeKind::Orphan { index } => self.implied.orphan(index).address.instance(key.clone()),
+            NodeKind::Orphan { index } => self.orphans.get(index).address.instance(key.clone()),
             _ => return Err(Failed),
         };
         let provider_node = self.provider_node(node).ok_or(Failed)?;

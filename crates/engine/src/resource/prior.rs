@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     event::Event,
+    runs::Planning,
     walk::{Failed, Walk},
 };
 
@@ -30,7 +31,7 @@ pub(crate) struct Prior {
     pub(crate) object: Arc<Object>,
 }
 
-impl Walk<'_> {
+impl Planning<'_> {
     /// Returns the object of an instance, upgraded, refreshed and written to the refreshed state. `None` if the
     /// state has none, or if it no longer exists. Changes from outside are recorded as drift.
     pub(crate) async fn read_prior(
@@ -38,7 +39,8 @@ impl Walk<'_> {
         subject: &Subject,
         provider: &dyn Provider,
     ) -> Result<Option<Prior>, Failed> {
-        let Some(stored) = self.state.previous().current(&subject.address).cloned() else {
+        let Some(stored) = self.state.previous().object(&subject.address, subject.deposed).cloned()
+        else {
             return Ok(None);
         };
         if let Some(known) = self.read_before(subject, &stored) {
@@ -46,7 +48,7 @@ impl Walk<'_> {
             return known.map(|object| self.prior_of(subject, object)).transpose();
         }
         let upgraded = self.upgrade(subject, provider, &stored).await?;
-        if !self.settings.refresh {
+        if !self.options.refresh {
             self.keep_refreshed(subject, Some(&upgraded.object));
             return Ok(Some(upgraded));
         }
@@ -83,14 +85,44 @@ impl Walk<'_> {
 
     /// Writes an object to the refreshed state, unless it is there already. `None` removes it.
     fn keep_refreshed(&self, subject: &Subject, object: Option<&Arc<Object>>) {
-        let is_there = object.is_some_and(|object| {
-            self.state.object(&subject.address).is_some_and(|it| Arc::ptr_eq(&it, object))
-        });
+        let is_there = object
+            .is_some_and(|object| self.object(subject).is_some_and(|it| Arc::ptr_eq(&it, object)));
         if !is_there {
-            self.state.set_object(&subject.address, &subject.provider, object.cloned());
+            self.set_object(subject, object.cloned());
         }
     }
 
+    fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
+        if after.is_some_and(|after| {
+            after.value.without_all_marks().raw_equals(&before.value.without_all_marks())
+        }) {
+            return;
+        }
+        let action = if after.is_some() { Action::Update } else { Action::Delete };
+        let drift = ResourceChange {
+            addr: subject.address.clone(),
+            previous_addr: None,
+            deposed: subject.deposed,
+            provider: subject.provider.clone(),
+            change: Change {
+                action,
+                before: storable(&before.value),
+                after: after
+                    .map_or_else(|| Value::null(subject.ty().clone()), |it| storable(&it.value)),
+                importing: None,
+                generated_config: String::new(),
+                before_identity: None,
+                after_identity: None,
+            },
+            private: Arc::default(),
+            required_replace: Vec::new(),
+            reason: None,
+        };
+        self.decisions.add_drift(drift);
+    }
+}
+
+impl Walk<'_> {
     async fn upgrade(
         &self,
         subject: &Subject,
@@ -327,35 +359,6 @@ impl Walk<'_> {
             schema_version: u64::try_from(schema.version()).unwrap_or_default(),
             json: json.into(),
         })
-    }
-
-    fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
-        if after.is_some_and(|after| {
-            after.value.without_all_marks().raw_equals(&before.value.without_all_marks())
-        }) {
-            return;
-        }
-        let action = if after.is_some() { Action::Update } else { Action::Delete };
-        let drift = ResourceChange {
-            addr: subject.address.clone(),
-            previous_addr: None,
-            deposed: None,
-            provider: subject.provider.clone(),
-            change: Change {
-                action,
-                before: storable(&before.value),
-                after: after
-                    .map_or_else(|| Value::null(subject.ty().clone()), |it| storable(&it.value)),
-                importing: None,
-                generated_config: String::new(),
-                before_identity: None,
-                after_identity: None,
-            },
-            private: Arc::default(),
-            required_replace: Vec::new(),
-            reason: None,
-        };
-        self.decisions.add_drift(drift);
     }
 }
 

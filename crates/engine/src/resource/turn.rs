@@ -1,68 +1,52 @@
-//! The turns of a resource's node.
+//! The turns of a resource's node, as far as all kinds of runs have them.
 
 use std::{rc::Rc, sync::Arc};
 
-use addr::{InstanceKey, ResourceInstance, ResourceMode};
+use addr::{AbsResource, InstanceKey, ResourceMode};
 use db::Diagnostic;
 use hir::{
     Entry, destroy_time,
-    item::{IgnoreChanges, Provisioner, Repetition},
+    item::{Provisioner, Repetition},
     unsupported,
 };
-use state::{Action, Object, Reason, State};
-use values::MarkKind;
+use state::Object;
+use values::{MarkKind, Value};
 
 use super::{InstanceValues, Subject, has_conditions};
 use crate::{
     graph::{Declared, EdgeKind, NodeIx},
-    memo::{self, Inputs, InstanceMemo, NodeKey, NodeName, Planned, Version},
-    walk::{
-        Each, Facts, Failed, Keys, ModuleRun, Outcome, Phase, Repeated, ResourceValue, Turn, Walk,
-        Work,
-    },
+    memo::{NodeKey, NodeName},
+    schedule::Step,
+    walk::{Each, Facts, Failed, Keys, ModuleRun, Outcome, Repeated, ResourceValue, Turn, Walk},
 };
 
-impl Walk<'_> {
-    /// Runs one turn of a declared resource.
-    pub(crate) fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
-        let resource = entry.resource();
-        let managed = resource.resource.mode == ResourceMode::Managed;
-        match self.phase() {
-            Phase::PlanDestroy if managed => return self.value_from_state(node, module, entry),
-            Phase::ApplyDestroy if resource.resource.mode != ResourceMode::Ephemeral => {
-                return self.value_from_state(node, module, entry);
-            }
-            _ => {}
-        }
-        let prepared = self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true));
-        if !prepared {
-            if self.refuse_unsupported(entry) {
-                return Turn::Failed;
-            }
-            return match self.phase() {
-                Phase::Plan | Phase::PlanDestroy => self.prepare_plan(node, module, entry),
-                Phase::Apply | Phase::ApplyDestroy | Phase::Import => {
-                    self.prepare_apply(node, module, entry)
-                }
-            };
-        }
-        let turn = match self.phase() {
-            Phase::Plan | Phase::PlanDestroy => self.begin_plan(node, module, entry),
-            Phase::Apply | Phase::ApplyDestroy | Phase::Import => {
-                self.begin_apply(node, module, entry)
-            }
-        };
-        match turn {
-            Turn::Tasks(tasks) if tasks.is_empty() => {
-                Turn::Done { keeps: self.conclude(node, true) }
-            }
-            turn => turn,
+/// The dependencies that the instances of a resource need in a run that plans nothing.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct InstanceNeeds {
+    /// True if an instance changes, is read or is opened.
+    pub(crate) acts: bool,
+    /// True if an instance has conditions.
+    pub(crate) conditions: bool,
+    /// True if provisioners of an instance run.
+    pub(crate) provisions: bool,
+}
+
+impl InstanceNeeds {
+    /// Returns true if the instances need dependencies of this kind.
+    pub(crate) fn count(self, kind: EdgeKind) -> bool {
+        match kind {
+            EdgeKind::Condition => self.acts || self.conditions,
+            EdgeKind::Provisioner => self.provisions,
+            EdgeKind::Value | EdgeKind::DependsOn | EdgeKind::Provider => self.acts,
+            EdgeKind::Repetition | EdgeKind::Order | EdgeKind::Destroyed | EdgeKind::Hold => false,
         }
     }
+}
 
+impl Walk<'_> {
     /// Reports parts of the block that would change the result and that this version does not run. Returns true if
     /// there are any.
-    fn refuse_unsupported(&self, entry: &Entry) -> bool {
+    pub(crate) fn refuse_unsupported(&self, entry: &Entry) -> bool {
         let resource = entry.resource();
         let lifecycle = &resource.lifecycle;
         let mut refused = false;
@@ -110,23 +94,9 @@ impl Walk<'_> {
         refused
     }
 
-    pub(super) fn expanded(&self, node: NodeIx) -> Option<Rc<Keys>> {
+    /// The instances of a resource, from its expansion, whose node directly precedes it. `None` if that failed.
+    pub(crate) fn expanded(&self, node: NodeIx) -> Option<Rc<Keys>> {
         self.nodes.keys(NodeIx(node.0 - 1))
-    }
-
-    fn prepare_plan(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) -> Turn {
-        let Some(keys) = self.expanded(node) else { return Turn::Failed };
-        let any_gone = !self.gone_keys(module, entry, &keys).is_empty();
-        self.nodes.change(|graph| match keys.instances.is_empty() {
-            false => graph.activate(node, |kind| kind != EdgeKind::Provisioner),
-            true => graph.activate_some(node, |dependency, kind| match kind {
-                EdgeKind::Provider => any_gone,
-                EdgeKind::Value | EdgeKind::DependsOn => self.opens_nothing(module, dependency),
-                _ => false,
-            }),
-        });
-        self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
-        Turn::Again
     }
 
     /// Returns true if a run of `dependency` opens no ephemeral resource and starts no provider. A dependent of a
@@ -149,261 +119,6 @@ impl Walk<'_> {
             _ => false,
         };
         !template.lazy[local] && !is_ephemeral
-    }
-
-    /// The instances that the state has and the configuration does not, with the reason of their deletion.
-    fn gone_keys(
-        &self,
-        module: &ModuleRun,
-        entry: &Entry,
-        keys: &Keys,
-    ) -> Vec<(InstanceKey, Reason)> {
-        if self.phase() != Phase::Plan {
-            return Vec::new();
-        }
-        let address = entry.resource().resource.clone().in_module(module.address.clone());
-        let Some(resource) = self.state.previous().resource(&address) else { return Vec::new() };
-        let gone = resource.instances.keys().filter(|key| !keys.contains(key));
-        gone.map(|key| (key.clone(), gone_reason(keys.repeated, key))).collect()
-    }
-
-    fn begin_plan(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
-        let mode = entry.resource().resource.mode;
-        // A dependent needs a value that the memo did not keep: only the expansion has the keys.
-        let keys = self.nodes.keys(node).or_else(|| self.expanded(node));
-        let Some(keys) = keys else { return Turn::Failed };
-        if mode == ResourceMode::Ephemeral
-            && let Some(turn) = self.unchanged_ephemeral(node, module, entry, &keys)
-        {
-            return turn;
-        }
-        let mut inherited = self.nodes.inherited(node);
-        inherited.pending |= self.is_call_pending(module);
-        inherited.waits = mode != ResourceMode::Managed && self.waits(node, entry, &inherited);
-        self.nodes.facts(node, |it| {
-            *it = Facts { version: it.version, prepared: true, forced: it.forced, ..inherited };
-        });
-        let mut tasks = Vec::new();
-        let mut before = Vec::new();
-        for each in &keys.instances {
-            let planned = match mode {
-                ResourceMode::Ephemeral => None,
-                _ => self.planned_before(node, module, entry, each),
-            };
-            match planned {
-                Some((address, planned)) => before.push((address, Some(each), planned)),
-                None => tasks.push(Work::Instance(each.clone())),
-            }
-        }
-        for (key, reason) in self.gone_keys(module, entry, &keys) {
-            match self.ended_before(node, &key, Some(reason)) {
-                Some((subject, planned)) => before.push((subject.address, None, planned)),
-                None => tasks.push(Work::Gone(key, Some(reason))),
-            }
-        }
-        if !tasks.is_empty() && self.wait_for_values(node) {
-            return Turn::Again;
-        }
-        for (address, each, planned) in before {
-            self.take_change(node, &address, &planned);
-            if let Some(each) = each {
-                self.set_instance(node, each, planned.value.clone());
-            }
-        }
-        Turn::Tasks(tasks)
-    }
-
-    /// Skips an ephemeral resource whose inputs are the same as in the last run, unless a dependent needs its
-    /// value. `None` if the resource must be opened.
-    fn unchanged_ephemeral(
-        &self,
-        node: NodeIx,
-        module: &ModuleRun,
-        entry: &Entry,
-        keys: &Rc<Keys>,
-    ) -> Option<Turn> {
-        let forced = self.nodes.facts(node, |it| it.forced);
-        if forced || has_conditions(entry) {
-            self.set_outcome(
-                node,
-                Outcome::Resource(Box::new(ResourceValue::new(Rc::clone(keys)))),
-            );
-            return None;
-        }
-        let key = self.resource_key(module, entry);
-        let (version, _) =
-            self.reuse.memo(|memo| memo.unchanged(&key, &entry.item, self.inputs(node, &[])))?;
-        self.set_outcome(node, Outcome::Unchanged);
-        self.settle_facts(node, version, true);
-        Some(Turn::Done { keeps: true })
-    }
-
-    fn resource_key(&self, module: &ModuleRun, entry: &Entry) -> NodeKey {
-        NodeKey {
-            module: module.address.clone(),
-            node: NodeName::Resource(entry.resource().resource.clone()),
-        }
-    }
-
-    /// The plan of an instance from the last run, if none of its inputs changed.
-    fn planned_before(
-        &self,
-        node: NodeIx,
-        module: &ModuleRun,
-        entry: &Entry,
-        each: &Each,
-    ) -> Option<(ResourceInstance, Rc<Planned>)> {
-        let resource = entry.resource();
-        if has_conditions(entry) {
-            return None;
-        }
-        let inputs = self.instance_inputs(node, each);
-        let address =
-            resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
-        let prior = self.state.previous().current(&address);
-        let planned = self.reuse.memo(|memo| {
-            let known = memo.instance(&module.address, &resource.resource, &each.key)?;
-            let is_same = is_item(known.item.as_ref(), Some(&entry.item))
-                && known.inputs == inputs
-                && known.prior.as_ref() == prior;
-            is_same.then(|| Rc::clone(&known.planned))
-        });
-        Some((address, planned?))
-    }
-
-    /// The inputs of the plan of an instance. They include whether it waits for a pending change: a data source
-    /// that waits is planned differently, even if all values are the same.
-    fn instance_inputs(&self, node: NodeIx, each: &Each) -> Inputs {
-        let waits = self.nodes.facts(node, |it| it.waits);
-        let waits = if waits { Version::PENDING } else { Version::default() };
-        self.inputs(node, &[self.each_version(each), waits])
-    }
-
-    /// The plan for the deletion of an instance from the last run, if none of its inputs changed.
-    fn ended_before(
-        &self,
-        node: NodeIx,
-        key: &InstanceKey,
-        reason: Option<Reason>,
-    ) -> Option<(Subject, Rc<Planned>)> {
-        let subject = self.gone_subject(node, key).ok()?;
-        if self.phase() != Phase::Plan || is_guarded(&subject) {
-            return None;
-        }
-        let inputs = self.end_inputs(&subject);
-        let mut planned = self.reuse.memo(|memo| {
-            let address = &subject.address;
-            let known = memo.instance(&address.module, &address.resource, &address.key)?;
-            let item = subject.entry.as_ref().map(|entry| &entry.item);
-            let same = is_item(known.item.as_ref(), item)
-                && known.inputs == inputs
-                && known.prior.as_ref() == self.state.previous().current(address);
-            same.then(|| Rc::clone(&known.planned))
-        })?;
-        if let Some(change) = &planned.change
-            && change.reason != reason
-            && let Some(change) = &mut Rc::make_mut(&mut planned).change
-        {
-            change.reason = reason;
-        }
-        Some((subject, planned))
-    }
-
-    /// The inputs of the plan for a deletion: only the provider, and a constant that distinguishes it from other
-    /// plans.
-    fn end_inputs(&self, subject: &Subject) -> Inputs {
-        let provider = self.nodes.facts(subject.provider_node, |it| it.version);
-        self.reuse.memo(|memo| memo.inputs([provider, Version::END].into_iter()))
-    }
-
-    /// Memoizes the plan for the deletion of an instance.
-    pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
-        if self.phase() != Phase::Plan || is_guarded(subject) {
-            return;
-        }
-        let memo = InstanceMemo {
-            item: subject.entry.as_ref().map(|entry| Arc::clone(&entry.item)),
-            inputs: self.end_inputs(subject),
-            config: self.reuse.memo(|memo| memo.digest(&[b"end"])),
-            prior: self.state.previous().current(&subject.address).cloned(),
-            planned: Rc::new(planned),
-        };
-        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
-        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
-    }
-
-    /// Adds the plan of an instance to the results of the run, and sets the value that references see.
-    pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
-        self.take_change(subject.node, &subject.address, planned);
-        self.set_instance(subject.node, each, planned.value.clone());
-    }
-
-    /// Adds the plan of an instance to the results of the run, without a value for references.
-    fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
-        let current = self.state.object(address);
-        match (&planned.refreshed, current) {
-            (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
-            (Some(object), _) => {
-                let provider = self.provider_node(node).map(|it| self.provider_ref(it));
-                if let Some(provider) = provider {
-                    self.state
-                        .change(|state| state.set_current(address, &provider, Arc::clone(object)));
-                }
-            }
-            (None, Some(_)) => {
-                self.state.change(|state| state.remove_current(address));
-            }
-            (None, None) => {}
-        }
-        if let Some(change) = &planned.change {
-            let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
-            self.nodes.facts(node, |it| it.changes |= counts);
-            self.emit(crate::event::Event::Planned {
-                address: address.clone(),
-                action: change.change.action,
-                reason: change.reason,
-            });
-            self.decisions.add_change(change.clone());
-        }
-        planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
-    }
-
-    /// Memoizes the plan of an instance.
-    pub(crate) fn remember_planned(
-        &self,
-        subject: &Subject,
-        each: &Each,
-        config: memo::Digest,
-        planned: Planned,
-    ) {
-        let Some(entry) = &subject.entry else { return };
-        let memo = InstanceMemo {
-            item: Some(Arc::clone(&entry.item)),
-            inputs: self.instance_inputs(subject.node, each),
-            config,
-            prior: self.state.previous().current(&subject.address).cloned(),
-            planned: Rc::new(planned),
-        };
-        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
-        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
-    }
-
-    /// The memoized plan of an instance whose configuration, prior state and provider configuration are the same,
-    /// even if their inputs changed.
-    pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
-        let address = &subject.address;
-        self.reuse.memo(|memo| {
-            let known = memo.instance(&address.module, &address.resource, &address.key)?;
-            let same_item = match (&known.item, &subject.entry) {
-                (Some(item), Some(entry)) => {
-                    memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
-                }
-                _ => false,
-            };
-            let prior = self.state.previous().current(address);
-            let same = same_item && known.config == config && known.prior.as_ref() == prior;
-            same.then(|| Planned::clone(&known.planned))
-        })
     }
 
     /// Ends a resource's node after its tasks. Returns true if ephemeral resources of it stay open.
@@ -435,15 +150,89 @@ impl Walk<'_> {
             && (self.nodes.value(node).is_some_and(|it| it.has_deep(MarkKind::Ephemeral)) || !ok)
     }
 
-    /// Sets the value of a resource from the objects in the state, if its instances are handled by other nodes or
-    /// not at all.
-    fn value_from_state(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
+    /// The memo's key of a resource.
+    pub(crate) fn resource_key(&self, module: &ModuleRun, entry: &Entry) -> NodeKey {
+        NodeKey {
+            module: module.address.clone(),
+            node: NodeName::Resource(entry.resource().resource.clone()),
+        }
+    }
+
+    /// Ends the first turn of a resource: activates the edges that `counts` accepts.
+    pub(crate) fn wait_for_needs(
+        &self,
+        node: NodeIx,
+        keys: Rc<Keys>,
+        counts: impl Fn(NodeIx, EdgeKind) -> bool,
+    ) {
+        self.nodes.change(|graph| graph.activate_some(node, counts));
+        self.set_outcome(node, Outcome::Resource(Box::new(ResourceValue::new(keys))));
+    }
+
+    /// Begins the second turn of a resource in a run that plans nothing. Instances that have conditions, are
+    /// ephemeral or fulfil `runs` are tasks; the others keep their objects.
+    pub(crate) fn begin_instances(
+        &self,
+        node: NodeIx,
+        entry: &Entry,
+        runs: impl Fn(&Each) -> bool,
+    ) -> Step<Each> {
+        let inherited = self.nodes.inherited(node);
+        self.nodes.facts(node, |it| {
+            *it = Facts { version: it.version, prepared: true, ..inherited };
+        });
+        let Some(keys) = self.nodes.keys(node) else { return Step::Failed };
+        let all_run =
+            has_conditions(entry) || entry.resource().resource.mode == ResourceMode::Ephemeral;
+        let mut tasks = Vec::new();
+        for each in &keys.instances {
+            if all_run || runs(each) {
+                tasks.push(each.clone());
+                continue;
+            }
+            let kept = self.subject(node, entry, &each.key);
+            if kept.and_then(|subject| self.keep_as_is(&subject, each)).is_err() {
+                return Step::Failed;
+            }
+        }
+        Step::Tasks(tasks)
+    }
+
+    /// Handles an instance that does not change: references see the object in the state.
+    pub(crate) fn keep_as_is(&self, subject: &Subject, each: &Each) -> Result<(), Failed> {
+        if let Some(object) = self.object(subject) {
+            let value = self.object_value(subject, &object)?;
+            self.set_instance(subject.node, each, value);
+        }
+        Ok(())
+    }
+
+    /// Handles an instance that does not change and that has postconditions.
+    pub(crate) async fn keep_instance(
+        &self,
+        subject: &Subject,
+        entry: &Entry,
+        each: &Each,
+    ) -> Result<(), Failed> {
+        let null = || Value::null(subject.ty().clone());
+        let value = self.state_value(subject).unwrap_or_else(null);
+        self.set_instance(subject.node, each, value.clone());
+        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+    }
+
+    /// Sets the value of a resource from its objects, if its instances are handled by other nodes or not at all.
+    pub(crate) fn value_from_objects(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        entry: &Entry,
+        objects: impl FnOnce(&AbsResource) -> Vec<(InstanceKey, Arc<Object>)>,
+    ) -> Turn {
         let resource = entry.resource();
         let address = resource.resource.clone().in_module(module.address.clone());
-        let objects = self.objects_of(&address);
         let mut values = InstanceValues::new();
         let mut instances = Vec::new();
-        for (key, object) in objects {
+        for (key, object) in objects(&address) {
             let Ok(subject) = self.subject(node, entry, &key) else { return Turn::Failed };
             let Ok(value) = self.object_value(&subject, &object) else { return Turn::Failed };
             values.insert(key.clone(), value);
@@ -459,58 +248,6 @@ impl Walk<'_> {
         value.instances = values;
         self.set_outcome(node, Outcome::Resource(Box::new(value)));
         Turn::Done { keeps: false }
-    }
-
-    /// The objects of a resource: as refreshed in a plan, and as before the run in an apply.
-    fn objects_of(&self, address: &addr::AbsResource) -> Vec<(InstanceKey, Arc<Object>)> {
-        let objects = |state: &State| {
-            let instances = state.resource(address).into_iter().flat_map(|it| it.instances.iter());
-            instances
-                .filter_map(|(key, it)| Some((key.clone(), Arc::clone(it.current.as_ref()?))))
-                .collect()
-        };
-        match self.phase() {
-            Phase::PlanDestroy => self.state.read(objects),
-            _ => objects(self.state.previous()),
-        }
-    }
-
-    /// Runs one turn of a resource that only the state has.
-    pub(crate) fn run_orphan(&self, node: NodeIx, index: u32) -> Turn {
-        let orphan = self.implied.orphan(index);
-        if orphan.address.resource.mode != ResourceMode::Managed {
-            if self.phase() == Phase::Plan {
-                for (key, _) in &orphan.instances {
-                    self.state.change(|state| {
-                        state.remove_current(&orphan.address.instance(key.clone()))
-                    });
-                }
-            }
-            return Turn::Done { keeps: false };
-        }
-        match self.wait_for_provider(node, &orphan.provider, &orphan.address.to_string()) {
-            Ok(true) => {}
-            Ok(false) => return Turn::Again,
-            Err(Failed) => return Turn::Failed,
-        }
-        let mut works = Vec::new();
-        let mut before = Vec::new();
-        for (key, reason) in &orphan.instances {
-            match self.ended_before(node, key, *reason) {
-                Some(ended) => before.push(ended),
-                None => works.push(Work::Gone(key.clone(), *reason)),
-            }
-        }
-        if !works.is_empty() && self.wait_for_values(node) {
-            return Turn::Again;
-        }
-        before
-            .iter()
-            .for_each(|(subject, planned)| self.take_change(node, &subject.address, planned));
-        match works.is_empty() {
-            true => Turn::Done { keeps: self.conclude(node, true) },
-            false => Turn::Tasks(works),
-        }
     }
 
     /// Makes a node wait for the provider configuration that a state or a plan names. Returns true once it need
@@ -552,57 +289,5 @@ impl Walk<'_> {
                 Err(Failed)
             }
         }
-    }
-}
-
-struct ResourceParts {
-    module: addr::ModuleInstance,
-    resource: addr::Resource,
-    key: InstanceKey,
-}
-
-impl ResourceParts {
-    fn of(subject: &Subject) -> ResourceParts {
-        let it = &subject.address;
-        ResourceParts {
-            module: it.module.clone(),
-            resource: it.resource.clone(),
-            key: it.key.clone(),
-        }
-    }
-}
-
-/// Returns true if the block affects the deletion of an instance, by `prevent_destroy` or by provisioners.
-fn is_guarded(subject: &Subject) -> bool {
-    subject.entry.as_ref().is_some_and(|entry| {
-        let resource = entry.resource();
-        resource.lifecycle.prevent_destroy.is_some() || !resource.provisioners.is_empty()
-    })
-}
-
-/// Returns true if two blocks are equal, or if both are missing because only the state has the resource.
-fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> bool {
-    match (known, item) {
-        (Some(known), Some(item)) => memo::is_same(known, item),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// Returns true if no setting of either block affects the plan beyond the arguments, which are compared by value.
-fn same_lifecycle(a: &hir::Item, b: &hir::Item) -> bool {
-    let (Some(a), Some(b)) = (a.kind.as_resource(), b.kind.as_resource()) else { return false };
-    let plain = |it: &hir::item::Resource| {
-        it.lifecycle.ignore_changes == IgnoreChanges::None && it.lifecycle.prevent_destroy.is_none()
-    };
-    plain(a) && plain(b)
-}
-
-fn gone_reason(repeated: Repeated, key: &InstanceKey) -> Reason {
-    match (repeated, key) {
-        (Repeated::Count, InstanceKey::Int(_)) => Reason::DeleteBecauseCountIndex,
-        (Repeated::ForEach, InstanceKey::String(_)) => Reason::DeleteBecauseEachKey,
-        (Repeated::Enabled, InstanceKey::None) => Reason::DeleteBecauseEnabledFalse,
-        _ => Reason::DeleteBecauseWrongRepetition,
     }
 }

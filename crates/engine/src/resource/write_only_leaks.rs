@@ -278,7 +278,7 @@ impl Walk<'_> {
         for value in provider::write_only_values(config, block) {
             self.environment.redactor.learn_whole(&value);
         }
-        let stored = self.object(&subject.address);
+        let stored = self.object(subject);
         WriteOnlyTexts::of(config, block, stored.as_ref().map(|it| &it.attributes))
     }
 

@@ -12,8 +12,8 @@ use hir::{
 };
 
 use super::{
-    EngineScope, Failed, ModuleRun, Outcome, Phase, Walk,
-    modules::{Caller, Children, provider_name},
+    EngineScope, Failed, GraphRules, ModuleRun, Outcome, Walk,
+    modules::{Caller, Children, Placement, provider_name},
 };
 use crate::{
     graph::{Declared, EdgeKind, ModuleIx, NodeIx},
@@ -199,6 +199,7 @@ impl Walk<'_> {
     /// Runs a module call: adds its module instances to the graph.
     pub(crate) fn expand_call(
         &self,
+        rules: &dyn GraphRules,
         module: ModuleIx,
         entry: &Entry,
         local: u32,
@@ -224,15 +225,13 @@ impl Walk<'_> {
             }
             let address = caller.address.child(&*call.name, each.key.clone());
             let how = Caller { module, call: entry.clone(), each: each.clone() };
-            let child = self.add_module(*callee, address, Some(how), gate, passed.clone());
+            let place = Placement { address, caller: Some(how), gate, passed: passed.clone() };
+            let child = self.add_module(rules, *callee, place);
             self.gather(&caller, &call.name, child);
             instances.insert(each.key.clone(), child);
         }
         self.wake_gathering(&caller, &call.name);
-        if instances.is_empty() {
-            self.keep_order(&caller, &call.name);
-        }
-        self.add_gone_instances(&caller, &call.name, &keys);
+        rules.complete_call(&caller, &call.name, &keys);
         caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
         Ok(())
     }
@@ -262,21 +261,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Makes the dependents of a call without instances wait for the values that its outputs would be derived
-    /// from. Has an effect only in an apply.
-    fn keep_order(&self, caller: &ModuleRun, call: &Str) {
-        if self.phase() != Phase::Apply {
-            return;
-        }
-        let through = self.reads_through(caller, call);
-        for (name, user) in &caller.template.calls[call].outputs {
-            let reads = through.get(name).into_iter().flatten().map(|it| caller.node(*it));
-            for before in reads.filter(|it| self.opens_nothing(caller, *it)) {
-                self.nodes.change(|graph| graph.add_order(before, caller.node(*user)));
-            }
-        }
-    }
-
     /// Activates the edges to the instances of a call. The nodes that gather the instances may have been activated
     /// before these edges existed.
     fn wake_gathering(&self, caller: &ModuleRun, call: &Str) {
@@ -288,19 +272,6 @@ impl Walk<'_> {
                     graph.activate(user, |_| true);
                 }
             });
-        }
-    }
-
-    /// Adds orphans for the instances of a call that the state has and the call no longer makes.
-    fn add_gone_instances(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
-        if self.phase() != Phase::Plan {
-            return;
-        }
-        for child in self.state.index().children.get(&caller.address).into_iter().flatten() {
-            let Some((_, step)) = child.split_last() else { continue };
-            if step.name == call && !keys.contains(&step.key) {
-                self.add_orphans_within(child, state::Reason::DeleteBecauseNoModule);
-            }
         }
     }
 

@@ -1,28 +1,27 @@
-//! One run over the graph. [`Walk`] owns everything that changes while the run goes on.
+//! The part that all runs over the graph share. [`Walk`] owns it; the context of each kind of run has a `Walk` and
+//! adds what only that kind may touch (`src/runs`).
 //!
 //! ```text
-//!            ┌──────────────── schedule: one loop, one thread ────────────────┐
-//!   graph ──►│ demanded → edges   ready → value, or tasks   released → close  │
-//!            └──────▲─────────────────────┬───────────────────────────────────┘
-//!                   └──── tasks: futures of provider calls, -parallelism at once
+//!   PlanRun ─┐             DestroyPlanRun ─┐          ApplyRun ─┐  DestroyRun ─┐      ImportRun
+//!            └──► Planning ◄───────────────┘                    └► Applying ◄──┘          │
+//!                    └──────────────────────────► Walk ◄─────────────┴───────────────────┘
 //! ```
 //!
-//! Tasks are futures on the same thread. They write their results into the cells of the walk and never hold a
-//! borrow across an await point.
+//! Tasks are futures on the thread of the scheduler. They write their results into the cells of the components and
+//! never hold a borrow across an await point.
+//!
+//! **Invariant:** nothing here depends on the kind of the run. What differs is a [`GraphRules`] or a [`Purpose`].
 
 pub(crate) mod checks;
-mod decisions;
 pub(crate) mod diagnose;
 mod expand;
-mod implied;
-mod modules;
+pub(crate) mod modules;
 mod nodes;
-mod output;
+pub(crate) mod output;
+mod purpose;
 mod report;
-mod retained_run;
 mod reuse;
 mod run_state;
-mod schedule;
 mod scope;
 mod values;
 mod variable;
@@ -36,19 +35,16 @@ use addr::{
 use hir::Program;
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{Object, OutputChange, State, journal::Intent};
+use state::{Object, State};
 
 pub(crate) use checks::{ConditionKind, condition_result, message_text};
-pub(crate) use decisions::{DecisionParts, Decisions};
 pub(crate) use expand::{Each, Keys, Repeated};
-pub(crate) use implied::{ImpliedNodes, ImpliedParts};
 pub(crate) use modules::{FoundProvider, ModuleRun, Modules, provider_name};
 pub(crate) use nodes::{KeptNodes, Nodes};
+pub(crate) use purpose::{GraphRules, Purpose, run};
 pub(crate) use report::Report;
-pub(crate) use retained_run::{FinishedWalk, Part, RetainedRun};
 pub(crate) use reuse::Reuse;
 pub(crate) use run_state::RunState;
-pub(crate) use schedule::{Task, Work, run};
 pub(crate) use scope::{EngineScope, Functions, OwnObject, time_text};
 pub(crate) use values::Turn;
 
@@ -58,57 +54,23 @@ use crate::{
     files::Observed,
     function_calls::FunctionAnswers,
     graph::{ConfigTree, Dependencies, ModuleIx, NodeIx, NodeKind, Template},
-    import::ImportOrder,
     memo::{Memo, Version},
     offline::{self, Offline},
     pool::{Kept, Pool, SlotIx},
     request::{CancelLevel, Environment},
+    resource::Subject,
     temp::TempRoot,
     variables::VariableValues,
 };
 
-/// The purpose of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
-    /// Plans the changes that make the real objects match the configuration.
-    Plan,
-    /// Plans the destruction of everything in the state.
-    PlanDestroy,
-    /// Applies a plan.
-    Apply,
-    /// Applies a destroy plan.
-    ApplyDestroy,
-    /// Imports an existing object into the state. Only the nodes that its provider configuration needs run.
-    Import,
-}
-
-impl Phase {
-    /// Returns true if the run makes a plan, and false if it applies one or imports an object.
-    pub(crate) fn is_plan(self) -> bool {
-        matches!(self, Phase::Plan | Phase::PlanDestroy)
-    }
-
-    /// Returns true if the run plans or applies the destruction of everything.
-    pub(crate) fn is_destroy(self) -> bool {
-        matches!(self, Phase::PlanDestroy | Phase::ApplyDestroy)
-    }
-}
-
-/// The error of an operation whose diagnostic is already reported: the receiver reports nothing more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Failed;
+pub(crate) use crate::schedule::Failed;
 
 /// The settings of a run, which do not change while it goes on.
 pub(crate) struct Settings {
-    pub(crate) phase: Phase,
-    pub(crate) refresh: bool,
     pub(crate) parallelism: usize,
+    /// The value of `tofu.applying`.
     pub(crate) applying: bool,
     pub(crate) workspace: Str,
-    pub(crate) replace: FxHashSet<ResourceInstance>,
-    /// The journaled creations of an interrupted run whose outcome is unknown, by address. Such an object may
-    /// exist although the state does not have it.
-    pub(crate) uncertain: FxHashMap<ResourceInstance, Intent>,
     /// The root of the temporary directories that `path.temp` names.
     pub(crate) temp: TempRoot,
     /// The result of `plantimestamp()`.
@@ -161,14 +123,6 @@ pub(crate) struct Facts {
     pub(crate) forced: bool,
 }
 
-/// A resource of the state whose objects are planned without a block of the configuration.
-pub(crate) struct Orphan {
-    pub(crate) address: AbsResource,
-    pub(crate) provider: ProviderConfigRef,
-    /// The instances with a current object, each with the reason of its deletion.
-    pub(crate) instances: Vec<(InstanceKey, Option<state::Reason>)>,
-}
-
 /// The configuration of a run.
 pub(crate) struct Configuration<'a> {
     pub(crate) program: &'a Arc<Program>,
@@ -189,17 +143,12 @@ pub(crate) struct Calls {
     pub(crate) answers: FunctionAnswers,
 }
 
-/// The state of one run.
+/// The part of a run's context that all kinds of runs have.
 pub(crate) struct Walk<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) settings: Settings,
     pub(crate) config: Configuration<'a>,
-    /// The planned changes that an apply carries out; `None` in every other phase.
-    pub(crate) planned_actions: Option<&'a crate::apply::PlannedActions<'a>>,
-    /// The object that an import brings into the state; `None` in every other phase.
-    pub(crate) import: Option<ImportOrder>,
     pub(crate) nodes: Nodes,
-    pub(crate) implied: ImpliedNodes,
     pub(crate) modules: Modules,
     pub(crate) state: RunState,
     pub(crate) reuse: Reuse<'a>,
@@ -207,7 +156,6 @@ pub(crate) struct Walk<'a> {
     pub(crate) store: EphemeralStore,
     pub(crate) checks: checks::Checks,
     pub(crate) report: Report,
-    pub(crate) decisions: Decisions,
     pub(crate) calls: Calls,
 }
 
@@ -257,11 +205,11 @@ impl StateIndex {
 }
 
 /// The inputs of a run.
-pub(crate) struct WalkInput<'a> {
+pub(crate) struct WalkInput {
     pub(crate) settings: Settings,
     pub(crate) variables: VariableValues,
-    pub(crate) planned_actions: Option<&'a crate::apply::PlannedActions<'a>>,
-    pub(crate) import: Option<ImportOrder>,
+    /// True if functions may give results that a plan could not promise, such as the current time.
+    pub(crate) acts: bool,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
     /// Provider processes and open ephemeral resources from earlier runs. `None` if none stay alive after this
@@ -278,19 +226,10 @@ impl<'a> Walk<'a> {
         program: &'a Arc<Program>,
         environment: &'a Environment,
         memo: &'a mut Memo,
-        input: WalkInput<'a>,
+        input: WalkInput,
     ) -> Walk<'a> {
-        let WalkInput {
-            settings,
-            variables,
-            planned_actions,
-            import,
-            previous,
-            kept,
-            templates,
-            state_index,
-        } = input;
-        let functions = Functions::new(&environment.system, !settings.phase.is_plan())
+        let WalkInput { settings, variables, acts, previous, kept, templates, state_index } = input;
+        let functions = Functions::new(&environment.system, acts)
             .of_plan(&settings.plan_time)
             .until(&environment.cancel);
         let offline = Offline {
@@ -315,10 +254,7 @@ impl<'a> Walk<'a> {
                 dependencies: Dependencies::new(),
                 templates,
             },
-            planned_actions,
-            import,
             nodes: Nodes::default(),
-            implied: ImpliedNodes::default(),
             modules: Modules::default(),
             state: RunState::new(previous, state_index),
             reuse: Reuse::new(memo),
@@ -326,34 +262,10 @@ impl<'a> Walk<'a> {
             store,
             checks: checks::Checks::default(),
             report: Report::default(),
-            decisions: Decisions::default(),
             calls: Calls { functions, observed: None, answers: FunctionAnswers::default() },
         };
         walk.place_earlier();
         walk
-    }
-
-    /// Adds every resource of the state as an orphan, so that it is destroyed.
-    pub(crate) fn add_everything_as_orphan(&self) {
-        let addresses: Vec<AbsResource> =
-            self.state.previous().resources().map(|(address, _)| address.clone()).collect();
-        for address in addresses {
-            self.add_orphan(&address, |_| None);
-        }
-    }
-
-    /// Plans the removal of the outputs in the state whose names `removed` accepts.
-    pub(crate) fn plan_output_removal(&self, removed: impl Fn(&str) -> bool) {
-        let gone = self.state.previous().outputs.iter().filter(|(name, _)| removed(name));
-        for (name, output) in gone {
-            let change = OutputChange {
-                action: state::Action::Delete,
-                before: output.value.clone(),
-                after: Value::null(::values::Type::Dynamic),
-                sensitive: output.sensitive,
-            };
-            self.decisions.set_output(name.clone(), change);
-        }
     }
 
     pub(crate) fn emit(&self, event: Event) {
@@ -364,10 +276,6 @@ impl<'a> Walk<'a> {
     pub(crate) fn schemas(&self, source: &addr::ProviderSource) -> Option<Arc<ProviderSchemas>> {
         let known = self.config.program.schemas.get(source).cloned();
         known.or_else(|| (*source == crate::builtin::source()).then(crate::builtin::schemas))
-    }
-
-    pub(crate) fn phase(&self) -> Phase {
-        self.settings.phase
     }
 
     /// Returns true if no new work may start.
@@ -405,9 +313,16 @@ impl<'a> Walk<'a> {
         self.config.dependencies.of_provider(&self.config.tree, provider)
     }
 
-    /// The current object of an instance in the state of this run.
-    pub(crate) fn object(&self, address: &ResourceInstance) -> Option<Arc<Object>> {
-        self.state.object(address)
+    /// The object of a subject in the state of this run.
+    pub(crate) fn object(&self, subject: &Subject) -> Option<Arc<Object>> {
+        self.state.object(&subject.address, subject.deposed)
+    }
+
+    /// Sets the object of a subject in the state of this run. `None` removes it.
+    pub(crate) fn set_object(&self, subject: &Subject, object: Option<Arc<Object>>) {
+        self.state.change(|state| {
+            state.set_object(&subject.address, subject.deposed, &subject.provider, object);
+        });
     }
 }
 

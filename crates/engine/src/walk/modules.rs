@@ -13,10 +13,10 @@ use hir::{Entry, Module, program::ModuleId};
 use rustc_hash::FxHashMap;
 use values::Str;
 
-use super::{Each, Keys, Orphan, Walk};
+use super::{Each, GraphRules, Keys, Walk};
 use crate::{
     graph::{Declared, EdgeKind, FoundConfig, ModuleIx, NodeIx, NodeKind, Template},
-    resource::{Reads, has_conditions},
+    resource::Reads,
 };
 
 /// A module instance of a run.
@@ -47,6 +47,22 @@ pub(crate) struct Modules {
     instances: Cell<usize>,
     /// The attributes that modules read of their resources, computed at the first question.
     reads: RefCell<FxHashMap<ModuleId, Rc<Reads>>>,
+    implicit: RefCell<ImplicitProviders>,
+}
+
+/// The providers that the root module configures implicitly, by an empty configuration.
+#[derive(Default)]
+struct ImplicitProviders {
+    sources: Vec<ProviderSource>,
+    nodes: FxHashMap<ProviderSource, NodeIx>,
+}
+
+/// The module instances of an ended run.
+#[derive(Default)]
+pub(crate) struct KeptModules {
+    pub(crate) list: Vec<Rc<ModuleRun>>,
+    instances: usize,
+    implicit: ImplicitProviders,
 }
 
 impl Modules {
@@ -74,13 +90,41 @@ impl Modules {
         Rc::clone(reads.entry(module.id).or_insert_with(|| Rc::new(Reads::of(module))))
     }
 
-    pub(crate) fn take(&self) -> Vec<Rc<ModuleRun>> {
-        self.list.take()
+    /// The provider of an implicit configuration.
+    pub(crate) fn implicit_provider(&self, index: u32) -> ProviderSource {
+        self.implicit.borrow().sources[index as usize].clone()
     }
 
-    pub(crate) fn restore(&self, list: Vec<Rc<ModuleRun>>, instances: usize) {
-        self.list.replace(list);
-        self.instances.set(instances);
+    /// The node of the implicit configuration of a provider. `add` makes it from its index if there is none yet.
+    pub(crate) fn implicit_provider_node(
+        &self,
+        source: &ProviderSource,
+        add: impl FnOnce(u32) -> NodeIx,
+    ) -> NodeIx {
+        let implicit = &mut *self.implicit.borrow_mut();
+        if let Some(node) = implicit.nodes.get(source) {
+            return *node;
+        }
+        let node = add(implicit.sources.len() as u32);
+        implicit.sources.push(source.clone());
+        implicit.nodes.insert(source.clone(), node);
+        node
+    }
+
+    /// Takes all module instances out.
+    pub(crate) fn take(&self) -> KeptModules {
+        KeptModules {
+            list: self.list.take(),
+            instances: self.instances.get(),
+            implicit: self.implicit.take(),
+        }
+    }
+
+    /// Puts the module instances of an earlier run in.
+    pub(crate) fn restore(&self, kept: KeptModules) {
+        self.list.replace(kept.list);
+        self.instances.set(kept.instances);
+        self.implicit.replace(kept.implicit);
     }
 }
 
@@ -89,6 +133,15 @@ pub(crate) struct Caller {
     pub(crate) module: ModuleIx,
     pub(crate) call: Entry,
     pub(crate) each: Each,
+}
+
+/// The place of a new module instance.
+pub(crate) struct Placement {
+    pub(crate) address: ModuleInstance,
+    /// `None` for the root module.
+    pub(crate) caller: Option<Caller>,
+    pub(crate) gate: Option<NodeIx>,
+    pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
 }
 
 /// The instances of one call.
@@ -108,9 +161,30 @@ pub(crate) enum FoundProvider {
 }
 
 impl ModuleRun {
+    /// A module instance whose first node has the index `base`.
+    fn new(template: Rc<Template>, base: u32, place: Placement) -> ModuleRun {
+        let Placement { address, caller, gate, passed } = place;
+        ModuleRun {
+            template,
+            path: address.path(),
+            address,
+            base,
+            caller,
+            gate,
+            passed,
+            children: RefCell::default(),
+            temp: OnceCell::new(),
+        }
+    }
+
     /// The node of the run for a node of the template.
     pub(crate) fn node(&self, local: u32) -> NodeIx {
         NodeIx(self.base + local)
+    }
+
+    /// Returns true if a declaration of this module instance is a variable of the root module.
+    pub(crate) fn is_root_variable(&self, declared: &Declared) -> bool {
+        self.caller.is_none() && matches!(declared, Declared::Variable(_))
     }
 
     pub(crate) fn id(&self) -> ModuleId {
@@ -120,34 +194,28 @@ impl ModuleRun {
 
 impl Walk<'_> {
     /// Adds the root module to the graph.
-    pub(crate) fn add_root(&self) -> ModuleIx {
-        self.add_module(ModuleId(0), ModuleInstance::root(), None, None, BTreeMap::new())
+    pub(crate) fn add_root(&self, rules: &dyn GraphRules) -> ModuleIx {
+        let place = Placement {
+            address: ModuleInstance::root(),
+            caller: None,
+            gate: None,
+            passed: BTreeMap::new(),
+        };
+        self.add_module(rules, ModuleId(0), place)
     }
 
     /// Adds an instance of a module to the graph: its nodes, its edges, and the demand for the nodes that run even
     /// without a dependent.
     pub(crate) fn add_module(
         &self,
+        rules: &dyn GraphRules,
         id: ModuleId,
-        address: ModuleInstance,
-        caller: Option<Caller>,
-        gate: Option<NodeIx>,
-        passed: BTreeMap<(Str, Option<Str>), NodeIx>,
+        place: Placement,
     ) -> ModuleIx {
         let template = Rc::clone(&self.config.templates[id.0 as usize]);
         let base = self.nodes.graph(|graph| graph.len()) as u32;
-        let path = address.path();
-        let module = Rc::new(ModuleRun {
-            template: Rc::clone(&template),
-            address,
-            path,
-            base,
-            caller,
-            gate,
-            passed,
-            children: RefCell::default(),
-            temp: OnceCell::new(),
-        });
+        let module = Rc::new(ModuleRun::new(template, base, place));
+        let template = &module.template;
         let index = self.modules.add(Rc::clone(&module));
         for local in 0..template.nodes.len() as u32 {
             self.nodes.add(NodeKind::Declared { module: index, local });
@@ -157,79 +225,29 @@ impl Walk<'_> {
             self.nodes.change(|graph| graph.add_edge(dependency, user, edge.kind));
         }
         for (local, declared) in template.nodes.iter().enumerate() {
-            self.add_outer_edges(&module, module.node(local as u32), declared);
+            self.add_outer_edges(rules, &module, module.node(local as u32), declared);
         }
-        self.add_orphans(&module);
-        self.demand_all(&module);
+        rules.add_undeclared(&module);
+        for local in 0..template.nodes.len() as u32 {
+            if rules.demands(&module, local) {
+                self.nodes.change(|graph| graph.demand(module.node(local)));
+            }
+        }
         for local in 0..template.nodes.len() as u32 {
             self.nodes.change(|graph| graph.settle(module.node(local)));
         }
         index
     }
 
-    /// Demands the nodes of a module that run even without a dependent. If the run destroys everything or imports
-    /// an object, these are at most the variables of the root module. Those run so that given values are checked
-    /// even if nothing refers to them, but not in a destruction without a refresh: there, only variables with
-    /// dependents run. In an apply, values that no change needs do not run.
-    fn demand_all(&self, module: &ModuleRun) {
-        let is_quiet = self.phase().is_destroy() || self.phase() == super::Phase::Import;
-        let refreshes = self.settings.refresh && !self.state.previous().is_empty();
-        let checks_variables = module.caller.is_none() && (refreshes || !self.phase().is_destroy());
-        let template = &module.template;
-        for (local, (declared, lazy)) in template.nodes.iter().zip(&template.lazy).enumerate() {
-            let is_checked = checks_variables && matches!(declared, Declared::Variable(_));
-            let is_value = match declared {
-                Declared::Local(_) | Declared::ModuleOutput { .. } | Declared::ModuleObject(_) => {
-                    true
-                }
-                // Without a change, nothing becomes of the resource: only its dependents need its instances.
-                Declared::Expand(entry) | Declared::Resource(entry) => {
-                    entry.resource().resource.mode == ResourceMode::Managed
-                        && !has_conditions(entry)
-                }
-                // An output that opens ephemeral resources is never idle: an apply opens these resources again.
-                Declared::Output(_) => {
-                    let mut reads = template.dependencies(local as u32);
-                    let opens_nothing = |it: u32| {
-                        matches!(template.nodes[it as usize], Declared::Variable(_))
-                            || self.opens_nothing(module, module.node(it))
-                    };
-                    module.caller.is_some() && reads.all(|(it, _)| opens_nothing(it))
-                }
-                Declared::Variable(_) => module.caller.is_some(),
-                _ => false,
-            };
-            let is_idle = is_value && !self.is_retained(module, local as u32);
-            if is_idle {
-                continue;
-            }
-            let is_lazy = *lazy && !self.is_harmless_input(module, declared);
-            if is_checked || (!is_lazy && !is_quiet) {
-                self.nodes.change(|graph| graph.demand(module.node(local as u32)));
-            }
-        }
-    }
-
-    /// Returns true for a variable of a called module if a plan opens nothing to evaluate the argument that the
-    /// call gives to it.
-    fn is_harmless_input(&self, module: &ModuleRun, declared: &Declared) -> bool {
-        let (Declared::Variable(entry), Some(caller)) = (declared, &module.caller) else {
-            return false;
-        };
-        if self.phase() != super::Phase::Plan {
-            return false;
-        }
-        let name = &entry.variable().name;
-        let caller_module = self.module(caller.module);
-        let call = &caller_module.template.calls[&caller.call.module_call().name];
-        let input = call.inputs.iter().find(|it| it.name == *name);
-        let mut reads = input.into_iter().flat_map(|it| &it.reads);
-        reads.all(|read| self.opens_nothing(&caller_module, caller_module.node(*read)))
-    }
-
     /// Adds the edges that lead out of the module: to providers, to the gate, and from variables to nodes of the
     /// caller.
-    fn add_outer_edges(&self, module: &Rc<ModuleRun>, node: NodeIx, declared: &Declared) {
+    fn add_outer_edges(
+        &self,
+        rules: &dyn GraphRules,
+        module: &Rc<ModuleRun>,
+        node: NodeIx,
+        declared: &Declared,
+    ) {
         match declared {
             Declared::Variable(entry) => self.add_input_edges(module, node, &entry.variable().name),
             Declared::Resource(entry) => {
@@ -253,10 +271,7 @@ impl Walk<'_> {
                 }
                 let own = module.template.calls[&entry.module_call().name].gate;
                 if let Some(gate) = own.map(|it| module.node(it)).or(module.gate) {
-                    // In an apply, nothing inside of the module is evaluated before the gate.
-                    let applies = self.phase() == super::Phase::Apply;
-                    let kind = if applies { EdgeKind::Order } else { EdgeKind::Hold };
-                    self.nodes.change(|graph| graph.add_edge(gate, node, kind));
+                    self.nodes.change(|graph| graph.add_edge(gate, node, rules.gate_edge()));
                 }
             }
             Declared::Provider(_) => {
@@ -319,7 +334,7 @@ impl Walk<'_> {
     }
 
     fn implicit_provider(&self, source: &ProviderSource) -> NodeIx {
-        self.implied.provider_node(source, |index| {
+        self.modules.implicit_provider_node(source, |index| {
             let node = self.nodes.add(NodeKind::ImplicitProvider { index });
             self.nodes.change(|graph| graph.set_closes(node));
             node
@@ -357,7 +372,7 @@ impl Walk<'_> {
                 }
             }
             NodeKind::ImplicitProvider { index } => {
-                let source = self.implied.provider(index);
+                let source = self.modules.implicit_provider(index);
                 ProviderConfigRef::default_in(ModulePath::root(), source)
             }
             _ => unreachable!("only provider nodes are asked for their reference"),
@@ -402,56 +417,6 @@ impl Walk<'_> {
             Some(outer) => self.find_provider_ref(&outer),
             None => FoundProvider::Missing,
         }
-    }
-
-    /// Adds orphans for resources of the state in this module instance that it does not declare.
-    fn add_orphans(&self, module: &ModuleRun) {
-        if !matches!(self.phase(), super::Phase::Plan) {
-            return;
-        }
-        for address in self.state.index().resources.get(&module.address).into_iter().flatten() {
-            if !module.template.resources.contains_key(&address.resource) {
-                self.add_orphan(address, |_| Some(state::Reason::DeleteBecauseNoResourceConfig));
-            }
-        }
-        for child in self.state.index().children.get(&module.address).into_iter().flatten() {
-            let Some((_, step)) = child.split_last() else { continue };
-            if !module.template.calls.contains_key(step.name.as_str()) {
-                self.add_orphans_within(child, state::Reason::DeleteBecauseNoResourceConfig);
-            }
-        }
-    }
-
-    /// Adds orphans for all resources of a module instance that no longer exists, because its call has other
-    /// instances or is no longer in the configuration.
-    pub(crate) fn add_orphans_within(&self, module: &ModuleInstance, reason: state::Reason) {
-        let mut gone = Vec::new();
-        self.state.index().all_within(module, &mut gone);
-        for address in gone {
-            self.add_orphan(&address, |_| Some(reason));
-        }
-    }
-
-    /// Adds an orphan for a resource of the state; `None` if the state does not have it.
-    pub(crate) fn add_orphan(
-        &self,
-        address: &addr::AbsResource,
-        reason: impl Fn(&InstanceKey) -> Option<state::Reason>,
-    ) -> Option<NodeIx> {
-        let resource = self.state.previous().resource(address)?;
-        let instances = resource.instances.iter().filter(|(_, it)| it.current.is_some());
-        let orphan = Orphan {
-            address: address.clone(),
-            provider: resource.provider.clone(),
-            instances: instances.map(|(key, _)| (key.clone(), reason(key))).collect(),
-        };
-        let add = |index| self.nodes.add(NodeKind::Orphan { index });
-        let node = self.implied.add_orphan(orphan, add);
-        if let FoundProvider::Node(provider) = self.find_provider_ref(&resource.provider) {
-            self.nodes.change(|graph| graph.add_edge(provider, node, EdgeKind::Hold));
-        }
-        self.nodes.change(|graph| graph.demand(node));
-        Some(node)
     }
 }
 

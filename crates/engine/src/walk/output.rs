@@ -30,16 +30,9 @@ impl Walk<'_> {
             // Results of conditions are not memoized.
             self.nodes.facts(node, |it| it.forced = true);
         }
-        let turn = self.remembered(node, module, name, &entry.item, &[], || {
+        self.remembered(node, module, name, &entry.item, &[], || {
             self.output_value(index, module, entry)
-        });
-        if matches!(turn, Turn::Done { .. })
-            && module.caller.is_none()
-            && let Some(value) = self.nodes.value(node)
-        {
-            self.root_output(entry, &value);
-        }
-        turn
+        })
     }
 
     fn output_value(
@@ -115,44 +108,52 @@ impl Walk<'_> {
         self.report_at(entry, expr.into(), None, diagnostic);
     }
 
-    /// Records a root output in the results of the run.
-    fn root_output(&self, entry: &Entry, value: &Value) {
-        let output = entry.output();
-        let name = output.name.clone();
-        let planned = self.planned_actions.and_then(|it| it.known_output(&name));
-        let value = planned.unwrap_or(value);
-        let (plain, _) = value.unmark();
-        let stored = value.without_deep(MarkKind::Deprecated);
-        let deprecated = output.deprecated.as_deref().map(str::to_owned);
-        let is_known = value.is_wholly_known();
-        let kept = (is_known && !value.is_null()).then(|| OutputValue {
-            value: stored.clone(),
-            sensitive: output.sensitive,
-            deprecated: deprecated.clone(),
-        });
-        if self.phase().is_plan() {
-            let before = self.state.previous().outputs.get(&name);
-            let after = OutputValue { value: stored, sensitive: output.sensitive, deprecated };
-            let mut change = output_change(before, after, plain);
-            let temp = &self.settings.temp;
-            if change.action == Action::Update && differs_in_plan_only(temp, before, &change) {
-                change.action = Action::NoOp;
-            } else if is_known {
-                self.keep_output(&name, kept);
-            }
-            self.decisions.set_output(name, change);
-        } else if kept.is_some() || value.is_null() {
-            self.keep_output(&name, kept);
-        }
-    }
-
     /// Writes a root output to the final state of the run. `None` removes it, because its value is null.
-    fn keep_output(&self, name: &str, output: Option<OutputValue>) {
+    pub(crate) fn keep_output(&self, name: &str, output: Option<OutputValue>) {
         self.state.change(|state| match output {
             Some(output) => drop(state.outputs.insert(name.into(), output)),
             None => drop(state.outputs.remove(name)),
         });
     }
+}
+
+/// A root output as the state stores it; `None` if nothing is stored, because its value is null or not yet known.
+pub(crate) fn stored_output(entry: &Entry, value: &Value) -> Option<OutputValue> {
+    let output = entry.output();
+    (value.is_wholly_known() && !value.is_null()).then(|| OutputValue {
+        value: value.without_deep(MarkKind::Deprecated),
+        sensitive: output.sensitive,
+        deprecated: output.deprecated.as_deref().map(str::to_owned),
+    })
+}
+
+/// The plan of a root output.
+pub(crate) struct OutputPlan {
+    pub(crate) change: OutputChange,
+    /// True if the state keeps the old value, because the new one differs only in the temporary directory of the
+    /// plan.
+    pub(crate) keeps_old: bool,
+}
+
+/// Plans the change of a root output. `before` is the output in the state.
+pub(crate) fn plan_output(
+    temp: &TempRoot,
+    before: Option<&OutputValue>,
+    entry: &Entry,
+    value: &Value,
+) -> OutputPlan {
+    let output = entry.output();
+    let after = OutputValue {
+        value: value.without_deep(MarkKind::Deprecated),
+        sensitive: output.sensitive,
+        deprecated: output.deprecated.as_deref().map(str::to_owned),
+    };
+    let mut change = output_change(before, after, value.unmark().0);
+    let keeps_old = change.action == Action::Update && differs_in_plan_only(temp, before, &change);
+    if keeps_old {
+        change.action = Action::NoOp;
+    }
+    OutputPlan { change, keeps_old }
 }
 
 /// Returns true if the old and the new value of an output differ only in the temporary directory of the plan. Its

@@ -2,8 +2,8 @@
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-use addr::{ProviderConfigRef, ResourceInstance};
-use state::{Object, State};
+use addr::ResourceInstance;
+use state::{DeposedKey, Object, State};
 
 use super::StateIndex;
 
@@ -40,22 +40,13 @@ impl RunState {
         change(&mut self.current.borrow_mut())
     }
 
-    /// The current object of an instance; `None` if it has none.
-    pub(crate) fn object(&self, address: &ResourceInstance) -> Option<Arc<Object>> {
-        self.current.borrow().current(address).cloned()
-    }
-
-    /// Sets the current object of an instance; `None` removes it.
-    pub(crate) fn set_object(
+    /// An object of an instance: a deposed one, or the current one if `deposed` is `None`.
+    pub(crate) fn object(
         &self,
         address: &ResourceInstance,
-        provider: &ProviderConfigRef,
-        object: Option<Arc<Object>>,
-    ) {
-        self.change(|state| match object {
-            Some(object) => state.set_current(address, provider, object),
-            None => drop(state.remove_current(address)),
-        });
+        deposed: Option<DeposedKey>,
+    ) -> Option<Arc<Object>> {
+        self.current.borrow().object(address, deposed).cloned()
     }
 
     /// Takes the state out that the run ends with.

@@ -8,16 +8,17 @@ use hir::{Entry, Item};
 use state::CheckKind;
 
 use super::{
-    EngineScope, Failed, ModuleRun, Outcome, Walk,
+    EngineScope, Failed, GraphRules, ModuleRun, Outcome, Walk,
     checks::{Checked, ConditionKind},
     expand::Repeated,
 };
 use crate::{
     graph::{Declared, ModuleIx, NodeIx},
     memo::{Inputs, NodeKey, NodeName, Version},
+    schedule::Step,
 };
 
-/// The outcome of a node's turn.
+/// The outcome of the turn of a node that starts no task.
 pub(crate) enum Turn {
     /// The node has its result. If `keeps` is true, its dependencies stay open as long as a dependent may read the
     /// result.
@@ -26,8 +27,16 @@ pub(crate) enum Turn {
     Failed,
     /// The node waits for further dependencies and then has another turn.
     Again,
-    /// The node ends when these tasks end.
-    Tasks(Vec<super::Work>),
+}
+
+impl<W> From<Turn> for Step<W> {
+    fn from(turn: Turn) -> Step<W> {
+        match turn {
+            Turn::Done { keeps } => Step::Done { keeps },
+            Turn::Failed => Step::Failed,
+            Turn::Again => Step::Again,
+        }
+    }
 }
 
 impl From<Result<(), Failed>> for Turn {
@@ -238,6 +247,7 @@ impl Walk<'_> {
     /// Runs the expansion of a resource, or makes the instances of a module call.
     pub(crate) fn run_expansion(
         &self,
+        rules: &dyn GraphRules,
         node: NodeIx,
         index: ModuleIx,
         local: u32,
@@ -248,7 +258,7 @@ impl Walk<'_> {
         }
         match declared {
             Declared::Expand(entry) => self.expand_resource(node, index, entry).into(),
-            Declared::Call(entry, _) => self.expand_call(index, entry, local).into(),
+            Declared::Call(entry, _) => self.expand_call(rules, index, entry, local).into(),
             _ => Turn::Done { keeps: false },
         }
     }

@@ -26,16 +26,17 @@ use hir::program::ModuleId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::State;
 
-use super::{
-    DecisionParts, Facts, ImpliedParts, KeptNodes, ModuleRun, Outcome, Walk,
-    checks::Checks,
-    modules::{Caller, Children},
-};
+use super::{DecisionParts, Planning, orphans::OrphanParts};
 use crate::{
     graph::{Declared, EdgeKind, Graph, NodeIx, NodeKind, Status, Template, Touched},
     memo::{Digest, Epoch, Memo, Version},
     request::PlanOutcome,
     resource::has_conditions,
+    walk::{
+        Facts, KeptNodes, ModuleRun, Outcome, Walk,
+        checks::Checks,
+        modules::{Caller, Children, KeptModules},
+    },
 };
 
 /// A finished run without diagnostics, from which the next run can resume.
@@ -45,10 +46,11 @@ pub(crate) struct RetainedRun {
     previous: Arc<State>,
     nodes: KeptNodes,
     modules: Vec<Detached>,
-    implied: ImpliedParts,
+    /// The rest of the module instances' data.
+    module_parts: KeptModules,
+    orphans: OrphanParts,
     /// Nodes without a reusable result: nodes with ephemeral values, and providers.
     unkept: BTreeSet<NodeIx>,
-    instances: usize,
     results: Results,
 }
 
@@ -81,8 +83,8 @@ pub(crate) struct Part {
     unmoved: Vec<(NodeIx, Version)>,
 }
 
-/// The parts of a finished walk.
-pub(crate) struct FinishedWalk {
+/// The parts of a finished plan.
+pub(crate) struct FinishedPlan {
     pub(crate) templates: Vec<Rc<Template>>,
     pub(crate) retained_run: Option<RetainedRun>,
     /// Data that is no longer needed. It is handed over because dropping it takes time.
@@ -108,7 +110,7 @@ impl RetainedRun {
     }
 
     /// The part of the graph that must run after an edit that touched these nodes. `None` if everything must run.
-    pub(crate) fn part(&self, walk: &Walk<'_>, touched: &Touched) -> Option<Part> {
+    pub(crate) fn part(&self, walk: &Planning<'_>, touched: &Touched) -> Option<Part> {
         let is_same_state = self.previous.has_same_resources(walk.state.previous())
             && self.previous.outputs == walk.state.previous().outputs;
         if !is_same_state
@@ -219,13 +221,14 @@ fn can_run_again(declared: &Declared) -> bool {
     }
 }
 
-impl Walk<'_> {
+impl Planning<'_> {
     /// Takes over the last run, and demands the part of it that runs again.
     pub(crate) fn resume(&self, retained_run: RetainedRun, part: &Part) {
-        let RetainedRun { modules, unkept, instances, results, .. } = retained_run;
+        let RetainedRun { modules, mut module_parts, unkept, results, .. } = retained_run;
         let modules = modules.into_iter().map(|it| Rc::new(it.attach(&self.config.templates)));
-        self.modules.restore(modules.collect(), instances);
-        self.implied.restore(retained_run.implied);
+        module_parts.list.extend(modules);
+        self.modules.restore(module_parts);
+        self.orphans.restore(retained_run.orphans);
         self.nodes.restore(retained_run.nodes);
         self.reuse.restore_unkept(unkept.difference(&part.nodes).copied().collect());
         self.take_results(results);
@@ -295,8 +298,8 @@ impl Walk<'_> {
             && unmoved.iter().all(is_unmoved)
     }
 
-    /// Splits the walk into what the next run can reuse and what is no longer needed.
-    pub(crate) fn into_parts(self, outcome: &PlanOutcome, part: Option<&Part>) -> FinishedWalk {
+    /// Splits the run into what the next run can reuse and what is no longer needed.
+    pub(crate) fn into_parts(self, outcome: &PlanOutcome, part: Option<&Part>) -> FinishedPlan {
         let stands = self.stands(outcome, part);
         let (epoch, given) = (self.reuse.memo(Memo::epoch), self.given());
         let unkept = self.reuse.take_unkept();
@@ -304,7 +307,8 @@ impl Walk<'_> {
             self.set_outcome(*node, Outcome::None);
             self.nodes.facts(*node, |it| it.opened = Rc::default());
         }
-        let modules = self.modules.take().into_iter();
+        let mut module_parts = self.modules.take();
+        let modules = std::mem::take(&mut module_parts.list).into_iter();
         let modules: Option<Vec<Detached>> =
             modules.map(|it| Rc::try_unwrap(it).ok().map(Detached::from)).collect();
         let plan = &outcome.plan;
@@ -314,9 +318,9 @@ impl Walk<'_> {
             previous: Arc::clone(self.state.previous()),
             nodes: self.nodes.take(),
             modules,
-            implied: self.implied.take(),
+            module_parts,
+            orphans: self.orphans.take(),
             unkept,
-            instances: self.modules.instances(),
             results: Results {
                 state: outcome.refreshed.clone(),
                 checks: self.checks.take(),
@@ -332,9 +336,11 @@ impl Walk<'_> {
                 },
             },
         });
-        let remains: Vec<Box<dyn Any>> =
-            vec![Box::new(self.nodes.take()), Box::new(self.implied.take()), Box::new(self.state)];
-        FinishedWalk { templates: self.config.templates, retained_run, remains }
+        let mut remains: Vec<Box<dyn Any>> =
+            vec![Box::new(self.nodes.take()), Box::new(self.orphans.take())];
+        let walk = self.into_walk();
+        remains.push(Box::new(walk.state));
+        FinishedPlan { templates: walk.config.templates, retained_run, remains }
     }
 }
 

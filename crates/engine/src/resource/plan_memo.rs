@@ -1,0 +1,224 @@
+//! The memo of planned instances: what the next plan of a session takes over, and how it enters the results of the
+//! plan.
+
+use std::{rc::Rc, sync::Arc};
+
+use addr::{InstanceKey, ResourceInstance};
+use hir::{Entry, item::IgnoreChanges};
+use state::{Action, Reason};
+
+use super::{Subject, has_conditions};
+use crate::{
+    graph::NodeIx,
+    memo::{self, Inputs, InstanceMemo, Planned, Version},
+    runs::{PlanRun, Planning},
+    walk::{Each, ModuleRun},
+};
+
+impl Planning<'_> {
+    /// The plan of an instance from the last run, if none of its inputs changed.
+    pub(crate) fn planned_before(
+        &self,
+        node: NodeIx,
+        module: &ModuleRun,
+        entry: &Entry,
+        each: &Each,
+    ) -> Option<(ResourceInstance, Rc<Planned>)> {
+        let resource = entry.resource();
+        if has_conditions(entry) {
+            return None;
+        }
+        let inputs = self.instance_inputs(node, each);
+        let address =
+            resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
+        let prior = self.state.previous().current(&address);
+        let planned = self.reuse.memo(|memo| {
+            let known = memo.instance(&module.address, &resource.resource, &each.key)?;
+            let is_same = is_item(known.item.as_ref(), Some(&entry.item))
+                && known.inputs == inputs
+                && known.prior.as_ref() == prior;
+            is_same.then(|| Rc::clone(&known.planned))
+        });
+        Some((address, planned?))
+    }
+
+    /// The inputs of the plan of an instance. They include whether it waits for a pending change: a data source
+    /// that waits is planned differently, even if all values are the same.
+    fn instance_inputs(&self, node: NodeIx, each: &Each) -> Inputs {
+        let waits = self.nodes.facts(node, |it| it.waits);
+        let waits = if waits { Version::PENDING } else { Version::default() };
+        self.inputs(node, &[self.each_version(each), waits])
+    }
+
+    /// Adds the plan of an instance to the results of the run, and sets the value that references see.
+    pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
+        self.take_change(subject.node, &subject.address, planned);
+        self.set_instance(subject.node, each, planned.value.clone());
+    }
+
+    /// Adds the plan of an instance to the results of the run, without a value for references.
+    pub(crate) fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
+        let current = self.state.object(address, None);
+        match (&planned.refreshed, current) {
+            (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
+            (Some(object), _) => {
+                let provider = self.provider_node(node).map(|it| self.provider_ref(it));
+                if let Some(provider) = provider {
+                    self.state
+                        .change(|state| state.set_current(address, &provider, Arc::clone(object)));
+                }
+            }
+            (None, Some(_)) => {
+                self.state.change(|state| state.remove_current(address));
+            }
+            (None, None) => {}
+        }
+        if let Some(change) = &planned.change {
+            let counts = !matches!(change.change.action, Action::NoOp | Action::Read);
+            self.nodes.facts(node, |it| it.changes |= counts);
+            self.emit(crate::event::Event::Planned {
+                address: address.clone(),
+                action: change.change.action,
+                reason: change.reason,
+            });
+            self.decisions.add_change(change.clone());
+        }
+        planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
+    }
+
+    /// Memoizes the plan of an instance.
+    pub(crate) fn remember_planned(
+        &self,
+        subject: &Subject,
+        each: &Each,
+        config: memo::Digest,
+        planned: Planned,
+    ) {
+        let Some(entry) = &subject.entry else { return };
+        let memo = InstanceMemo {
+            item: Some(Arc::clone(&entry.item)),
+            inputs: self.instance_inputs(subject.node, each),
+            config,
+            prior: self.state.previous().current(&subject.address).cloned(),
+            planned: Rc::new(planned),
+        };
+        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
+        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
+    }
+
+    /// The memoized plan of an instance whose configuration, prior state and provider configuration are the same,
+    /// even if their inputs changed.
+    pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
+        let address = &subject.address;
+        self.reuse.memo(|memo| {
+            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            let same_item = match (&known.item, &subject.entry) {
+                (Some(item), Some(entry)) => {
+                    memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
+                }
+                _ => false,
+            };
+            let prior = self.state.previous().current(address);
+            let same = same_item && known.config == config && known.prior.as_ref() == prior;
+            same.then(|| Planned::clone(&known.planned))
+        })
+    }
+}
+
+impl PlanRun<'_> {
+    /// The plan for the deletion of an instance from the last run, if none of its inputs changed.
+    pub(crate) fn ended_before(
+        &self,
+        node: NodeIx,
+        key: &InstanceKey,
+        reason: Option<Reason>,
+    ) -> Option<(Subject, Rc<Planned>)> {
+        let subject = self.gone_subject(node, key).ok()?;
+        if is_guarded(&subject) {
+            return None;
+        }
+        let inputs = self.end_inputs(&subject);
+        let mut planned = self.reuse.memo(|memo| {
+            let address = &subject.address;
+            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            let item = subject.entry.as_ref().map(|entry| &entry.item);
+            let same = is_item(known.item.as_ref(), item)
+                && known.inputs == inputs
+                && known.prior.as_ref() == self.state.previous().current(address);
+            same.then(|| Rc::clone(&known.planned))
+        })?;
+        if let Some(change) = &planned.change
+            && change.reason != reason
+            && let Some(change) = &mut Rc::make_mut(&mut planned).change
+        {
+            change.reason = reason;
+        }
+        Some((subject, planned))
+    }
+
+    /// The inputs of the plan for a deletion: only the provider, and a constant that distinguishes it from other
+    /// plans.
+    fn end_inputs(&self, subject: &Subject) -> Inputs {
+        let provider = self.nodes.facts(subject.provider_node, |it| it.version);
+        self.reuse.memo(|memo| memo.inputs([provider, Version::END].into_iter()))
+    }
+
+    /// Memoizes the plan for the deletion of an instance.
+    pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
+        if is_guarded(subject) {
+            return;
+        }
+        let memo = InstanceMemo {
+            item: subject.entry.as_ref().map(|entry| Arc::clone(&entry.item)),
+            inputs: self.end_inputs(subject),
+            config: self.reuse.memo(|memo| memo.digest(&[b"end"])),
+            prior: self.state.previous().current(&subject.address).cloned(),
+            planned: Rc::new(planned),
+        };
+        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
+        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
+    }
+}
+
+struct ResourceParts {
+    module: addr::ModuleInstance,
+    resource: addr::Resource,
+    key: InstanceKey,
+}
+
+impl ResourceParts {
+    fn of(subject: &Subject) -> ResourceParts {
+        let it = &subject.address;
+        ResourceParts {
+            module: it.module.clone(),
+            resource: it.resource.clone(),
+            key: it.key.clone(),
+        }
+    }
+}
+
+/// Returns true if the block affects the deletion of an instance, by `prevent_destroy` or by provisioners.
+fn is_guarded(subject: &Subject) -> bool {
+    subject.entry.as_ref().is_some_and(|entry| {
+        let resource = entry.resource();
+        resource.lifecycle.prevent_destroy.is_some() || !resource.provisioners.is_empty()
+    })
+}
+
+/// Returns true if two blocks are equal, or if both are missing because only the state has the resource.
+fn is_item(known: Option<&Arc<hir::Item>>, item: Option<&Arc<hir::Item>>) -> bool {
+    match (known, item) {
+        (Some(known), Some(item)) => memo::is_same(known, item),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Returns true if no setting of either block affects the plan beyond the arguments, which are compared by value.
+fn same_lifecycle(a: &hir::Item, b: &hir::Item) -> bool {
+    let (Some(a), Some(b)) = (a.kind.as_resource(), b.kind.as_resource()) else { return false };
+    let plain = |it: &hir::item::Resource| {
+        it.lifecycle.ignore_changes == IgnoreChanges::None && it.lifecycle.prevent_destroy.is_none()
+    };
+    plain(a) && plain(b)
+}

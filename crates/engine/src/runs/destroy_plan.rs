@@ -1,0 +1,121 @@
+//! The run that plans the destruction of everything in the state.
+
+use std::{ops::Deref, rc::Rc};
+
+use addr::{AbsResource, InstanceKey, ResourceMode};
+use hir::Entry;
+use state::Action;
+
+use super::{Planning, planning::PlanPart};
+use crate::{
+    graph::{EdgeKind, NodeIx, NodeKind},
+    schedule::{Failed, Step},
+    walk::{GraphRules, ModuleRun, Purpose, Walk},
+};
+
+/// The context of a destroy plan.
+pub(crate) struct DestroyPlanRun<'a>(pub(crate) Planning<'a>);
+
+impl<'a> Deref for DestroyPlanRun<'a> {
+    type Target = Planning<'a>;
+
+    fn deref(&self) -> &Planning<'a> {
+        &self.0
+    }
+}
+
+impl GraphRules for DestroyPlanRun<'_> {
+    /// Without a refresh, only variables with dependents run.
+    fn demands(&self, module: &ModuleRun, local: u32) -> bool {
+        self.refreshes_objects() && module.is_root_variable(&module.template.nodes[local as usize])
+    }
+}
+
+impl<'a> Purpose<'a> for DestroyPlanRun<'a> {
+    type Part = PlanPart;
+
+    fn walk(&self) -> &Walk<'a> {
+        self
+    }
+
+    /// A managed resource has the value of its refreshed objects, so it waits for their deletion to be planned.
+    fn activate_resource(&self, node: NodeIx, module: &ModuleRun, entry: &Entry) {
+        let resource = &entry.resource().resource;
+        if resource.mode != ResourceMode::Managed {
+            return self.nodes.change(|graph| graph.activate(node, |it| it == EdgeKind::Order));
+        }
+        let address = resource.clone().in_module(module.address.clone());
+        if let Some(orphan) = self.orphans.node(&address) {
+            self.nodes.change(|graph| graph.add_active_edge(orphan, node, EdgeKind::Value));
+        }
+    }
+
+    fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Step<PlanPart> {
+        if entry.resource().resource.mode == ResourceMode::Managed {
+            let objects = |address: &AbsResource| self.state.read(|it| it.objects_of(address));
+            return self.value_from_objects(node, module, entry, objects).into();
+        }
+        if !self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
+            return self.prepare_resource(node, module, entry, false);
+        }
+        let Some(keys) = self.instances_of(node) else { return Step::Failed };
+        if let Some(step) = self.unchanged_ephemeral(node, module, entry, &keys) {
+            return step;
+        }
+        let instances = self.begin_instances(node, module, entry, &keys);
+        self.start_instances(node, instances)
+    }
+
+    fn run_own(&self, node: NodeIx, kind: NodeKind) -> Step<PlanPart> {
+        let NodeKind::Orphan { index } = kind else { return Step::Done { keeps: false } };
+        let orphan = self.orphans.get(index);
+        if orphan.address.resource.mode != ResourceMode::Managed {
+            return Step::Done { keeps: false };
+        }
+        match self.wait_for_provider(node, &orphan.provider, &orphan.address.to_string()) {
+            Ok(true) => {}
+            Ok(false) => return Step::Again,
+            Err(Failed) => return Step::Failed,
+        }
+        if !orphan.instances.is_empty() && self.wait_for_values(node) {
+            return Step::Again;
+        }
+        let parts = orphan.instances.iter();
+        Step::Tasks(parts.map(|(key, reason)| PlanPart::Gone(key.clone(), *reason)).collect())
+    }
+
+    async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
+        let each = match part {
+            PlanPart::Gone(key, _) => return self.plan_gone(node, key).await,
+            PlanPart::Instance(each) => each,
+        };
+        let entry = self.resource_entry(node)?;
+        match entry.resource().resource.mode {
+            ResourceMode::Ephemeral => self.plan_ephemeral(node, &entry, each).await,
+            ResourceMode::Data => self.plan_data(node, &entry, each).await,
+            // A managed resource has the value of its objects, and no instance of it runs.
+            ResourceMode::Managed => Err(Failed),
+        }
+    }
+}
+
+impl DestroyPlanRun<'_> {
+    /// Adds every resource of the state as an orphan, so that it is destroyed.
+    pub(crate) fn add_everything_as_orphan(&self) {
+        let addresses: Vec<AbsResource> =
+            self.state.previous().resources().map(|(address, _)| address.clone()).collect();
+        for address in addresses {
+            self.add_orphan(&address, None);
+        }
+    }
+
+    /// Plans the deletion of an instance.
+    async fn plan_gone(&self, node: NodeIx, key: &InstanceKey) -> Result<(), Failed> {
+        let subject = self.gone_subject(node, key)?;
+        let Some(gone) = self.read_gone(&subject).await? else { return Ok(()) };
+        // A reference that was added since the last apply also determines the order of destruction.
+        self.rewrite_dependencies(&subject, Some(&gone.prior), Action::Delete);
+        self.plan_deletion(&subject, gone, None).await?;
+        Ok(())
+    }
+}

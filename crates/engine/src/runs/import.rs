@@ -1,0 +1,303 @@
+//! The run that imports one object.
+
+use std::{ops::Deref, rc::Rc, sync::Arc};
+
+use addr::{ResourceInstance, ResourceMode};
+use db::Diagnostic;
+use hir::Entry;
+use provider::{ImportResourceStateRequest, ImportTarget, ImportedResource, Provider};
+use state::Object;
+use values::{Str, conform};
+
+use crate::{
+    event::Event,
+    graph::{EdgeKind, ModuleIx, NodeIx, NodeKind},
+    journal::Number,
+    resource::{InstanceNeeds, Prior, Subject, find_entry, find_module, has_conditions},
+    schedule::{Failed, Step},
+    walk::{Each, Facts, GraphRules, ModuleRun, Purpose, Walk, provider_name},
+};
+
+/// The object to import.
+pub(crate) struct ImportOrder {
+    pub(crate) address: ResourceInstance,
+    pub(crate) id: Str,
+    /// The intent that the import answers; `None` if the object was created elsewhere.
+    pub(crate) answers: Option<Number>,
+}
+
+/// The context of an import.
+pub(crate) struct ImportRun<'a> {
+    walk: Walk<'a>,
+    order: ImportOrder,
+}
+
+/// Work on one object of an import.
+pub(crate) enum ImportPart {
+    /// Checks the conditions of a declared instance, or opens it.
+    Instance(Each),
+    /// Imports the object.
+    Object,
+}
+
+impl<'a> Deref for ImportRun<'a> {
+    type Target = Walk<'a>;
+
+    fn deref(&self) -> &Walk<'a> {
+        &self.walk
+    }
+}
+
+impl GraphRules for ImportRun<'_> {
+    /// The given values of variables are checked even if nothing refers to them.
+    fn demands(&self, module: &ModuleRun, local: u32) -> bool {
+        module.is_root_variable(&module.template.nodes[local as usize])
+    }
+}
+
+impl<'a> Purpose<'a> for ImportRun<'a> {
+    type Part = ImportPart;
+
+    fn walk(&self) -> &Walk<'a> {
+        self
+    }
+
+    /// Managed resources and data sources keep the objects of the state.
+    fn run_resource(
+        &self,
+        node: NodeIx,
+        _module: &Rc<ModuleRun>,
+        entry: &Entry,
+    ) -> Step<ImportPart> {
+        if self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
+            return self.begin_instances(node, entry, |_| false).map(ImportPart::Instance);
+        }
+        if self.refuse_unsupported(entry) {
+            return Step::Failed;
+        }
+        let Some(keys) = self.expanded(node) else { return Step::Failed };
+        let has_instances = !keys.instances.is_empty();
+        let needs = InstanceNeeds {
+            acts: has_instances && entry.resource().resource.mode == ResourceMode::Ephemeral,
+            conditions: has_instances && has_conditions(entry),
+            provisions: false,
+        };
+        self.wait_for_needs(node, keys, |_, kind| needs.count(kind));
+        Step::Again
+    }
+
+    fn run_own(&self, node: NodeIx, kind: NodeKind) -> Step<ImportPart> {
+        match kind {
+            NodeKind::Import => self.run_import(node),
+            _ => Step::Done { keeps: false },
+        }
+    }
+
+    async fn run_part(&self, node: NodeIx, part: &ImportPart) -> Result<(), Failed> {
+        let ImportPart::Instance(each) = part else { return self.import_object(node).await };
+        let entry = self.resource_entry(node)?;
+        match entry.resource().resource.mode {
+            ResourceMode::Ephemeral => self.open_instance(node, &entry, each, |_, _| None).await,
+            ResourceMode::Managed => {
+                let subject = self.subject(node, &entry, &each.key)?;
+                let opened = self.nodes.facts(node, |it| it.opened.clone());
+                self.freshen(&opened).await?;
+                let address = &subject.address;
+                self.instance_conditions(subject.module, &entry, address, each, None).await?;
+                self.keep_instance(&subject, &entry, each).await
+            }
+            ResourceMode::Data => {
+                let subject = self.subject(node, &entry, &each.key)?;
+                self.keep_instance(&subject, &entry, each).await
+            }
+        }
+    }
+}
+
+impl<'a> ImportRun<'a> {
+    /// Adds the root module and the import to the graph.
+    pub(crate) fn new(walk: Walk<'a>, order: ImportOrder) -> ImportRun<'a> {
+        let run = ImportRun { walk, order };
+        run.add_root(&run);
+        let node = run.nodes.add(NodeKind::Import);
+        run.nodes.change(|graph| graph.demand(node));
+        run
+    }
+}
+
+impl ImportRun<'_> {
+    /// Runs a turn of the import node: it waits for the module instance, then for the provider.
+    fn run_import(&self, node: NodeIx) -> Step<ImportPart> {
+        let order = &self.order;
+        if self.nodes.facts(node, |it| it.prepared) {
+            let inherited = self.nodes.inherited(node);
+            self.nodes.facts(node, |it| *it = Facts { prepared: true, ..inherited });
+            return Step::Tasks(vec![ImportPart::Object]);
+        }
+        let Some(entry) = find_entry(self, &order.address) else {
+            self.report_not_configured(&order.address);
+            return Step::Failed;
+        };
+        let mut module = self.module(ModuleIx(0));
+        for step in order.address.module.steps() {
+            let known = {
+                let children = module.children.borrow();
+                children.get(step.name.as_str()).map(|it| it.instances.get(&step.key).copied())
+            };
+            match known {
+                Some(Some(child)) => module = self.module(child),
+                Some(None) => {
+                    self.report_no_module(&order.address);
+                    return Step::Failed;
+                }
+                // The module call has not been expanded yet.
+                None => {
+                    let Some(call) = module.template.calls.get(step.name.as_str()) else {
+                        return Step::Failed;
+                    };
+                    let call = module.node(call.call);
+                    self.nodes.change(|graph| graph.add_active_edge(call, node, EdgeKind::Order));
+                    return Step::Again;
+                }
+            }
+        }
+        let (name, alias) = provider_name(entry.resource());
+        let Some(provider) = self.find_provider(&module, &name, alias.as_ref()) else {
+            self.report_missing_provider(&entry, &order.address.to_string());
+            return Step::Failed;
+        };
+        self.nodes.facts(node, |it| it.prepared = true);
+        self.nodes.change(|graph| graph.add_active_edge(provider, node, EdgeKind::Provider));
+        Step::Again
+    }
+
+    fn report_not_configured(&self, address: &ResourceInstance) {
+        let place = match address.module.is_root() {
+            true => "the root module".to_owned(),
+            false => address.module.path().to_string(),
+        };
+        let (type_name, name) = (&address.resource.type_name, &address.resource.name);
+        let detail = format!(
+            "Before importing this resource, please create its configuration in {place}. For \
+             example:\n\nresource \"{type_name}\" \"{name}\" {{\n  # (resource arguments)\n}}"
+        );
+        let summary =
+            format!("resource address \"{address}\" does not exist in the configuration.");
+        self.report(Diagnostic::error("import-not-configured", summary, detail));
+    }
+
+    fn report_no_module(&self, address: &ResourceInstance) {
+        let detail = format!(
+            "The configuration has no {}: its count or for_each gives other instances. Correct the \
+             address, or the configuration first.",
+            address.module
+        );
+        self.report(Diagnostic::error("import-no-module", "No such module instance", detail));
+    }
+
+    /// Imports the object.
+    async fn import_object(&self, node: NodeIx) -> Result<(), Failed> {
+        let order = &self.order;
+        let provider_node = self.provider_node(node).ok_or(Failed)?;
+        let entry = find_entry(self, &order.address).ok_or(Failed)?;
+        let module = find_module(self, &order.address.module).ok_or(Failed)?;
+        let subject =
+            self.subject_at(node, order.address.clone(), provider_node, Some(entry), module)?;
+        let opened = self.nodes.facts(node, |it| it.opened.clone());
+        self.freshen(&opened).await?;
+        let provider = self.provider(provider_node).await?;
+        self.emit(Event::ImportStart { address: order.address.clone(), id: order.id.to_string() });
+        let imported = self.ask_for_import(&subject, &*provider, &order.id).await?;
+        self.emit(Event::ImportComplete { address: order.address.clone() });
+        let prior = self.imported_prior(&subject, imported)?;
+        let Some(read) = self.refresh(&subject, &*provider, &prior).await? else {
+            self.report_no_object(&subject);
+            return Err(Failed);
+        };
+        self.save(&subject, Some(read.object), order.answers).await
+    }
+
+    async fn ask_for_import(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        id: &Str,
+    ) -> Result<ImportedResource, Failed> {
+        let request = ImportResourceStateRequest {
+            type_name: subject.type_name(),
+            target: ImportTarget::Id(id.clone()),
+        };
+        let response = provider.import_resource_state(request).await;
+        self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
+        let mut all = response.imported.into_iter();
+        match (all.next(), all.next()) {
+            (Some(imported), None) if imported.type_name == subject.type_name() => Ok(imported),
+            (Some(_), None) => self.refuse_import(subject, "an object of another type"),
+            (Some(_), Some(_)) => self.refuse_import(subject, "more than one object"),
+            (None, _) => {
+                self.report_no_object(subject);
+                Err(Failed)
+            }
+        }
+    }
+
+    fn refuse_import<T>(&self, subject: &Subject, what: &str) -> Result<T, Failed> {
+        let detail = format!(
+            "Provider {} gave {what} for {}",
+            subject.provider.source.for_display(),
+            subject.text
+        );
+        let summary = "Provider produced invalid object";
+        self.report_provider_bug(&subject.text, "invalid-import", summary, &detail);
+        Err(Failed)
+    }
+
+    fn report_no_object(&self, subject: &Subject) {
+        let detail = format!(
+            "While attempting to import an existing object to \"{}\", the provider detected that \
+             no object exists with the given id. Only pre-existing objects can be imported; check \
+             that the id is correct and that it is associated with the provider's configured \
+             region or endpoint, or use \"mayfly apply\" to create a new remote object for this resource.",
+            subject.text
+        );
+        self.report_about(
+            &subject.text,
+            "import-no-object",
+            "Cannot import non-existent remote object",
+            detail,
+        );
+    }
+
+    /// Returns the object from the provider's import response, which is then read.
+    fn imported_prior(
+        &self,
+        subject: &Subject,
+        imported: ImportedResource,
+    ) -> Result<Prior, Failed> {
+        if !imported.state.is_null()
+            && !conform::conforms(&imported.state.ty(), subject.ty()).is_empty()
+        {
+            return self.refuse_import(subject, "an object that is not of the schema's type");
+        }
+        if imported.state.is_null() {
+            self.report_no_object(subject);
+            return Err(Failed);
+        }
+        let version = u64::try_from(subject.schema.version()).unwrap_or_default();
+        let kept = Object {
+            private: imported.private.as_bytes().into(),
+            dependencies: self.dependencies_of(&subject.address),
+            identity: self.encode_identity(subject, imported.identity.as_ref()),
+            ..Object::from_json(version, Arc::from("{}"))
+        };
+        let value = self.marked(subject, &imported.state);
+        let object = Arc::new(self.encode(subject, &value, kept)?);
+        Ok(Prior {
+            value,
+            private: imported.private,
+            identity: imported.identity,
+            tainted: false,
+            object,
+        })
+    }
+}

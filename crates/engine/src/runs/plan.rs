@@ -1,0 +1,212 @@
+//! The run that plans the changes that make the real objects match the configuration.
+
+use std::{ops::Deref, rc::Rc};
+
+use addr::{InstanceKey, ResourceMode};
+use hir::Entry;
+use state::Reason;
+use values::Value;
+
+use super::{
+    Planning,
+    planning::{PlanPart, PlannedBefore},
+};
+use crate::{
+    graph::{Declared, NodeIx, NodeKind},
+    resource::decision::gone_reason,
+    schedule::{Failed, Step},
+    walk::{
+        GraphRules, Keys, ModuleRun, Purpose, Walk,
+        output::{OutputPlan, plan_output, stored_output},
+    },
+};
+
+/// The context of a plan.
+pub(crate) struct PlanRun<'a>(pub(crate) Planning<'a>);
+
+impl<'a> Deref for PlanRun<'a> {
+    type Target = Planning<'a>;
+
+    fn deref(&self) -> &Planning<'a> {
+        &self.0
+    }
+}
+
+impl GraphRules for PlanRun<'_> {
+    fn demands(&self, module: &ModuleRun, local: u32) -> bool {
+        let declared = &module.template.nodes[local as usize];
+        !module.template.lazy[local as usize]
+            || module.is_root_variable(declared)
+            || self.is_harmless_input(module, declared)
+    }
+
+    /// Adds orphans for resources of the state that the module instance does not declare.
+    fn add_undeclared(&self, module: &ModuleRun) {
+        let reason = Reason::DeleteBecauseNoResourceConfig;
+        for address in self.state.index().resources.get(&module.address).into_iter().flatten() {
+            if !module.template.resources.contains_key(&address.resource) {
+                self.add_orphan(address, Some(reason));
+            }
+        }
+        for child in self.state.index().children.get(&module.address).into_iter().flatten() {
+            let Some((_, step)) = child.split_last() else { continue };
+            if !module.template.calls.contains_key(step.name.as_str()) {
+                self.add_orphans_within(child, reason);
+            }
+        }
+    }
+
+    /// Adds orphans for the instances of a call that the state has and the call no longer makes.
+    fn complete_call(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
+        for child in self.state.index().children.get(&caller.address).into_iter().flatten() {
+            let Some((_, step)) = child.split_last() else { continue };
+            if step.name == call && !keys.contains(&step.key) {
+                self.add_orphans_within(child, Reason::DeleteBecauseNoModule);
+            }
+        }
+    }
+}
+
+impl<'a> Purpose<'a> for PlanRun<'a> {
+    type Part = PlanPart;
+
+    fn walk(&self) -> &Walk<'a> {
+        self
+    }
+
+    fn run_resource(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Step<PlanPart> {
+        if !self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
+            let any_gone = self
+                .expanded(node)
+                .is_some_and(|keys| !self.gone_keys(module, entry, &keys).is_empty());
+            return self.prepare_resource(node, module, entry, any_gone);
+        }
+        let Some(keys) = self.instances_of(node) else { return Step::Failed };
+        if let Some(step) = self.unchanged_ephemeral(node, module, entry, &keys) {
+            return step;
+        }
+        let mut instances = self.begin_instances(node, module, entry, &keys);
+        for (key, reason) in self.gone_keys(module, entry, &keys) {
+            match self.ended_before(node, &key, Some(reason)) {
+                Some((subject, planned)) => {
+                    let address = subject.address;
+                    instances.before.push(PlannedBefore { address, each: None, planned });
+                }
+                None => instances.parts.push(PlanPart::Gone(key, Some(reason))),
+            }
+        }
+        self.start_instances(node, instances)
+    }
+
+    fn run_own(&self, node: NodeIx, kind: NodeKind) -> Step<PlanPart> {
+        match kind {
+            NodeKind::Orphan { index } => self.run_orphan(node, index),
+            _ => Step::Done { keeps: false },
+        }
+    }
+
+    fn root_output(&self, entry: &Entry, value: &Value) {
+        let name = &entry.output().name;
+        let before = self.state.previous().outputs.get(name);
+        let OutputPlan { change, keeps_old } =
+            plan_output(&self.settings.temp, before, entry, value);
+        if !keeps_old && value.is_wholly_known() {
+            self.keep_output(name, stored_output(entry, value));
+        }
+        self.decisions.set_output(name.clone(), change);
+    }
+
+    async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
+        let each = match part {
+            PlanPart::Gone(key, reason) => return self.plan_gone(node, key, *reason).await,
+            PlanPart::Instance(each) => each,
+        };
+        let entry = self.resource_entry(node)?;
+        match entry.resource().resource.mode {
+            ResourceMode::Ephemeral => self.plan_ephemeral(node, &entry, each).await,
+            ResourceMode::Managed => self.plan_instance(node, &entry, each).await,
+            ResourceMode::Data => self.plan_data(node, &entry, each).await,
+        }
+    }
+}
+
+impl PlanRun<'_> {
+    /// Returns true for a variable of a called module if a plan opens nothing to evaluate the argument that the
+    /// call gives to it.
+    fn is_harmless_input(&self, module: &ModuleRun, declared: &Declared) -> bool {
+        let (Declared::Variable(entry), Some(caller)) = (declared, &module.caller) else {
+            return false;
+        };
+        let name = &entry.variable().name;
+        let caller_module = self.module(caller.module);
+        let call = &caller_module.template.calls[&caller.call.module_call().name];
+        let input = call.inputs.iter().find(|it| it.name == *name);
+        let mut reads = input.into_iter().flat_map(|it| &it.reads);
+        reads.all(|read| self.opens_nothing(&caller_module, caller_module.node(*read)))
+    }
+
+    /// The instances that the state has and the configuration does not, with the reason of their deletion.
+    fn gone_keys(
+        &self,
+        module: &ModuleRun,
+        entry: &Entry,
+        keys: &Keys,
+    ) -> Vec<(InstanceKey, Reason)> {
+        let address = entry.resource().resource.clone().in_module(module.address.clone());
+        let Some(resource) = self.state.previous().resource(&address) else { return Vec::new() };
+        let gone = resource.instances.keys().filter(|key| !keys.contains(key));
+        gone.map(|key| (key.clone(), gone_reason(keys.repeated, key))).collect()
+    }
+
+    /// Runs one turn of a resource that only the state has.
+    fn run_orphan(&self, node: NodeIx, index: u32) -> Step<PlanPart> {
+        let orphan = self.orphans.get(index);
+        if orphan.address.resource.mode != ResourceMode::Managed {
+            for (key, _) in &orphan.instances {
+                let address = orphan.address.instance(key.clone());
+                self.state.change(|state| state.remove_current(&address));
+            }
+            return Step::Done { keeps: false };
+        }
+        match self.wait_for_provider(node, &orphan.provider, &orphan.address.to_string()) {
+            Ok(true) => {}
+            Ok(false) => return Step::Again,
+            Err(Failed) => return Step::Failed,
+        }
+        let mut parts = Vec::new();
+        let mut before = Vec::new();
+        for (key, reason) in &orphan.instances {
+            match self.ended_before(node, key, *reason) {
+                Some(ended) => before.push(ended),
+                None => parts.push(PlanPart::Gone(key.clone(), *reason)),
+            }
+        }
+        if !parts.is_empty() && self.wait_for_values(node) {
+            return Step::Again;
+        }
+        before
+            .iter()
+            .for_each(|(subject, planned)| self.take_change(node, &subject.address, planned));
+        Step::Tasks(parts)
+    }
+
+    /// Plans the deletion of an instance that the configuration does not have.
+    async fn plan_gone(
+        &self,
+        node: NodeIx,
+        key: &InstanceKey,
+        reason: Option<Reason>,
+    ) -> Result<(), Failed> {
+        let subject = self.gone_subject(node, key)?;
+        if subject.address.resource.mode == ResourceMode::Data {
+            self.state.change(|state| state.remove_current(&subject.address));
+            return Ok(());
+        }
+        let planned = match self.read_gone(&subject).await? {
+            None => self.nothing_to_delete(&subject),
+            Some(gone) => self.plan_deletion(&subject, gone, reason).await?,
+        };
+        self.remember_ended(&subject, planned);
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! The changes of a plan, as the apply looks them up.
+
+use std::collections::BTreeMap;
+
+use addr::ResourceInstance;
+use rustc_hash::FxHashMap;
+use state::{Action, OutputChange, Plan, ResourceChange};
+use values::{Str, Value};
+
+/// The changes of a plan, by address.
+pub(crate) struct PlannedActions<'p> {
+    changes: FxHashMap<&'p ResourceInstance, &'p ResourceChange>,
+    outputs: &'p BTreeMap<Str, OutputChange>,
+    destroyed: Vec<&'p ResourceChange>,
+}
+
+impl<'p> PlannedActions<'p> {
+    pub(crate) fn new(plan: &'p Plan) -> PlannedActions<'p> {
+        let current = || plan.resource_changes.iter().filter(|it| it.deposed.is_none());
+        let destroys = |it: &&ResourceChange| {
+            it.deposed.is_some()
+                || matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
+        };
+        PlannedActions {
+            changes: current().map(|it| (&it.addr, it)).collect(),
+            outputs: &plan.output_changes,
+            destroyed: plan.resource_changes.iter().filter(destroys).collect(),
+        }
+    }
+
+    /// The planned change of the current object of an instance; `None` if the plan has none.
+    pub(crate) fn change(&self, address: &ResourceInstance) -> Option<&'p ResourceChange> {
+        self.changes.get(address).copied()
+    }
+
+    /// The planned changes of current objects, in no particular order.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &'p ResourceChange> + '_ {
+        self.changes.values().copied()
+    }
+
+    /// The value of a root output, if the plan knew it wholly. An apply keeps this value, whatever providers
+    /// return meanwhile.
+    pub(crate) fn known_output(&self, name: &str) -> Option<&'p Value> {
+        self.outputs.get(name).map(|it| &it.after).filter(|it| it.is_wholly_known())
+    }
+
+    /// The changes that destroy an object, current or deposed. A destroy node has an index into this list.
+    pub(crate) fn destroyed(&self) -> &[&'p ResourceChange] {
+        &self.destroyed
+    }
+}
