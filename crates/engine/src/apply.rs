@@ -10,14 +10,21 @@ use state::{CheckStatus, Plan, PlanMode, State};
 
 use crate::{
     event::{Event, Operation},
-    graph::Template,
+    graph::template::Template,
     memo::Memo,
     place::{RunPhase, enter_phase},
     request::{ApplyOptions, ApplyOutcome, Environment},
-    runs::{ApplyRun, Applying, DestroyRun, PlannedActions},
+    runs::{
+        apply::ApplyRun, applying::Applying, destroy::DestroyRun, planned_actions::PlannedActions,
+    },
     temp::TempRoot,
     variables::VariableValues,
-    walk::{self, Settings, StateIndex, Walk, WalkInput, checks::Checks},
+    walk::{
+        checks::Checks,
+        context::{Settings, Walk, WalkInput},
+        purpose,
+        state_index::StateIndex,
+    },
 };
 
 /// Applies a plan. `refreshed` is the state that came with the plan.
@@ -63,12 +70,12 @@ pub async fn apply(
     match plan.mode {
         PlanMode::Destroy => {
             let run = DestroyRun::new(applying);
-            walk::run(&run).await;
+            purpose::run(&run).await;
             finish(&run, clear)
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
             let run = ApplyRun::new(applying);
-            walk::run(&run).await;
+            purpose::run(&run).await;
             let declared = &program.root().outputs;
             finish(&run, |state| state.outputs.retain(|name, _| declared.contains_key(name)))
         }

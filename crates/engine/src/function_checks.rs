@@ -10,10 +10,10 @@ use values::{Str, ops::BinaryOp};
 
 use crate::{
     function_calls::{FunctionAnswers, FunctionProviders},
+    functions::Functions,
     offline::{ModuleScope, Offline},
     request::Environment,
     validate::MOST_STEPS,
-    walk::Functions,
 };
 
 /// Returns the errors of the calls of provider functions with known arguments.

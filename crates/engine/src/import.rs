@@ -9,12 +9,17 @@ use hir::Program;
 use state::State;
 
 use crate::{
-    graph::Template,
+    functions::time_text,
+    graph::template::Template,
     memo::Memo,
     request::{ApplyOutcome, Environment, ImportOptions},
-    runs::{ImportOrder, ImportRun},
+    runs::import::{ImportOrder, ImportRun},
     variables::VariableValues,
-    walk::{self, Settings, StateIndex, Walk, WalkInput, time_text},
+    walk::{
+        context::{Settings, Walk, WalkInput},
+        purpose,
+        state_index::StateIndex,
+    },
 };
 
 /// Asks the provider of a resource for the object with an ID, and adds it to the state at the address of the
@@ -49,7 +54,7 @@ pub async fn import(
     };
     let walk = Walk::new(program, environment, &mut memo, input);
     let run = ImportRun::new(walk, ImportOrder { address, id, answers });
-    walk::run(&run).await;
+    purpose::run(&run).await;
     let diagnostics = run.report.take();
     ApplyOutcome { state: run.state.take(), diagnostics }
 }

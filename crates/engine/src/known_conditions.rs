@@ -15,7 +15,7 @@ use crate::{
     offline::{ModuleScope, Offline},
     request::Environment,
     validate::{offline, without_repeated},
-    walk::{ConditionKind, condition_result, message_text},
+    walk::checks::{ConditionKind, condition_result, message_text},
 };
 
 /// Returns the conditions that fail in every run, with their locations. Also works for a configuration with

@@ -30,11 +30,13 @@
 
 mod apply;
 pub mod builtin;
+mod cancel;
 mod ephemeral;
 mod event;
 mod files;
 mod function_calls;
 mod function_checks;
+mod functions;
 mod graph;
 mod import;
 mod journal;
@@ -64,6 +66,7 @@ mod walk;
 pub use crate::{
     apply::{apply, check_plan_is_complete},
     builtin::builtin_provider,
+    cancel::{CancelLevel, CancelToken},
     event::{
         ApplyAction, ChangeAction, ChangeCounts, ChangeReason, DeferReason, EphemeralAction, Event,
         EventSink, LogLevel, ObjectId, Operation,
@@ -78,8 +81,8 @@ pub use crate::{
     planner::Planner,
     redact::{MIN_SECRET, Redactor},
     request::{
-        ApplyOptions, ApplyOutcome, CancelLevel, CancelToken, Command, CommandRunner,
-        CommandStatus, Environment, ImportOptions, PlanOptions, PlanOutcome, ProviderFactory,
+        ApplyOptions, ApplyOutcome, Command, CommandRunner, CommandStatus, Environment,
+        ImportOptions, PlanOptions, PlanOutcome, ProviderFactory,
     },
     saved::{check_plan_is_current, check_planned_files, variables_for_saved_plan},
     temp::{NoTempDirectories, TempDirectories, TempRoot},

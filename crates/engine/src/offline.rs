@@ -25,11 +25,12 @@ use values::{Mark, Str, Type, Value, functions::FunctionEnv};
 use crate::{
     builtin::functions,
     function_calls::{FunctionAnswers, FunctionProviders},
+    functions::Functions,
     redact::Redactor,
     request::Environment,
     temp::TempRoot,
     variables::{GivenValue, ValueSource, VariableValues},
-    walk::{Functions, condition_result, message_text},
+    walk::checks::{condition_result, message_text},
 };
 
 /// A configuration and a state, as the context for expressions. Providers are called only for their functions.

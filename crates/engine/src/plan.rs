@@ -13,18 +13,26 @@ use values::{MarkKind, Type, Value};
 use crate::{
     event::{ChangeCounts, Event, Operation},
     files::Observed,
-    graph::{Renewed, Template, Touched},
+    graph::template::{Renewed, Template, Touched},
     memo::Memo,
     moves::{self, Moved},
     place::{RunPhase, enter_phase},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
     runs::{
-        DecisionParts, DestroyPlanRun, FinishedPlan, Part, PlanRun, Planning, PlanningOptions,
-        RetainedRun,
+        decisions::DecisionParts,
+        destroy_plan::DestroyPlanRun,
+        plan::PlanRun,
+        planning::{Planning, PlanningOptions},
+        retained_run::{FinishedPlan, Part, RetainedRun},
     },
     variables::VariableValues,
-    walk::{self, Settings, StateIndex, Walk, WalkInput, checks::Checks},
+    walk::{
+        checks::Checks,
+        context::{Settings, Walk, WalkInput},
+        purpose,
+        state_index::StateIndex,
+    },
 };
 
 /// Plans the changes that make the real objects match a configuration or, with [`PlanMode::Destroy`], the
@@ -144,7 +152,7 @@ pub(crate) async fn plan_with(
             if is_possible {
                 run.add_root(&run);
                 run.add_everything_as_orphan();
-                walk::run(&run).await;
+                purpose::run(&run).await;
             }
             run.plan_output_removal(|_| true);
             // A destroy plan checks nothing. Results of checks in its refresh are dropped.
@@ -157,7 +165,7 @@ pub(crate) async fn plan_with(
             // A plan that is certain to fail calls no provider.
             if is_possible {
                 part = begin(&run, leftovers.retained_run.take(), touched);
-                walk::run(&run).await;
+                purpose::run(&run).await;
             }
             run.plan_output_removal(|name| !program.root().outputs.contains_key(name));
             session.end(run.0, part.as_ref(), leftovers)

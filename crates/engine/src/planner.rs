@@ -26,7 +26,7 @@ use crate::{
     request::{Environment, PlanOptions, PlanOutcome},
     temp::TempRoot,
     variables::VariableValues,
-    walk::{Settings, Walk, WalkInput},
+    walk::context::{Settings, Walk, WalkInput},
 };
 
 /// The time without a plan after which all processes are ended and all ephemeral resources closed.

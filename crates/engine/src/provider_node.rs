@@ -12,7 +12,14 @@ use crate::{
     graph::{ModuleIx, NodeIx},
     memo::{NodeKey, NodeName},
     pool::SlotIx,
-    walk::{EngineScope, Facts, Failed, ModuleRun, Outcome, Turn, Walk},
+    schedule::Failed,
+    walk::{
+        context::Walk,
+        modules::ModuleRun,
+        outcome::{Facts, Outcome},
+        scope::EngineScope,
+        turn::Turn,
+    },
 };
 
 impl Walk<'_> {

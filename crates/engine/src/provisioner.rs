@@ -17,8 +17,13 @@ use crate::{
     event::Event,
     redact::has_short_secret,
     request::{Command, CommandStatus},
-    resource::Subject,
-    walk::{Each, EngineScope, Failed, OwnObject, Walk},
+    resource::subject::Subject,
+    schedule::Failed,
+    walk::{
+        context::Walk,
+        instances::Each,
+        scope::{EngineScope, OwnObject},
+    },
 };
 
 /// The maximum size of the output that is kept for a diagnostic, in bytes.

@@ -24,8 +24,8 @@ use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
 use rustc_hash::FxHashMap;
 
 use crate::{
+    cancel::{CancelLevel, CancelToken},
     graph::{Graph, NodeIx, Status},
-    request::{CancelLevel, CancelToken},
 };
 
 /// The error of an operation whose diagnostic is already reported: the receiver reports nothing more.

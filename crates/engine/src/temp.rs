@@ -12,12 +12,9 @@
 use std::{fmt::Write as _, io};
 
 use addr::ModuleInstance;
-use hir::Interrupt;
 use sha2::{Digest as _, Sha256};
 use state::without_temporary_plans;
 use values::{Kind, Path, Str, Value};
-
-use crate::walk::{ModuleRun, Walk};
 
 /// The number of hash bytes that distinguish module instances. With a million instances, the probability of a
 /// collision is about 10^-12.
@@ -121,30 +118,6 @@ pub struct NoTempDirectories;
 impl TempDirectories for NoTempDirectories {
     fn make(&self, _: &str) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl Walk<'_> {
-    /// Returns the value of `path.temp` in a module instance, and creates the directory.
-    ///
-    /// # Errors
-    /// Fails if the directory cannot be created.
-    pub(crate) fn temp_directory(&self, module: &ModuleRun) -> Result<Value, Interrupt> {
-        if let Some(made) = module.temp.get() {
-            return Ok(Value::string(made.clone()));
-        }
-        let path = Str::from(self.settings.temp.of(&module.address));
-        match self.environment.temp.make(&path) {
-            Ok(()) => Ok(Value::string(module.temp.get_or_init(|| path).clone())),
-            Err(error) => Err(Interrupt::Refused {
-                summary: "Failed to create a temporary directory",
-                detail: format!(
-                    "path.temp is the directory {path} here, which cannot be made: {error}. Check \
-                     the permissions of the directory that it is in, or name another place for \
-                     working files in the environment variable TF_DATA_DIR."
-                ),
-            }),
-        }
     }
 }
 

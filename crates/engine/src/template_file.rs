@@ -6,7 +6,7 @@ use values::{
     functions::{FunctionEnv, RenderError},
 };
 
-use crate::walk::Functions;
+use crate::functions::Functions;
 
 /// Renders a template.
 ///

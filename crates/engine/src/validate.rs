@@ -22,11 +22,12 @@ use state::Action;
 use values::{Str, Value, msgpack};
 
 use crate::{
-    builtin, function_checks, known_conditions,
+    builtin, function_checks,
+    functions::Functions,
+    known_conditions,
     offline::{ModuleScope, Offline},
     place::{RunPhase, enter_phase},
     request::{Environment, PlanOutcome},
-    walk::Functions,
 };
 
 /// A cache of the configurations that a provider has accepted. Implementations must not reveal the configurations.

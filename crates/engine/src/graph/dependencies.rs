@@ -17,8 +17,10 @@ use std::{cell::RefCell, collections::hash_map::Entry, rc::Rc, sync::Arc};
 use addr::{ConfigResource, ProviderConfigRef};
 use rustc_hash::FxHashMap;
 
-use super::{
-    Declared, EdgeKind,
+use crate::graph::{
+    EdgeKind,
+    provider_name::provider_name,
+    template::Declared,
     tree::{ConfigTree, FoundConfig, TreeIx},
 };
 
@@ -207,7 +209,7 @@ pub(super) fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<Conf
             found.extend(reads.into_iter().flatten());
         }
         Declared::Resource(entry) => {
-            let (name, alias) = crate::walk::provider_name(entry.resource());
+            let (name, alias) = provider_name(entry.resource());
             if let Some(FoundConfig::Declared(module, local)) =
                 tree.provider(module, &name, alias.as_ref())
             {

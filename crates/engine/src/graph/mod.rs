@@ -13,18 +13,12 @@
 //! **Invariant:** each edge is visited a constant number of times, so a run is linear in nodes and edges.
 //! **Invariant:** a node is released only when each of its dependents either has let it go or will never run.
 
-mod dependencies;
-mod rerun;
-mod retained;
-mod template;
-mod tree;
-
-pub(crate) use self::{
-    dependencies::Dependencies,
-    retained::{Retained, reads_through},
-    template::{Declared, Renewed, Template, Touched},
-    tree::{ConfigTree, FoundConfig},
-};
+pub(crate) mod dependencies;
+pub(crate) mod provider_name;
+pub(crate) mod rerun;
+pub(crate) mod retained;
+pub(crate) mod template;
+pub(crate) mod tree;
 
 use std::collections::VecDeque;
 

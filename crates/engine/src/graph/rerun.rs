@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edge, EdgeKind, Graph, NO_EDGE, NodeIx, Status};
+use crate::graph::{Edge, EdgeKind, Graph, NO_EDGE, NodeIx, Status};
 
 impl Graph {
     /// Runs a finished node once more, and makes `user` wait for it.

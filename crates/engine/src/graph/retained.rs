@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 use values::Str;
 
-use super::{
-    Declared,
+use crate::graph::{
     dependencies::{ConfigNode, direct},
+    template::Declared,
     tree::{ConfigTree, TreeIx},
 };
 

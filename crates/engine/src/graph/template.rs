@@ -14,8 +14,7 @@ use hir::{
 use rustc_hash::FxHashMap;
 use values::Str;
 
-use super::EdgeKind;
-use crate::memo::is_same;
+use crate::{graph::EdgeKind, memo::is_same};
 
 /// The declaration that a node of a template stands for.
 #[derive(Clone)]

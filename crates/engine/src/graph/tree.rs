@@ -12,7 +12,7 @@ use hir::{
 use rustc_hash::FxHashMap;
 use values::Str;
 
-use super::{Template, template::CallNodes};
+use crate::graph::template::{CallNodes, Template};
 
 /// The index of a module in the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Layers, Leaf, MAX_INSIDE, Patterns, leaves, spelling};
+use crate::redact::{Leaf, MAX_INSIDE, Patterns, leaves, reading::Layers, spelling};
 
 /// The minimum length of a secret that is searched within larger texts, in bytes.
 const LEAST_PART: usize = 16;

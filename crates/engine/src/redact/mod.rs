@@ -26,6 +26,8 @@ mod finder;
 mod matcher;
 mod reading;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeSet,
@@ -36,11 +38,12 @@ use std::{
 use serde_json::Value as Json;
 use values::{Kind, MarkKind, Value};
 
-pub(crate) use self::finder::{Finder, Trace};
-use self::{
+use crate::redact::{
     matcher::Matcher,
     reading::{Layers, Reading},
 };
+
+pub(crate) use self::finder::{Finder, Trace};
 
 /// The minimum length of a secret that is redacted, in bytes.
 pub const MIN_SECRET: usize = 6;
@@ -402,6 +405,3 @@ fn replaced(text: &str, places: Vec<Range<usize>>) -> String {
     shown.push_str(&text[end..]);
     shown
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::MIN_SECRET;
+use crate::redact::MIN_SECRET;
 
 /// The maximum number of encodings that are removed from a text, one after the other.
 const MAX_LAYERS: usize = 2;

@@ -5,7 +5,7 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
 };
 
-use super::{MIN_SECRET, Reading};
+use crate::redact::{MIN_SECRET, reading::Reading};
 
 /// Returns the forms of a secret to search for in every reading of a text.
 pub(super) fn spellings(secret: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD, Engine as _};
 use values::Mark;
 
-use super::*;
+use crate::redact::*;
 
 fn knowing(secret: &str) -> Redactor {
     let redactor = Redactor::new();

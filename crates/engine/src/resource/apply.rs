@@ -10,20 +10,21 @@ use state::{Action, Object, ResourceChange, Status, journal::IntentAction};
 use tokio::time::Instant;
 use values::{MarkKind, Value, conform};
 
-use super::{
-    ChangePlan, Subject,
-    change::ChangeRequest,
-    decision, object_id,
-    prior::Prior,
-    write_only_leaks::{SideData, When},
-};
 use crate::{
     event::{ApplyAction, Event},
     journal::Number,
     progress::with_progress,
     redact::Trace,
-    runs::Applying,
-    walk::{Each, Failed, Walk},
+    resource::{
+        change::{ChangePlan, ChangeRequest},
+        decision,
+        prior::Prior,
+        subject::{Subject, object_id},
+        write_only_leaks::{SideData, When},
+    },
+    runs::applying::Applying,
+    schedule::Failed,
+    walk::{context::Walk, instances::Each},
 };
 
 /// The result of an apply call.

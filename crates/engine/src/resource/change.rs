@@ -9,13 +9,16 @@ use provider::{
 use state::{Action, Reason};
 use values::{MarkKind, Marks, Path, Value};
 
-use super::{
-    Subject,
-    decision::{self, Before, Decision},
-    prior::Prior,
-    write_only_leaks::{SideData, When},
+use crate::{
+    resource::{
+        decision::{self, Before, Decision},
+        prior::Prior,
+        subject::Subject,
+        write_only_leaks::{SideData, When},
+    },
+    schedule::Failed,
+    walk::context::Walk,
 };
-use crate::walk::{Failed, Walk};
 
 /// A planned change of one object.
 #[derive(Clone)]

@@ -7,8 +7,11 @@ use hir::{At, Entry, eval};
 use provider::{AttributeType, Block};
 use values::{MarkKind, Path, Value};
 
-use super::Subject;
-use crate::walk::{Each, EngineScope, Failed, Walk};
+use crate::{
+    resource::subject::Subject,
+    schedule::Failed,
+    walk::{context::Walk, instances::Each, scope::EngineScope},
+};
 
 impl Walk<'_> {
     /// The configuration of a managed or data instance, without ephemeral marks: they are allowed only on

@@ -8,19 +8,19 @@ use state::{Action, Change, CheckStatus, Object, Reason, ResourceChange};
 use tokio::time::Instant;
 use values::{MarkKind, Value};
 
-use super::{
-    Subject,
-    decision::{self, DataSource},
-    object_id,
-    prior::storable,
-};
 use crate::{
     event::{ApplyAction, Event},
     graph::NodeIx,
     memo::Planned,
     progress::with_progress,
-    runs::{Applying, Planning},
-    walk::{Each, Failed, Walk},
+    resource::{
+        decision::{self, DataSource},
+        prior::storable,
+        subject::{Subject, object_id},
+    },
+    runs::{applying::Applying, planning::Planning},
+    schedule::Failed,
+    walk::{context::Walk, instances::Each},
 };
 
 impl Planning<'_> {

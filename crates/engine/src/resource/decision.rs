@@ -6,7 +6,7 @@
 use addr::InstanceKey;
 use state::{Action, Reason, Status};
 
-use crate::walk::Repeated;
+use crate::walk::instances::Repeated;
 
 /// The object before a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,17 +1,21 @@
 //! Destruction of one instance.
 
+use std::sync::Arc;
+
 use provider::{ApplyResourceChangeRequest, Private};
 use state::{Action, Status, journal::IntentAction};
-use std::sync::Arc;
 use values::Value;
 
-use super::{Subject, find_entry, find_module, object_id};
 use crate::{
     event::ApplyAction,
     graph::{ModuleIx, NodeIx, NodeKind},
     journal::Number,
-    runs::Applying,
-    walk::Failed,
+    resource::{
+        objects::{find_entry, find_module},
+        subject::{Subject, object_id},
+    },
+    runs::applying::Applying,
+    schedule::Failed,
 };
 
 impl Applying<'_> {

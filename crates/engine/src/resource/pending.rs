@@ -10,10 +10,10 @@
 use addr::ResourceMode;
 use hir::Entry;
 
-use super::has_conditions;
 use crate::{
-    graph::{Declared, EdgeKind, NodeIx, NodeKind},
-    walk::{Facts, ModuleRun, Walk},
+    graph::{EdgeKind, NodeIx, NodeKind, template::Declared},
+    resource::subject::has_conditions,
+    walk::{context::Walk, modules::ModuleRun, outcome::Facts},
 };
 
 impl Walk<'_> {

@@ -9,18 +9,19 @@ use provider::{PlanResourceChangeRequest, Private, Provider};
 use state::{Action, Change, Reason, ResourceChange};
 use values::{Kind, MarkKind, Type, Value, convert};
 
-use super::{
-    ChangePlan, Subject,
-    change::ChangeRequest,
-    find_entry, find_module,
-    prior::{Prior, storable},
-};
 use crate::{
     event::Event,
-    graph::{ModuleIx, NodeIx, NodeKind},
+    graph::{ModuleIx, NodeIx, NodeKind, template::Declared},
     memo::Planned,
-    runs::Planning,
-    walk::{Each, EngineScope, Failed},
+    resource::{
+        change::{ChangePlan, ChangeRequest},
+        objects::{find_entry, find_module},
+        prior::{Prior, storable},
+        subject::Subject,
+    },
+    runs::planning::Planning,
+    schedule::Failed,
+    walk::{instances::Each, scope::EngineScope},
 };
 
 /// An object that the configuration does not have any more, with its provider.
@@ -234,9 +235,7 @@ impl Planning<'_> {
         let address = match kind {
             NodeKind::Declared { .. } => {
                 let Some((_, module, local)) = self.declared(node) else { return Err(Failed) };
-                let crate::graph::Declared::Resource(entry) =
-                    &module.template.nodes[local as usize]
-                else {
+                let Declared::Resource(entry) = &module.template.nodes[local as usize] else {
                     return Err(Failed);
                 };
                 return self.subject(node, entry, key);

@@ -7,12 +7,12 @@ use addr::{InstanceKey, ResourceInstance};
 use hir::{Entry, item::IgnoreChanges};
 use state::{Action, Reason};
 
-use super::{Subject, has_conditions};
 use crate::{
     graph::NodeIx,
     memo::{self, Inputs, InstanceMemo, Planned, Version},
-    runs::{PlanRun, Planning},
-    walk::{Each, ModuleRun},
+    resource::subject::{Subject, has_conditions},
+    runs::{plan::PlanRun, planning::Planning},
+    walk::{instances::Each, modules::ModuleRun},
 };
 
 impl Planning<'_> {

@@ -9,14 +9,15 @@ use provider::{
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Type, Value, conform, json};
 
-use super::{
-    Subject, object_id,
-    write_only_leaks::{SideData, When},
-};
 use crate::{
     event::Event,
-    runs::Planning,
-    walk::{Failed, Walk},
+    resource::{
+        subject::{Subject, object_id},
+        write_only_leaks::{SideData, When},
+    },
+    runs::planning::Planning,
+    schedule::Failed,
+    walk::context::Walk,
 };
 
 /// An object that a provider knows.

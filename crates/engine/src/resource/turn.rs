@@ -12,12 +12,21 @@ use hir::{
 use state::Object;
 use values::{MarkKind, Value};
 
-use super::{InstanceValues, Subject, has_conditions};
 use crate::{
-    graph::{Declared, EdgeKind, NodeIx},
+    graph::{EdgeKind, NodeIx, template::Declared},
     memo::{NodeKey, NodeName},
-    schedule::Step,
-    walk::{Each, Facts, Failed, Keys, ModuleRun, Outcome, Repeated, ResourceValue, Turn, Walk},
+    resource::{
+        objects::InstanceValues,
+        subject::{Subject, has_conditions},
+    },
+    schedule::{Failed, Step},
+    walk::{
+        context::Walk,
+        instances::{Each, Keys, Repeated},
+        modules::{FoundProvider, ModuleRun},
+        outcome::{Facts, Outcome, ResourceValue},
+        turn::Turn,
+    },
 };
 
 /// The dependencies that the instances of a resource need in a run that plans nothing.
@@ -258,7 +267,6 @@ impl Walk<'_> {
         provider: &addr::ProviderConfigRef,
         address: &str,
     ) -> Result<bool, Failed> {
-        use crate::walk::FoundProvider;
         if self.nodes.facts(node, |it| it.prepared) {
             return Ok(true);
         }

@@ -13,16 +13,22 @@ use rustc_hash::FxHashMap;
 use state::Action;
 use values::{Str, Value};
 
-use super::{
-    Applying,
-    applying::ApplyPart,
-    destruction::{ProviderNeeds, is_needed},
-};
 use crate::{
-    graph::{Declared, EdgeKind, NodeIx, NodeKind, Retained, Status, reads_through},
-    resource::has_conditions,
+    graph::{
+        EdgeKind, NodeIx, NodeKind, Status,
+        retained::{Retained, reads_through},
+        template::Declared,
+    },
+    resource::subject::has_conditions,
+    runs::{
+        applying::{ApplyPart, Applying},
+        destruction::{ProviderNeeds, is_needed},
+    },
     schedule::{Failed, Step},
-    walk::{GraphRules, Keys, ModuleRun, Purpose, Walk, output::stored_output},
+    walk::{
+        context::Walk, instances::Keys, modules::ModuleRun, output::stored_output,
+        purpose::Purpose, rules::GraphRules,
+    },
 };
 
 /// The context of an apply.

@@ -10,15 +10,15 @@ use addr::{ResourceInstance, ResourceMode};
 use hir::Entry;
 use state::{Action, ResourceChange};
 
-use super::{
-    PlannedActions,
-    destruction::{Destruction, NeedsResource},
-};
 use crate::{
-    graph::{Declared, EdgeKind, ModuleIx, NodeIx, NodeKind},
-    resource::{InstanceNeeds, has_conditions},
+    graph::{EdgeKind, ModuleIx, NodeIx, NodeKind, template::Declared},
+    resource::{subject::has_conditions, turn::InstanceNeeds},
+    runs::{
+        destruction::{Destruction, NeedsResource},
+        planned_actions::PlannedActions,
+    },
     schedule::{Failed, Step},
-    walk::{Each, ModuleRun, Walk},
+    walk::{context::Walk, instances::Each, modules::ModuleRun, outcome::Facts},
 };
 
 /// The part of the context that an apply and a destruction have.
@@ -132,8 +132,7 @@ impl<'a> Applying<'a> {
         match self.wait_for_provider(node, &ordered.provider, &ordered.addr.to_string()) {
             Ok(true) => {
                 let inherited = self.nodes.inherited(node);
-                self.nodes
-                    .facts(node, |it| *it = crate::walk::Facts { prepared: true, ..inherited });
+                self.nodes.facts(node, |it| *it = Facts { prepared: true, ..inherited });
                 Step::Tasks(vec![ApplyPart::Destroy])
             }
             Ok(false) => Step::Again,

@@ -2,9 +2,9 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use ::values::Str;
 use addr::ResourceInstance;
 use state::{EphemeralPlan, OutputChange, ResourceChange};
+use values::Str;
 
 /// The decisions of a plan that is being made.
 #[derive(Default)]

@@ -5,11 +5,11 @@ use std::{ops::Deref, rc::Rc};
 use addr::{AbsResource, ResourceMode};
 use hir::Entry;
 
-use super::{Applying, applying::ApplyPart};
 use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
+    runs::applying::{ApplyPart, Applying},
     schedule::{Failed, Step},
-    walk::{GraphRules, ModuleRun, Purpose, Walk},
+    walk::{context::Walk, modules::ModuleRun, purpose::Purpose, rules::GraphRules},
 };
 
 /// The context of a destruction.

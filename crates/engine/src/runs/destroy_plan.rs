@@ -6,11 +6,11 @@ use addr::{AbsResource, InstanceKey, ResourceMode};
 use hir::Entry;
 use state::Action;
 
-use super::{Planning, planning::PlanPart};
 use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
+    runs::planning::{PlanPart, Planning},
     schedule::{Failed, Step},
-    walk::{GraphRules, ModuleRun, Purpose, Walk},
+    walk::{context::Walk, modules::ModuleRun, purpose::Purpose, rules::GraphRules},
 };
 
 /// The context of a destroy plan.

@@ -18,7 +18,7 @@ use state::{ResourceChange, State};
 
 use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
-    walk::{FoundProvider, Walk},
+    walk::{context::Walk, modules::FoundProvider},
 };
 
 /// The nodes of the destructions of an apply, and their order.

@@ -11,11 +11,19 @@ use values::{Str, conform};
 
 use crate::{
     event::Event,
-    graph::{EdgeKind, ModuleIx, NodeIx, NodeKind},
+    graph::{EdgeKind, ModuleIx, NodeIx, NodeKind, provider_name::provider_name},
     journal::Number,
-    resource::{InstanceNeeds, Prior, Subject, find_entry, find_module, has_conditions},
+    resource::{
+        objects::{find_entry, find_module},
+        prior::Prior,
+        subject::{Subject, has_conditions},
+        turn::InstanceNeeds,
+    },
     schedule::{Failed, Step},
-    walk::{Each, Facts, GraphRules, ModuleRun, Purpose, Walk, provider_name},
+    walk::{
+        context::Walk, instances::Each, modules::ModuleRun, outcome::Facts, purpose::Purpose,
+        rules::GraphRules,
+    },
 };
 
 /// The object to import.

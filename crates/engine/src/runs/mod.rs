@@ -12,29 +12,15 @@
 //! A context dereferences to the part that it shares with others, so that its methods are one namespace, as in a type
 //! checker with a context per function. Methods on `Walk` cannot reach the decisions or the planned actions.
 
-mod apply;
-mod applying;
-mod decisions;
-mod destroy;
-mod destroy_plan;
-mod destruction;
-mod import;
-mod orphans;
-mod plan;
-mod planned_actions;
-mod planning;
-mod retained_run;
-
-pub(crate) use self::{
-    apply::ApplyRun,
-    applying::Applying,
-    decisions::{DecisionParts, Decisions},
-    destroy::DestroyRun,
-    destroy_plan::DestroyPlanRun,
-    import::{ImportOrder, ImportRun},
-    orphans::{Orphan, Orphans},
-    plan::PlanRun,
-    planned_actions::PlannedActions,
-    planning::{Planning, PlanningOptions},
-    retained_run::{FinishedPlan, Part, RetainedRun},
-};
+pub(crate) mod apply;
+pub(crate) mod applying;
+pub(crate) mod decisions;
+pub(crate) mod destroy;
+pub(crate) mod destroy_plan;
+pub(crate) mod destruction;
+pub(crate) mod import;
+pub(crate) mod orphans;
+pub(crate) mod plan;
+pub(crate) mod planned_actions;
+pub(crate) mod planning;
+pub(crate) mod retained_run;

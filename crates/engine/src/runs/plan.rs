@@ -7,17 +7,18 @@ use hir::Entry;
 use state::Reason;
 use values::Value;
 
-use super::{
-    Planning,
-    planning::{PlanPart, PlannedBefore},
-};
 use crate::{
-    graph::{Declared, NodeIx, NodeKind},
+    graph::{NodeIx, NodeKind, template::Declared},
     resource::decision::gone_reason,
+    runs::planning::{PlanPart, PlannedBefore, Planning},
     schedule::{Failed, Step},
     walk::{
-        GraphRules, Keys, ModuleRun, Purpose, Walk,
+        context::Walk,
+        instances::Keys,
+        modules::ModuleRun,
         output::{OutputPlan, plan_output, stored_output},
+        purpose::Purpose,
+        rules::GraphRules,
     },
 };
 

@@ -8,15 +8,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use state::{EphemeralPlan, OutputChange, Reason, journal::Intent};
 use values::{Type, Value};
 
-use super::{Decisions, Orphan, Orphans};
 use crate::{
     event::DeferReason,
     graph::{EdgeKind, NodeIx, NodeKind},
     memo::{Memo, Planned},
     request::Environment,
-    resource::has_conditions,
+    resource::subject::has_conditions,
+    runs::{
+        decisions::Decisions,
+        orphans::{Orphan, Orphans},
+    },
     schedule::{Failed, Step},
-    walk::{Each, Facts, FoundProvider, Keys, ModuleRun, Outcome, ResourceValue, Walk, WalkInput},
+    walk::{
+        context::{Walk, WalkInput},
+        instances::{Each, Keys},
+        modules::{FoundProvider, ModuleRun},
+        outcome::{Facts, Outcome, ResourceValue},
+    },
 };
 
 /// The part of the context that both kinds of plans have.

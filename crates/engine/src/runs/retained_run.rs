@@ -20,22 +20,27 @@ use std::{
     sync::Arc,
 };
 
-use ::values::Str;
 use addr::{ModuleInstance, ModulePath, ResourceInstance, ResourceMode};
 use hir::program::ModuleId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use state::State;
+use values::Str;
 
-use super::{DecisionParts, Planning, orphans::OrphanParts};
 use crate::{
-    graph::{Declared, EdgeKind, Graph, NodeIx, NodeKind, Status, Template, Touched},
+    graph::{
+        EdgeKind, Graph, NodeIx, NodeKind, Status,
+        template::{Declared, Template, Touched},
+    },
     memo::{Digest, Epoch, Memo, Version},
     request::PlanOutcome,
-    resource::has_conditions,
+    resource::subject::has_conditions,
+    runs::{decisions::DecisionParts, orphans::OrphanParts, planning::Planning},
     walk::{
-        Facts, KeptNodes, ModuleRun, Outcome, Walk,
         checks::Checks,
-        modules::{Caller, Children, KeptModules},
+        context::Walk,
+        modules::{Caller, Children, KeptModules, ModuleRun},
+        nodes::KeptNodes,
+        outcome::{Facts, Outcome},
     },
 };
 

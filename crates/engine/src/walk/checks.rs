@@ -2,12 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use ::values::{Kind, MarkKind, Type, Value, convert};
 use db::{Diagnostic, Severity};
-use hir::{Entry, Module, Program, item::Condition, secret_message};
+use hir::{Module, Program};
 use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
-
-use super::{EngineScope, Failed, Walk};
+use values::{Kind, Type, Value, convert};
 
 /// The results of all conditions of a run, ordered by kind and address.
 #[derive(Default)]
@@ -16,6 +14,7 @@ pub(crate) struct Checks {
 }
 
 type Results = BTreeMap<(u8, String), (CheckKind, Objects)>;
+
 type Objects = BTreeMap<String, Outcome>;
 
 /// The outcome of the conditions of one object.
@@ -55,7 +54,7 @@ impl ConditionKind {
         }
     }
 
-    fn severity(self) -> Severity {
+    pub(crate) fn severity(self) -> Severity {
         if self == ConditionKind::Assertion { Severity::Warning } else { Severity::Error }
     }
 }
@@ -209,115 +208,6 @@ fn worst(a: CheckStatus, b: CheckStatus) -> CheckStatus {
         CheckStatus::Error => 3,
     };
     if rank(b) > rank(a) { b } else { a }
-}
-
-impl Walk<'_> {
-    /// Evaluates the conditions of one object and records the results.
-    ///
-    /// # Errors
-    /// If a condition failed or could not be evaluated. Assertions of `check` blocks only warn.
-    pub(crate) fn check_conditions(
-        &self,
-        scope: &EngineScope<'_, '_>,
-        entry: &Entry,
-        conditions: &[Condition],
-        kind: ConditionKind,
-        checked: Checked<'_>,
-    ) -> Result<(), Failed> {
-        let evaluate = |condition| self.condition(scope, entry, condition, kind, checked);
-        let results = conditions.iter().map(evaluate);
-        let results = results.map(|it| it.unwrap_or((CheckStatus::Error, None))).collect();
-        let failed = self.record_checks(checked, results);
-        if failed && kind != ConditionKind::Assertion { Err(Failed) } else { Ok(()) }
-    }
-
-    /// Records the results of conditions and returns true if one failed. While answers of provider functions are
-    /// missing, it records nothing and returns true.
-    pub(super) fn record_checks(
-        &self,
-        checked: Checked<'_>,
-        results: Vec<(CheckStatus, Option<String>)>,
-    ) -> bool {
-        if self.calls.answers.is_waiting() {
-            return true;
-        }
-        let mut failed = false;
-        for (status, message) in results {
-            failed |= matches!(status, CheckStatus::Fail | CheckStatus::Error);
-            self.checks.record(checked, status, message);
-        }
-        failed
-    }
-
-    fn condition(
-        &self,
-        scope: &EngineScope<'_, '_>,
-        entry: &Entry,
-        condition: &Condition,
-        kind: ConditionKind,
-        checked: Checked<'_>,
-    ) -> Result<(CheckStatus, Option<String>), Failed> {
-        let address = matches!(checked.kind, CheckKind::Resource).then_some(checked.addr);
-        let value = self.evaluate(scope, entry, condition.condition, address)?;
-        let result = condition_result(&value).map_err(|invalid| {
-            self.report_at(entry, condition.condition.into(), address, invalid.of_condition());
-            Failed
-        })?;
-        let Some(passed) = result else {
-            if kind == ConditionKind::Assertion {
-                let detail = "The condition could not be evaluated at this time, a result will be \
-                              known when this plan is applied.";
-                let diagnostic = Diagnostic::warning(
-                    "check-unknown",
-                    "Check block assertion known after apply",
-                    detail,
-                );
-                self.report_at(entry, condition.condition.into(), address, diagnostic);
-            }
-            return Ok((CheckStatus::Unknown, None));
-        };
-        let message = self.condition_message(scope, entry, condition, address, passed)?;
-        if passed {
-            return Ok((CheckStatus::Pass, None));
-        }
-        let shown = message.clone().unwrap_or_else(|| {
-            "This check failed, but has an invalid error message as described in the other accompanying messages."
-                .to_owned()
-        });
-        let diagnostic = Diagnostic {
-            severity: kind.severity(),
-            ..Diagnostic::error("condition-failed", kind.summary(), shown)
-        };
-        self.report_at(entry, condition.condition.into(), address, diagnostic);
-        Ok((CheckStatus::Fail, message))
-    }
-
-    /// The error message of a condition. `None` if the message is sensitive or ephemeral and so must not be shown,
-    /// which a warning reports, or if the condition passed and its message cannot be evaluated.
-    fn condition_message(
-        &self,
-        scope: &EngineScope<'_, '_>,
-        entry: &Entry,
-        condition: &Condition,
-        address: Option<&str>,
-        passed: bool,
-    ) -> Result<Option<String>, Failed> {
-        let message = match self.evaluate(scope, entry, condition.error_message, address) {
-            Ok(message) => message,
-            Err(Failed) if passed => return Ok(None),
-            Err(Failed) => return Err(Failed),
-        };
-        let kinds = [MarkKind::Sensitive, MarkKind::Ephemeral];
-        let Some(kind) = kinds.into_iter().find(|kind| message.has_deep(*kind)) else {
-            return Ok(message_text(&message));
-        };
-        if message.is_known() {
-            let (summary, detail) = (secret_message::summary(kind), secret_message::detail(kind));
-            let diagnostic = Diagnostic::warning(secret_message::ID, summary, detail);
-            self.report_at(entry, condition.error_message.into(), address, diagnostic);
-        }
-        Ok(None)
-    }
 }
 
 /// The value of a condition that is neither true nor false nor unknown.

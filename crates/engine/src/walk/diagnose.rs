@@ -1,6 +1,5 @@
 //! Diagnostics of a run: collected, sent as events, and located in the source text.
 
-use ::values::{Value, functions::FunctionEnv};
 use db::{Diagnostic, Severity};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
@@ -9,9 +8,9 @@ use hir::{
     unsupported,
 };
 use provider::ProviderDiagnostic;
+use values::{Value, functions::FunctionEnv};
 
-use super::{Failed, Walk};
-use crate::event::Event;
+use crate::{event::Event, schedule::Failed, walk::context::Walk};
 
 impl Walk<'_> {
     /// Adds a diagnostic and sends it as an event. While the calls of provider functions are gathered, no event is

@@ -2,102 +2,32 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use ::values::{Kind, MarkKind, Str, Type, Value, convert};
-use addr::InstanceKey;
 use db::Diagnostic;
 use hir::{
     At, Entry, ExprId,
     item::{Repetition, Resource},
-    repetition::{NULL_IN_SET, wrong_type},
 };
+use values::{MarkKind, Str, Value};
 
-use super::{
-    EngineScope, Failed, GraphRules, ModuleRun, Outcome, Walk,
-    modules::{Caller, Children, Placement, provider_name},
-};
 use crate::{
-    graph::{Declared, EdgeKind, ModuleIx, NodeIx},
+    graph::{EdgeKind, ModuleIx, NodeIx, provider_name::provider_name, template::Declared},
     memo::Version,
+    schedule::Failed,
+    walk::{
+        context::Walk,
+        instances::{
+            Keys, MOST_INSTANCES, Refused, Repeated, count_keys, enabled_keys, for_each_keys,
+            too_many,
+        },
+        modules::{Caller, Children, ModuleRun, Placement},
+        outcome::Outcome,
+        rules::GraphRules,
+        scope::EngineScope,
+    },
 };
-
-/// The most instances of one run: of resources, and of everything else that module instances declare. A typing
-/// error in a `count` must not exhaust the memory.
-const MOST_INSTANCES: usize = 1_000_000;
 
 /// The number of module instances that are added between two checks for an interruption.
 const INSTANCES_AT_ONCE: usize = 1024;
-
-/// The form of repetition of a resource or module call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Repeated {
-    /// No repetition: exactly one instance.
-    Single,
-    /// `enabled`: one instance or none.
-    Enabled,
-    /// `count`: instances with numbers as keys.
-    Count,
-    /// `for_each`: instances with strings as keys.
-    ForEach,
-}
-
-/// The instances of a resource or module call.
-pub(crate) struct Keys {
-    pub(crate) repeated: Repeated,
-    /// The instances in the order of their keys.
-    pub(crate) instances: Vec<Each>,
-}
-
-/// The repetition data of one instance: the values of `each` and `count`.
-#[derive(Clone)]
-pub(crate) struct Each {
-    pub(crate) key: InstanceKey,
-    /// The value of `each.value`; `None` without `for_each`.
-    pub(crate) value: Option<Value>,
-}
-
-impl Each {
-    /// The data of the only instance of a block without a key.
-    pub(crate) fn single() -> Each {
-        Each { key: InstanceKey::None, value: None }
-    }
-}
-
-impl Keys {
-    /// The keys of a block without repetition: exactly one instance.
-    pub(crate) fn single() -> Keys {
-        Keys { repeated: Repeated::Single, instances: vec![Each::single()] }
-    }
-
-    pub(crate) fn contains(&self, key: &InstanceKey) -> bool {
-        match (self.repeated, key) {
-            (Repeated::Single, InstanceKey::None) => true,
-            (Repeated::Count, InstanceKey::Int(index)) => {
-                usize::try_from(*index).is_ok_and(|it| it < self.instances.len())
-            }
-            _ => self.instances.binary_search_by(|it| it.key.cmp(key)).is_ok(),
-        }
-    }
-
-    /// Combines the values of all instances into one value.
-    pub(crate) fn shape(&self, instances: &BTreeMap<InstanceKey, Value>) -> Value {
-        match self.repeated {
-            Repeated::Single | Repeated::Enabled => instances
-                .get(&InstanceKey::None)
-                .cloned()
-                .unwrap_or_else(|| Value::null(Type::Dynamic)),
-            Repeated::Count => Value::tuple(instances.values().cloned().collect()),
-            Repeated::ForEach => Value::object(
-                instances
-                    .iter()
-                    .filter_map(|(key, value)| match key {
-                        InstanceKey::String(key) => Some((Str::from(key.as_str()), value.clone())),
-                        _ => None,
-                    })
-                    .collect(),
-            ),
-        }
-    }
-}
 
 impl Walk<'_> {
     /// Evaluates a repetition in a module instance. Each instance counts `weight` times towards
@@ -317,150 +247,5 @@ impl Walk<'_> {
     }
 }
 
-type Refused = (String, &'static str);
-
 /// Derives the instances from the value of one form of repetition.
 type KeysOf = fn(&Value) -> Result<Keys, Refused>;
-
-const EPHEMERAL: &str =
-    "Ephemeral values, or values derived from ephemeral values, cannot be used as";
-const SENSITIVE: &str =
-    "Sensitive values, or values derived from sensitive values, cannot be used as";
-
-fn count_keys(value: &Value) -> Result<Keys, Refused> {
-    let refuse = |detail: String| Err((detail, "count"));
-    if value.has_deep(MarkKind::Ephemeral) {
-        return refuse(format!(
-            "{EPHEMERAL} count arguments. If used, the ephemeral value could be exposed as a resource instance key."
-        ));
-    }
-    // A sensitive `count` is accepted, as OpenTofu does: the keys are consecutive numbers, whatever the value was
-    // derived from.
-    let value = match convert::convert(&value.without_all_marks(), &Type::Number) {
-        Ok(value) => value,
-        Err(error) => {
-            return refuse(format!("The given \"count\" argument value is unsuitable: {error}."));
-        }
-    };
-    match value.kind() {
-        Kind::Null => refuse(
-            "The given \"count\" argument value is null. An integer is required.".to_owned(),
-        ),
-        Kind::Number(number) => match number.to_usize() {
-            Some(count) if count > MOST_INSTANCES => refuse(too_many("count", "by itself")),
-            Some(count) => Ok(Keys {
-                repeated: Repeated::Count,
-                instances: (0..count as i64)
-                    .map(|index| Each { key: InstanceKey::Int(index), value: None })
-                    .collect(),
-            }),
-            None => refuse(
-                "The given \"count\" argument value is unsuitable: it must be a whole number, zero \
-                 or greater.".to_owned(),
-            ),
-        },
-        _ => refuse(unknown("count")),
-    }
-}
-
-fn too_many(what: &str, how: &str) -> String {
-    let subject = match what {
-        "module" => "This module call is unsuitable".to_owned(),
-        what => format!("The given \"{what}\" argument value is unsuitable"),
-    };
-    format!(
-        "{subject}: {how} it makes more than {MOST_INSTANCES} instances of resources and of what \
-         modules declare, which is the most that Mayfly keeps in one run. Divide the \
-         configuration, or correct the value."
-    )
-}
-
-fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
-    let refuse = |detail: String| Err((detail, "for_each"));
-    let refuse_set = |detail: String| Err((detail, "for_each set"));
-    let (bare, marks) = value.unmark();
-    let is_set = matches!(bare.ty(), Type::Set(_));
-    if marks.has(MarkKind::Ephemeral) || (is_set && value.has_deep(MarkKind::Ephemeral)) {
-        return refuse(format!(
-            "{EPHEMERAL} for_each arguments. If used, the ephemeral value could be exposed as a resource instance key."
-        ));
-    }
-    if marks.has(MarkKind::Sensitive) {
-        return refuse(format!(
-            "{SENSITIVE} for_each arguments. If used, the sensitive value could be exposed as a resource instance key."
-        ));
-    }
-    let each = |key: &str, value: &Value| Each {
-        key: InstanceKey::string(key),
-        value: Some(value.clone()),
-    };
-    let instances = match bare.kind() {
-        Kind::Null => {
-            return refuse(
-                "The given \"for_each\" argument value is unsuitable: the given \"for_each\" \
-                 argument value is null. A map, or set of strings is allowed."
-                    .to_owned(),
-            );
-        }
-        Kind::Unknown(_) => return refuse(unknown("for_each")),
-        Kind::Map(entries) | Kind::Object(entries) => {
-            entries.iter().map(|(key, value)| each(key, value)).collect()
-        }
-        Kind::Set(elements) if elements.iter().any(|it| !it.is_known()) => {
-            return refuse(unknown("for_each"));
-        }
-        Kind::Set(elements) => {
-            let mut instances = Vec::with_capacity(elements.len());
-            for element in elements {
-                match element.kind() {
-                    Kind::String(key) => instances.push(each(key, element)),
-                    Kind::Null => {
-                        return refuse_set(unsuitable_for_each(NULL_IN_SET));
-                    }
-                    _ => return refuse_set(unsuitable_for_each(&wrong_type(&bare.ty()))),
-                }
-            }
-            instances
-        }
-        _ => return refuse(unsuitable_for_each(&wrong_type(&bare.ty()))),
-    };
-    let mut instances: Vec<Each> = instances;
-    instances.sort_by(|a, b| a.key.cmp(&b.key));
-    Ok(Keys { repeated: Repeated::ForEach, instances })
-}
-
-fn unsuitable_for_each(why: &str) -> String {
-    format!("The given \"for_each\" argument value is unsuitable: {why}.")
-}
-
-fn enabled_keys(value: &Value) -> Result<Keys, Refused> {
-    let refuse = |why: &str| {
-        Err((format!("The given \"enabled\" argument value is unsuitable: {why}."), "enabled"))
-    };
-    if value.has_deep(MarkKind::Ephemeral) {
-        return refuse("the given value is ephemeral");
-    }
-    if value.has_deep(MarkKind::Sensitive) {
-        return refuse("the given value is sensitive");
-    }
-    let value = match convert::convert(&value.without_all_marks(), &Type::Bool) {
-        Ok(value) => value,
-        Err(_) => return refuse("a bool is required"),
-    };
-    match value.kind() {
-        Kind::Bool(true) => {
-            Ok(Keys { repeated: Repeated::Enabled, instances: vec![Each::single()] })
-        }
-        Kind::Bool(false) => Ok(Keys { repeated: Repeated::Enabled, instances: Vec::new() }),
-        Kind::Null => refuse("the given value is null"),
-        _ => refuse("the given value is derived from a value that is not known until apply"),
-    }
-}
-
-fn unknown(what: &str) -> String {
-    format!(
-        "The \"{what}\" value depends on resource attributes that cannot be determined until apply, so Mayfly cannot \
-         predict how many instances will be created. To work around this, let it depend on values that are \
-         known, such as variables, or apply what it depends on first, from a configuration of its own."
-    )
-}

@@ -4,14 +4,17 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use ::values::Value;
+use values::Value;
 
-use super::{Facts, Keys, Outcome, ResourceValue};
 use crate::{
     ephemeral::OpenIx,
     graph::{EdgeKind, Graph, NodeIx, NodeKind},
     memo::Version,
     pool::SlotIx,
+    walk::{
+        instances::Keys,
+        outcome::{Facts, Outcome, ResourceValue},
+    },
 };
 
 /// Every node that was added to a run.

@@ -1,19 +1,23 @@
 //! Output values: the checks that no secret leaves a module unmarked, and the root outputs of plan and state.
 
-use ::values::{Kind, Mark, MarkKind, Str, Type, Value};
 use db::Diagnostic;
 use hir::{Entry, ExprId};
 use state::{Action, CheckKind, OutputChange, OutputValue};
+use values::{Kind, Mark, MarkKind, Str, Type, Value};
 
-use super::{
-    EngineScope, Failed, ModuleRun, Turn, Walk,
-    checks::{Checked, ConditionKind},
-    values::prefixed,
-};
 use crate::{
     graph::{ModuleIx, NodeIx},
     memo::NodeName,
+    schedule::Failed,
     temp::TempRoot,
+    walk::{
+        checks::{Checked, ConditionKind},
+        context::Walk,
+        modules::ModuleRun,
+        scope::EngineScope,
+        turn::Turn,
+        value_nodes::prefixed,
+    },
 };
 
 impl Walk<'_> {
@@ -93,7 +97,7 @@ impl Walk<'_> {
         }
         if let Some(message) = &output.deprecated {
             let what = Str::from(addr.as_str());
-            value = value.with_mark(Mark::Deprecated(::values::Deprecation {
+            value = value.with_mark(Mark::Deprecated(values::Deprecation {
                 what,
                 message: message.clone(),
             }));

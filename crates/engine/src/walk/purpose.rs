@@ -15,35 +15,20 @@ use db::Diagnostic;
 use hir::Entry;
 use values::Value;
 
-use super::{Facts, Keys, ModuleRun, Turn, Walk, values::prefixed};
 use crate::{
+    cancel::{CancelLevel, CancelToken},
     ephemeral::OpenIx,
     event::Event,
     function_calls::FunctionCall,
-    graph::{Declared, EdgeKind, Graph, ModuleIx, NodeIx, NodeKind},
+    graph::{EdgeKind, Graph, ModuleIx, NodeIx, NodeKind, template::Declared},
     place,
     pool::SlotIx,
-    request::{CancelLevel, CancelToken},
     schedule::{self, Executor, Failed, Step},
+    walk::{
+        context::Walk, modules::ModuleRun, outcome::Facts, rules::GraphRules, turn::Turn,
+        value_nodes::prefixed,
+    },
 };
-
-/// The decisions of a run about the graph that module instances become.
-pub(crate) trait GraphRules {
-    /// Returns true if a node of a new module instance runs even without a dependent.
-    fn demands(&self, module: &ModuleRun, local: u32) -> bool;
-
-    /// Adds the nodes that the run needs besides those that a new module instance declares.
-    fn add_undeclared(&self, _module: &ModuleRun) {}
-
-    /// Completes the graph after the instances of a module call are added.
-    fn complete_call(&self, _caller: &ModuleRun, _call: &str, _keys: &Keys) {}
-
-    /// The edge from the gate of a module call to the call. By default, the call runs before the gate, and only its
-    /// resources wait.
-    fn gate_edge(&self) -> EdgeKind {
-        EdgeKind::Hold
-    }
-}
 
 /// A kind of run: its context holds the shared [`Walk`] and what only this kind may touch.
 pub(crate) trait Purpose<'a>: GraphRules {

@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc, sync::Arc};
 use addr::ResourceInstance;
 use state::{DeposedKey, Object, State};
 
-use super::StateIndex;
+use crate::walk::state_index::StateIndex;
 
 /// The state before a run, and the one that it ends with.
 pub(crate) struct RunState {

@@ -3,20 +3,24 @@
 
 use std::rc::Rc;
 
-use ::values::{Mark, MarkKind, Value, convert::ConvertError};
 use db::Diagnostic;
 use hir::{Entry, ExprId, eval, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
+use values::{Mark, MarkKind, Value, convert::ConvertError};
 
-use super::{
-    EngineScope, Failed, ModuleRun, Turn, Walk,
-    checks::{Checked, condition_result, message_text},
-    values::prefixed,
-};
 use crate::{
     graph::NodeIx,
     memo::NodeName,
+    schedule::Failed,
     variables::{self, GivenValue, ValueSource},
+    walk::{
+        checks::{Checked, condition_result, message_text},
+        context::Walk,
+        modules::ModuleRun,
+        scope::EngineScope,
+        turn::Turn,
+        value_nodes::prefixed,
+    },
 };
 
 /// The summary of an error about null for a variable that is not nullable and has no default.

@@ -3,31 +3,25 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
-use ::values::{MarkKind, Str, Type, Value};
 use hir::{Entry, Item};
 use state::CheckKind;
+use values::{MarkKind, Str, Type, Value};
 
-use super::{
-    EngineScope, Failed, GraphRules, ModuleRun, Outcome, Walk,
-    checks::{Checked, ConditionKind},
-    expand::Repeated,
-};
 use crate::{
-    graph::{Declared, ModuleIx, NodeIx},
+    graph::{ModuleIx, NodeIx, template::Declared},
     memo::{Inputs, NodeKey, NodeName, Version},
-    schedule::Step,
+    schedule::{Failed, Step},
+    walk::{
+        checks::{Checked, ConditionKind},
+        context::Walk,
+        instances::{Each, Repeated},
+        modules::ModuleRun,
+        outcome::Outcome,
+        rules::GraphRules,
+        scope::EngineScope,
+        turn::Turn,
+    },
 };
-
-/// The outcome of the turn of a node that starts no task.
-pub(crate) enum Turn {
-    /// The node has its result. If `keeps` is true, its dependencies stay open as long as a dependent may read the
-    /// result.
-    Done { keeps: bool },
-    /// The node failed, and the failure was reported.
-    Failed,
-    /// The node waits for further dependencies and then has another turn.
-    Again,
-}
 
 impl<W> From<Turn> for Step<W> {
     fn from(turn: Turn) -> Step<W> {
@@ -133,7 +127,7 @@ impl Walk<'_> {
     }
 
     /// The version of repetition data: different data has different versions.
-    pub(crate) fn each_version(&self, each: &super::Each) -> Version {
+    pub(crate) fn each_version(&self, each: &Each) -> Version {
         match &each.value {
             None => Version::default(),
             Some(value) => self.reuse.memo(|memo| memo.version_of_value(value)),

@@ -1,0 +1,70 @@
+//! The result of a node: its value, and facts besides it.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use addr::InstanceKey;
+use values::Value;
+
+use crate::{ephemeral::OpenIx, memo::Version, pool::SlotIx, walk::instances::Keys};
+
+/// The result of a node.
+#[derive(Default)]
+pub(crate) enum Outcome {
+    /// No result so far, or a node without a readable result.
+    #[default]
+    None,
+    /// The value of a variable, a local or an output, or the combined outputs of a module call.
+    Value(Value),
+    /// The instances of a resource.
+    Keys(Rc<Keys>),
+    /// The values of all instances of a resource.
+    Resource(Box<ResourceValue>),
+    /// A provider configuration.
+    Provider(SlotIx),
+    /// Unchanged since the last run. The value is ephemeral and so not kept; it is computed again if a dependent
+    /// reads it.
+    Unchanged,
+}
+
+/// The value of a resource as references see it.
+pub(crate) struct ResourceValue {
+    pub(crate) keys: Rc<Keys>,
+    pub(crate) instances: BTreeMap<InstanceKey, Value>,
+    /// All instances as one value, cached by the first read.
+    pub(crate) whole: RefCell<Option<Value>>,
+}
+
+/// Facts about a node besides its value.
+#[derive(Clone, Default)]
+pub(crate) struct Facts {
+    /// The open ephemeral resources that the value was derived from.
+    pub(crate) opened: Rc<[OpenIx]>,
+    /// True if a change is pending for this node or for one of its dependencies, direct or not.
+    pub(crate) pending: bool,
+    /// True if this node itself has a pending change.
+    pub(crate) changes: bool,
+    /// True if the data source or ephemeral resource must wait for a pending change, and so is deferred to apply.
+    pub(crate) waits: bool,
+    /// The version of the value.
+    pub(crate) version: Version,
+    /// True after the first turn of a resource's node, which activates its edges.
+    pub(crate) prepared: bool,
+    /// True if the value must be computed even if none of its inputs changed.
+    pub(crate) forced: bool,
+}
+
+impl ResourceValue {
+    pub(crate) fn new(keys: Rc<Keys>) -> ResourceValue {
+        ResourceValue { keys, instances: BTreeMap::new(), whole: RefCell::new(None) }
+    }
+
+    /// All instances as references see them: one object, a tuple for `count`, or an object for `for_each`.
+    pub(crate) fn whole(&self) -> Value {
+        if let Some(value) = &*self.whole.borrow() {
+            return value.clone();
+        }
+        let value = self.keys.shape(&self.instances);
+        *self.whole.borrow_mut() = Some(value.clone());
+        value
+    }
+}
