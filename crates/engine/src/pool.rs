@@ -27,14 +27,14 @@ use addr::ProviderSource;
 use hir::Entry;
 use provider::Provider;
 use rustc_hash::FxHashMap;
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 use values::Value;
 
 use crate::{
     builtin,
     ephemeral::Open,
     memo::{Digest, NodeKey},
-    schedule::Failed,
+    schedule::{Failed, Lane},
 };
 
 /// The time that a provider has for ending.
@@ -59,6 +59,10 @@ pub(crate) struct Pool {
     /// True if a provider failed. Then no process is kept, because a process that broke down fails all later
     /// calls.
     failed: Cell<bool>,
+    /// The configuration of each provider whose process is about to start. Its first task starts it.
+    starting: RefCell<FxHashMap<ProviderSource, SlotIx>>,
+    /// Notified when a process has started.
+    pub(crate) started_one: Notify,
 }
 
 /// The processes that are kept from one run to the next.
@@ -100,6 +104,8 @@ pub(crate) struct Slot {
     entry: Option<Entry>,
     users: Cell<u32>,
     provider: OnceCell<Result<Running, Failed>>,
+    /// True if the start of the process has ended, in success or failure.
+    has_started: Cell<bool>,
     ended: Cell<bool>,
     /// The ephemeral resources from which the configuration was made. They must stay open as long as the process
     /// runs.
@@ -123,6 +129,7 @@ impl Slot {
             entry: None,
             users: Cell::new(0),
             provider: OnceCell::new(),
+            has_started: Cell::new(false),
             ended: Cell::new(false),
             fed_by: RefCell::default(),
         }
@@ -323,6 +330,42 @@ impl Pool {
         let users = &slots[index.0 as usize].users;
         users.set(users.get() + 1);
         index
+    }
+
+    /// The lane of tasks that need a process; `None` if that takes no time to start.
+    pub(crate) fn lane(&self, slot: SlotIx) -> Option<Lane> {
+        (self.get(slot).source != builtin::source()).then_some(Lane(slot.0))
+    }
+
+    /// Returns true if the tasks of a lane may start: its process has started, or no other process of the same
+    /// provider is starting. Several starts of one executable at once would take no less time, and the memory of
+    /// all of them; meanwhile the work on the first process may end.
+    pub(crate) fn admits(&self, lane: Lane) -> bool {
+        let slot = self.get(SlotIx(lane.0));
+        if slot.has_started.get() {
+            return true;
+        }
+        let mut starting = self.starting.borrow_mut();
+        *starting.entry(slot.source.clone()).or_insert(SlotIx(lane.0)) == SlotIx(lane.0)
+    }
+
+    /// Lets the next process of the same provider start.
+    pub(crate) fn end_start(&self, lane: Lane) {
+        let slot = self.get(SlotIx(lane.0));
+        let mut starting = self.starting.borrow_mut();
+        if starting.get(&slot.source) == Some(&SlotIx(lane.0)) {
+            starting.remove(&slot.source);
+            self.started_one.notify_one();
+        }
+    }
+
+    /// Records that the process of a slot has started, or could not be started.
+    fn note_started(&self, slot: &Slot) {
+        slot.has_started.set(true);
+        let index = self.starting.borrow().get(&slot.source).copied();
+        if let Some(index) = index.filter(|it| std::ptr::eq(&*self.get(*it), slot)) {
+            self.end_start(Lane(index.0));
+        }
     }
 
     pub(crate) fn get(&self, slot: SlotIx) -> Rc<Slot> {

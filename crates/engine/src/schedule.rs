@@ -10,6 +10,9 @@
 //! The scheduler knows nodes, edges and readiness, and nothing of what a node stands for: an [`Executor`] does the
 //! work. Start reading at [`drive`].
 //!
+//! Tasks of one *lane* need the same resource, which takes time to open: a provider process. Until it may open, its
+//! tasks wait together and take no place from others, so that work on what is open already comes first.
+//!
 //! **Invariant:** a node has one turn at a time, and none while one of its tasks runs.
 //! **Invariant:** if the run stops, running tasks end and no other one starts, except those that end nodes.
 
@@ -21,6 +24,7 @@ use std::{
 };
 
 use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -46,6 +50,10 @@ pub(crate) enum Step<W> {
     /// The node has another turn when this task ends.
     Ask(W),
 }
+
+/// The tasks that need the same resource.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Lane(pub(crate) u32);
 
 /// Does the work of the nodes that the scheduler orders.
 pub(crate) trait Executor {
@@ -75,6 +83,18 @@ pub(crate) trait Executor {
 
     /// Does the work of a task. `node` is `None` for work that belongs to no node.
     async fn work(&self, node: Option<NodeIx>, work: &Self::Work) -> Result<(), Failed>;
+
+    /// The lane of a node's tasks; `None` if they need nothing that takes time to open.
+    fn lane(&self, node: NodeIx) -> Option<Lane>;
+
+    /// Returns true if the tasks of a lane may start. The first of them then opens the lane.
+    fn admits(&self, lane: Lane) -> bool;
+
+    /// Records that a task of a lane has ended, whether or not it opened the lane.
+    fn leave(&self, lane: Lane);
+
+    /// Completes when the answer of [`Executor::admits`] may have changed without the end of a task.
+    async fn admission_changed(&self);
 
     /// Ends a node after its tasks. Returns true if it keeps its dependencies, as [`Step::Done`] does.
     fn conclude(&self, node: NodeIx, ok: bool) -> bool;
@@ -124,11 +144,14 @@ impl Role {
 
 struct Task<W> {
     role: Role,
+    /// `None` if the task needs nothing that takes time to open.
+    lane: Option<Lane>,
     work: W,
 }
 
 struct Ended {
     role: Role,
+    lane: Option<Lane>,
     result: Result<(), Failed>,
 }
 
@@ -136,6 +159,8 @@ struct Ended {
 struct Running<W, F> {
     /// Limited tasks that have not started.
     waiting: VecDeque<Task<W>>,
+    /// The tasks of lanes that are not admitted, by lane, in the order in which they were found.
+    parked: IndexMap<Lane, VecDeque<Task<W>>>,
     tasks: FuturesUnordered<Placed<F>>,
     /// Free memory for the futures of further tasks.
     places: Vec<Place<F>>,
@@ -171,6 +196,7 @@ impl<W, F: Future<Output = Ended>> Running<W, F> {
     fn new() -> Running<W, F> {
         Running {
             waiting: VecDeque::new(),
+            parked: IndexMap::new(),
             tasks: FuturesUnordered::new(),
             places: Vec::new(),
             limited: 0,
@@ -183,6 +209,47 @@ impl<W, F: Future<Output = Ended>> Running<W, F> {
         let mut place = self.places.pop().unwrap_or_else(|| Box::pin(None));
         place.set(Some(task));
         self.tasks.push(Placed(Some(place)));
+    }
+
+    /// Returns true if a task has not started.
+    fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty() || !self.parked.is_empty()
+    }
+
+    /// Takes the next task that may start. Tasks of lanes that are not admitted are set aside.
+    fn next_admitted(&mut self, admits: impl Fn(Lane) -> bool) -> Option<Task<W>> {
+        while let Some(task) = self.waiting.pop_front() {
+            match task.lane {
+                Some(lane) if !admits(lane) => {
+                    self.parked.entry(lane).or_default().push_back(task);
+                }
+                _ => return Some(task),
+            }
+        }
+        None
+    }
+
+    /// Returns the tasks of lanes that are admitted now to the front of the queue.
+    fn unpark(&mut self, admits: impl Fn(Lane) -> bool) {
+        let mut admitted = Vec::new();
+        self.parked.retain(|lane, tasks| {
+            let is_admitted = admits(*lane);
+            if is_admitted {
+                admitted.push(std::mem::take(tasks));
+            }
+            !is_admitted
+        });
+        for tasks in admitted.into_iter().rev() {
+            for task in tasks.into_iter().rev() {
+                self.waiting.push_front(task);
+            }
+        }
+    }
+
+    /// Takes all tasks that have not started.
+    fn take_waiting(&mut self) -> Vec<Task<W>> {
+        let parked = std::mem::take(&mut self.parked).into_values().flatten();
+        std::mem::take(&mut self.waiting).into_iter().chain(parked).collect()
     }
 
     async fn next(&mut self) -> Option<Ended> {
@@ -214,11 +281,11 @@ async fn run<E: Executor, F: Future<Output = Ended>>(
         turns(executor, &mut running, &make);
         if reached == CancelLevel::Running && executor.is_stopping() {
             reached = CancelLevel::Stopping;
-            running.push(make(Task { role: Role::Stop, work: executor.stop() }));
+            running.push(make(Task { role: Role::Stop, lane: None, work: executor.stop() }));
         }
         begin(executor, &mut running, &make);
         if running.tasks.len() == running.background {
-            if running.waiting.is_empty() && !unlock_stuck(executor) {
+            if !running.has_waiting() && !unlock_stuck(executor) {
                 // Let running background work finish: dropping it would lose data that an ending needs.
                 executor.end_background();
                 while running.next().await.is_some() {}
@@ -234,6 +301,7 @@ async fn run<E: Executor, F: Future<Output = Ended>>(
         tokio::select! {
             biased;
             Some(ended) = running.next() => end(executor, &mut running, ended),
+            () = executor.admission_changed() => {}
             () = executor.cancel().reached(next_level) => {
                 if next_level == CancelLevel::Aborting {
                     return;
@@ -256,7 +324,7 @@ fn turns<E: Executor, F: Future<Output = Ended>>(
         }
         let Some(node) = executor.graph(Graph::next_closing) else { return };
         match executor.ending(node) {
-            Some(work) => running.push(make(Task { role: Role::Ending(node), work })),
+            Some(work) => running.push(make(Task { role: Role::Ending(node), lane: None, work })),
             None => executor.graph(|graph| graph.let_go(node)),
         }
     }
@@ -285,7 +353,7 @@ fn take_step<E: Executor, F>(executor: &E, running: &mut Running<E::Work, F>, no
         Step::Failed => executor.graph(|graph| graph.finish(node, false, false)),
         Step::Again => executor.graph(|graph| graph.wait_again(node)),
         Step::Ask(work) => {
-            running.waiting.push_back(Task { role: Role::Question(node), work });
+            running.waiting.push_back(Task { role: Role::Question(node), lane: None, work });
         }
         Step::Tasks(tasks) if tasks.is_empty() => {
             let keeps = executor.conclude(node, true);
@@ -293,8 +361,8 @@ fn take_step<E: Executor, F>(executor: &E, running: &mut Running<E::Work, F>, no
         }
         Step::Tasks(tasks) => {
             running.left.insert(node, Left { tasks: tasks.len(), failed: false });
-            let role = Role::Part(node);
-            running.waiting.extend(tasks.into_iter().map(|work| Task { role, work }));
+            let (role, lane) = (Role::Part(node), executor.lane(node));
+            running.waiting.extend(tasks.into_iter().map(|work| Task { role, lane, work }));
         }
     }
 }
@@ -315,32 +383,38 @@ fn begin<E: Executor, F: Future<Output = Ended>>(
 ) {
     for work in executor.take_background() {
         running.background += 1;
-        running.push(make(Task { role: Role::Background, work }));
+        running.push(make(Task { role: Role::Background, lane: None, work }));
     }
-    while executor.is_stopping() {
-        let Some(Task { role, .. }) = running.waiting.pop_front() else { break };
-        running.limited += 1;
-        end(executor, running, Ended { role, result: Err(Failed) });
+    while executor.is_stopping() && running.has_waiting() {
+        for Task { role, .. } in running.take_waiting() {
+            running.limited += 1;
+            end(executor, running, Ended { role, lane: None, result: Err(Failed) });
+        }
     }
+    let admits = |lane| executor.admits(lane);
+    running.unpark(admits);
     while running.limited < executor.parallelism().max(1) {
-        let Some(task) = running.waiting.pop_front() else { break };
+        let Some(task) = running.next_admitted(admits) else { break };
         running.limited += 1;
         running.push(make(task));
     }
 }
 
 async fn start<E: Executor>(executor: &E, task: Task<E::Work>) -> Ended {
-    let Task { role, work } = task;
+    let Task { role, lane, work } = task;
     let result = AssertUnwindSafe(executor.work(role.node(), &work)).catch_unwind().await;
     let result = result.unwrap_or_else(|_| {
         executor.report_panic();
         Err(Failed)
     });
-    Ended { role, result }
+    Ended { role, lane, result }
 }
 
 fn end<E: Executor, F>(executor: &E, running: &mut Running<E::Work, F>, ended: Ended) {
-    let Ended { role, result } = ended;
+    let Ended { role, lane, result } = ended;
+    if let Some(lane) = lane {
+        executor.leave(lane);
+    }
     match role {
         Role::Stop => {}
         Role::Background => running.background -= 1,
@@ -376,4 +450,181 @@ fn unlock_stuck<E: Executor>(executor: &E) -> bool {
         executor.graph(|graph| graph.finish(node, false, false));
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use expect_test::{Expect, expect};
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::graph::{ModuleIx, NodeKind};
+
+    /// Nodes with two parts each. The parts of a node are a lane, and only one lane opens at a time.
+    struct Lanes {
+        graph: RefCell<Graph>,
+        cancel: CancelToken,
+        opening: Cell<Option<Lane>>,
+        open: RefCell<Vec<Lane>>,
+        opened: Notify,
+        log: RefCell<Vec<String>>,
+        /// False if the tasks end without opening their lane.
+        opens: bool,
+    }
+
+    impl Lanes {
+        fn log(&self, line: String) {
+            self.log.borrow_mut().push(line);
+        }
+    }
+
+    impl Executor for Lanes {
+        type Work = &'static str;
+
+        fn graph<T>(&self, change: impl FnOnce(&mut Graph) -> T) -> T {
+            change(&mut self.graph.borrow_mut())
+        }
+
+        fn parallelism(&self) -> usize {
+            3
+        }
+
+        fn cancel(&self) -> &CancelToken {
+            &self.cancel
+        }
+
+        fn is_stopping(&self) -> bool {
+            false
+        }
+
+        fn stop(&self) -> &'static str {
+            "stop"
+        }
+
+        fn activate(&self, _node: NodeIx) {}
+
+        fn turn(&self, _node: NodeIx) -> Step<&'static str> {
+            Step::Tasks(vec!["first", "second"])
+        }
+
+        async fn work(&self, node: Option<NodeIx>, work: &&'static str) -> Result<(), Failed> {
+            let lane = Lane(node.ok_or(Failed)?.0);
+            if self.opens && *work == "first" {
+                self.log(format!("open {}", lane.0));
+                tokio::task::yield_now().await;
+                self.open.borrow_mut().push(lane);
+                self.leave(lane);
+                self.opened.notify_one();
+            }
+            // Work that takes longer than to open the next lane.
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            self.log(format!("{work} of {}", lane.0));
+            Ok(())
+        }
+
+        fn lane(&self, node: NodeIx) -> Option<Lane> {
+            Some(Lane(node.0))
+        }
+
+        fn admits(&self, lane: Lane) -> bool {
+            if self.open.borrow().contains(&lane) {
+                return true;
+            }
+            let opening = self.opening.get().unwrap_or(lane);
+            self.opening.set(Some(opening));
+            opening == lane
+        }
+
+        fn leave(&self, lane: Lane) {
+            if self.opening.get() == Some(lane) {
+                self.opening.set(None);
+            }
+        }
+
+        async fn admission_changed(&self) {
+            self.opened.notified().await;
+        }
+
+        fn conclude(&self, node: NodeIx, _ok: bool) -> bool {
+            self.log(format!("end {}", node.0));
+            false
+        }
+
+        fn note_kept(&self, _node: NodeIx) {}
+
+        fn ending(&self, _node: NodeIx) -> Option<&'static str> {
+            None
+        }
+
+        fn take_background(&self) -> Vec<&'static str> {
+            Vec::new()
+        }
+
+        fn end_background(&self) {}
+
+        fn report_cycle(&self, _nodes: &[NodeIx]) {}
+
+        fn report_panic(&self) {}
+    }
+
+    fn check(opens: bool, expected: Expect) {
+        let mut graph = Graph::default();
+        for local in 0..3 {
+            let node = graph.add_node(NodeKind::Declared { module: ModuleIx(0), local });
+            graph.demand(node);
+        }
+        let lanes = Lanes {
+            graph: RefCell::new(graph),
+            cancel: CancelToken::default(),
+            opening: Cell::default(),
+            open: RefCell::default(),
+            opened: Notify::new(),
+            log: RefCell::default(),
+            opens,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(drive(&lanes));
+        expected.assert_eq(&lanes.log.take().join("\n"));
+    }
+
+    #[test]
+    fn work_on_an_open_lane_comes_before_the_next_lane() {
+        check(
+            true,
+            expect![[r#"
+                open 0
+                open 1
+                second of 0
+                open 2
+                first of 0
+                end 0
+                first of 1
+                first of 2
+                second of 2
+                end 2
+                second of 1
+                end 1"#]],
+        );
+    }
+
+    #[test]
+    fn a_lane_that_no_task_opens_lets_the_next_one_open() {
+        check(
+            false,
+            expect![[r#"
+                first of 0
+                second of 0
+                end 0
+                first of 1
+                second of 1
+                end 1
+                first of 2
+                second of 2
+                end 2"#]],
+        );
+    }
 }

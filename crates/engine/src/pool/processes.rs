@@ -42,6 +42,7 @@ impl Walk<'_> {
             Arc::new(builtin::Terraform::new())
         } else {
             let started = self.environment.providers.start(&slot.source).await;
+            self.pool.note_started(slot);
             started.map_err(|diagnostic| {
                 self.report(*diagnostic);
                 Failed

@@ -23,7 +23,7 @@ use crate::{
     graph::{EdgeKind, Graph, ModuleIx, NodeIx, NodeKind, template::Declared},
     place,
     pool::SlotIx,
-    schedule::{self, Executor, Failed, Step},
+    schedule::{self, Executor, Failed, Lane, Step},
     walk::{
         context::Walk, modules::ModuleRun, outcome::Facts, rules::GraphRules, turn::Turn,
         value_nodes::prefixed,
@@ -211,6 +211,23 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
             work.as_mut().poll(context)
         })
         .await
+    }
+
+    fn lane(&self, node: NodeIx) -> Option<Lane> {
+        let slot = self.walk.nodes.slot(self.walk.provider_node(node)?)?;
+        self.walk.pool.lane(slot)
+    }
+
+    fn admits(&self, lane: Lane) -> bool {
+        self.walk.pool.admits(lane)
+    }
+
+    fn leave(&self, lane: Lane) {
+        self.walk.pool.end_start(lane);
+    }
+
+    async fn admission_changed(&self) {
+        self.walk.pool.started_one.notified().await;
     }
 
     fn conclude(&self, node: NodeIx, ok: bool) -> bool {
