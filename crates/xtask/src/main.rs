@@ -23,6 +23,7 @@ mod codegen_textmate;
 mod differential;
 mod dist;
 mod layering;
+mod links;
 mod modules;
 mod prose;
 mod supply_chain;
@@ -42,7 +43,7 @@ usage: cargo xtask COMMAND
 
   codegen [--check]   write the generated files again, or only see whether they are fresh
   layering            compare the crates' dependencies with the table
-  tidy                check the rules of the house
+  tidy                check the rules of the repository and the links of its pages
   supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
   dist                build the executables as they are released, into target/dist
   bench [OPTIONS]     measure the executable, side by side with what is on the PATH (--help lists the options)
@@ -78,7 +79,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         },
         ["layering"] => layering::check(root),
         ["supply-chain"] => supply_chain::check(root),
-        ["tidy"] => tidy::check(root),
+        ["tidy"] => tidy::check(root).and_then(|()| links::check(root)),
         ["dist"] => dist::run(root),
         ["bench", ref options @ ..] => bench::run(root, options),
         ["modules", ref options @ ..] => modules::run(root, options),
