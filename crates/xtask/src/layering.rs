@@ -34,6 +34,8 @@ const TABLE: &[Row] = &[
     row("addr", &[], &[]),
     // Backends store opaque bytes; only `state` knows their format.
     row("backend", &[], &[]),
+    // HTTP without the meaning of any answer: registries, mirrors and backends share its connections.
+    row("http_client", &[], &[]),
     row("packages", &["addr"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),

@@ -1,0 +1,5 @@
+//! Tests against servers in memory that speak TLS and answer by a script.
+
+mod downloads;
+mod requests;
+mod server;
