@@ -144,6 +144,17 @@ impl ModulePackage {
         split_user(rest).map(|(user, _)| user)
     }
 
+    /// Returns the location with all parameters except `excluded`. It can contain passwords and keys.
+    pub fn url_without(&self, excluded: &[&str]) -> String {
+        let mut url = self.location.clone();
+        let parameters = self.query.iter().filter(|(name, _)| !excluded.contains(&&***name));
+        for (index, (name, value)) in parameters.enumerate() {
+            let mark = if index == 0 { '?' } else { '&' };
+            url.push_str(&format!("{mark}{}={}", encoded(name), encoded(value)));
+        }
+        url
+    }
+
     fn write_query(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self
             .query

@@ -79,7 +79,10 @@ impl ProviderExecutables {
         let sources = session.sources(config)?;
         let installed = session.data_dir().join("providers");
         let cache = SchemaCache::new(session);
-        let hash = |path: &Path| cache.package_hash(path);
+        let hashes = &cache;
+        let hash = |package: PathBuf| -> BoxFuture<'_, _> {
+            Box::pin(async move { hashes.package_hash(&package).await })
+        };
         let platform = session.platform();
         let request = LocateRequest {
             requirements: &wanted,
@@ -89,7 +92,8 @@ impl ProviderExecutables {
             platform: &platform,
             hash: &hash,
         };
-        let located = packages::locate(&request).map_err(|error| not_located(&error, of))?;
+        let located = session.runtime.block_on(packages::locate(&request));
+        let located = located.map_err(|error| not_located(&error, of))?;
         let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty())
         {
             Some(_) => TlsMode::Off,

@@ -77,8 +77,8 @@ impl SchemaCache {
     }
 
     /// The `h1:` hash of a package directory, cached under the stamp of its files.
-    pub(crate) fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
-        let remembered = packages::stamp_of_directory(package).ok().and_then(|stamp| {
+    pub(crate) async fn package_hash(&self, package: &Path) -> Result<Hash, packages::HashError> {
+        let remembered = packages::stamp_of_directory(package).await.ok().and_then(|stamp| {
             Some(
                 self.directory
                     .as_ref()?
@@ -92,7 +92,7 @@ impl SchemaCache {
         {
             return Ok(hash);
         }
-        let hash = packages::hash_of_directory(package)?;
+        let hash = packages::hash_of_directory(package).await?;
         if let Some(path) = &remembered {
             let _ = keep(path, hash.as_str().as_bytes());
         }

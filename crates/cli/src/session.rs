@@ -344,6 +344,15 @@ impl Session {
         Ok(config)
     }
 
+    /// Creates an HTTP client with the proxies and certificates that the environment names.
+    pub(crate) fn http_client(&self) -> http_client::Client {
+        let user_agent = concat!("Mayfly/", env!("CARGO_PKG_VERSION"));
+        let user_agent = http_client::header::HeaderValue::from_static(user_agent);
+        let variable = |name: &str| self.system.variable(name);
+        let config = http_client::ClientConfig::from_environment(user_agent, &variable);
+        http_client::Client::new(config)
+    }
+
     /// All sources of providers.
     pub(crate) fn sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
         let executable = own_executable()?;

@@ -20,7 +20,7 @@ use crate::body::Body;
 use crate::connect::{Connector, Dial, tcp};
 use crate::credentials::Credentials;
 use crate::error::{Error, ErrorKind, cause};
-use crate::proxy::{Proxies, ProxyError};
+use crate::proxy::Proxies;
 use crate::redirect;
 use crate::retry::{Retries, is_transient, retry_after};
 use crate::trust::Trust;
@@ -56,17 +56,14 @@ pub struct Timeouts {
 
 impl ClientConfig {
     /// Creates the usual settings with the proxies and certificates that the environment names.
-    ///
-    /// # Errors
-    /// Returns a [`ProxyError`] if a variable does not name a proxy.
     pub fn from_environment(
         user_agent: HeaderValue,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<ClientConfig, ProxyError> {
+    ) -> ClientConfig {
         let seconds = Duration::from_secs;
-        Ok(ClientConfig {
+        ClientConfig {
             user_agent,
-            proxies: Proxies::from_environment(variable)?,
+            proxies: Proxies::from_environment(variable),
             trust: Trust::from_environment(variable),
             timeouts: Timeouts {
                 connect: seconds(15),
@@ -75,7 +72,7 @@ impl ClientConfig {
                 slowest: 512,
             },
             retries: Retries { most: 3, first_pause: seconds(1), longest_pause: seconds(60) },
-        })
+        }
     }
 }
 
@@ -286,7 +283,7 @@ fn error_kind(error: &legacy::Error) -> ErrorKind {
             return kind.clone();
         }
         if let Some(error) = source.downcast_ref::<hyper::Error>() {
-            return match error.is_parse() || error.is_parse_too_large() {
+            return match error.is_parse() {
                 true => ErrorKind::Protocol(cause(error)),
                 false => ErrorKind::Connection(cause(error)),
             };

@@ -72,7 +72,8 @@ impl Connector {
     pub(crate) fn plain_proxy(&self, to: &Uri) -> Option<Intercept> {
         match is_https(to) {
             true => None,
-            false => self.0.proxies.proxy_for(to),
+            // The connector reports an error of the setting.
+            false => self.0.proxies.proxy_for(to).ok().flatten(),
         }
     }
 
@@ -92,7 +93,7 @@ impl Connector {
     }
 
     async fn reach(&self, to: &Uri, tls: Option<TlsConnector>) -> Result<Stream, ErrorKind> {
-        let proxy = self.0.proxies.proxy_for(to);
+        let proxy = self.0.proxies.proxy_for(to).map_err(ErrorKind::ProxySetting)?;
         let is_proxied = proxy.is_some() && tls.is_none();
         let io = match &proxy {
             None => (self.0.dial)(to.clone()).await?,

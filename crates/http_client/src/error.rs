@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hyper::StatusCode;
 
+use crate::proxy::ProxyError;
 use crate::url::Url;
 
 /// An error of a request.
@@ -12,7 +13,7 @@ use crate::url::Url;
 #[error("{kind}")]
 pub struct Error {
     /// The URL that was requested last, which differs from that of the request after a redirect.
-    pub url: Url,
+    pub url: Box<Url>,
     /// The error.
     pub kind: ErrorKind,
 }
@@ -32,6 +33,9 @@ pub enum ErrorKind {
     /// The proxy refused to connect.
     #[error("the proxy {proxy} failed: {cause}")]
     Proxy { proxy: String, cause: String },
+    /// The environment does not name a usable proxy.
+    #[error("{0}")]
+    ProxySetting(ProxyError),
     /// The server did not answer in time.
     #[error("the server did not answer within {} seconds", .0.as_secs())]
     Timeout(Duration),
@@ -81,6 +85,7 @@ impl ErrorKind {
             ErrorKind::Certificate { .. }
             | ErrorKind::Trust(_)
             | ErrorKind::Proxy { .. }
+            | ErrorKind::ProxySetting(_)
             | ErrorKind::TooLarge { .. }
             | ErrorKind::Redirect(_)
             | ErrorKind::Protocol(_)
@@ -89,7 +94,7 @@ impl ErrorKind {
     }
 
     pub(crate) fn at(self, url: &Url) -> Error {
-        Error { url: url.clone(), kind: self }
+        Error { url: Box::new(url.clone()), kind: self }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The HTTP client that everything in Mayfly shares: modules and, when they speak HTTP, registries, mirrors and backends.
+//! The HTTP client that everything in Mayfly shares: modules and, when they speak HTTP, registries, mirrors and
+//! backends.
 //!
 //! Start reading at [`ClientConfig`], then [`Client::send`] and [`Client::download`], [`Request`] and [`Error`].
 //!

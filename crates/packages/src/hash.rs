@@ -11,6 +11,8 @@ use base64::Engine as _;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
+use crate::blocking::blocking;
+
 /// A hash with its scheme as in the lock file: `h1:…`, `zh:…`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash(String);
@@ -65,7 +67,41 @@ impl fmt::Display for Hash {
 ///
 /// # Errors
 /// Returns a [`HashError`] for unreadable files and for names that the list cannot represent.
-pub fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
+pub async fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
+    let root = root.to_owned();
+    blocking(move || directory_h1(&root)).await
+}
+
+/// Computes the `h1:` hash of a packed package, which equals that of its unpacked form.
+///
+/// # Errors
+/// Returns a [`HashError`] if the file is not a zip.
+pub async fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
+    let path = path.to_owned();
+    blocking(move || zip_h1(&path)).await
+}
+
+/// Computes the `zh:` hash of a packed package: the digest of the file itself.
+///
+/// # Errors
+/// Returns a [`HashError`] if the file cannot be read.
+pub async fn hash_of_zip(path: &Path) -> Result<Hash, HashError> {
+    let path = path.to_owned();
+    blocking(move || zip_zh(&path)).await
+}
+
+/// Computes a stamp of a package from the metadata of its files, without reading them. It changes whenever a file
+/// may have changed, so a caller can cache the hash by it.
+///
+/// # Errors
+/// Returns a [`HashError`] if the metadata of a file cannot be read.
+pub async fn stamp_of_directory(root: &Path) -> Result<String, HashError> {
+    let root = root.to_owned();
+    blocking(move || directory_stamp(&root)).await
+}
+
+/// Blocking version of [`hash_of_directory`].
+fn directory_h1(root: &Path) -> Result<Hash, HashError> {
     let mut hashes = BTreeMap::new();
     for (name, path) in files_in(root)? {
         let hashed = File::open(&path).and_then(sha256_of);
@@ -74,11 +110,8 @@ pub fn hash_of_directory(root: &Path) -> Result<Hash, HashError> {
     summary(hashes).map_err(|it| fault(root, it))
 }
 
-/// Computes the `h1:` hash of a packed package, which equals that of its unpacked form.
-///
-/// # Errors
-/// Returns a [`HashError`] if the file is not a zip.
-pub fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
+/// Blocking version of [`hash_of_zip_contents`].
+fn zip_h1(path: &Path) -> Result<Hash, HashError> {
     let hash = || -> io::Result<Hash> {
         let mut zip = ZipArchive::new(io::BufReader::new(File::open(path)?))?;
         let mut hashes = BTreeMap::new();
@@ -92,21 +125,14 @@ pub fn hash_of_zip_contents(path: &Path) -> Result<Hash, HashError> {
     hash().map_err(|it| fault(path, it))
 }
 
-/// Computes the `zh:` hash of a packed package: the digest of the file itself.
-///
-/// # Errors
-/// Returns a [`HashError`] if the file cannot be read.
-pub fn hash_of_zip(path: &Path) -> Result<Hash, HashError> {
+/// Blocking version of [`hash_of_zip`].
+fn zip_zh(path: &Path) -> Result<Hash, HashError> {
     let hashed = File::open(path).and_then(sha256_of).map_err(|it| fault(path, it))?;
     Ok(Hash(format!("zh:{hashed}")))
 }
 
-/// Computes a stamp of a package from the metadata of its files, without reading them. It changes whenever a file
-/// may have changed, so a caller can cache the hash by it.
-///
-/// # Errors
-/// Returns a [`HashError`] if the metadata of a file cannot be read.
-pub fn stamp_of_directory(root: &Path) -> Result<String, HashError> {
+/// Blocking version of [`stamp_of_directory`].
+fn directory_stamp(root: &Path) -> Result<String, HashError> {
     let mut sha = Sha256::new();
     for (name, path) in files_in(root)? {
         let it = std::fs::metadata(&path).map_err(|it| fault(&path, it))?;
@@ -216,11 +242,11 @@ mod tests {
             "h1:{}",
             base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()))
         );
-        let hash = hash_of_directory(&package).expect("readable");
+        let hash = directory_h1(&package).expect("readable");
         assert_eq!(hash.as_str(), expected);
         let link = root.path().join("link");
         std::os::unix::fs::symlink(&package, &link).expect("possible");
-        assert_eq!(hash_of_directory(&link).expect("readable"), hash);
+        assert_eq!(directory_h1(&link).expect("readable"), hash);
 
         let packed = root.path().join("p.zip");
         let mut zip = ZipWriter::new(File::create(&packed).expect("writable"));
@@ -229,25 +255,25 @@ mod tests {
             zip.write_all(content.as_bytes()).expect("writable");
         }
         zip.finish().expect("writable");
-        assert_eq!(hash_of_zip_contents(&packed).expect("readable"), hash);
-        assert!(hash_of_zip(&packed).expect("readable").as_str().starts_with("zh:"));
+        assert_eq!(zip_h1(&packed).expect("readable"), hash);
+        assert!(zip_zh(&packed).expect("readable").as_str().starts_with("zh:"));
     }
 
     #[test]
     fn an_empty_package_has_the_hash_of_nothing() {
         let root = tempfile::tempdir().expect("a temporary directory");
         expect!["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
-            .assert_eq(hash_of_directory(root.path()).expect("readable").as_str());
+            .assert_eq(directory_h1(root.path()).expect("readable").as_str());
     }
 
     #[test]
     fn a_stamp_changes_with_the_package() {
         let root = tempfile::tempdir().expect("a temporary directory");
         std::fs::write(root.path().join("a"), "1").expect("writable");
-        let before = stamp_of_directory(root.path()).expect("readable");
-        assert_eq!(stamp_of_directory(root.path()).expect("readable"), before);
+        let before = directory_stamp(root.path()).expect("readable");
+        assert_eq!(directory_stamp(root.path()).expect("readable"), before);
         std::fs::write(root.path().join("a"), "22").expect("writable");
-        assert_ne!(stamp_of_directory(root.path()).expect("readable"), before);
+        assert_ne!(directory_stamp(root.path()).expect("readable"), before);
     }
 
     #[test]

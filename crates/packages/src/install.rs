@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
 
+use crate::blocking::{Events, blocking, in_order};
 use crate::hash::{Hash, hash_of_directory, hash_of_zip, hash_of_zip_contents};
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{self, executable_in, package_dir};
@@ -167,19 +168,26 @@ impl InstallError {
 }
 
 /// Installs all required providers. An error of one provider does not prevent the installation of the others.
-pub fn install(request: &InstallRequest<'_>, on_event: &mut dyn FnMut(InstallEvent)) -> Installed {
+pub async fn install(
+    request: &InstallRequest<'_>,
+    on_event: &mut (dyn FnMut(InstallEvent) + Send),
+) -> Installed {
     let mut outcome = Installed { locks: Locks::default(), errors: Vec::new() };
     let mut selected = Vec::new();
     // All versions are selected before the first package is installed, as in OpenTofu.
-    for (source, constraint) in request.requirements {
-        match select(request, source, constraint, on_event) {
+    let selecting = |(source, constraint), events| select(request, source, constraint, events);
+    let selections = in_order(request.requirements, selecting, on_event).await;
+    for ((source, constraint), selection) in request.requirements.iter().zip(selections) {
+        match selection {
             Ok(Some(selection)) => selected.push(selection),
             Ok(None) => keep_lock(request, source, &mut outcome.locks),
             Err(error) => outcome.errors.push(error.with_hint(request, constraint)),
         }
     }
-    for selection in selected {
-        match install_one(request, &selection, on_event) {
+    let installing = |selection, events| install_one(request, selection, events);
+    let installed = in_order(&selected, installing, on_event).await;
+    for (selection, installed) in selected.into_iter().zip(installed) {
+        match installed {
             Ok(lock) => {
                 outcome.locks.providers.insert(selection.source, lock);
             }
@@ -212,44 +220,48 @@ struct Selection {
 }
 
 /// Selects a version. `None` for providers that need no package.
-fn select(
+async fn select(
     request: &InstallRequest<'_>,
     source: &ProviderSource,
     constraint: &VersionConstraint,
-    on_event: &mut dyn FnMut(InstallEvent),
+    events: Events<InstallEvent>,
 ) -> Result<Option<Selection>, InstallError> {
     if source.is_builtin() {
-        return select_builtin(source, constraint, on_event).map(|()| None);
+        return select_builtin(source, constraint, &events).map(|()| None);
     }
     if request.unmanaged.contains(source) {
         return Ok(None);
     }
     if request.sources.overrides.contains_key(source) {
-        on_event(InstallEvent::Overridden(source.clone()));
+        events.emit(InstallEvent::Overridden(source.clone()));
         return Ok(None);
     }
     let lock = request.locks.providers.get(source).filter(|_| !request.upgrade);
     let bundled =
         request.sources.bundled(source).filter(|it| constraint.allows_provider(&it.version));
     if let (None, Some(bundled)) = (lock, bundled) {
-        on_event(InstallEvent::Bundled(source.clone(), bundled.version.clone()));
+        events.emit(InstallEvent::Bundled(source.clone(), bundled.version.clone()));
         return Ok(None);
     }
     let failed = |cause| InstallError::Query { source_addr: source.clone(), cause };
     let version = match lock {
         Some(lock) => {
-            on_event(InstallEvent::Reusing(source.clone()));
+            events.emit(InstallEvent::Reusing(source.clone()));
             if !constraint.allows_provider(&lock.version) {
                 return Err(failed(locked_out(source, &lock.version, constraint)));
             }
             Some(lock.version.clone())
         }
         None => {
-            on_event(InstallEvent::Finding(source.clone(), constraint.clone()));
+            events.emit(InstallEvent::Finding(source.clone(), constraint.clone()));
             None
         }
     };
-    let available = request.sources.available(source, request.platform);
+    let available = {
+        let (sources, source) = (request.sources.clone(), source.clone());
+        let platform = request.platform.clone();
+        blocking(move || sources.available(&source, &platform)).await
+    };
     let version = match version {
         Some(version) => version,
         None => newest(source, constraint, &available, request.platform).map_err(failed)?,
@@ -296,14 +308,14 @@ pub(crate) fn bundled_hint(
 fn select_builtin(
     source: &ProviderSource,
     constraint: &VersionConstraint,
-    on_event: &mut dyn FnMut(InstallEvent),
+    events: &Events<InstallEvent>,
 ) -> Result<(), InstallError> {
     let cause = if &*source.type_name != "terraform" {
         "this Mayfly release has no built-in provider of that name"
     } else if !constraint.terms().is_empty() {
         "built-in providers do not support explicit version constraints"
     } else {
-        on_event(InstallEvent::Builtin(source.clone()));
+        events.emit(InstallEvent::Builtin(source.clone()));
         return Ok(());
     };
     Err(InstallError::Builtin { source_addr: source.clone(), cause: cause.to_owned() })
@@ -358,24 +370,24 @@ fn unreachable_remote(source: &ProviderSource, remote: &str) -> String {
 
 /// Installs the selected package if necessary, and checks that it is the locked one. The error is a sentence
 /// fragment.
-fn install_one(
+async fn install_one(
     request: &InstallRequest<'_>,
     selection: &Selection,
-    on_event: &mut dyn FnMut(InstallEvent),
+    events: Events<InstallEvent>,
 ) -> Result<ProviderLock, String> {
     let Selection { source, version, constraint, .. } = selection;
     let locked = request.locks.providers.get(source).filter(|it| it.version == *version);
     let locked = locked.map(|it| it.hashes.clone()).unwrap_or_default();
     let target = package_dir(request.target, source, version, request.platform);
-    let found = if is_locked_package(&target, &locked) && executable_in(&target, source).is_ok() {
-        on_event(InstallEvent::AlreadyInstalled(source.clone(), version.clone()));
+    let found = if is_usable(&target, source, &locked).await {
+        events.emit(InstallEvent::AlreadyInstalled(source.clone(), version.clone()));
         None
     } else {
         match request.plugin_cache {
-            Some(cache) => install_by_cache(request, selection, cache, &locked, on_event)?,
+            Some(cache) => install_by_cache(request, selection, cache, &locked, &events).await?,
             None => {
-                on_event(InstallEvent::Installing(source.clone(), version.clone()));
-                Some(fetch(selection, &target, &locked, on_event)?)
+                events.emit(InstallEvent::Installing(source.clone(), version.clone()));
+                Some(fetch(selection, &target, &locked, &events).await?)
             }
         }
     };
@@ -384,82 +396,90 @@ fn install_one(
 }
 
 /// Installs the package to the cache if necessary, and links to it. Returns the hash if the package is new.
-fn install_by_cache(
+async fn install_by_cache(
     request: &InstallRequest<'_>,
     selection: &Selection,
     cache: &Path,
     locked: &BTreeSet<Hash>,
-    on_event: &mut dyn FnMut(InstallEvent),
+    events: &Events<InstallEvent>,
 ) -> Result<Option<Hash>, String> {
     let Selection { source, version, .. } = selection;
     let cached = package_dir(cache, source, version, request.platform);
-    let _held = lock_cached(&cached, cache, on_event)?;
-    let found = if is_locked_package(&cached, locked) && executable_in(&cached, source).is_ok() {
-        on_event(InstallEvent::AlreadyInCache(source.clone(), version.clone()));
+    let _held = lock_cached(&cached, cache, events).await?;
+    let found = if is_usable(&cached, source, locked).await {
+        events.emit(InstallEvent::AlreadyInCache(source.clone(), version.clone()));
         None
     } else {
-        on_event(InstallEvent::InstallingToCache(source.clone(), version.clone()));
+        events.emit(InstallEvent::InstallingToCache(source.clone(), version.clone()));
         let is_trusted = request.cache_may_break_locks
             && locked.is_empty()
-            && executable_in(&cached, source).is_ok();
+            && executable(&cached, source).await.is_ok();
         Some(match is_trusted {
             true => {
                 // OpenTofu also searches the sources here; a package that no source has must not be locked.
                 package_of(source, version, &selection.available)?;
-                let hash = hash_of_directory(&cached).map_err(|it| it.to_string())?;
-                on_event(InstallEvent::Installed(source.clone(), version.clone()));
+                let hash = hash_of_directory(&cached).await.map_err(|it| it.to_string())?;
+                events.emit(InstallEvent::Installed(source.clone(), version.clone()));
                 hash
             }
-            false => fetch(selection, &cached, locked, on_event)?,
+            false => fetch(selection, &cached, locked, events).await?,
         })
     };
-    on_event(InstallEvent::FromCache(source.clone(), version.clone()));
+    events.emit(InstallEvent::FromCache(source.clone(), version.clone()));
     let target = package_dir(request.target, source, version, request.platform);
-    package::link_to_cache(&cached, &target).map_err(|it| it.to_string())?;
-    executable_in(&target, source).map_err(|it| it.to_string())?;
+    let link = target.clone();
+    let linked = blocking(move || package::link_to_cache(&cached, &link)).await;
+    linked.map_err(|it| it.to_string())?;
+    executable(&target, source).await?;
     Ok(found)
 }
 
 /// Locks a package of the cache, so that no other process replaces it. Closing the file releases the lock.
-fn lock_cached(
+async fn lock_cached(
     package: &Path,
     cache: &Path,
-    on_event: &mut dyn FnMut(InstallEvent),
+    events: &Events<InstallEvent>,
 ) -> Result<File, String> {
     let mut path = package.as_os_str().to_owned();
     // The lock file is beside the package, because a file inside would change the hash of the package.
     path.push(".lock");
     let path = PathBuf::from(path);
-    let open = || -> std::io::Result<File> {
+    let shown = path.display().to_string();
+    let failed = |error: std::io::Error| format!("failed to lock {shown}: {error}");
+    let tried = blocking(move || {
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
-        File::options().read(true).write(true).create(true).truncate(false).open(&path)
-    };
-    let failed = |error: std::io::Error| format!("failed to lock {}: {error}", path.display());
-    let file = open().map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            on_event(InstallEvent::WaitingForCache(cache.to_owned()));
-            file.lock().map_err(failed)?;
-        }
-        Err(TryLockError::Error(error)) => return Err(failed(error)),
+        let mut options = File::options();
+        let file = options.read(true).write(true).create(true).truncate(false).open(&path)?;
+        let is_locked = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(error)) => return Err(error),
+        };
+        Ok((file, is_locked))
+    });
+    let (file, is_locked) = tried.await.map_err(failed)?;
+    if is_locked {
+        return Ok(file);
     }
-    Ok(file)
+    events.emit(InstallEvent::WaitingForCache(cache.to_owned()));
+    blocking(move || file.lock().map(|()| file)).await.map_err(failed)
 }
 
 /// Installs the package from its source and returns its hash.
-fn fetch(
+async fn fetch(
     selection: &Selection,
     target: &Path,
     locked: &BTreeSet<Hash>,
-    on_event: &mut dyn FnMut(InstallEvent),
+    events: &Events<InstallEvent>,
 ) -> Result<Hash, String> {
     let Selection { source, version, available, .. } = selection;
     let location = package_of(source, version, available)?;
-    let hash = verified_hash(source, version, location, locked)?;
-    package::place(location, target).map_err(|it| it.to_string())?;
-    executable_in(target, source).map_err(|it| it.to_string())?;
-    on_event(InstallEvent::Installed(source.clone(), version.clone()));
+    let hash = verified_hash(source, version, location, locked).await?;
+    let (from, to) = (location.clone(), target.to_owned());
+    let placed = blocking(move || package::place(&from, &to)).await;
+    placed.map_err(|it| it.to_string())?;
+    executable(target, source).await?;
+    events.emit(InstallEvent::Installed(source.clone(), version.clone()));
     Ok(hash)
 }
 
@@ -477,31 +497,37 @@ fn package_of<'a>(
     }
 }
 
-/// Returns true if the directory holds a package whose hash is in the lock file. Only such a package is used
-/// without a look at its source.
-fn is_locked_package(directory: &Path, locked: &BTreeSet<Hash>) -> bool {
+/// Returns true if the directory holds a package with an executable whose hash is in the lock file. Only such a
+/// package is used without a look at its source.
+async fn is_usable(directory: &Path, source: &ProviderSource, locked: &BTreeSet<Hash>) -> bool {
     !locked.is_empty()
-        && directory.is_dir()
-        && hash_of_directory(directory).is_ok_and(|it| locked.contains(&it))
+        && hash_of_directory(directory).await.is_ok_and(|it| locked.contains(&it))
+        && executable(directory, source).await.is_ok()
+}
+
+/// Finds the executable of a package. The error is a sentence fragment.
+async fn executable(package: &Path, source: &ProviderSource) -> Result<PathBuf, String> {
+    let (package, source) = (package.to_owned(), source.clone());
+    blocking(move || executable_in(&package, &source)).await.map_err(|it| it.to_string())
 }
 
 /// Returns the `h1:` hash of the package. If the lock file has hashes, one of them must match.
-fn verified_hash(
+async fn verified_hash(
     source: &ProviderSource,
     version: &Version,
     location: &PackageLocation,
     locked: &BTreeSet<Hash>,
 ) -> Result<Hash, String> {
     let (hash, packed, noun) = match location {
-        PackageLocation::Directory(path) => (hash_of_directory(path), None, "package"),
-        PackageLocation::Archive(path) => (hash_of_zip_contents(path), Some(path), "archive"),
+        PackageLocation::Directory(path) => (hash_of_directory(path).await, None, "package"),
+        PackageLocation::Archive(path) => (hash_of_zip_contents(path).await, Some(path), "archive"),
     };
     let hash = hash.map_err(|it| it.to_string())?;
     if locked.is_empty() || locked.contains(&hash) {
         return Ok(hash);
     }
     if let Some(path) = packed
-        && hash_of_zip(path).is_ok_and(|it| locked.contains(&it))
+        && hash_of_zip(path).await.is_ok_and(|it| locked.contains(&it))
     {
         return Ok(hash);
     }

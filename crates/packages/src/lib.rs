@@ -2,12 +2,15 @@
 //! and the module manifest.
 //!
 //! Start reading at [`CliConfig`], then [`Sources`], [`install`], [`Locks`] and [`locate`]; for modules at
-//! [`ModuleInstaller`] and [`verify_module_package`].
+//! [`ModuleInstaller`] and [`verify_module_packages`].
 //!
 //! ```text
 //!   init:                requirements + Locks ──install──► .terraform/providers, new Locks
 //!   every other command: requirements + Locks ──locate───► an executable for each provider, verified
 //! ```
+//!
+//! Operations are asynchronous: file work runs on threads for blocking work, and several packages at once. Their
+//! results, events and errors have the order of the requirements.
 //!
 //! **Invariant:** every package that `locate` returns has a hash from the lock file, unless the provider is
 //! bundled with the program or the user has overridden it. The caller computes the hash or has it in a cache.
@@ -17,6 +20,7 @@
 //! **Absent on purpose:** configuration (requirements are given), schemas, running providers, printing.
 #![expect(clippy::disallowed_methods, reason = "installing packages is an edge: it is about files")]
 
+mod blocking;
 mod cli_config;
 pub mod fuzz;
 mod hash;
@@ -37,12 +41,12 @@ pub use hash::{
     Hash, HashError, hash_of_directory, hash_of_zip, hash_of_zip_contents, stamp_of_directory,
 };
 pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install};
-pub use locate::{LocateError, LocateRequest, Located, locate};
+pub use locate::{HashPackage, LocateError, LocateRequest, Located, locate};
 pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
 pub use modules::{
     Alteration, Contents, FetchError, Git, ManifestError, ModuleEvent, ModuleInstallError,
-    ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot, Verdict,
-    is_configuration, module_package_below, verify_module_package,
+    ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot, Verdict, WantedModule,
+    is_configuration, module_package_below, verify_module_packages,
 };
 pub use package::PackageError;
 pub use platform::Platform;

@@ -4,13 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use addr::{ProviderSource, Version, VersionConstraint};
+use futures::future::BoxFuture;
+use futures::{StreamExt, stream};
 
+use crate::blocking::{AT_ONCE, blocking};
 use crate::hash::{Hash, HashError};
 use crate::install::bundled_hint;
 use crate::locks::{Locks, ProviderLock};
 use crate::package::{executable_in, package_dir};
 use crate::platform::Platform;
 use crate::sources::Sources;
+
+/// A function that returns the `h1:` hash of a package.
+pub type HashPackage<'a> =
+    dyn Fn(PathBuf) -> BoxFuture<'a, Result<Hash, HashError>> + Send + Sync + 'a;
 
 /// The requirements and the selections.
 #[derive(Clone, Copy)]
@@ -27,7 +34,7 @@ pub struct LocateRequest<'a> {
     pub platform: &'a Platform,
     /// Returns the `h1:` hash of a package: [`hash_of_directory`](crate::hash_of_directory), or a function that
     /// caches.
-    pub hash: &'a dyn Fn(&Path) -> Result<Hash, HashError>,
+    pub hash: &'a HashPackage<'a>,
 }
 
 /// The way in which a provider is run.
@@ -107,7 +114,7 @@ impl LocateError {
 ///
 /// # Errors
 /// Returns a [`LocateError`] with all problems of overrides, else of the lock file, else of the packages.
-pub fn locate(
+pub async fn locate(
     request: &LocateRequest<'_>,
 ) -> Result<BTreeMap<ProviderSource, Located>, LocateError> {
     let mut located = BTreeMap::new();
@@ -116,7 +123,7 @@ pub fn locate(
     let mut overridden = Vec::new();
     let mut needs_upgrade = false;
     for (source, constraint) in request.requirements {
-        match choose(request, source, constraint) {
+        match choose(request, source, constraint).await {
             Ok(Choice::Ready(it)) => drop(located.insert(source.clone(), it)),
             Ok(Choice::Locked(lock)) => selected.push((source, lock)),
             Err(Unfit::Override(problem)) => overridden.push(format!("{source}: {problem}")),
@@ -133,8 +140,10 @@ pub fn locate(
         return Err(LocateError::Inconsistent { problems: inconsistent, needs_upgrade });
     }
     let mut missing = Vec::new();
-    for (source, lock) in selected {
-        match find(request, source, lock) {
+    let found = stream::iter(&selected).map(|(source, lock)| find(request, source, lock));
+    let found: Vec<_> = found.buffered(AT_ONCE).collect().await;
+    for ((source, _), found) in selected.into_iter().zip(found) {
+        match found {
             Ok(it) => drop(located.insert(source.clone(), it)),
             Err(problem) => missing.push(format!("{source}: {problem}")),
         }
@@ -161,7 +170,7 @@ enum Unfit {
     },
 }
 
-fn choose<'a>(
+async fn choose<'a>(
     request: &LocateRequest<'a>,
     source: &ProviderSource,
     constraint: &VersionConstraint,
@@ -170,7 +179,8 @@ fn choose<'a>(
         return Ok(Choice::Ready(Located::Builtin));
     }
     if let Some(directory) = request.sources.overrides.get(source) {
-        let executable = overriding_executable(directory, source).map_err(Unfit::Override)?;
+        let executable = overriding_executable(directory, source).await;
+        let executable = executable.map_err(Unfit::Override)?;
         return Ok(Choice::Ready(Located::Overridden { executable }));
     }
     if let Some(lock) = request.locks.providers.get(source) {
@@ -204,14 +214,16 @@ fn choose<'a>(
 }
 
 /// Returns the executable of an override, which is either the directory of a package or the executable itself.
-fn overriding_executable(path: &Path, source: &ProviderSource) -> Result<PathBuf, String> {
-    if path.is_file() {
-        return Ok(path.to_owned());
-    }
-    executable_in(path, source).map_err(|it| format!("{}: {it}", path.display()))
+async fn overriding_executable(path: &Path, source: &ProviderSource) -> Result<PathBuf, String> {
+    let (path, source) = (path.to_owned(), source.clone());
+    blocking(move || match path.is_file() {
+        true => Ok(path),
+        false => executable_in(&path, &source).map_err(|it| format!("{}: {it}", path.display())),
+    })
+    .await
 }
 
-fn find(
+async fn find(
     request: &LocateRequest<'_>,
     source: &ProviderSource,
     lock: &ProviderLock,
@@ -219,10 +231,11 @@ fn find(
     let version = &lock.version;
     let root = request.installed.display();
     let package = package_dir(request.installed, source, version, request.platform);
-    if !package.is_dir() {
+    let place = package.clone();
+    if !blocking(move || place.is_dir()).await {
         return Err(format!("there is no package for {source} {version} cached in {root}"));
     }
-    let hash = (request.hash)(&package).map_err(|it| {
+    let hash = (request.hash)(package.clone()).await.map_err(|it| {
         format!(
             "failed to determine checksum of cached package for {source} \
                                {version} (in {root}): {it}"
@@ -234,6 +247,8 @@ fn find(
              checksums recorded in the dependency lock file"
         ));
     }
-    let executable = executable_in(&package, source).map_err(|it| it.to_string())?;
+    let of = source.clone();
+    let executable = blocking(move || executable_in(&package, &of)).await;
+    let executable = executable.map_err(|it| it.to_string())?;
     Ok(Located::Installed { version: version.clone(), executable, hash })
 }

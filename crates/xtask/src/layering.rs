@@ -36,7 +36,7 @@ const TABLE: &[Row] = &[
     row("backend", &[], &[]),
     // HTTP without the meaning of any answer: registries, mirrors and backends share its connections.
     row("http_client", &[], &[]),
-    row("packages", &["addr"], &[]),
+    row("packages", &["addr", "http_client"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),
@@ -65,7 +65,7 @@ const TABLE: &[Row] = &[
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
-    row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
+    row("cli", &["addr", "backend", "db", "engine", "hir", "http_client", "ide", "lsp", "packages", "plugin", "project", "provider",
                  "providers", "render", "state", "syntax", "values"], &["differential", "editor", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",

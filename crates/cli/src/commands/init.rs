@@ -75,7 +75,7 @@ pub(crate) fn run(session: &Session, args: &InitArgs) -> Result<Exit, Failure> {
         platform: &platform,
     };
     let mut on_event = |event: InstallEvent| session.ui.line(&event.to_string());
-    let installed = packages::install(&request, &mut on_event);
+    let installed = session.runtime.block_on(packages::install(&request, &mut on_event));
     if !installed.errors.is_empty() {
         let diagnostics: Vec<Diagnostic> = installed
             .errors

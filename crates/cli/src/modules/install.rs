@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -15,7 +15,7 @@ use hir::{
 };
 use packages::{
     FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
-    ModuleManifest, ModuleRequest, is_configuration, module_package_below,
+    ModuleManifest, ModuleRequest, WantedModule, is_configuration, module_package_below,
 };
 use project::{Manifest, Project};
 
@@ -40,7 +40,9 @@ pub(crate) fn install(
     let target = session.modules_dir();
     let git =
         Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
-    let request = ModuleRequest { target: &target, locks, upgrade, readonly, git: &git };
+    let http = session.http_client();
+    let request =
+        ModuleRequest { target: &target, locks, upgrade, readonly, git: &git, http: &http };
     let mut installation = Installation {
         session,
         target: &target,
@@ -58,7 +60,7 @@ pub(crate) fn install(
     if let Some(failure) = session::broken(&project) {
         return Err(failure);
     }
-    if installation.installer.settle().map_err(unsettled)? {
+    if session.runtime.block_on(installation.installer.settle()).map_err(unsettled)? {
         project = installation.run()?;
     }
     let program = project.program();
@@ -66,7 +68,7 @@ pub(crate) fn install(
         installation.announce();
     }
     write_manifest(session, &program, &installation.before, upgrade)?;
-    installation.installer.remove_others();
+    session.runtime.block_on(installation.installer.remove_others());
     let locked = installation.installer.locks().clone();
     tell_of_upgrades(session, locks, &locked);
     Ok((project, locked))
@@ -89,6 +91,20 @@ struct Installation<'a> {
     upgrade: bool,
 }
 
+/// A step that a call of a module needs.
+enum Step {
+    /// The call cannot be followed.
+    Refuse(Diagnostic),
+    /// The package of the call is not known to be installed.
+    Install {
+        call: SourcedCall,
+        source: ModuleSource,
+        key: (Arc<str>, values::Str),
+        /// The dotted path of the call.
+        name: String,
+    },
+}
+
 impl Installation<'_> {
     /// Reads the configuration and installs the modules that it calls, until every called module is installed.
     fn run(&mut self) -> Result<Project, Failure> {
@@ -97,11 +113,13 @@ impl Installation<'_> {
         loop {
             let project = self.session.project_with(self.manifest.clone())?;
             let known = self.known();
+            let mut steps = Vec::new();
             for directory in hir::reachable(project.db(), project.workspace()) {
                 for call in sourced_calls(project.db(), project.workspace(), directory) {
-                    self.follow(&project, directory, &call);
+                    steps.extend(self.follow(&project, directory, call));
                 }
             }
+            self.take(&project, steps);
             if !self.problems.is_empty() {
                 let problems = std::mem::take(&mut self.problems);
                 return Err(Failure::Diagnostics(problems, project.program().sources));
@@ -122,7 +140,8 @@ impl Installation<'_> {
         record.and_then(|it| it.version.as_deref())
     }
 
-    fn follow(&mut self, project: &Project, caller: Directory, call: &SourcedCall) {
+    /// Names a call. Returns the step that it needs: `None` for local modules and installed packages.
+    fn follow(&mut self, project: &Project, caller: Directory, call: SourcedCall) -> Option<Step> {
         let path = caller.path(project.db());
         let key = (path.clone(), call.name.clone());
         let name = match self.keys.get(path) {
@@ -134,32 +153,79 @@ impl Installation<'_> {
             if *called != **project.root().path(project.db()) {
                 self.keys.entry(called).or_insert(name);
             }
-            if let Some(problem) = self.escaping(path, &call.source) {
-                self.problems.push(at_item(project.db(), call.place, problem));
-            }
-            return;
+            let problem = self.escaping(path, &call.source)?;
+            return Some(Step::Refuse(at_item(project.db(), call.place, problem)));
         }
         let known = self.manifest.get(&key).map(Vec::as_slice).unwrap_or_default();
         if known.iter().any(|it| it.is_of(&call.source)) {
-            return;
+            return None;
         }
         // The analysis reports an invalid source address.
-        let Ok(source) = ModuleSource::parse(&call.source) else { return };
-        if self.failed.contains(&source.package.to_string()) {
-            return;
-        }
-        match self.installed(&source, &key, &name) {
-            Ok(dir) => {
-                self.keys.entry(dir.clone()).or_insert(name);
-                let version = self.version_in(&dir).map(values::Str::from);
-                let installed = InstalledModule { source: source.to_string().into(), version, dir };
-                self.manifest.entry(key).or_default().push(installed);
+        let source = ModuleSource::parse(&call.source).ok()?;
+        (!self.failed.contains(&source.package.to_string())).then_some(Step::Install {
+            call,
+            source,
+            key,
+            name,
+        })
+    }
+
+    /// Installs the packages of all calls of one round at once. Problems and manifest get the order of the calls.
+    fn take(&mut self, project: &Project, steps: Vec<Step>) {
+        let mut errors = self.install(&steps);
+        for step in steps {
+            let (call, source, key, name) = match step {
+                Step::Refuse(problem) => {
+                    self.problems.push(problem);
+                    continue;
+                }
+                Step::Install { call, source, key, name } => (call, source, key, name),
+            };
+            let address = source.package.to_string();
+            if self.failed.contains(&address) {
+                continue;
             }
-            Err(problem) => {
-                self.failed.insert(source.package.to_string());
-                self.problems.push(at_item(project.db(), call.place, *problem));
+            match self.installed(&source, &key, errors.remove(&address)) {
+                Ok(dir) => {
+                    self.keys.entry(dir.clone()).or_insert(name);
+                    let version = self.version_in(&dir).map(values::Str::from);
+                    let source = source.to_string().into();
+                    let installed = InstalledModule { source, version, dir };
+                    self.manifest.entry(key).or_default().push(installed);
+                }
+                Err(problem) => {
+                    self.failed.insert(address);
+                    self.problems.push(at_item(project.db(), call.place, *problem));
+                }
             }
         }
+    }
+
+    /// Installs the packages that the steps need. Returns the errors by the address of the package.
+    fn install(&mut self, steps: &[Step]) -> BTreeMap<String, ModuleInstallError> {
+        let wanted = steps.iter().filter_map(|it| match it {
+            Step::Install { source, name, .. } => {
+                Some(WantedModule { package: source.package.clone(), name: name.clone() })
+            }
+            Step::Refuse(_) => None,
+        });
+        let wanted: Vec<_> = wanted.collect();
+        if wanted.is_empty() {
+            return BTreeMap::new();
+        }
+        self.announce();
+        let session = self.session;
+        let mut shown = |wanted: &WantedModule, event: ModuleEvent| {
+            let again = match event {
+                ModuleEvent::Fetching => "",
+                ModuleEvent::Restoring => {
+                    " again: the installed package does not match the lock file"
+                }
+            };
+            let WantedModule { package, name } = wanted;
+            session.ui.line(&format!("Downloading {package} for {name}{again}..."));
+        };
+        session.runtime.block_on(self.installer.install(&wanted, &mut shown))
     }
 
     /// Reports a local source that leads out of the module package of its caller.
@@ -186,30 +252,18 @@ impl Installation<'_> {
         &mut self,
         source: &ModuleSource,
         key: &(Arc<str>, values::Str),
-        name: &str,
+        error: Option<ModuleInstallError>,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
-        self.announce();
-        let (session, package) = (self.session, &source.package);
-        let shown = |event: ModuleEvent| {
-            let again = match event {
-                ModuleEvent::Fetching => "",
-                ModuleEvent::Restoring => {
-                    " again: the installed package does not match the lock file"
-                }
+        if let Some(error) = error {
+            let is_unsupported =
+                matches!(error, ModuleInstallError::Fetch(FetchError::Unsupported(_)));
+            return match self.theirs_for(source, key).cloned().filter(|_| is_unsupported) {
+                Some(theirs) => self.adopted(source, &theirs),
+                None => Err(Box::new(failed(source, &error))),
             };
-            session.ui.line(&format!("Downloading {package} for {name}{again}..."));
-        };
-        let directory = match self.installer.install(package, name, shown) {
-            Ok(directory) => directory.join(&source.subdir),
-            Err(error) => {
-                let is_unsupported =
-                    matches!(error, ModuleInstallError::Fetch(FetchError::Unsupported(_)));
-                return match self.theirs_for(source, key).cloned().filter(|_| is_unsupported) {
-                    Some(theirs) => self.adopted(source, &theirs),
-                    None => Err(Box::new(failed(source, &error))),
-                };
-            }
-        };
+        }
+        let package = self.installer.placed().get(&source.package.to_string());
+        let directory = package.map_or(self.target, PathBuf::as_path).join(&source.subdir);
         let directory = normalize(&directory);
         if let Some(problem) = self.no_module(source, &directory) {
             return Err(Box::new(problem));
@@ -280,6 +334,7 @@ impl Installation<'_> {
         let origin = ModuleSource::parse(&theirs.source).unwrap_or_else(|_| source.clone());
         let address = locked_address(&origin.package, version.as_deref());
         let adopted = self.installer.adopt(&address, &package);
+        let adopted = self.session.runtime.block_on(adopted);
         adopted.map_err(|error| Box::new(failed(source, &error)))?;
         Ok(dir)
     }

@@ -9,7 +9,7 @@ use addr::{ModulePackage, ModuleSource};
 use db::{Diagnostic, System, system::normalize};
 use hir::workspace::is_local_source;
 use packages::{
-    Alteration, Locks, ModuleLock, Verdict, module_package_below, verify_module_package,
+    Alteration, Locks, ModuleLock, Verdict, module_package_below, verify_module_packages,
 };
 
 use super::locked_address;
@@ -31,9 +31,11 @@ pub(crate) enum Of {
 pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Diagnostic>, Failure> {
     let modules = session.modules_dir();
     let manifest = session.read_manifest()?;
-    let (mut grown_ones, mut errors, mut unlocked) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut errors, mut unlocked) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     let mut seen = BTreeSet::new();
-    for record in manifest.modules.values().filter(|it| !is_local_source(&it.source)) {
+    let records = manifest.modules.values().filter(|it| !is_local_source(&it.source));
+    for (position, record) in records.enumerate() {
         let (Ok(source), dir) = (ModuleSource::parse(&record.source), Path::new(&record.dir))
         else {
             continue;
@@ -45,29 +47,39 @@ pub(crate) fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Dia
         }
         let Some(lock) = locks.modules.get(&address) else {
             match other_version(&source.package, locks) {
-                Some(other) => errors.push(misplaced(&address, dir, &other)),
+                Some(other) => errors.push((position, misplaced(&address, dir, &other))),
                 None => unlocked.push(address),
             }
             continue;
         };
         let Some(directory) = place(&modules, &source, lock, dir) else {
-            errors.push(misplaced(&address, dir, "where it is not expected"));
+            errors.push((position, misplaced(&address, dir, "where it is not expected")));
             continue;
         };
-        if !seen.insert((directory.clone(), address.clone())) {
-            continue;
-        }
-        match verify_module_package(&directory, lock) {
-            Ok(Verdict::Same) => {}
-            Ok(Verdict::Grown(files)) => grown_ones.push((directory, files)),
-            Ok(Verdict::Altered(how)) => errors.push(altered(&directory, &address, &how, of)),
-            Err(error) => errors.push(unreadable(&address, &error.to_string())),
+        if seen.insert((directory.clone(), address.clone())) {
+            found.push((position, address, directory, lock.clone()));
         }
     }
-    match errors.is_empty() {
-        true => Ok(grown(&grown_ones).into_iter().chain(not_locked(&unlocked)).collect()),
-        false => Err(errors.into()),
+    let packages = found.iter().map(|(_, _, directory, lock)| (directory.clone(), lock.clone()));
+    let verdicts = session.runtime.block_on(verify_module_packages(packages.collect()));
+    let mut grown_ones = Vec::new();
+    for ((position, address, directory, _), verdict) in found.into_iter().zip(verdicts) {
+        let error = match verdict {
+            Ok(Verdict::Same) => continue,
+            Ok(Verdict::Grown(files)) => {
+                grown_ones.push((directory, files));
+                continue;
+            }
+            Ok(Verdict::Altered(how)) => altered(&directory, &address, &how, of),
+            Err(error) => unreadable(&address, &error.to_string()),
+        };
+        errors.push((position, error));
     }
+    if errors.is_empty() {
+        return Ok(grown(&grown_ones).into_iter().chain(not_locked(&unlocked)).collect());
+    }
+    errors.sort_by_key(|(position, _)| *position);
+    Err(errors.into_iter().map(|(_, error)| error).collect::<Vec<_>>().into())
 }
 
 /// The directory of a module's package. `None` if the package is not in a directory of its own below the modules

@@ -19,6 +19,7 @@ mod deaths;
 mod dependencies;
 mod differential;
 mod directories;
+mod downloads;
 mod ephemeral;
 mod examples;
 mod explain;

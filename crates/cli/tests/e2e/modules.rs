@@ -303,7 +303,11 @@ fn what_cannot_be_installed_is_said_where_it_is_called() {
             "has no directory \"nothing\"",
         ),
         ("hashicorp/consul/aws", "main.tf line 2", "does not download modules of registries"),
-        ("https://example.com/x.zip", "main.tf line 2", "does not download modules of web servers"),
+        (
+            "https://example.com/x",
+            "main.tf line 2",
+            "does not download modules of web addresses that end with neither",
+        ),
         ("s3::https://example.com/x.zip", "main.tf line 2", "does not download modules by \"s3\""),
         ("nonsense", "main.tf line 2", "is neither a path"),
         ("git::ext::sh -c id", "main.tf line 2", "is neither a path"),

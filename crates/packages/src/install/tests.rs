@@ -8,6 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
+use crate::blocking::run;
 use crate::locate::{LocateRequest, Located, locate};
 use crate::{BundledProvider, CliConfig, ImpliedMirrors};
 
@@ -95,7 +96,7 @@ impl Place {
             unmanaged: &self.unmanaged,
             platform: &self.platform,
         };
-        (install(&request, &mut |it| events.push(it)), events)
+        (run(install(&request, &mut |it| events.push(it))), events)
     }
 
     /// Compares the events, errors and locks, without local paths.
@@ -122,14 +123,14 @@ impl Place {
     }
 
     fn locate(&self) -> Result<BTreeMap<ProviderSource, Located>, String> {
-        let located = locate(&LocateRequest {
+        let located = run(locate(&LocateRequest {
             requirements: &self.requirements,
             locks: &self.locks,
             sources: &self.sources,
             installed: &self.path("providers"),
             platform: &self.platform,
-            hash: &hash_of_directory,
-        });
+            hash: &|package| Box::pin(async move { hash_of_directory(&package).await }),
+        }));
         located
             .map_err(|it| it.to_string().replace(&self.root.path().display().to_string(), "ROOT"))
     }

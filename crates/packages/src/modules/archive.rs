@@ -11,7 +11,7 @@ use super::contents::{LEFT_OUT, MOST_FILES, stays_inside};
 use crate::package::{create, inner_path};
 
 /// The size limit of an unpacked module package.
-const MOST_BYTES: u64 = 4 << 30;
+pub(super) const MOST_BYTES: u64 = 4 << 30;
 
 /// The supported archive formats, recognized by the end of the file name or by `archive=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

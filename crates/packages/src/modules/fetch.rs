@@ -1,14 +1,16 @@
 //! Fetches a module package from its source.
 
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use addr::{Getter, ModulePackage};
+use http_client::{Client, Credentials, Request, Url};
 
-use super::archive::Archive;
+use super::archive::{Archive, MOST_BYTES};
 use super::contents::LEFT_OUT;
 use super::git::Git;
+use crate::blocking::blocking;
 
 /// An error that prevented fetching a package. The texts are sentence fragments.
 #[derive(Debug, thiserror::Error)]
@@ -22,53 +24,109 @@ pub enum FetchError {
     /// This version does not support the getter.
     #[error("{0}")]
     Unsupported(String),
+    /// The download failed.
+    #[error(transparent)]
+    Http(#[from] http_client::Error),
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
+}
+
+/// The places from which packages come, and the tools that fetch them.
+#[derive(Clone, Copy)]
+pub(super) struct Tools<'a> {
+    pub(super) git: &'a Git,
+    pub(super) http: &'a Client,
+    /// The data directory of this run, which is never part of a package.
+    pub(super) data_dir: &'a Path,
 }
 
 /// Returns an error if the getter of a package is not supported.
 pub(super) fn check_getter(package: &ModulePackage) -> Result<(), FetchError> {
     let what = match &package.getter {
         Getter::Git | Getter::File => return Ok(()),
+        Getter::Http => match Archive::of(&file_name(package)).map_err(FetchError::Refused)? {
+            Some(_) => return Ok(()),
+            None => "of web addresses that end with neither \".zip\" nor \".tar.gz\"".to_owned(),
+        },
         Getter::Registry => "of registries".to_owned(),
-        Getter::Http => "of web servers".to_owned(),
         Getter::Other(getter) => format!("by {getter:?}"),
     };
     Err(FetchError::Unsupported(what))
 }
 
 /// Writes the files of a package to an empty directory. Returns the revision, if the package has one.
-///
-/// `data_dir` is the data directory of this run, which is never part of a package.
-pub(super) fn fetch(
+pub(super) async fn fetch(
     package: &ModulePackage,
     revision: Option<&str>,
-    git: &Git,
-    data_dir: &Path,
+    tools: Tools<'_>,
     target: &Path,
 ) -> Result<Option<String>, FetchError> {
     check_getter(package)?;
-    let known: &[&str] = match package.getter {
-        Getter::Git => &["ref", "depth", "sshkey"],
-        _ => &["archive"],
-    };
-    if let Some(name) = package.query.keys().find(|name| !known.contains(&&***name)) {
-        return Err(FetchError::Refused(format!("the parameter {name:?} is not understood")));
-    }
+    check_parameters(package)?;
     match &package.getter {
         Getter::Git => {
-            if package.query.contains_key("sshkey") {
-                let why = "a key in the source would be in every copy of the configuration; let an \
-                           agent of SSH hold it";
-                return Err(FetchError::Refused(why.to_owned()));
-            }
             let reference = package.query.get("ref").map(String::as_str);
             let reference = reference.filter(|it| !it.is_empty());
-            let checkout = git.checkout(&package.location, reference, revision, target);
-            checkout.map(Some).map_err(|error| without_secrets(error, package))
+            let checkout = tools.git.checkout(&package.location, reference, revision, target);
+            checkout.await.map(Some).map_err(|error| without_secrets(error, package))
         }
-        _ => from_files(package, data_dir, target).map(|()| None),
+        Getter::Http => from_web(package, tools.http, target).await.map(|()| None),
+        _ => {
+            let (package, data_dir) = (package.clone(), tools.data_dir.to_owned());
+            let target = target.to_owned();
+            blocking(move || from_files(&package, &data_dir, &target)).await.map(|()| None)
+        }
+    }
+}
+
+/// Refuses parameters of a source that would have no effect, or that contain a key.
+fn check_parameters(package: &ModulePackage) -> Result<(), FetchError> {
+    // The other parameters of a web address belong to its server.
+    let is_unknown = |name: &str| match package.getter {
+        Getter::Git => !["ref", "depth", "sshkey"].contains(&name),
+        Getter::Http => ["checksum", "filename"].contains(&name),
+        _ => name != "archive",
+    };
+    if let Some(name) = package.query.keys().find(|name| is_unknown(name)) {
+        return Err(FetchError::Refused(format!("the parameter {name:?} is not understood")));
+    }
+    if package.getter == Getter::Git && package.query.contains_key("sshkey") {
+        let why = "a key in the source would be in every copy of the configuration; let an \
+                   agent of SSH hold it";
+        return Err(FetchError::Refused(why.to_owned()));
+    }
+    Ok(())
+}
+
+/// Downloads an archive and unpacks it.
+async fn from_web(package: &ModulePackage, http: &Client, target: &Path) -> Result<(), FetchError> {
+    let archive = Archive::of(&file_name(package)).map_err(FetchError::Refused)?;
+    let archive = archive.ok_or_else(|| FetchError::Refused(NO_ARCHIVE.to_owned()))?;
+    let (url, credentials) = Credentials::split_from(&package.url_without(&["archive"]));
+    let url = Url::parse(&url).map_err(|error| FetchError::Refused(error.to_string()))?;
+    let mut request = Request::get(url, MOST_BYTES);
+    request.credentials = credentials;
+    // Beside the package, which is on a file system with room for it.
+    let parent = target.parent().unwrap_or(target).to_owned();
+    let file = blocking(move || tempfile::tempfile_in(parent)).await?;
+    let mut file = tokio::fs::File::from_std(file);
+    http.download(&request, &mut file, &mut |_| {}).await?;
+    let (mut file, target) = (file.into_std().await, target.to_owned());
+    let unpacked = blocking(move || {
+        file.rewind()?;
+        archive.unpack(file, &target)
+    });
+    Ok(unpacked.await?)
+}
+
+const NO_ARCHIVE: &str = "it is a file, but neither a .zip nor a .tar.gz";
+
+/// The name of the file at the location, or one with the ending that `archive=` names.
+fn file_name(package: &ModulePackage) -> String {
+    match package.query.get("archive") {
+        Some(kind) => format!("package.{kind}"),
+        None => package.location.clone(),
     }
 }
 
@@ -95,15 +153,9 @@ fn from_files(package: &ModulePackage, data_dir: &Path, target: &Path) -> Result
         let data_dir = std::fs::canonicalize(data_dir)?;
         return Ok(copy(path, target, &data_dir, 0)?);
     }
-    let name = match package.query.get("archive") {
-        Some(kind) => format!("package.{kind}"),
-        None => package.location.clone(),
-    };
-    match Archive::of(&name).map_err(FetchError::Refused)? {
+    match Archive::of(&file_name(package)).map_err(FetchError::Refused)? {
         Some(archive) => Ok(archive.unpack(File::open(path)?, target)?),
-        None => {
-            Err(FetchError::Refused("it is a file, but neither a .zip nor a .tar.gz".to_owned()))
-        }
+        None => Err(FetchError::Refused(NO_ARCHIVE.to_owned())),
     }
 }
 

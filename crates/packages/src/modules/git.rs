@@ -3,10 +3,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use tokio::process::Command;
 
 use super::contents::LEFT_OUT;
 use super::fetch::FetchError;
+use crate::blocking::blocking;
 
 /// The settings for running `git`.
 #[derive(Clone, Debug)]
@@ -50,7 +53,7 @@ const SETTINGS: [&str; 13] = [
 impl Git {
     /// Checks out a repository at a revision, a `ref` or its default branch in an empty directory. Returns the
     /// revision.
-    pub(super) fn checkout(
+    pub(super) async fn checkout(
         &self,
         url: &str,
         reference: Option<&str>,
@@ -63,54 +66,58 @@ impl Git {
                 "{wanted:?} cannot be the name of a branch, a tag or a revision"
             )));
         }
-        self.run(target, &["init", "--quiet", "--template="])?;
+        self.run(target, &["init", "--quiet", "--template="]).await?;
         let shallow = ["fetch", "--quiet", "--no-tags", "--depth=1", "--", url, wanted];
         let whole = ["fetch", "--quiet", "--no-tags", "--", url, wanted];
-        let fetched = self.run(target, &shallow).or_else(|error| match &error {
+        let fetched = match self.run(target, &shallow).await {
             // A server of plain files does not support shallow fetches.
-            FetchError::Git(words) if words.contains("shallow capabilities") => {
-                self.run(target, &whole)
+            Err(FetchError::Git(words)) if words.contains("shallow capabilities") => {
+                self.run(target, &whole).await
             }
-            _ => Err(error),
-        });
+            fetched => fetched,
+        };
         let found = match fetched {
             Ok(_) => "FETCH_HEAD".to_owned(),
             // A server may refuse to send single revisions, and only the repository can resolve a short one.
-            Err(error) if is_revision(wanted) => self.search(url, wanted, target).ok_or(error)?,
+            Err(error) if is_revision(wanted) => {
+                self.search(url, wanted, target).await.ok_or(error)?
+            }
             Err(error) => return Err(error),
         };
-        self.run(target, &["checkout", "--quiet", "--detach", &found, "--"])?;
+        self.run(target, &["checkout", "--quiet", "--detach", &found, "--"]).await?;
         if target.join(".gitmodules").exists() {
             // Most submodules have URLs relative to the repository that contains them.
             let origin = format!("remote.origin.url={url}");
             let update = ["submodule", "--quiet", "update", "--init", "--recursive"];
-            self.run(target, &[&["-c", &origin], &update[..]].concat())?;
+            self.run(target, &[&["-c", &origin], &update[..]].concat()).await?;
         }
-        let revision = self.run(target, &["rev-parse", "--verify", "HEAD"])?;
-        remove_repositories(target)?;
+        let revision = self.run(target, &["rev-parse", "--verify", "HEAD"]).await?;
+        let checked_out = target.to_owned();
+        blocking(move || remove_repositories(&checked_out)).await?;
         Ok(revision.trim().to_owned())
     }
 
     /// Fetches the whole repository and resolves a revision in it. `None` if it does not exist.
-    fn search(&self, url: &str, revision: &str, target: &Path) -> Option<String> {
+    async fn search(&self, url: &str, revision: &str, target: &Path) -> Option<String> {
         let all = ["fetch", "--quiet", "--", url, "+refs/*:refs/remotes/all/*"];
-        self.run(target, &all).ok()?;
+        self.run(target, &all).await.ok()?;
         let commit = format!("{revision}^{{commit}}");
-        let found = self.run(target, &["rev-parse", "--verify", "--quiet", &commit]).ok()?;
+        let parse = ["rev-parse", "--verify", "--quiet", &commit];
+        let found = self.run(target, &parse).await.ok()?;
         Some(found.trim().to_owned())
     }
 
-    fn run(&self, target: &Path, arguments: &[&str]) -> Result<String, FetchError> {
+    async fn run(&self, target: &Path, arguments: &[&str]) -> Result<String, FetchError> {
         let mut command = Command::new(&self.program);
         command.arg("-C").arg(target);
         command.args(SETTINGS.iter().flat_map(|it| ["-c", it]));
-        command.args(arguments).stdin(Stdio::null());
+        command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
         command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
         let withheld = self.withheld.iter().map(OsString::as_os_str);
         for name in withheld.chain(OF_ANOTHER_REPOSITORY.iter().map(OsStr::new)) {
             command.env_remove(name);
         }
-        let output = command.output().map_err(|error| {
+        let output = command.output().await.map_err(|error| {
             let program = self.program.display();
             FetchError::Refused(format!(
                 "{program}, which is needed for the download, cannot be run: {error}"

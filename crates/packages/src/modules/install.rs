@@ -6,10 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use addr::ModulePackage;
+use futures::{StreamExt, stream};
+use http_client::Client;
+use tempfile::TempDir;
 
 use super::contents::Contents;
-use super::fetch::{FetchError, check_getter, fetch};
+use super::fetch::{self, FetchError, Tools, check_getter};
 use super::git::Git;
+use crate::blocking::{AT_ONCE, blocking};
 use crate::hash::{Hash, sha256_of_bytes};
 use crate::locks::{Locks, ModuleLock};
 use crate::package::{PackageError, clear, scratch, settle};
@@ -26,6 +30,17 @@ pub struct ModuleRequest<'a> {
     pub readonly: bool,
     /// The settings for running git.
     pub git: &'a Git,
+    /// The client for archives on web servers.
+    pub http: &'a Client,
+}
+
+/// A package that a module call needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedModule {
+    /// The package.
+    pub package: ModulePackage,
+    /// The name for its directory if the lock has none: that of the first call.
+    pub name: String,
 }
 
 /// An event of an installation.
@@ -93,87 +108,150 @@ impl<'a> ModuleInstaller<'a> {
     }
 
     /// Waits until no other process writes to the directory, and removes the staging directory of an earlier run.
-    fn begin(&mut self) -> io::Result<()> {
+    async fn begin(&mut self) -> io::Result<()> {
         if self.guard.is_none() {
-            std::fs::create_dir_all(self.request.target)?;
-            let guard = File::create(self.request.target.join(GUARD))?;
-            guard.lock()?;
-            // A remaining staging directory does no harm.
-            drop(std::fs::remove_dir_all(self.request.target.join(ASIDE)));
-            self.guard = Some(guard);
+            let target = self.request.target.to_owned();
+            let guard = blocking(move || {
+                std::fs::create_dir_all(&target)?;
+                let guard = File::create(target.join(GUARD))?;
+                guard.lock()?;
+                // A remaining staging directory does no harm.
+                drop(std::fs::remove_dir_all(target.join(ASIDE)));
+                Ok::<_, io::Error>(guard)
+            });
+            self.guard = Some(guard.await?);
         }
         Ok(())
     }
 
-    /// Installs a package, unless the locked one is already installed. Returns its current directory, which may
-    /// still be in the staging directory. `name` is the name for its directory if the lock has none.
-    ///
-    /// # Errors
-    /// Returns a [`ModuleInstallError`].
-    pub fn install(
+    /// Installs packages, unless the locked ones are already installed, and several at once. Returns the errors by
+    /// the address of the package; [`ModuleInstaller::placed`] has the directories, which may still be in the
+    /// staging directory.
+    pub async fn install(
         &mut self,
-        package: &ModulePackage,
-        name: &str,
-        on_event: impl FnOnce(ModuleEvent),
-    ) -> Result<PathBuf, ModuleInstallError> {
-        let address = package.to_string();
-        if let Some(directory) = self.placed.get(&address) {
-            return Ok(directory.clone());
+        wanted: &[WantedModule],
+        on_event: &mut (dyn FnMut(&WantedModule, ModuleEvent) + Send),
+    ) -> BTreeMap<String, ModuleInstallError> {
+        let mut errors = BTreeMap::new();
+        let fresh = self.fresh(wanted);
+        let installed = self.installed_hashes(&fresh).await;
+        let mut fetches = Vec::new();
+        for (address, wanted) in fresh {
+            match self.decide(address.clone(), wanted, &installed) {
+                Ok(None) => {}
+                Ok(Some((fetch, event))) => {
+                    on_event(wanted, event);
+                    fetches.push(fetch);
+                }
+                Err(error) => drop(errors.insert(address, error)),
+            }
         }
-        check_getter(package)?;
-        let known = self.request.locks.modules.get(&address);
-        let lock = known.filter(|_| !self.request.upgrade);
-        let name = known.and_then(|it| it.directory.clone()).unwrap_or_else(|| plain(name));
-        let place = self.request.target.join(&name);
-        let (directory, lock) = match lock.filter(|it| self.is_in_place(&place, it)) {
-            Some(lock) => (place, lock.clone()),
-            None if lock.is_none() && self.request.readonly => {
-                return Err(ModuleInstallError::NotLocked);
+        if fetches.is_empty() {
+            return errors;
+        }
+        if let Err(error) = self.begin().await {
+            let again = || FetchError::Io(io::Error::new(error.kind(), error.to_string()));
+            errors.extend(fetches.into_iter().map(|it| (it.address, again().into())));
+            return errors;
+        }
+        let fetched = stream::iter(&fetches).map(|it| self.fetch(it)).buffered(AT_ONCE);
+        let fetched: Vec<_> = fetched.collect().await;
+        for (fetch, fetched) in fetches.into_iter().zip(fetched) {
+            match fetched {
+                Ok(lock) => self.place(fetch, lock),
+                Err(error) => drop(errors.insert(fetch.address, error)),
             }
-            None => {
-                on_event(match lock.is_some() && place.is_dir() {
-                    true => ModuleEvent::Restoring,
-                    false => ModuleEvent::Fetching,
-                });
-                self.begin().map_err(FetchError::Io)?;
-                let aside = format!("{name}-{}", &sha256_of_bytes(address.as_bytes())[..8]);
-                let aside = self.request.target.join(ASIDE).join(aside);
-                let lock = self.fetch(package, lock, &aside)?;
-                self.aside.push((address.clone(), name));
-                (aside, lock)
-            }
-        };
-        self.locks.insert(address.clone(), lock);
-        self.placed.insert(address, directory.clone());
-        Ok(directory)
+        }
+        errors
     }
 
-    fn is_in_place(&self, place: &Path, lock: &ModuleLock) -> bool {
-        lock.directory.is_some()
-            && !self.placed.values().any(|it| it == place)
-            && Contents::of(place).is_ok_and(|it| lock.hashes.contains(&it.hash()))
+    /// The packages that this run has not installed yet, each once.
+    fn fresh<'w>(&self, wanted: &'w [WantedModule]) -> Vec<(String, &'w WantedModule)> {
+        let mut seen = BTreeSet::new();
+        let addressed = wanted.iter().map(|it| (it.package.to_string(), it));
+        let is_fresh = |address: &String| !self.placed.contains_key(address);
+        addressed.filter(|(it, _)| is_fresh(it) && seen.insert(it.clone())).collect()
+    }
+
+    /// The hashes of the directories in which locked packages are expected. A directory that cannot be read has
+    /// none.
+    async fn installed_hashes(&self, fresh: &[(String, &WantedModule)]) -> BTreeMap<PathBuf, Hash> {
+        let locked = fresh.iter().filter_map(|(address, _)| {
+            let lock = self.lock_of(address)?;
+            Some(self.request.target.join(lock.directory.as_ref()?))
+        });
+        let hashed = |place: PathBuf| async move {
+            let directory = place.clone();
+            let contents = blocking(move || Contents::of(&directory)).await;
+            Some((place, contents.ok()?.hash()))
+        };
+        let places: BTreeSet<PathBuf> = locked.collect();
+        let hashes = stream::iter(places).map(hashed).buffered(AT_ONCE).collect::<Vec<_>>();
+        hashes.await.into_iter().flatten().collect()
+    }
+
+    /// The lock that a package must match.
+    fn lock_of(&self, address: &str) -> Option<&'a ModuleLock> {
+        let locks: &'a Locks = self.request.locks;
+        locks.modules.get(address).filter(|_| !self.request.upgrade)
+    }
+
+    /// Returns the fetch of a package with its event. `None` if the locked package is already installed.
+    fn decide(
+        &mut self,
+        address: String,
+        wanted: &WantedModule,
+        installed: &BTreeMap<PathBuf, Hash>,
+    ) -> Result<Option<(Fetch, ModuleEvent)>, ModuleInstallError> {
+        check_getter(&wanted.package)?;
+        let known = self.request.locks.modules.get(&address);
+        let name = known.and_then(|it| it.directory.clone()).unwrap_or_else(|| plain(&wanted.name));
+        let place = self.request.target.join(&name);
+        let lock = self.lock_of(&address);
+        let is_free = !self.placed.values().any(|it| *it == place);
+        let is_in_place = |lock: &&ModuleLock| {
+            let hash = installed.get(&place).filter(|_| lock.directory.is_some() && is_free);
+            hash.is_some_and(|it| lock.hashes.contains(it))
+        };
+        if let Some(lock) = lock.filter(is_in_place) {
+            self.locks.insert(address.clone(), lock.clone());
+            self.placed.insert(address, place);
+            return Ok(None);
+        }
+        if lock.is_none() && self.request.readonly {
+            return Err(ModuleInstallError::NotLocked);
+        }
+        let event = match lock.is_some() && place.is_dir() {
+            true => ModuleEvent::Restoring,
+            false => ModuleEvent::Fetching,
+        };
+        let aside = format!("{name}-{}", &sha256_of_bytes(address.as_bytes())[..8]);
+        let aside = self.request.target.join(ASIDE).join(aside);
+        let package = wanted.package.clone();
+        Ok(Some((Fetch { address, package, name, lock: lock.cloned(), aside }, event)))
+    }
+
+    fn place(&mut self, fetch: Fetch, lock: ModuleLock) {
+        self.aside.push((fetch.address.clone(), fetch.name));
+        self.locks.insert(fetch.address.clone(), lock);
+        self.placed.insert(fetch.address, fetch.aside);
     }
 
     /// Records a package that another tool installed, for a getter that is not supported here.
     ///
     /// # Errors
     /// If the package cannot be read or is not the locked one.
-    pub fn adopt(&mut self, package: &str, directory: &Path) -> Result<(), ModuleInstallError> {
-        let contents = Contents::of_others(directory);
+    pub async fn adopt(
+        &mut self,
+        package: &str,
+        directory: &Path,
+    ) -> Result<(), ModuleInstallError> {
+        let read = directory.to_owned();
+        let contents = blocking(move || Contents::of_others(&read)).await;
         let contents = contents.map_err(|it| ModuleInstallError::Package(it.to_string()))?;
-        let hash = contents.hash();
-        let lock = self.request.locks.modules.get(package).filter(|_| !self.request.upgrade);
-        let lock = match lock {
-            Some(lock) if !lock.hashes.contains(&hash) => {
-                let hashes = lock.hashes.clone();
-                return Err(ModuleInstallError::Changed { found: hash, hashes });
-            }
-            Some(lock) => lock.clone(),
+        let lock = match self.lock_of(package) {
             None if self.request.readonly => return Err(ModuleInstallError::NotLocked),
-            None => {
-                let hashes = BTreeSet::from([hash]);
-                ModuleLock { directory: None, revision: None, hashes }
-            }
+            lock => accepted(lock.cloned(), contents.hash(), None)?,
         };
         self.locks.insert(package.to_owned(), lock);
         self.placed.insert(package.to_owned(), directory.to_owned());
@@ -181,34 +259,16 @@ impl<'a> ModuleInstaller<'a> {
     }
 
     /// Fetches a package to the staging directory and writes its list of files.
-    fn fetch(
-        &self,
-        package: &ModulePackage,
-        lock: Option<&ModuleLock>,
-        aside: &Path,
-    ) -> Result<ModuleLock, ModuleInstallError> {
-        let fetched = scratch(aside)?;
-        let revision = lock.and_then(|it| it.revision.as_deref());
-        let data_dir = self.request.target.parent().unwrap_or(self.request.target);
-        let revision = fetch(package, revision, self.request.git, data_dir, fetched.path())?;
-        let contents = Contents::of(fetched.path());
-        let contents = contents.map_err(|it| {
-            // Errors show the path inside of the package, because the scratch directory means nothing to the user.
-            let inner = it.path.strip_prefix(fetched.path()).unwrap_or(&it.path);
-            ModuleInstallError::Package(format!("{:?} in it: {}", inner.display(), it.cause))
-        })?;
-        let hash = contents.hash();
-        let kept = match lock {
-            Some(lock) if !lock.hashes.contains(&hash) => {
-                let hashes = lock.hashes.clone();
-                return Err(ModuleInstallError::Changed { found: hash, hashes });
-            }
-            Some(lock) => lock.clone(),
-            None => ModuleLock { directory: None, revision, hashes: BTreeSet::from([hash]) },
-        };
-        settle(fetched, aside)?;
-        write(&list_of(aside), &contents.to_text())?;
-        Ok(kept)
+    async fn fetch(&self, fetch: &Fetch) -> Result<ModuleLock, ModuleInstallError> {
+        let Fetch { package, lock, aside, .. } = fetch;
+        let ModuleRequest { target, git, http, .. } = self.request;
+        let tools = Tools { git, http, data_dir: target.parent().unwrap_or(target) };
+        let place = aside.clone();
+        let fetched = blocking(move || scratch(&place)).await?;
+        let revision = lock.as_ref().and_then(|it| it.revision.as_deref());
+        let revision = fetch::fetch(package, revision, tools, fetched.path()).await?;
+        let (lock, place) = (lock.clone(), aside.clone());
+        blocking(move || keep(fetched, lock, revision, &place)).await
     }
 
     /// Moves the packages from the staging directory to their places. A package keeps the directory in its lock;
@@ -217,7 +277,7 @@ impl<'a> ModuleInstaller<'a> {
     ///
     /// # Errors
     /// If a directory cannot be replaced.
-    pub fn settle(&mut self) -> Result<bool, ModuleInstallError> {
+    pub async fn settle(&mut self) -> Result<bool, ModuleInstallError> {
         let mut aside = std::mem::take(&mut self.aside);
         let is_any = !aside.is_empty();
         let known = |address: &String| {
@@ -235,13 +295,14 @@ impl<'a> ModuleInstaller<'a> {
             let name = names.iter().find(is_free).unwrap_or(&names[1]).clone();
             let place = self.request.target.join(&name);
             if let Some(from) = self.placed.insert(address.clone(), place.clone()) {
-                replace(&from, &place)?;
+                blocking(move || replace(&from, &place)).await?;
             }
             if let Some(lock) = self.locks.get_mut(&address) {
                 lock.directory = Some(name);
             }
         }
-        drop(std::fs::remove_dir_all(self.request.target.join(ASIDE)));
+        let staging = self.request.target.join(ASIDE);
+        blocking(move || drop(std::fs::remove_dir_all(staging))).await;
         Ok(is_any)
     }
 
@@ -256,19 +317,70 @@ impl<'a> ModuleInstaller<'a> {
     }
 
     /// Removes packages of earlier installations that no module call uses any more.
-    pub fn remove_others(&self) {
-        let Ok(entries) = std::fs::read_dir(self.request.target) else { return };
-        for list in entries.flatten().map(|it| it.path()) {
-            // This installer has not created directories without a list.
-            let Some(name) = list.file_name().and_then(|it| it.to_str()) else { continue };
-            let Some(name) = name.strip_suffix(LIST).filter(|it| is_name(it)) else { continue };
-            let directory = self.request.target.join(name);
-            if !self.placed.values().any(|it| *it == directory) {
-                // If the removal fails, the next run tries again.
-                drop(std::fs::remove_dir_all(&directory));
-                drop(std::fs::remove_file(&list));
-            }
+    pub async fn remove_others(&self) {
+        let used: BTreeSet<PathBuf> = self.placed.values().cloned().collect();
+        let target = self.request.target.to_owned();
+        blocking(move || remove_except(&target, &used)).await;
+    }
+}
+
+fn remove_except(target: &Path, used: &BTreeSet<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(target) else { return };
+    for list in entries.flatten().map(|it| it.path()) {
+        // This installer has not created directories without a list.
+        let Some(name) = list.file_name().and_then(|it| it.to_str()) else { continue };
+        let Some(name) = name.strip_suffix(LIST).filter(|it| is_name(it)) else { continue };
+        let directory = target.join(name);
+        if !used.contains(&directory) {
+            // If the removal fails, the next run tries again.
+            drop(std::fs::remove_dir_all(&directory));
+            drop(std::fs::remove_file(&list));
         }
+    }
+}
+
+/// A package to be fetched.
+struct Fetch {
+    address: String,
+    package: ModulePackage,
+    /// The name for its directory.
+    name: String,
+    /// The lock that the package must match.
+    lock: Option<ModuleLock>,
+    /// Its place in the staging directory.
+    aside: PathBuf,
+}
+
+/// Checks a fetched package, and moves it to the staging directory with its list of files.
+fn keep(
+    fetched: TempDir,
+    lock: Option<ModuleLock>,
+    revision: Option<String>,
+    aside: &Path,
+) -> Result<ModuleLock, ModuleInstallError> {
+    let contents = Contents::of(fetched.path()).map_err(|it| {
+        // Errors show the path inside of the package, because the scratch directory means nothing to the user.
+        let inner = it.path.strip_prefix(fetched.path()).unwrap_or(&it.path);
+        ModuleInstallError::Package(format!("{:?} in it: {}", inner.display(), it.cause))
+    })?;
+    let lock = accepted(lock, contents.hash(), revision)?;
+    settle(fetched, aside)?;
+    write(&list_of(aside), &contents.to_text())?;
+    Ok(lock)
+}
+
+/// Returns the lock of a package with this hash, which is the present lock if there is one.
+fn accepted(
+    lock: Option<ModuleLock>,
+    hash: Hash,
+    revision: Option<String>,
+) -> Result<ModuleLock, ModuleInstallError> {
+    match lock {
+        Some(lock) if !lock.hashes.contains(&hash) => {
+            Err(ModuleInstallError::Changed { found: hash, hashes: lock.hashes })
+        }
+        Some(lock) => Ok(lock),
+        None => Ok(ModuleLock { directory: None, revision, hashes: BTreeSet::from([hash]) }),
     }
 }
 

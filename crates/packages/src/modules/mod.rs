@@ -25,7 +25,8 @@ pub use fetch::FetchError;
 pub use git::Git;
 pub(crate) use install::is_name;
 pub use install::{
-    ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, module_package_below,
+    ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleRequest, WantedModule,
+    module_package_below,
 };
 pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};
-pub use verify::{Alteration, Verdict, is_configuration, verify_module_package};
+pub use verify::{Alteration, Verdict, is_configuration, verify_module_packages};

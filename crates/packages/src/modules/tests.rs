@@ -8,12 +8,15 @@ use std::process::Command;
 
 use addr::{ModulePackage, ModuleSource};
 use expect_test::{Expect, expect};
+use http_client::{ClientConfig, Trust, header};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use super::verify::verify_module_package;
 use super::*;
+use crate::blocking::run;
 use crate::hash::hash_of_directory;
 use crate::locks::Locks;
 
@@ -91,18 +94,31 @@ impl Bench {
         let git = Git { program: "git".into(), withheld: Vec::new() };
         let target = self.path("modules");
         let (locks, upgrade, readonly) = (self.locks.clone(), self.upgrade, self.readonly);
-        let request =
-            ModuleRequest { target: &target, locks: &locks, upgrade, readonly, git: &git };
+        let http = client();
+        let request = ModuleRequest {
+            target: &target,
+            locks: &locks,
+            upgrade,
+            readonly,
+            git: &git,
+            http: &http,
+        };
         let mut installer = ModuleInstaller::new(request);
-        let mut events = Vec::new();
-        for (name, package) in names.iter().zip(packages) {
-            let mut event = None;
-            let directory = installer.install(package, name.as_ref(), |it| event = Some(it));
-            directory.map_err(|it| self.shown(&it.to_string()))?;
-            events.push(event);
+        let wanted = names.iter().zip(packages).map(|(name, package)| WantedModule {
+            package: (*package).clone(),
+            name: name.as_ref().to_owned(),
+        });
+        let wanted: Vec<_> = wanted.collect();
+        let mut seen = Vec::new();
+        let mut errors =
+            run(installer.install(&wanted, &mut |wanted, it| seen.push((wanted.clone(), it))));
+        if let Some(error) = wanted.iter().find_map(|it| errors.remove(&it.package.to_string())) {
+            return Err(self.shown(&error.to_string()));
         }
-        installer.settle().expect("can be moved");
-        installer.remove_others();
+        let event = |wanted| seen.iter().find(|(it, _)| it == wanted).map(|(_, event)| event);
+        let events: Vec<_> = wanted.iter().map(event).collect();
+        run(installer.settle()).expect("can be moved");
+        run(installer.remove_others());
         self.locks.modules = installer.locks().clone();
         let name = |package: &&ModulePackage| {
             let directory = &installer.placed()[&package.to_string()];
@@ -135,6 +151,13 @@ impl Bench {
     }
 }
 
+fn client() -> http_client::Client {
+    let user_agent = header::HeaderValue::from_static("Test/1");
+    let mut config = ClientConfig::from_environment(user_agent, &|_| None);
+    config.trust = Trust::default();
+    http_client::Client::new(config)
+}
+
 fn files(root: &Path) -> String {
     Contents::of(root).expect("readable").to_text().lines().fold(String::new(), |all, line| {
         let name = line.split_once("  ").expect("a name").1;
@@ -159,7 +182,7 @@ fn a_package_is_one_directory_however_often_it_is_called() {
     assert!(!directory.join(".git").exists());
     assert_eq!(
         Contents::of(&directory).expect("readable").hash(),
-        hash_of_directory(&directory).expect("readable"),
+        run(hash_of_directory(&directory)).expect("readable"),
         "the hash is the one that packages of providers have"
     );
     // An installed and locked package is not fetched again.
@@ -554,7 +577,7 @@ fn what_others_installed_is_locked_as_it_is() {
     let bench = Bench::new();
     bench.write("modules/vpc/main.tf", "# theirs\n");
     let git = Git { program: "git".into(), withheld: Vec::new() };
-    let target = bench.path("modules");
+    let (target, http) = (bench.path("modules"), client());
     let locks = Locks::default();
     let request = |locks| ModuleRequest {
         target: &target,
@@ -562,18 +585,117 @@ fn what_others_installed_is_locked_as_it_is() {
         upgrade: false,
         readonly: false,
         git: &git,
+        http: &http,
     };
     let mut installer = ModuleInstaller::new(request(&locks));
     let address = "registry.opentofu.org/a/vpc/aws?version=1.2.3";
-    installer.adopt(address, &target.join("vpc")).expect("is readable");
-    installer.remove_others();
+    run(installer.adopt(address, &target.join("vpc"))).expect("is readable");
+    run(installer.remove_others());
     let locks = Locks { modules: installer.locks().clone(), ..Locks::default() };
     let lock = &locks.modules[address];
     assert_eq!(verify_module_package(&target.join("vpc"), lock).expect("readable"), Verdict::Same);
     bench.write("modules/vpc/main.tf", "# changed\n");
     let mut installer = ModuleInstaller::new(request(&locks));
-    let error = installer.adopt(address, &target.join("vpc")).expect_err("is another one");
+    let error = run(installer.adopt(address, &target.join("vpc"))).expect_err("is another one");
     assert!(matches!(error, ModuleInstallError::Changed { .. }), "{error}");
+}
+
+/// Serves one answer, and returns the URL of the server and its request.
+fn server(answer: Vec<u8>) -> (String, std::thread::JoinHandle<String>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let serve = move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            std::io::Read::read_exact(&mut stream, &mut byte).expect("a request");
+            head.push(byte[0]);
+        }
+        stream.write_all(&answer).expect("open");
+        String::from_utf8_lossy(&head).into_owned()
+    };
+    (url, std::thread::spawn(serve))
+}
+
+fn zipped(name: &str, text: &str) -> Vec<u8> {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file(name, SimpleFileOptions::default()).expect("in memory");
+    zip.write_all(text.as_bytes()).expect("in memory");
+    zip.finish().expect("in memory").into_inner()
+}
+
+fn ok(body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+#[test]
+fn an_archive_comes_from_a_web_server() {
+    let (url, serving) = server(ok(&zipped("main.tf", "# web\n")));
+    let mut bench = Bench::new();
+    let address = url.replace("http://", "http://user:passw0rd@");
+    let package = bench.package(&format!("{address}/net?archive=zip&token=s3cret"));
+    assert_eq!(bench.install(&[&package]).expect("is installed"), ["Fetching call0"]);
+    assert_eq!(files(&bench.only_directory()), "main.tf\n");
+    let head = serving.join().expect("a request");
+    assert!(head.starts_with("GET /net?token=s3cret HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("\r\nauthorization: Basic "), "{head}");
+    // The locked package is in place, so the server, which is gone, is not needed.
+    assert_eq!(bench.install(&[&package]).expect("is in place"), ["call0"]);
+    let lock = bench.locks.to_text();
+    assert!(!lock.contains("passw0rd") && !lock.contains("s3cret"), "{lock}");
+}
+
+#[test]
+fn a_missing_or_wrong_file_of_a_web_server_is_refused() {
+    let missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec();
+    for (answer, expected) in [
+        (missing, "the server answered with the status 404 Not Found"),
+        (ok(b"<html>"), "invalid Zip archive"),
+        (ok(&zipped("../main.tf", "")), "is outside of it"),
+    ] {
+        let (url, serving) = server(answer);
+        let mut bench = Bench::new();
+        let package = bench.package(&format!("{url}/net.zip"));
+        let error = bench.install(&[&package]).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
+        assert!(bench.locks.modules.is_empty());
+        serving.join().expect("a request");
+    }
+}
+
+#[test]
+fn a_web_address_that_is_no_archive_is_not_fetched() {
+    let mut bench = Bench::new();
+    for (address, expected) in [
+        ("https://example.com/net", "of web addresses that end with"),
+        ("https://example.com/net.tar.xz", "cannot be unpacked"),
+        ("https://example.com/net.zip?checksum=md5:1", "\"checksum\" is not understood"),
+    ] {
+        let package = bench.package(address);
+        let error = bench.install(&[&package]).expect_err(address);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn many_packages_are_installed_at_once() {
+    let mut bench = Bench::new();
+    let names: Vec<String> = (0..20).map(|it| format!("d{it}")).collect();
+    let packages: Vec<ModulePackage> = names
+        .iter()
+        .map(|name| {
+            bench.write(&format!("{name}/main.tf"), &format!("# {name}\n"));
+            bench.at(name)
+        })
+        .collect();
+    let packages: Vec<&ModulePackage> = packages.iter().collect();
+    let done = bench.install(&packages).expect("are installed");
+    let expected: Vec<_> = (0..20).map(|it| format!("Fetching call{it}")).collect();
+    assert_eq!(done, expected);
+    let expected: Vec<_> = (0..20).map(|it| format!("call{it}")).collect();
+    assert_eq!(bench.install(&packages).expect("are in place"), expected);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Verifies installed module packages against their locks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use futures::{StreamExt, stream};
 
 use super::contents::Contents;
 use super::install::list_of;
+use crate::blocking::{AT_ONCE, blocking};
 use crate::hash::HashError;
 use crate::locks::ModuleLock;
 
@@ -31,11 +34,22 @@ pub struct Alteration {
     pub added: Vec<String>,
 }
 
-/// Compares an installed package with its lock.
-///
-/// # Errors
-/// Returns a [`HashError`] if the package cannot be read.
-pub fn verify_module_package(directory: &Path, lock: &ModuleLock) -> Result<Verdict, HashError> {
+/// Compares installed packages with their locks, several at once. The results have the order of the packages. A
+/// package that cannot be read gives a [`HashError`].
+pub async fn verify_module_packages(
+    packages: Vec<(PathBuf, ModuleLock)>,
+) -> Vec<Result<Verdict, HashError>> {
+    let verify = |(directory, lock): (PathBuf, ModuleLock)| {
+        blocking(move || verify_module_package(&directory, &lock))
+    };
+    stream::iter(packages).map(verify).buffered(AT_ONCE).collect().await
+}
+
+/// Compares one package.
+pub(super) fn verify_module_package(
+    directory: &Path,
+    lock: &ModuleLock,
+) -> Result<Verdict, HashError> {
     // A package that another tool installed includes its repository.
     let now = match &lock.directory {
         Some(name) if directory.ends_with(name) => Contents::of(directory)?,

@@ -1,0 +1,184 @@
+//! Downloads of module packages from web servers: over TLS, from a server of the test.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{Cursor, Write as _},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::{
+    ServerConfig,
+    crypto::ring,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    runtime,
+};
+use tokio_rustls::TlsAcceptor;
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use crate::bench::{Bench, Run};
+
+const MODULE: &str = "output \"where\" {\n  value = path.module\n}\n";
+
+/// The answers of a server by path. `PORT` in an answer becomes the port of the server.
+type Pages = BTreeMap<&'static str, Vec<u8>>;
+
+/// A web server on the loopback interface, for the rest of the test process.
+struct Server {
+    port: u16,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Starts a server with a certificate for `localhost`. Writes the certificate of its authority to `ca.pem`.
+    fn start(bench: &Bench, pages: Pages) -> Server {
+        let acceptor = acceptor(bench);
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let seen = heads.clone();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        thread::spawn(move || {
+            runtime.block_on(async {
+                while let Ok((stream, _)) = listener.accept().await {
+                    // A client that does not trust the certificate leaves.
+                    let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        let Ok(byte) = stream.read_u8().await else { break };
+                        head.push(byte);
+                    }
+                    let head = String::from_utf8_lossy(&head).into_owned();
+                    let path = head.split(' ').nth(1).unwrap_or_default();
+                    let path = path.split('?').next().unwrap_or_default();
+                    let missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec();
+                    let answer = pages.get(path).cloned().unwrap_or(missing);
+                    seen.lock().expect("no panic").push(head);
+                    drop(stream.write_all(&with_port(answer, port)).await);
+                    drop(stream.shutdown().await);
+                }
+            });
+        });
+        Server { port, heads }
+    }
+
+    fn heads(&self) -> Vec<String> {
+        std::mem::take(&mut *self.heads.lock().expect("no panic"))
+    }
+}
+
+fn with_port(answer: Vec<u8>, port: u16) -> Vec<u8> {
+    match String::from_utf8(answer) {
+        Ok(text) => text.replace("PORT", &port.to_string()).into_bytes(),
+        Err(error) => error.into_bytes(),
+    }
+}
+
+fn acceptor(bench: &Bench) -> TlsAcceptor {
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_key = KeyPair::generate().expect("a key");
+    let root = authority.self_signed(&authority_key).expect("a certificate");
+    bench.write("ca.pem", &root.pem());
+    let key = KeyPair::generate().expect("a key");
+    let issuer = Issuer::new(authority, authority_key);
+    let server = CertificateParams::new(["localhost".to_owned()]).expect("a name");
+    let server = server.signed_by(&key, &issuer).expect("a certificate");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let config = config.with_safe_default_protocol_versions().expect("versions");
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let config = config.with_no_client_auth().with_single_cert(vec![server.der().clone()], key);
+    TlsAcceptor::from(Arc::new(config.expect("a server")))
+}
+
+fn archive(text: &str) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.start_file("vpc/main.tf", SimpleFileOptions::default()).expect("in memory");
+    zip.write_all(text.as_bytes()).expect("in memory");
+    let body = zip.finish().expect("in memory").into_inner();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    [head.into_bytes(), body].concat()
+}
+
+fn moved(target: &str) -> Vec<u8> {
+    format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n").into_bytes()
+}
+
+fn call(bench: &Bench, server: &Server, place: &str) {
+    let source = place.replace("SERVER", &format!("localhost:{}", server.port));
+    let call = format!("module \"net\" {{\n  source = \"{source}\"\n}}\n");
+    bench.write("main.tf", &format!("{call}output \"where\" {{\n  value = module.net.where\n}}\n"));
+}
+
+/// `init` that trusts the authority of the server, and no other.
+fn init(bench: &Bench) -> Run {
+    let run = bench.mayfly(".", ["init"]).env("SSL_CERT_FILE", bench.path("ca.pem"));
+    run.env("SSL_CERT_DIR", bench.path("none"))
+}
+
+#[test]
+fn a_module_comes_from_a_web_server_and_is_locked() {
+    let bench = Bench::new();
+    let pages = [("/moved.zip", moved("/real?sig=s1gnature")), ("/real", archive(MODULE))];
+    let server = Server::start(&bench, pages.into());
+    call(&bench, &server, "https://user:passw0rd@SERVER/moved.zip//vpc?token=s3cret");
+    let done = init(&bench).succeeds();
+    done.lacks(&["passw0rd", "s3cret", "s1gnature"]);
+    done.shows(&[
+        "Initializing modules...",
+        &format!("Downloading https://localhost:{}/moved.zip for net...", server.port),
+    ]);
+    let heads = server.heads();
+    assert!(heads[0].starts_with("GET /moved.zip?token=s3cret HTTP/1.1\r\n"), "{heads:?}");
+    assert!(heads[0].contains("authorization: Basic "), "{heads:?}");
+    assert!(heads[1].starts_with("GET /real?sig=s1gnature HTTP/1.1\r\n"), "{heads:?}");
+    bench.mayfly(".", ["plan"]).succeeds().shows(&[".terraform/modules/net/vpc"]);
+    for file in [".terraform.lock.hcl", ".terraform/modules/modules.json"] {
+        let text = fs::read_to_string(bench.path(file)).expect("was written");
+        assert!(text.contains("moved.zip") && !text.contains("passw0rd"), "{text}");
+        assert!(!text.contains("s3cret") && !text.contains("s1gnature"), "{text}");
+    }
+    // The installed package is the locked one, so the server is not asked again.
+    init(&bench).succeeds();
+    assert!(server.heads().is_empty());
+}
+
+#[test]
+fn a_download_that_fails_is_an_error_at_its_call() {
+    let bench = Bench::new();
+    let pages =
+        [("/plain.zip", moved("http://localhost:PORT/real")), ("/text.zip", moved("/text"))];
+    let mut pages = Pages::from(pages);
+    pages.insert("/text", b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ntext".to_vec());
+    let server = Server::start(&bench, pages);
+    for (place, words) in [
+        ("https://user:passw0rd@SERVER/missing.zip", "the status 404 Not Found"),
+        ("https://user:passw0rd@SERVER/plain.zip", "which is not encrypted"),
+        ("https://user:passw0rd@SERVER/text.zip", "invalid Zip archive"),
+    ] {
+        call(&bench, &server, place);
+        // The excerpt of the configuration shows the line as it is.
+        let failed = init(&bench).fails();
+        failed.shows(&["Error: Failed to download module", "main.tf line 2", words]);
+        assert!(!bench.path(".terraform/modules/modules.json").exists());
+    }
+    call(&bench, &server, "https://SERVER/missing.zip");
+    let mut untrusting = bench.mayfly(".", ["init"]).env("SSL_CERT_FILE", bench.path("other.pem"));
+    bench.write("other.pem", &other_authority());
+    untrusting = untrusting.env("SSL_CERT_DIR", bench.path("none"));
+    untrusting.fails().shows(&["the certificate of localhost is not trusted"]);
+}
+
+fn other_authority() -> String {
+    let key = KeyPair::generate().expect("a key");
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    authority.self_signed(&key).expect("a certificate").pem()
+}
