@@ -2,20 +2,20 @@
 //! fixed.
 
 use serde_json::{Map, Value as Json};
-use values::{Kind, MarkKind, Value};
+use values::{Kind, MarkKind, Value, json::JsonText};
 
 /// Compact JSON text.
 pub(crate) fn compact(json: &Json) -> String {
-    let mut text = String::new();
-    write(json, None, 0, &mut text);
-    text
+    let mut text = JsonText::compact();
+    write(json, &mut text);
+    text.into_text()
 }
 
 /// JSON text with an indentation of two spaces.
 pub(crate) fn pretty(json: &Json) -> String {
-    let mut text = String::new();
-    write(json, Some("  "), 0, &mut text);
-    text
+    let mut text = JsonText::with_capacity(256);
+    write(json, &mut text);
+    text.into_text()
 }
 
 /// The word for a resource mode.
@@ -27,40 +27,26 @@ pub(crate) fn mode(mode: addr::ResourceMode) -> &'static str {
     }
 }
 
-fn write(json: &Json, indent: Option<&str>, depth: usize, text: &mut String) {
-    let brake = |depth: usize, text: &mut String| {
-        if let Some(indent) = indent {
-            text.push('\n');
-            (0..depth).for_each(|_| text.push_str(indent));
-        }
-    };
+fn write(json: &Json, text: &mut JsonText) {
     match json {
-        Json::String(it) => values::json::write_string(it, text),
-        Json::Array(items) if !items.is_empty() => {
-            text.push('[');
-            for (i, item) in items.iter().enumerate() {
-                text.push_str(if i == 0 { "" } else { "," });
-                brake(depth + 1, text);
-                write(item, indent, depth + 1, text);
+        Json::String(it) => text.string(it),
+        Json::Array(items) => {
+            text.open('[');
+            for item in items {
+                text.item();
+                write(item, text);
             }
-            brake(depth, text);
-            text.push(']');
+            text.close(']');
         }
-        Json::Object(entries) if !entries.is_empty() => {
-            text.push('{');
-            for (i, (key, item)) in entries.iter().enumerate() {
-                text.push_str(if i == 0 { "" } else { "," });
-                brake(depth + 1, text);
-                values::json::write_string(key, text);
-                text.push_str(if indent.is_some() { ": " } else { ":" });
-                write(item, indent, depth + 1, text);
+        Json::Object(entries) => {
+            text.open('{');
+            for (key, item) in entries {
+                text.key(key);
+                write(item, text);
             }
-            brake(depth, text);
-            text.push('}');
+            text.close('}');
         }
-        Json::Array(_) => text.push_str("[]"),
-        Json::Object(_) => text.push_str("{}"),
-        Json::Null | Json::Bool(_) | Json::Number(_) => text.push_str(&json.to_string()),
+        Json::Null | Json::Bool(_) | Json::Number(_) => text.token(json),
     }
 }
 
@@ -152,6 +138,16 @@ mod tests {
             Value::object_from([("a<", Value::number(number)), ("n", Value::null(Type::Dynamic))]);
         let json = known(&value).expect("known");
         assert_eq!(compact(&json), "{\"a\\u003c\":12345678901234567890.125,\"n\":null}");
+    }
+
+    #[test]
+    fn the_layout_is_that_of_other_writers() {
+        let text = r#"{"a":[1,{},[],{"b":[[null]],"é\n\"":1.50}],"c":"}","d":{"e":true,"f":[]}}"#;
+        let json: Json = serde_json::from_str(text).expect("JSON");
+        for json in [json.clone(), json["a"].clone(), json["c"].clone(), Json::Null] {
+            assert_eq!(compact(&json), serde_json::to_string(&json).expect("JSON"));
+            assert_eq!(pretty(&json), serde_json::to_string_pretty(&json).expect("JSON"));
+        }
     }
 
     #[test]

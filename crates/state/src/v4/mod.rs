@@ -5,7 +5,6 @@
 //!   State ──write──► one pass over sorted references; attributes are laid out anew, byte by byte
 //! ```
 
-mod layout;
 mod paths;
 mod read;
 mod write;
@@ -13,7 +12,6 @@ mod write;
 use crate::error::{EncodeError, StateError};
 use crate::resources::StateFile;
 
-pub(crate) use layout::{compact, is_too_deep};
 pub(crate) use read::read_resource;
 pub(crate) use write::write_alone as write_resource;
 

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use values::{Path, Step, Type, json};
+use values::json::{self, JsonText};
+use values::{Path, Step, Type};
 
 use crate::error::EncodeError;
-use crate::v4::layout::JsonText;
 
 #[derive(Deserialize)]
 struct RawStep<'a> {
@@ -44,13 +44,13 @@ fn read_step(step: RawStep<'_>) -> Result<Step, String> {
 }
 
 pub(crate) fn write(out: &mut JsonText, what: &str, paths: &[Path]) -> Result<(), EncodeError> {
-    out.open(b'[');
+    out.open('[');
     for path in paths {
         out.item();
-        out.open(b'[');
+        out.open('[');
         for step in path.steps() {
             out.item();
-            out.open(b'{');
+            out.open('{');
             match step {
                 Step::Attr(name) => {
                     out.member("type", "get_attr");
@@ -64,10 +64,10 @@ pub(crate) fn write(out: &mut JsonText, what: &str, paths: &[Path]) -> Result<()
                     out.json(&key);
                 }
             }
-            out.close(b'}');
+            out.close('}');
         }
-        out.close(b']');
+        out.close(']');
     }
-    out.close(b']');
+    out.close(']');
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use crate::error::StateError;
 use crate::object::{Attributes, Identity, Object, Status};
 use crate::resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
-use crate::v4::{compact, is_too_deep, paths};
+use crate::v4::paths;
 
 /// The structure of the file. Unknown fields are ignored, as OpenTofu does.
 #[derive(Deserialize)]
@@ -385,10 +385,12 @@ fn read_attributes(
     flat: Option<BTreeMap<String, String>>,
 ) -> Result<Attributes, String> {
     match (raw.map(RawValue::get).filter(|it| *it != "null"), flat) {
-        (Some(text), _) if is_too_deep(text) => {
+        (Some(text), _) if json::is_too_deep(text) => {
             Err("has attributes that nest too deeply".to_owned())
         }
-        (Some(text), _) if text.starts_with('{') => Ok(Attributes::Json(compact(text).into())),
+        (Some(text), _) if text.starts_with('{') => {
+            Ok(Attributes::Json(json::compact(text).into()))
+        }
         (Some(_), _) => Err("has attributes that are not an object".to_owned()),
         (None, Some(flat)) => {
             let entries = flat.into_iter().map(|(key, value)| (Str::from(key), Str::from(value)));
@@ -400,10 +402,10 @@ fn read_attributes(
 }
 
 fn read_identity(raw: &RawValue, version: Option<u64>) -> Result<Identity, String> {
-    if is_too_deep(raw.get()) {
+    if json::is_too_deep(raw.get()) {
         return Err("has an identity that nests too deeply".to_owned());
     }
-    Ok(Identity { schema_version: version.unwrap_or(0), json: compact(raw.get()).into() })
+    Ok(Identity { schema_version: version.unwrap_or(0), json: json::compact(raw.get()).into() })
 }
 
 fn read_private(raw: Option<Cow<'_, str>>) -> Result<Arc<[u8]>, String> {

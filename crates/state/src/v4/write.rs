@@ -2,19 +2,19 @@
 
 use addr::{AbsResource, InstanceKey, ResourceMode};
 use base64::Engine as _;
-use values::{MarkKind, json};
+use values::MarkKind;
+use values::json::{self, JsonText};
 
 use crate::checks::CheckResult;
 use crate::error::EncodeError;
 use crate::marks;
 use crate::object::{Attributes, Object, Status};
 use crate::resources::{DeposedKey, OutputValue, ResourceState, State, StateFile};
-use crate::v4::layout::JsonText;
 use crate::v4::paths;
 
 pub(crate) fn write(file: &StateFile) -> Result<Vec<u8>, EncodeError> {
     let mut out = JsonText::with_capacity(1024 + 1024 * file.state.resources().len());
-    out.open(b'{');
+    out.open('{');
     out.key("version");
     out.token(4);
     out.member("terraform_version", crate::WRITTEN_VERSION);
@@ -24,18 +24,18 @@ pub(crate) fn write(file: &StateFile) -> Result<Vec<u8>, EncodeError> {
     write_outputs(&mut out, &file.state)?;
     write_resources(&mut out, &file.state)?;
     write_checks(&mut out, &file.state.checks);
-    out.close(b'}');
+    out.close('}');
     Ok(out.finish())
 }
 
 fn write_outputs(out: &mut JsonText, state: &State) -> Result<(), EncodeError> {
     out.key("outputs");
-    out.open(b'{');
+    out.open('{');
     for (name, output) in &state.outputs {
         out.key(name);
         write_output(out, &format!("output.{name}"), output)?;
     }
-    out.close(b'}');
+    out.close('}');
     Ok(())
 }
 
@@ -43,14 +43,14 @@ fn write_output(out: &mut JsonText, what: &str, output: &OutputValue) -> Result<
     let (value, _) = marks::split(&output.value, what)?;
     let ty = value.ty();
     let text = json::encode(&value, &ty).map_err(|it| EncodeError::value(what, it))?;
-    out.open(b'{');
+    out.open('{');
     out.key("value");
     out.json(&text);
     out.key("type");
     out.json(&json::type_to_json(&ty));
     out.flag("sensitive", output.sensitive || output.value.has_deep(MarkKind::Sensitive));
     out.optional("deprecated", output.deprecated.as_deref().unwrap_or_default());
-    out.close(b'}');
+    out.close('}');
     Ok(())
 }
 
@@ -70,11 +70,11 @@ fn write_resources(out: &mut JsonText, state: &State) -> Result<(), EncodeError>
         a_module.cmp(b_module).then_with(|| a.resource.cmp(&b.resource))
     });
     out.key("resources");
-    out.open(b'[');
+    out.open('[');
     for (module, addr, resource) in sorted {
         write_resource(out, &module, addr, resource)?;
     }
-    out.close(b']');
+    out.close(']');
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn write_object(
         ResourceMode::Data => "data",
         ResourceMode::Ephemeral => return Err(EncodeError::EphemeralResource(addr.to_string())),
     };
-    out.open(b'{');
+    out.open('{');
     out.optional("module", module);
     out.member("mode", mode);
     out.member("type", &addr.resource.type_name);
@@ -120,7 +120,7 @@ fn write_object(
         out.member("provider", &resource.provider.to_string());
     }
     out.key("instances");
-    out.open(b'[');
+    out.open('[');
     for (key, instance) in &resource.instances {
         if let Some(object) = &instance.current {
             write_instance(out, addr, key, None, object)?;
@@ -129,8 +129,8 @@ fn write_object(
             write_instance(out, addr, key, Some(*deposed), object)?;
         }
     }
-    out.close(b']');
-    out.close(b'}');
+    out.close(']');
+    out.close('}');
     Ok(())
 }
 
@@ -142,7 +142,7 @@ fn write_instance(
     object: &Object,
 ) -> Result<(), EncodeError> {
     out.item();
-    out.open(b'{');
+    out.open('{');
     match key {
         InstanceKey::None => {}
         InstanceKey::Int(index) => {
@@ -171,7 +171,7 @@ fn write_instance(
         paths::write(out, &what, &object.sensitive_paths)?;
     }
     write_rest(out, object);
-    out.close(b'}');
+    out.close('}');
     Ok(())
 }
 
@@ -183,11 +183,11 @@ fn write_attributes(out: &mut JsonText, attributes: &Attributes) {
         }
         Attributes::Flat(map) => {
             out.key("attributes_flat");
-            out.open(b'{');
+            out.open('{');
             for (key, value) in map.iter() {
                 out.member(key, value);
             }
-            out.close(b'}');
+            out.close('}');
         }
     }
 }
@@ -198,7 +198,7 @@ fn write_rest(out: &mut JsonText, object: &Object) {
     }
     if !object.dependencies.is_empty() {
         out.key("dependencies");
-        out.open(b'[');
+        out.open('[');
         // OpenTofu's order, so that an unchanged state has unchanged bytes.
         let mut names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
         names.sort_unstable();
@@ -206,7 +206,7 @@ fn write_rest(out: &mut JsonText, object: &Object) {
             out.item();
             out.string(name);
         }
-        out.close(b']');
+        out.close(']');
     }
     out.flag("create_before_destroy", object.create_before_destroy);
     out.flag("skip_destroy", object.skip_destroy);
@@ -224,16 +224,16 @@ fn write_checks(out: &mut JsonText, checks: &[CheckResult]) {
         out.token("null");
         return;
     }
-    out.open(b'[');
+    out.open('[');
     for check in checks {
         out.item();
         write_check(out, check);
     }
-    out.close(b']');
+    out.close(']');
 }
 
 fn write_check(out: &mut JsonText, check: &CheckResult) {
-    out.open(b'{');
+    out.open('{');
     out.member("object_kind", check.kind.as_str());
     out.member("config_addr", &check.config_addr);
     out.member("status", check.status.as_str());
@@ -241,24 +241,24 @@ fn write_check(out: &mut JsonText, check: &CheckResult) {
     if check.objects.is_empty() {
         out.token("null");
     } else {
-        out.open(b'[');
+        out.open('[');
         for object in &check.objects {
             out.item();
-            out.open(b'{');
+            out.open('{');
             out.member("object_addr", &object.addr);
             out.member("status", object.status.as_str());
             if !object.failure_messages.is_empty() {
                 out.key("failure_messages");
-                out.open(b'[');
+                out.open('[');
                 for message in &object.failure_messages {
                     out.item();
                     out.string(message);
                 }
-                out.close(b']');
+                out.close(']');
             }
-            out.close(b'}');
+            out.close('}');
         }
-        out.close(b']');
+        out.close(']');
     }
-    out.close(b'}');
+    out.close('}');
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use crate::{
-    CodecError, Kind, Number, Path, Step, Type, Value, codec::check_unmarked, json::type_to_json,
+    CodecError, Kind, Number, Path, Step, Type, Value,
+    codec::check_unmarked,
+    json::{type_to_json, write_string},
 };
 
 /// Encodes `value` for the type `ty`. Where `ty` is open, the output is an object with the value and its type.
@@ -102,25 +104,4 @@ fn write_entries<'a>(
     }
     out.push('}');
     Ok(())
-}
-
-/// Appends `text` as a JSON string with Go's escapes, which keep it safe inside HTML.
-pub fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }

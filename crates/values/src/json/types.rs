@@ -1,8 +1,8 @@
 //! Types in JSON, as in schemas, state files and dynamic values.
 
 use super::{
-    encode::write_string,
     parse::{Json, parse},
+    text::write_string,
 };
 use crate::{CodecError, ObjectType, Type};
 
