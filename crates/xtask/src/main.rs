@@ -22,6 +22,7 @@ mod codegen_syntax;
 mod codegen_textmate;
 mod differential;
 mod dist;
+mod file_cycles;
 mod layering;
 mod links;
 mod modules;
@@ -42,7 +43,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   codegen [--check]   write the generated files again, or only see whether they are fresh
-  layering            compare the crates' dependencies with the table
+  layering            compare the crates' dependencies with the table, find cycles of files
   tidy                check the rules of the repository and the links of its pages
   supply-chain        check where dependencies come from, their licences, and that nothing is unsafe
   dist                build the executables as they are released, into target/dist
@@ -77,7 +78,7 @@ fn run(root: &Path, arguments: &[&str]) -> Result<()> {
             Some((path, _)) => bail!("{} is stale: run `cargo xtask codegen`", path.display()),
             None => Ok(()),
         },
-        ["layering"] => layering::check(root),
+        ["layering"] => layering::check(root).and_then(|()| file_cycles::check(root)),
         ["supply-chain"] => supply_chain::check(root),
         ["tidy"] => tidy::check(root).and_then(|()| links::check(root)),
         ["dist"] => dist::run(root),
