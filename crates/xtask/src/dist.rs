@@ -1,8 +1,10 @@
 //! `cargo xtask dist`: builds the executables of a release, with profile-guided optimization.
 //!
 //! ```text
-//!   build that counts ──► workloads of the bench, the examples ──► profile ──► build that knows what is hot
+//!   build that counts ──► runs of `training` ──► profile ──► build that knows what is hot
 //! ```
+//!
+//! Both builds use the profile `dist`, which has link-time optimization on top of `release`.
 //!
 //! **Invariant:** the result has the same behaviour as that of `cargo build --release`; a profile changes only its
 //! speed.
@@ -15,12 +17,12 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::bench;
+use crate::{bench, training};
 
 /// Builds the executables into `target/dist`.
 ///
 /// # Errors
-/// Returns an error if a build fails, if a workload has a wrong result, or if the compiler's profiles cannot be
+/// Returns an error if a build fails, if a training run fails, or if the compiler's profiles cannot be
 /// read.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let compiler = Compiler::find()?;
@@ -34,7 +36,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let flag = format!("-Cprofile-generate={}", counts.display());
     let executables = compiler.build(root, &counting, &flag)?;
     println!("running it …");
-    bench::train(root, &executables, &counting.join("work"))?;
+    training::run(root, &executables, &counting.join("work"))?;
     let profile = target.join("mayfly.profdata");
     merge(&profdata, &counts, &profile)?;
     println!("building what is released …");
@@ -81,12 +83,13 @@ impl Compiler {
         let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
-        command.args(["build", "--locked", "--release", "-p", "cli", "-p", "providers", "--bins"]);
+        command.args(["build", "--locked", "--profile", "dist"]);
+        command.args(["-p", "cli", "-p", "providers", "--bins"]);
         // With an explicit target, code that runs inside the compiler is not instrumented.
         command.args(["--target", &self.host]).arg("--target-dir").arg(target);
         command.env("RUSTFLAGS", format!("{flags} {flag}")).current_dir(root);
         ensure!(command.status().context("failed to start cargo")?.success(), "cargo failed");
-        Ok(target.join(&self.host).join("release"))
+        Ok(target.join(&self.host).join("dist"))
     }
 }
 

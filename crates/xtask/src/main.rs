@@ -30,6 +30,7 @@ mod prose;
 mod supply_chain;
 mod tidy;
 mod torture;
+mod training;
 mod words;
 
 use std::{

@@ -43,5 +43,5 @@ mod shrink;
 
 pub use campaign::{Campaign, differing};
 pub use compare::Difference;
-pub use program::Program;
+pub use program::{Program, run};
 pub use recording::{Recording, record, replay};

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value as Json;
 
 use crate::{
-    model::Files,
+    model::{Case, Files},
     names::Names,
     observation::{self, Observation, Raw},
 };
@@ -137,6 +137,18 @@ impl<'a> Bench<'a> {
         let read = |path: &Path| fs::read(path).map(|it| plain(&String::from_utf8_lossy(&it)));
         Ok(Raw { exit, out: read(&out_path)?, err: read(&err_path)? })
     }
+}
+
+/// Runs a case under one program, without a comparison.
+///
+/// # Errors
+/// If the program cannot be started, or a file cannot be written.
+pub fn run(case: &Case, program: &Program, folder: &Path) -> io::Result<()> {
+    let mut bench = Bench::new(program, folder.to_owned())?;
+    for step in &case.steps {
+        bench.step(&step.files(), &step.command)?;
+    }
+    Ok(())
 }
 
 /// The text without ANSI sequences, which the reference also writes to files.

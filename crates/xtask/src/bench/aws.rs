@@ -37,15 +37,10 @@ const PER_TYPE: usize = 10;
 /// # Errors
 /// Returns an error if the mirror lacks the provider, or if a tool fails or has a wrong result.
 pub(crate) fn measure(options: &Options, place: &Place, references: &[Tool]) -> Result<Vec<Row>> {
-    if !options.wants(UNCHANGED) && !options.wants(CHANGED) {
-        return Ok(Vec::new());
-    }
-    let Some(mirror) = std::env::var_os(MIRROR) else {
-        println!("{MIRROR} is not set, and the AWS provider is left out");
+    let Some(mirror) = mirror(options, &[UNCHANGED, CHANGED], place)? else {
         return Ok(Vec::new());
     };
     println!("measuring {UNCHANGED} …");
-    let mirror = Mirror::find(Path::new(&mirror), &place.work)?;
     let start = mirror.start()?;
     println!("the provider starts in {} ms", start.as_millis());
     let tools = std::iter::once(&place.mayfly).chain(references);
@@ -60,6 +55,21 @@ pub(crate) fn measure(options: &Options, place: &Place, references: &[Tool]) -> 
     ])
 }
 
+/// Returns the mirror, if the options select one of the rows with these titles and the environment names one.
+///
+/// # Errors
+/// Returns an error if the mirror lacks the provider.
+pub(super) fn mirror(options: &Options, titles: &[&str], place: &Place) -> Result<Option<Mirror>> {
+    if !titles.iter().any(|title| options.wants(title)) {
+        return Ok(None);
+    }
+    let Some(mirror) = std::env::var_os(MIRROR) else {
+        println!("{MIRROR} is not set, and the AWS provider is left out");
+        return Ok(None);
+    };
+    Mirror::find(Path::new(&mirror), &place.work).map(Some)
+}
+
 fn row<'a>(
     work: &str,
     budget: Budget,
@@ -67,19 +77,13 @@ fn row<'a>(
     usages: impl Fn(&'a Contender<'a>) -> &'a [Usage],
 ) -> Row {
     let figures = contenders.iter().map(|it| Measured::median(&it.tool.name, usages(it)));
-    Row {
-        work: work.to_owned(),
-        resources: TYPES.len() * PER_TYPE + 1,
-        figures: figures.collect(),
-        budget,
-        earlier: None,
-    }
+    Row::new(work.to_owned(), TYPES.len() * PER_TYPE + 1, figures.collect(), budget)
 }
 
 /// The provider, mirrored under the hosts of both registries.
-struct Mirror {
+pub(super) struct Mirror {
     folder: PathBuf,
-    version: String,
+    pub(super) version: String,
     executable: PathBuf,
 }
 
@@ -106,7 +110,7 @@ impl Mirror {
         Ok(Self { folder, version: name_of(&version), executable })
     }
 
-    fn configuration(&self) -> String {
+    pub(super) fn configuration(&self) -> String {
         format!(
             "provider_installation {{\n  filesystem_mirror {{\n    path = {:?}\n  }}\n}}\n",
             self.folder
@@ -216,7 +220,7 @@ impl<'a> Contender<'a> {
 }
 
 /// Resource types of five services, each with its naming argument and its other arguments.
-const TYPES: [(&str, &str, &str); 5] = [
+pub(super) const TYPES: [(&str, &str, &str); 5] = [
     ("aws_ssm_parameter", "name", "type  = \"String\"\n  value = \"1\""),
     ("aws_s3_bucket", "bucket", "force_destroy = true"),
     ("aws_sqs_queue", "name", "visibility_timeout_seconds = 60"),
@@ -231,16 +235,10 @@ const TYPES: [(&str, &str, &str); 5] = [
 /// Returns the configuration. It has no provider block: the arguments of one depend on the environment, so the
 /// provider would have to validate them in every run.
 fn configuration(version: &str, description: &str, kind: &str) -> String {
-    let mut text = format!(
-        r#"terraform {{
-  required_providers {{
-    aws = {{
-      source  = "hashicorp/aws"
-      version = "{version}"
-    }}
-  }}
-}}
-
+    let mut text = required(version);
+    let _ = write!(
+        text,
+        r#"
 resource "aws_ssm_parameter" "edited" {{
   name        = "edited"
   type        = "{kind}"
@@ -263,4 +261,19 @@ resource "{ty}" "item_{index}" {{
         }
     }
     text
+}
+
+/// Returns the block that requires the provider.
+pub(super) fn required(version: &str) -> String {
+    format!(
+        r#"terraform {{
+  required_providers {{
+    aws = {{
+      source  = "hashicorp/aws"
+      version = "{version}"
+    }}
+  }}
+}}
+"#
+    )
 }

@@ -66,13 +66,7 @@ fn row(pass: Pass, size: usize, place: &Place, references: &[Tool], runs: usize)
         }
     }
     let figures = contenders.iter().map(|(tool, _, usages)| Measured::median(&tool.name, usages));
-    Ok(Row {
-        work: pass.title().to_owned(),
-        resources: size,
-        figures: figures.collect(),
-        budget: budget::of_fmt(size),
-        earlier: None,
-    })
+    Ok(Row::new(pass.title().to_owned(), size, figures.collect(), budget::of_fmt(size)))
 }
 
 fn take_turn(pass: Pass, tool: &Tool, files: &Files) -> Result<Usage> {

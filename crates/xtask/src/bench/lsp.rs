@@ -202,7 +202,7 @@ impl Bench<'_> {
         let figures = vec![Measured::new(&self.place.mayfly.name, wall, cpu, bytes)];
         let work = format!("{}{name}", what.title());
         let budget = budget::of_lsp(what, name, self.size);
-        Row { work, resources: self.size, figures, budget, earlier: None }
+        Row::new(work, self.size, figures, budget)
     }
 }
 

@@ -9,6 +9,7 @@
 //! The tools take turns, so that other work on the machine affects all of them. Each figure is the median of its
 //! runs.
 
+mod aliases;
 mod aws;
 mod budget;
 mod fmt;
@@ -16,12 +17,14 @@ mod lsp;
 mod options;
 mod report;
 mod scenario;
+mod shape;
 mod tool;
 mod typing;
 mod watch;
 mod workload;
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -54,6 +57,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     }
     report.add(fmt::measure(&options, &place, &references)?);
     report.add(aws::measure(&options, &place, &references)?);
+    report.add(aliases::measure(&options, &place, &references)?);
     report.add(watch::measure(&options, &place)?);
     report.add(lsp::measure(&options, &place)?);
     print!("{report}");
@@ -64,10 +68,15 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     }
 }
 
+/// The example that is the bench's own plugin.
+const FLEET: &str = "terraform-provider-fleet";
+
 /// The paths that a measurement needs.
 pub(crate) struct Place {
     mayfly: Tool,
-    /// The folder of the playground provider's executable, which every tool runs.
+    /// The executable of `cargo xtask dist`, if the options ask for its column.
+    dist: Option<Tool>,
+    /// The folder of the plugins' executables, which every tool runs.
     plugins: PathBuf,
     /// The folder for configurations, which each scenario writes anew.
     work: PathBuf,
@@ -77,48 +86,29 @@ impl Place {
     /// Returns the release executables, and builds them if the options ask for that.
     fn find(root: &Path, options: &Options) -> Result<Self> {
         let target = target_folder(root)?;
-        if options.dist {
-            return Ok(Self::of(&target.join("dist"), target.join("bench")));
-        }
         if options.build {
-            let what = ["--package", "cli", "--package", "providers", "--bins"];
+            let what = ["--package", "cli", "--package", "providers", "--bins", "--example", FLEET];
             cargo(root, &[&["build", "--release"], &what[..]].concat())?;
         }
-        Ok(Self::of(&target.join("release"), target.join("bench")))
-    }
-
-    /// Returns the executables of a folder.
-    fn of(executables: &Path, work: PathBuf) -> Self {
-        let program = executables.join("mayfly");
-        let mayfly = Tool { name: "mayfly".to_owned(), program, needs_init: false };
-        Self { mayfly, plugins: executables.to_owned(), work }
-    }
-}
-
-/// Runs typical work without measuring it: the workloads at their smaller size, and the examples.
-///
-/// # Errors
-/// Returns an error if a command fails or has a wrong result.
-pub(crate) fn train(root: &Path, executables: &Path, work: &Path) -> Result<()> {
-    let place = Place::of(executables, work.to_owned());
-    let arguments = ["--n", "1000", "--only", "validate,plan,apply,destroy"];
-    let options = Options::parse(&arguments)?.context("these ask for no help")?;
-    for scenario in scenario::all(&options).iter().filter(|it| !it.is_growth()) {
-        scenario::measure(scenario, &place, &[], 1)?;
-    }
-    for example in std::fs::read_dir(root.join("examples"))? {
-        let example = example?;
-        if example.path().join("main.tf").is_file() {
-            let copy = work.join(example.file_name());
-            std::fs::create_dir_all(&copy)?;
-            std::fs::copy(example.path().join("main.tf"), copy.join("main.tf"))?;
-            std::fs::write(copy.join("cli.tfrc"), "")?;
-            // Some examples need providers that are not installed. Their diagnostics are typical output too, so
-            // failures are accepted.
-            place.mayfly.run(&copy, &copy.join("cli.tfrc"), &["validate", "-no-color"])?;
+        let (release, work) = (target.join("release"), target.join("bench"));
+        let plugins = work.join("plugins");
+        fs::create_dir_all(&plugins)?;
+        for plugin in
+            [release.join("terraform-provider-playground"), release.join("examples").join(FLEET)]
+        {
+            let name = plugin.file_name().context("the plugin has a name")?;
+            // A running executable cannot be overwritten.
+            let _missing = fs::remove_file(plugins.join(name));
+            fs::copy(&plugin, plugins.join(name))
+                .with_context(|| format!("{} is not built", plugin.display()))?;
         }
+        let mayfly = Tool::mayfly("mayfly", release.join("mayfly"));
+        let dist = options.dist.then(|| Tool::mayfly("dist", target.join("dist/mayfly")));
+        if let Some(dist) = dist.as_ref().filter(|it| !it.program.is_file()) {
+            bail!("{} is missing: run `cargo xtask dist`", dist.program.display());
+        }
+        Ok(Self { mayfly, dist, plugins, work })
     }
-    Ok(())
 }
 
 /// Returns the tools to compare with: those that the options name, or else those of the two on the PATH.

@@ -8,12 +8,14 @@ usage: cargo xtask bench [OPTIONS]
   --compare NAME   a reference on the PATH to measure beside; may be repeated; `none` for no reference
                    (without it: terraform and tofu, where they are there)
   --n N,N          sizes, in resources (1000,5000)
-  --runs N         runs of each command, of which the median counts (3)
+  --runs N         runs of each command, of which the median counts (3); a reference that needs more than 30 s \
+                                for a turn takes one
   --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, \
-                                `growth`, `fmt`, `parse`, `lsp`
+                                `growth`, `fmt`, `parse`, `lsp`, `one error`; all of the parts that dots separate: \
+                                `plan.modules`
   --large          growth to 100,000 resources, not only to 20,000; and `lsp` at 100,000
   --no-build       take the executables that are in target/release
-  --dist           take those of `cargo xtask dist`, as they are released
+  --dist           measure the executable of `cargo xtask dist` too, in a column of its own
   --strict         fail if a budget is missed";
 
 /// The sizes that have budgets.
@@ -73,7 +75,8 @@ impl Options {
 
     /// Returns true if the options select the measurement with this name.
     pub(crate) fn wants(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
+        let has_all = |words: &String| words.split('.').all(|word| name.contains(word));
+        self.only.is_empty() || self.only.iter().any(has_all)
     }
 }
 
@@ -112,6 +115,9 @@ mod tests {
                 && options.wants("plan, N = 10")
                 && !options.wants("apply")
         );
+        let parsed =
+            Options::parse(&["--only", "plan.modules"]).expect("is right").expect("no help");
+        assert!(parsed.wants("plan, modules") && !parsed.wants("validate, modules"));
         for wrong in [&["--n", "0"][..], &["--n"], &["--m"], &["--runs", "many"]] {
             Options::parse(wrong).expect_err("is wrong");
         }

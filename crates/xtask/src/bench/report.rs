@@ -44,14 +44,27 @@ fn median<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
 pub(crate) struct Row {
     pub(crate) work: String,
     pub(crate) resources: usize,
-    /// The figures of all tools, Mayfly's first.
+    /// The figures of Mayfly, then those of the references.
     pub(crate) figures: Vec<Measured>,
+    /// The figures of the profile-guided build, if it was measured.
+    pub(crate) dist: Option<Measured>,
     pub(crate) budget: Budget,
     /// The memory at an earlier time of the same run, in bytes, if the row compares it.
     pub(crate) earlier: Option<u64>,
+    /// The work of the row of the same size that this one is compared with, if there is one.
+    pub(crate) base: Option<String>,
 }
 
 impl Row {
+    pub(crate) fn new(
+        work: String,
+        resources: usize,
+        figures: Vec<Measured>,
+        budget: Budget,
+    ) -> Self {
+        Self { work, resources, figures, budget, dist: None, earlier: None, base: None }
+    }
+
     fn ours(&self) -> &Measured {
         &self.figures[0]
     }
@@ -60,6 +73,12 @@ impl Row {
     fn faster(&self) -> Option<f64> {
         let reference = self.figures[1..].iter().map(|it| it.wall).min()?;
         Some(reference.as_secs_f64() / self.ours().wall.as_secs_f64())
+    }
+
+    /// Returns the memory as a multiple of that of the reference which needs the least. `None` without a reference.
+    fn share(&self) -> Option<f64> {
+        let reference = self.figures[1..].iter().map(|it| it.bytes).min()?;
+        Some(self.ours().bytes as f64 / reference as f64)
     }
 
     /// Returns the memory as a multiple of the earlier one. `None` if the row does not compare it.
@@ -129,7 +148,24 @@ impl Report {
             text: format!("≤ {most}× the memory"),
             is_met: factor <= most,
         });
-        faster.into_iter().chain(memory).chain(time).chain(growth).chain(swelling).collect()
+        let slower = budget.slower.zip(self.slower(row)).map(|(most, factor)| Bound {
+            text: format!("≤ {most}× without it ({factor:.2})"),
+            is_met: factor <= most,
+        });
+        let share = budget.share.zip(row.share()).map(|(most, factor)| Bound {
+            text: format!("≤ {most}× the memory of the reference ({factor:.2})"),
+            is_met: factor <= most,
+        });
+        let bounds = [faster, memory, time, growth, swelling, slower, share];
+        bounds.into_iter().flatten().collect()
+    }
+
+    /// Returns the time as a multiple of that of the row which this one is compared with. `None` if there is none.
+    fn slower(&self, row: &Row) -> Option<f64> {
+        let base = row.base.as_ref()?;
+        let is_base = |it: &&Row| it.work == *base && it.resources == row.resources;
+        let base = self.rows.iter().find(is_base)?;
+        Some(row.ours().wall.as_secs_f64() / base.ours().wall.as_secs_f64())
     }
 
     /// Returns the time per resource relative to the smallest size of the same work. `None` for the smallest size
@@ -162,6 +198,7 @@ impl Report {
             seconds(ours.wall),
             seconds(ours.cpu),
             format!("{:.0} MB", ours.megabytes()),
+            row.dist.as_ref().map(|it| seconds(it.wall)).unwrap_or_default(),
             references.join(", "),
             factor,
             bounds.join(", "),
@@ -189,8 +226,8 @@ fn seconds(duration: Duration) -> String {
     }
 }
 
-const HEADINGS: [&str; 8] =
-    ["work", "N", "mayfly", "cpu", "memory", "reference", "factor", "budget"];
+const HEADINGS: [&str; 9] =
+    ["work", "N", "mayfly", "cpu", "memory", "dist", "reference", "factor", "budget"];
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,13 +276,7 @@ mod tests {
         let figures = vec![measured("mayfly", 10), measured("slow", 900), measured("fast", 300)];
         let budget = Budget { faster: Some(40.0), megabytes: Some(150.0), ..Budget::default() };
         let mut report = Report::default();
-        report.add(vec![Row {
-            work: "plan".to_owned(),
-            resources: 1_000,
-            figures,
-            budget,
-            earlier: None,
-        }]);
+        report.add(vec![Row::new("plan".to_owned(), 1_000, figures, budget)]);
         assert_eq!(report.missed(), 1);
         let text = report.to_string();
         assert!(
@@ -256,17 +287,32 @@ mod tests {
 
     #[test]
     fn growth_is_time_per_resource_against_the_smallest_size() {
-        let row = |resources, milliseconds| Row {
-            work: "growth: plan".to_owned(),
-            resources,
-            figures: vec![measured("mayfly", milliseconds)],
-            budget: Budget { growth: Some(1.3), ..Budget::default() },
-            earlier: None,
+        let row = |resources, milliseconds| {
+            let budget = Budget { growth: Some(1.3), ..Budget::default() };
+            let figures = vec![measured("mayfly", milliseconds)];
+            Row::new("growth: plan".to_owned(), resources, figures, budget)
         };
         let mut report = Report::default();
         report.add(vec![row(1_000, 10), row(20_000, 240), row(100_000, 2_000)]);
         assert_eq!(report.missed(), 1);
         assert!(report.to_string().contains("1.20× a resource"));
+    }
+
+    #[test]
+    fn a_variant_is_held_against_its_base() {
+        let row = |work: &str, milliseconds| {
+            let budget = Budget { slower: Some(1.5), ..Budget::default() };
+            Row::new(work.to_owned(), 1_000, vec![measured("mayfly", milliseconds)], budget)
+        };
+        let of = |milliseconds| Row {
+            base: Some("plan".to_owned()),
+            ..row("plan, one error", milliseconds)
+        };
+        let mut report = Report::default();
+        report.add(vec![row("plan", 10), of(14), of(16)]);
+        assert_eq!(report.missed(), 1);
+        let text = report.to_string();
+        assert!(text.contains("(1.40) met") && text.contains("(1.60) MISSED"), "{text}");
     }
 
     #[test]

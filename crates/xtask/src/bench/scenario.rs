@@ -4,6 +4,7 @@
 use std::{
     fmt, fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -13,14 +14,25 @@ use super::{
     budget::{self, Budget},
     options::Options,
     report::{Measured, Row},
-    tool::{Run, Tool, Usage, shorten},
+    shape::Shape,
+    tool::{self, Run, Tool, Usage, shorten},
     workload::{Kind, Workload},
 };
+
+/// The time of a turn after which a reference takes no further one: its rows have one run, because many minutes of
+/// waiting would not change whether a budget of tens of times is met.
+const LONG: Duration = Duration::from_secs(30);
+
+/// The variable that turns off Mayfly's cache of validations.
+const VERDICTS: (&str, &str) = ("MAYFLY_VERDICT_CACHE", "off");
 
 /// One command over a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
+    /// Over a plugin: without cached results of earlier validations.
     Validate,
+    /// With the cached results of a provider's validations.
+    ValidateAgain,
     /// A plan that creates all resources.
     Plan,
     Apply,
@@ -33,6 +45,7 @@ impl Step {
     fn name(self) -> &'static str {
         match self {
             Step::Validate => "validate",
+            Step::ValidateAgain => "validate, unchanged",
             Step::Plan => "plan",
             Step::Apply => "apply",
             Step::PlanAgain => "plan, no changes",
@@ -42,7 +55,7 @@ impl Step {
 
     fn arguments(self) -> &'static [&'static str] {
         match self {
-            Step::Validate => &["validate", "-no-color"],
+            Step::Validate | Step::ValidateAgain => &["validate", "-no-color"],
             Step::Plan | Step::PlanAgain => &["plan", "-no-color", "-input=false"],
             Step::Apply => &["apply", "-no-color", "-input=false", "-auto-approve"],
             Step::Destroy => &["destroy", "-no-color", "-input=false", "-auto-approve"],
@@ -50,72 +63,79 @@ impl Step {
     }
 
     /// Checks the result of a run: its output, and the files that it left.
-    fn assert(self, run: &Run, workload: &Workload) -> Result<()> {
-        let n = workload.resources;
+    fn assert(self, run: &Run, shape: Shape, workload: &Workload) -> Result<()> {
+        let (n, outputs) = (workload.resources, shape.outputs(workload.resources));
         let says = |text: &str| {
             ensure!(run.stdout.contains(text), "did not say {text:?}:\n{}", shorten(&run.stdout));
             Ok(())
         };
         match self {
-            Step::Validate => says("Success! The configuration is valid."),
+            _ if shape == Shape::OneError => Shape::assert_error(&run.stderr),
+            Step::Validate | Step::ValidateAgain => says("Success! The configuration is valid."),
             Step::Plan => {
                 says(&format!("Plan: {n} to add, 0 to change, 0 to destroy."))?;
-                let head = format!("  # {}.item_", workload.kind.resource_type());
-                let listed = run.stdout.lines().filter(|line| line.starts_with(&head)).count();
+                let count =
+                    |is: &dyn Fn(&str) -> bool| run.stdout.lines().filter(|it| is(it)).count();
+                let listed =
+                    count(&|it| it.starts_with("  # ") && it.ends_with(" will be created"));
                 ensure!(listed == n, "listed {listed} resources, not {n}");
-                let known = run
-                    .stdout
-                    .lines()
-                    .filter(|line| line.trim_start().starts_with("+ item_"))
-                    .count();
-                ensure!(known == n, "listed {known} outputs, not {n}");
-                Ok(())
+                let known = count(&|it| it.trim_start().starts_with("+ item_"));
+                ensure!(known == outputs, "listed {known} outputs, not {outputs}");
+                shape.assert_plan(&run.stdout)
             }
             Step::Apply => {
                 says(&format!("Apply complete! Resources: {n} added, 0 changed, 0 destroyed."))?;
-                assert_state(&workload.state(), n)
+                assert_state(&workload.state(), n, outputs)
             }
             Step::PlanAgain => says("No changes."),
             Step::Destroy => {
                 says(&format!("Destroy complete! Resources: {n} destroyed."))?;
-                assert_state(&workload.state(), 0)
+                assert_state(&workload.state(), 0, 0)
             }
         }
     }
 }
 
-/// Checks that the state holds `n` resources, each with its own id, and as many outputs.
-fn assert_state(path: &Path, n: usize) -> Result<()> {
+/// Checks that the state holds `n` resource instances, each with its own id, and the outputs.
+fn assert_state(path: &Path, n: usize, outputs: usize) -> Result<()> {
     let text = fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
     let state: serde_json::Value = serde_json::from_slice(&text)?;
     let resources = state["resources"].as_array().context("the state has no resources")?;
-    let ids = resources.iter().filter_map(|it| it["instances"][0]["attributes"]["id"].as_str());
+    let instances =
+        resources.iter().filter_map(|it| it["instances"].as_array()).flatten().collect::<Vec<_>>();
+    let ids = instances.iter().filter_map(|it| it["attributes"]["id"].as_str());
     let ids: std::collections::BTreeSet<_> = ids.collect();
     ensure!(
-        resources.len() == n && ids.len() == n,
-        "{} resources and {} ids in the state, not {n}",
-        resources.len(),
+        instances.len() == n && ids.len() == n,
+        "{} instances and {} ids in the state, not {n}",
+        instances.len(),
         ids.len()
     );
-    let outputs = state["outputs"].as_object().map_or(0, serde_json::Map::len);
-    ensure!(outputs == n, "{outputs} outputs in the state, not {n}");
+    let found = state["outputs"].as_object().map_or(0, serde_json::Map::len);
+    ensure!(found == outputs, "{found} outputs in the state, not {outputs}");
     Ok(())
 }
 
-/// Steps over workloads that differ only in size.
+/// Shapes of one size that are measured in turns, so that their rows can be compared.
 pub(crate) struct Scenario {
-    kind: Kind,
-    steps: Vec<Step>,
-    sizes: Vec<usize>,
+    parts: Vec<Part>,
+    size: usize,
     /// True if the sizes are compared with each other, and not with a reference.
     is_growth: bool,
 }
 
+/// A shape with the steps over it.
+struct Part {
+    shape: Shape,
+    steps: Vec<Step>,
+}
+
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps: Vec<_> = self.steps.iter().map(|step| step.name()).collect();
-        let what = if self.is_growth { "growth of " } else { "" };
-        write!(f, "{what}{} of {} at {:?}", steps.join(", "), self.kind.resource_type(), self.sizes)
+        let titles = self.parts.iter().flat_map(|part| {
+            part.steps.iter().map(|step| title(part.shape, *step, self.is_growth))
+        });
+        write!(f, "{} at {}", titles.collect::<Vec<_>>().join("; "), self.size)
     }
 }
 
@@ -123,44 +143,62 @@ impl fmt::Display for Scenario {
 pub(crate) fn all(options: &Options) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for &size in &options.sizes {
-        // Steps for which a reference needs quadratic time run only at small sizes.
-        let steps = match size {
-            ..=1_000 => {
-                &[Step::Validate, Step::Plan, Step::Apply, Step::PlanAgain, Step::Destroy][..]
-            }
-            _ => &[Step::Validate, Step::Plan],
-        };
-        scenarios.push(scenario(Kind::Builtin, steps, vec![size], false));
-        if size <= 1_000 {
-            let steps = &[Step::Plan, Step::Apply, Step::Destroy];
-            scenarios.push(scenario(Kind::Playground, steps, vec![size], false));
-        }
+        let (variants, others): (Vec<_>, Vec<_>) =
+            Shape::ALL.into_iter().partition(|it| it.is_variant() || *it == Shape::Flat);
+        scenarios.push(scenario(variants, size, false, options));
+        let others = others.into_iter().filter(|it| *it != Shape::Plugin || size <= 1_000);
+        scenarios.extend(others.map(|shape| scenario(vec![shape], size, false, options)));
     }
-    let growth = if options.large {
-        vec![1_000, 5_000, 20_000, 100_000]
-    } else {
-        vec![1_000, 5_000, 20_000]
+    let growth: &[usize] = match options.large {
+        true => &[1_000, 5_000, 20_000, 100_000],
+        false => &[1_000, 5_000, 20_000],
     };
-    scenarios.push(scenario(Kind::Builtin, &[Step::Validate, Step::Plan], growth, true));
-    for scenario in &mut scenarios {
-        let (kind, is_growth) = (scenario.kind, scenario.is_growth);
-        let steps = std::mem::take(&mut scenario.steps);
-        scenario.steps =
-            with_what_they_need(steps, |step| options.wants(&title(kind, step, is_growth)));
+    for shape in [Shape::Flat, Shape::Modules, Shape::ForEach] {
+        scenarios.extend(growth.iter().map(|size| scenario(vec![shape], *size, true, options)));
     }
-    scenarios.retain(|it| !it.steps.is_empty());
+    scenarios.retain(|it| !it.parts.is_empty());
     scenarios
 }
 
-impl Scenario {
-    /// Returns true if its sizes are compared with each other.
-    pub(crate) fn is_growth(&self) -> bool {
-        self.is_growth
+fn scenario(shapes: Vec<Shape>, size: usize, is_growth: bool, options: &Options) -> Scenario {
+    let wanted = |shape: Shape| {
+        let wants = |step: Step| options.wants(&title(shape, step, is_growth));
+        with_what_they_need(steps_of(shape, size, is_growth), wants)
+    };
+    let mut parts: Vec<Part> =
+        shapes.into_iter().map(|shape| Part { shape, steps: wanted(shape) }).collect();
+    // A variant is compared with the flat shape, so that one runs the same steps.
+    let needed: Vec<Step> = steps_of(Shape::OneError, size, is_growth)
+        .into_iter()
+        .filter(|step| parts.iter().any(|it| it.shape.is_variant() && it.steps.contains(step)))
+        .collect();
+    for part in parts.iter_mut().filter(|it| it.shape == Shape::Flat) {
+        let missing = needed.iter().filter(|step| !part.steps.contains(step));
+        let missing: Vec<_> = missing.copied().collect();
+        part.steps.splice(0..0, missing);
     }
+    parts.retain(|it| !it.steps.is_empty());
+    Scenario { parts, size, is_growth }
 }
 
-fn scenario(kind: Kind, steps: &[Step], sizes: Vec<usize>, is_growth: bool) -> Scenario {
-    Scenario { kind, steps: steps.to_vec(), sizes, is_growth }
+/// Returns the steps of a shape. Steps for which a reference needs quadratic time run only at small sizes.
+fn steps_of(shape: Shape, size: usize, is_growth: bool) -> Vec<Step> {
+    let steps: &[Step] = match (shape, size) {
+        _ if is_growth || shape.is_variant() => &[Step::Validate, Step::Plan],
+        (Shape::Flat, ..=1_000) => {
+            &[Step::Validate, Step::Plan, Step::Apply, Step::PlanAgain, Step::Destroy]
+        }
+        (Shape::Plugin, _) => &[Step::Plan, Step::Apply, Step::Destroy],
+        (Shape::Modules | Shape::ForEach, ..=1_000) => {
+            &[Step::Validate, Step::Plan, Step::Apply, Step::Destroy]
+        }
+        (Shape::Types | Shape::Blocks, ..=1_000) => {
+            &[Step::Validate, Step::ValidateAgain, Step::Plan, Step::Apply, Step::Destroy]
+        }
+        (Shape::Types | Shape::Blocks, _) => &[Step::Validate, Step::ValidateAgain, Step::Plan],
+        _ => &[Step::Validate, Step::Plan],
+    };
+    steps.to_vec()
 }
 
 /// Removes the steps that are not selected. Keeps the apply that a later step needs, and the destroy that an apply
@@ -173,24 +211,22 @@ fn with_what_they_need(steps: Vec<Step>, wants: impl Fn(Step) -> bool) -> Vec<St
     steps.into_iter().filter(is_needed).collect()
 }
 
-fn title(kind: Kind, step: Step, is_growth: bool) -> String {
-    match (kind, is_growth) {
-        (_, true) => format!("growth: {}", step.name()),
-        (Kind::Builtin, false) => step.name().to_owned(),
-        (Kind::Playground, false) => format!("{} over a plugin", step.name()),
-    }
+fn title(shape: Shape, step: Step, is_growth: bool) -> String {
+    let growth = if is_growth { "growth: " } else { "" };
+    format!("{growth}{}{}", step.name(), shape.suffix())
 }
 
-/// A tool with its own copy of the workload, so that no tool finds the files of another.
+/// A tool with its own copy of a workload, so that no tool finds the files of another.
 struct Contender<'a> {
     tool: &'a Tool,
+    part: &'a Part,
     workload: Workload,
     configuration: PathBuf,
     /// The usages of each step.
     usages: Vec<Vec<Usage>>,
 }
 
-/// Runs a scenario and returns a row for each step and size.
+/// Runs a scenario and returns a row for each shape and step.
 ///
 /// # Errors
 /// Returns an error if a tool fails or has a wrong result.
@@ -200,42 +236,46 @@ pub(crate) fn measure(
     references: &[Tool],
     runs: usize,
 ) -> Result<Vec<Row>> {
-    let mut rows: Vec<Row> = Vec::new();
-    for &size in &scenario.sizes {
-        let references = if scenario.is_growth { &[] } else { references };
-        let mut contenders = Vec::new();
-        for tool in std::iter::once(&place.mayfly).chain(references) {
-            contenders.push(prepare(tool, scenario, size, place)?);
-        }
-        for _ in 0..runs {
-            for contender in &mut contenders {
-                take_turn(contender, &scenario.steps)?;
-            }
-        }
-        for (index, &step) in scenario.steps.iter().enumerate() {
-            rows.push(row(scenario, step, size, index, &contenders));
+    let references = if scenario.is_growth { &[] } else { references };
+    let mut contenders = Vec::new();
+    for tool in std::iter::once(&place.mayfly).chain(&place.dist).chain(references) {
+        for part in &scenario.parts {
+            contenders.push(prepare(tool, part, scenario.size, place)?);
         }
     }
-    Ok(rows)
+    for _ in 0..runs {
+        for contender in contenders.iter_mut().filter(|it| !it.is_done()) {
+            take_turn(contender)?;
+        }
+    }
+    let rows = scenario.parts.iter().flat_map(|part| {
+        let of_part: Vec<_> = contenders.iter().filter(|it| std::ptr::eq(it.part, part)).collect();
+        let steps = part.steps.iter().enumerate();
+        let rows = steps.map(|(index, step)| row(scenario, part.shape, *step, index, &of_part));
+        rows.collect::<Vec<_>>()
+    });
+    Ok(rows.collect())
 }
 
 fn prepare<'a>(
     tool: &'a Tool,
-    scenario: &Scenario,
+    part: &'a Part,
     size: usize,
     place: &Place,
 ) -> Result<Contender<'a>> {
-    let name = format!("{}-{size}-{}", scenario.kind.resource_type(), tool.name);
-    let workload = Workload::write(place.work.join(name), scenario.kind, size)?;
+    let shape = part.shape;
+    let name = format!("{shape:?}-{size}-{}", tool.name).to_lowercase();
+    let workload = shape.write(&place.work.join(name), size)?;
     let configuration = workload.folder.join("cli.tfrc");
-    fs::write(&configuration, scenario.kind.overrides(&place.plugins))?;
-    let usages = vec![Vec::new(); scenario.steps.len()];
-    let contender = Contender { tool, workload, configuration, usages };
+    fs::write(&configuration, shape.kind().overrides(&place.plugins))?;
+    let usages = vec![Vec::new(); part.steps.len()];
+    let contender = Contender { tool, part, workload, configuration, usages };
     // `init` would request overridden providers from the registry, so it runs only for built-in ones.
-    if tool.needs_init && scenario.kind == Kind::Builtin {
+    let needs_init = tool.is_reference || shape == Shape::Modules;
+    if needs_init && shape.kind() == Kind::Builtin {
         contender.run(0, &["init", "-no-color", "-input=false"])?;
     }
-    if scenario.steps.contains(&Step::Validate) {
+    if part.steps.contains(&Step::Validate) && shape != Shape::OneError {
         refuses_what_is_wrong(&contender)?;
     }
     Ok(contender)
@@ -257,14 +297,36 @@ impl Contender<'_> {
     fn run(&self, code: i32, arguments: &[&str]) -> Result<Run> {
         self.tool.run_to(code, &self.workload.folder, &self.configuration, arguments)
     }
+
+    fn step(&self, step: Step) -> Result<Run> {
+        let folder = &self.workload.folder;
+        let mut command = self.tool.command(folder, &self.configuration, step.arguments());
+        if step == Step::Validate {
+            command.env(VERDICTS.0, VERDICTS.1);
+        }
+        let code = i32::from(self.part.shape == Shape::OneError);
+        let what = format!("{} {}", self.tool.name, step.name());
+        tool::run(command, folder, |_| ())?.expect(code, &what)
+    }
+
+    /// Returns true if the tool needs so long that one turn is enough.
+    fn is_done(&self) -> bool {
+        let turn = self.usages.iter().filter_map(|it| it.first()).map(|it| it.wall);
+        turn.sum::<Duration>() > LONG
+    }
 }
 
-fn take_turn(contender: &mut Contender<'_>, steps: &[Step]) -> Result<()> {
+fn take_turn(contender: &mut Contender<'_>) -> Result<()> {
     contender.workload.forget_runs()?;
-    for (index, step) in steps.iter().enumerate() {
-        let run = contender.run(0, step.arguments())?;
-        if let Err(error) = step.assert(&run, &contender.workload) {
-            bail!("{} {}: {error:#}", contender.tool.name, step.name());
+    let part = contender.part;
+    for (index, step) in part.steps.iter().enumerate() {
+        if *step == Step::ValidateAgain {
+            // Fills the cache.
+            contender.run(0, step.arguments())?;
+        }
+        let run = contender.step(*step)?;
+        if let Err(error) = step.assert(&run, part.shape, &contender.workload) {
+            bail!("{} {}: {error:#}", contender.tool.name, title(part.shape, *step, false));
         }
         contender.usages[index].push(run.usage);
     }
@@ -273,23 +335,23 @@ fn take_turn(contender: &mut Contender<'_>, steps: &[Step]) -> Result<()> {
 
 fn row(
     scenario: &Scenario,
+    shape: Shape,
     step: Step,
-    size: usize,
     index: usize,
-    contenders: &[Contender<'_>],
+    contenders: &[&Contender<'_>],
 ) -> Row {
     let budget: Budget = match scenario.is_growth {
-        true => budget::of_growth(step, size),
-        false => budget::of(scenario.kind, step, size),
+        true => budget::of_growth(step, scenario.size),
+        false => budget::of(shape, step, scenario.size),
     };
-    let figures =
-        contenders.iter().map(|it| Measured::median(&it.tool.name, &it.usages[index])).collect();
+    let (dist, others): (Vec<&Contender<'_>>, Vec<_>) =
+        contenders.iter().partition(|it| it.tool.name == "dist");
+    let median = |it: &&Contender<'_>| Measured::median(&it.tool.name, &it.usages[index]);
+    let figures = others.iter().map(median).collect();
     Row {
-        work: title(scenario.kind, step, scenario.is_growth),
-        resources: size,
-        figures,
-        budget,
-        earlier: None,
+        dist: dist.first().map(median),
+        base: shape.is_variant().then(|| title(Shape::Flat, step, scenario.is_growth)),
+        ..Row::new(title(shape, step, scenario.is_growth), scenario.size, figures, budget)
     }
 }
 
@@ -297,7 +359,7 @@ fn row(
 mod tests {
     use super::*;
 
-    fn steps_of(arguments: &[&str]) -> Vec<String> {
+    fn scenarios_of(arguments: &[&str]) -> Vec<String> {
         let options = Options::parse(arguments).expect("are right").expect("ask for no help");
         all(&options).iter().map(ToString::to_string).collect()
     }
@@ -305,16 +367,29 @@ mod tests {
     #[test]
     fn a_step_brings_those_that_it_needs() {
         assert_eq!(
-            steps_of(&["--n", "10", "--only", "no changes"]),
-            ["apply, plan, no changes, destroy of terraform_data at [10]"]
+            scenarios_of(&["--n", "10", "--only", "no changes"]),
+            ["apply; plan, no changes; destroy at 10"]
         );
         assert_eq!(
-            steps_of(&["--n", "2000", "--only", "validate"]),
-            [
-                "validate of terraform_data at [2000]",
-                "growth of validate of terraform_data at [1000, 5000, 20000]"
-            ]
+            scenarios_of(&["--n", "2000", "--only", "growth.validate.for_each"]),
+            [1_000, 5_000, 20_000].map(|size| format!("growth: validate, for_each at {size}"))
         );
+    }
+
+    #[test]
+    fn a_variant_brings_the_flat_shape_that_it_is_compared_with() {
+        assert_eq!(
+            scenarios_of(&["--n", "2000", "--only", "plan. one hint,validate. one error"]),
+            ["validate; plan; validate, one error; plan, one hint at 2000"]
+        );
+    }
+
+    #[test]
+    fn every_shape_is_measured() {
+        let scenarios = scenarios_of(&["--n", "1000"]).join("\n");
+        for shape in Shape::ALL {
+            assert!(scenarios.contains(&title(shape, Step::Plan, false)), "{shape:?}: {scenarios}");
+        }
     }
 
     #[test]
@@ -323,7 +398,8 @@ mod tests {
         let path = folder.path().join("terraform.tfstate");
         let one = r#"{"resources": [{"instances": [{"attributes": {"id": "a"}}]}], "outputs": {"o": {}}}"#;
         fs::write(&path, one).expect("is written");
-        assert_state(&path, 1).expect("is right");
-        assert_state(&path, 2).expect_err("is wrong");
+        assert_state(&path, 1, 1).expect("is right");
+        assert_state(&path, 2, 1).expect_err("is wrong");
+        assert_state(&path, 1, 2).expect_err("is wrong");
     }
 }

@@ -15,8 +15,8 @@ use wait4::Wait4 as _;
 pub(crate) struct Tool {
     pub(crate) name: String,
     pub(crate) program: PathBuf,
-    /// True if the tool needs `init` even for a configuration with only built-in providers.
-    pub(crate) needs_init: bool,
+    /// False for Mayfly itself.
+    pub(crate) is_reference: bool,
 }
 
 /// The resources that a run used. The memory is that of the largest process, among the tool and the children that
@@ -41,7 +41,11 @@ impl Tool {
         let path = std::env::var_os("PATH")?;
         let program =
             std::env::split_paths(&path).map(|folder| folder.join(name)).find(|it| it.is_file())?;
-        Some(Self { name: name.to_owned(), program, needs_init: true })
+        Some(Self { name: name.to_owned(), program, is_reference: true })
+    }
+
+    pub(crate) fn mayfly(name: &str, program: PathBuf) -> Self {
+        Self { name: name.to_owned(), program, is_reference: false }
     }
 
     /// Returns the first line of the output of `version`.
@@ -53,18 +57,13 @@ impl Tool {
         text.lines().next().unwrap_or("unknown version").to_owned()
     }
 
-    /// Runs the tool in `folder` until it ends. Its output goes to files, because a pipe that is not read in time
-    /// would slow it down.
-    ///
-    /// # Errors
-    /// Returns an error if the tool does not start.
-    pub(crate) fn run(
+    /// Returns a command of the tool in `folder`, in an environment that does not configure the tool further.
+    pub(crate) fn command(
         &self,
         folder: &Path,
         configuration: &Path,
         arguments: &[&str],
-    ) -> Result<Run> {
-        let (out, err) = (folder.join("run.stdout"), folder.join("run.stderr"));
+    ) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(folder);
         for (name, _) in std::env::vars_os().filter(|(name, _)| configures(name)) {
@@ -74,22 +73,21 @@ impl Tool {
             .env("TF_CLI_CONFIG_FILE", configuration)
             .env("TF_IN_AUTOMATION", "1")
             .env("CHECKPOINT_DISABLE", "1")
-            .stdin(Stdio::null())
-            .stdout(File::create(&out)?)
-            .stderr(File::create(&err)?);
-        let start = Instant::now();
-        let mut child = command
-            .spawn()
-            .with_context(|| format!("failed to start {}", self.program.display()))?;
-        let ended = child.wait4()?;
-        let wall = start.elapsed();
-        let usage = Usage {
-            wall,
-            cpu: ended.rusage.utime + ended.rusage.stime,
-            bytes: ended.rusage.maxrss,
-        };
-        let (stdout, stderr) = (read(&out)?, read(&err)?);
-        Ok(Run { usage, code: ended.status.code(), stdout, stderr })
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the tool in `folder` until it ends.
+    ///
+    /// # Errors
+    /// Returns an error if the tool does not start.
+    pub(crate) fn run(
+        &self,
+        folder: &Path,
+        configuration: &Path,
+        arguments: &[&str],
+    ) -> Result<Run> {
+        run(self.command(folder, configuration, arguments), folder, |_| ())
     }
 
     /// Runs the tool and checks its exit code.
@@ -104,18 +102,46 @@ impl Tool {
         arguments: &[&str],
     ) -> Result<Run> {
         let run = self.run(folder, configuration, arguments)?;
-        if run.code != Some(code) {
+        run.expect(code, &format!("{} {}", self.name, arguments.join(" ")))
+    }
+}
+
+impl Run {
+    /// Checks the exit code.
+    ///
+    /// # Errors
+    /// Returns an error with the end of the output if the code is another one.
+    pub(crate) fn expect(self, code: i32, what: &str) -> Result<Run> {
+        if self.code != Some(code) {
             bail!(
-                "{} {} ended with {:?}, not {code}:\n{}\n{}",
-                self.name,
-                arguments.join(" "),
-                run.code,
-                shorten(&run.stdout),
-                shorten(&run.stderr)
+                "{what} ended with {:?}, not {code}:\n{}\n{}",
+                self.code,
+                shorten(&self.stdout),
+                shorten(&self.stderr)
             );
         }
-        Ok(run)
+        Ok(self)
     }
+}
+
+/// Runs a command until it ends. Its output goes to files in `folder`, because a pipe that is not read in time would
+/// slow it down. `started` receives the process identifier.
+///
+/// # Errors
+/// Returns an error if the command does not start.
+pub(crate) fn run(mut command: Command, folder: &Path, started: impl FnOnce(u32)) -> Result<Run> {
+    let (out, err) = (folder.join("run.stdout"), folder.join("run.stderr"));
+    command.stdout(File::create(&out)?).stderr(File::create(&err)?);
+    let start = Instant::now();
+    let mut child =
+        command.spawn().with_context(|| format!("failed to start {:?}", command.get_program()))?;
+    started(child.id());
+    let ended = child.wait4()?;
+    let wall = start.elapsed();
+    let cpu = ended.rusage.utime + ended.rusage.stime;
+    let usage = Usage { wall, cpu, bytes: ended.rusage.maxrss };
+    let (stdout, stderr) = (read(&out)?, read(&err)?);
+    Ok(Run { usage, code: ended.status.code(), stdout, stderr })
 }
 
 /// Returns true if an environment variable changes the behaviour of a tool.

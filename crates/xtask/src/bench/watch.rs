@@ -45,13 +45,8 @@ pub(crate) fn measure(options: &Options, place: &Place) -> Result<Vec<Row>> {
             }
             println!("measuring {title} at {size} …");
             let usages = edits(place, kind, size, options.runs * EDITS_PER_RUN)?;
-            rows.push(Row {
-                work: title.clone(),
-                resources: size,
-                figures: vec![Measured::median(&place.mayfly.name, &usages)],
-                budget: budget::of_watch(kind, size),
-                earlier: None,
-            });
+            let figures = vec![Measured::median(&place.mayfly.name, &usages)];
+            rows.push(Row::new(title.clone(), size, figures, budget::of_watch(kind, size)));
         }
     }
     Ok(rows)
@@ -111,7 +106,7 @@ fn edited(path: &Path, kind: Kind, index: usize, round: usize) -> Result<String>
     let text = fs::read_to_string(path)?;
     let key = match kind {
         Kind::Builtin => format!("  text_{index} = upper(\""),
-        Kind::Playground => format!("  name_{index} = \""),
+        Kind::Playground | Kind::Fleet => format!("  name_{index} = \""),
     };
     let (before, after) = text.split_once(&key).context("the local is not there")?;
     Ok(format!("{before}{key}{round} {after}"))

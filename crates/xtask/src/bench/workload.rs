@@ -8,6 +8,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
+use super::shape::type_of;
+
 /// The default number of resources per file.
 const PER_FILE: usize = 100;
 
@@ -18,6 +20,8 @@ pub(crate) enum Kind {
     Builtin,
     /// `playground_secret` with a write-only value, provided by a plugin.
     Playground,
+    /// Forty types of the bench's own plugin, `fleet_kind_00` to `fleet_kind_39`.
+    Fleet,
 }
 
 impl Kind {
@@ -25,18 +29,26 @@ impl Kind {
         match self {
             Kind::Builtin => "terraform_data",
             Kind::Playground => "playground_secret",
+            Kind::Fleet => "fleet_kind",
+        }
+    }
+
+    /// Returns the name of the plugin. `None` if there is none.
+    fn plugin(self) -> Option<&'static str> {
+        match self {
+            Kind::Builtin => None,
+            Kind::Playground => Some("playground"),
+            Kind::Fleet => Some("fleet"),
         }
     }
 
     /// Returns a CLI configuration that finds the provider in the folder `plugins`.
     pub(crate) fn overrides(self, plugins: &Path) -> String {
-        match self {
-            Kind::Builtin => String::new(),
-            Kind::Playground => format!(
-                "provider_installation {{\n  dev_overrides {{\n    \
-                 \"registry.opentofu.org/mayfly/playground\" = {plugins:?}\n  }}\n}}\n"
-            ),
-        }
+        let Some(plugin) = self.plugin() else { return String::new() };
+        format!(
+            "provider_installation {{\n  dev_overrides {{\n    \
+             \"registry.opentofu.org/mayfly/{plugin}\" = {plugins:?}\n  }}\n}}\n"
+        )
     }
 }
 
@@ -128,29 +140,24 @@ fn remove(path: &Path, remove: impl Fn(&Path) -> std::io::Result<()>) -> Result<
     }
 }
 
-fn head(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Builtin => "variable \"name\" {\n  type    = string\n  default = \"fleet\"\n}\n",
-        Kind::Playground => {
-            r#"terraform {
-  required_providers {
-    playground = {
-      source = "registry.opentofu.org/mayfly/playground"
-    }
-  }
-}
+fn head(kind: Kind) -> String {
+    let variable = "variable \"name\" {\n  type    = string\n  default = \"fleet\"\n}\n";
+    let Some(plugin) = kind.plugin() else { return variable.to_owned() };
+    let store = if kind == Kind::Playground { "  store = \"store\"\n" } else { "" };
+    format!(
+        r#"terraform {{
+  required_providers {{
+    {plugin} = {{
+      source = "registry.opentofu.org/mayfly/{plugin}"
+    }}
+  }}
+}}
 
-provider "playground" {
-  store = "store"
-}
+provider "{plugin}" {{
+{store}}}
 
-variable "name" {
-  type    = string
-  default = "fleet"
-}
-"#
-        }
-    }
+{variable}"#
+    )
 }
 
 /// Returns the text of one resource with its two local values and its output.
@@ -190,6 +197,24 @@ output "item_{index}" {{
 
 "#
         ),
+        Kind::Fleet => {
+            let ty = type_of(index);
+            write!(
+                text,
+                r#"resource "{ty}" "item_{index}" {{
+  name    = local.name_{index}
+  summary = local.text_{index}
+  size    = {index}
+  labels  = {{ team = var.name, item = local.name_{index} }}
+}}
+
+output "item_{index}" {{
+  value = {ty}.item_{index}.id
+}}
+
+"#
+            )
+        }
     };
     text
 }

@@ -1,0 +1,172 @@
+//! The runs that a profile-guided build is trained on: the examples, a configuration of the AWS provider, and
+//! random modules.
+//!
+//! **Invariant:** none of them is a workload of `bench`, so that a figure never shows a build that was optimized
+//! for it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, Result, ensure};
+use differential::{Program, generate};
+
+/// The seed and the number of the random cases.
+const RANDOM: (u64, u64) = (20_261, 150);
+
+/// The names of the examples that need neither network nor another provider.
+const EXAMPLES: &[&str] = &["lease", "tunnel"];
+
+/// The folder of a filesystem mirror with the AWS provider, as for `bench`.
+const MIRROR: &str = "MAYFLY_AWS_MIRROR";
+
+/// Runs all of them with the executables in a folder.
+///
+/// # Errors
+/// Returns an error if a program cannot be started, or if an example fails.
+pub(crate) fn run(root: &Path, executables: &Path, work: &Path) -> Result<()> {
+    if work.exists() {
+        fs::remove_dir_all(work)?;
+    }
+    fs::create_dir_all(work)?;
+    let trainee = Trainee { program: executables.join("mayfly"), work: work.canonicalize()? };
+    trainee.examples(&root.join("examples"))?;
+    trainee.aws(&root.join("tests/data/aws"))?;
+    trainee.random()
+}
+
+struct Trainee {
+    program: PathBuf,
+    work: PathBuf,
+}
+
+impl Trainee {
+    fn examples(&self, examples: &Path) -> Result<()> {
+        let copies = self.work.join("examples");
+        copy(examples, &copies)?;
+        for name in EXAMPLES {
+            let folder = copies.join(name);
+            for command in ["init", "validate", "plan", "apply", "plan", "destroy"] {
+                let ended = self.run(&folder, &[command], None)?;
+                ensure!(ended, "{command} of the example {name} failed");
+            }
+        }
+        for argument in ["apply", "apply", "destroy"] {
+            let mut script = Command::new(copies.join("secrets/run.sh"));
+            script.arg(argument).env("MAYFLY_BIN", &self.program);
+            ensure!(quiet(&mut script)?, "the example secrets failed");
+        }
+        Ok(())
+    }
+
+    /// Validates configurations with a hundred resources: one without errors, two with an error for each resource.
+    /// Without a mirror of the provider only the errors about missing schemas are trained.
+    fn aws(&self, configurations: &Path) -> Result<()> {
+        let mirror = std::env::var_os(MIRROR).map(PathBuf::from);
+        let text = mirror.as_ref().map(|path| {
+            format!(
+                "provider_installation {{\n  filesystem_mirror {{\n    path = {path:?}\n  }}\n}}\n"
+            )
+        });
+        let configuration = self.work.join("cli.tfrc");
+        fs::write(&configuration, text.unwrap_or_default())?;
+        for name in ["right.tf", "wrong_schema.tf", "wrong_values.tf"] {
+            let folder = self.work.join(name.trim_end_matches(".tf"));
+            fs::create_dir_all(&folder)?;
+            fs::copy(configurations.join(name), folder.join("main.tf"))?;
+            let run = |command: &str| self.run(&folder, &[command], Some(&configuration));
+            let commands: &[&str] = match mirror {
+                Some(_) => &["init", "validate", "validate"],
+                None => &["validate", "validate"],
+            };
+            for command in commands {
+                // Their errors are typical output too.
+                let _failed = run(command)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn random(&self) -> Result<()> {
+        let program = Program { executable: self.program.clone(), cli_config: None };
+        let features = ["playground".to_owned()];
+        let vocabulary = generate::Vocabulary { features: features.into() };
+        let (seed, count) = RANDOM;
+        for number in 0..count {
+            let case = generate::case(seed, number, &vocabulary);
+            differential::run(&case, &program, &self.work.join("random"))
+                .with_context(|| format!("random case {number}"))?;
+        }
+        Ok(())
+    }
+
+    /// Returns true if the command succeeds.
+    fn run(&self, folder: &Path, arguments: &[&str], configuration: Option<&Path>) -> Result<bool> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(folder);
+        if matches!(arguments, ["apply" | "destroy", ..]) {
+            command.arg("-auto-approve");
+        }
+        if let Some(path) = configuration {
+            command.env("TF_CLI_CONFIG_FILE", path);
+        }
+        quiet(&mut command)
+    }
+}
+
+/// Runs a command without its output. Returns true if it succeeds.
+fn quiet(command: &mut Command) -> Result<bool> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let what = command.get_program().to_owned();
+    Ok(command.status().with_context(|| format!("failed to start {what:?}"))?.success())
+}
+
+/// Copies a folder without hidden files, which are leftovers of earlier runs.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_left =
+            ["terraform.tfstate", "terraform.tfstate.backup"].iter().any(|it| name == *it);
+        if is_left || name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => copy(&entry.path(), &to.join(name))?,
+            false => drop(fs::copy(entry.path(), to.join(name))?),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_of_earlier_runs_are_not_copied() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("part/.terraform")).expect("is made");
+        for path in ["part/main.tf", "part/terraform.tfstate", "run.sh"] {
+            fs::write(from.join(path), path).expect("is written");
+        }
+        copy(&from, &to).expect("is copied");
+        assert!(to.join("part/main.tf").is_file() && to.join("run.sh").is_file());
+        assert!(
+            !to.join("part/terraform.tfstate").exists() && !to.join("part/.terraform").exists()
+        );
+    }
+
+    #[test]
+    fn every_named_example_exists() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        for name in EXAMPLES {
+            assert!(examples.join(name).join("main.tf").is_file(), "{name}");
+        }
+        assert!(examples.join("secrets/run.sh").is_file());
+    }
+}
