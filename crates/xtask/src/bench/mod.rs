@@ -87,8 +87,12 @@ impl Place {
     fn find(root: &Path, options: &Options) -> Result<Self> {
         let target = target_folder(root)?;
         if options.build {
-            let what = ["--package", "cli", "--package", "providers", "--bins", "--example", FLEET];
-            cargo(root, &[&["build", "--release"], &what[..]].concat())?;
+            let executables =
+                ["build", "--release", "--package", "cli", "--package", "providers", "--bins"];
+            cargo(root, &executables)?;
+            // A call of its own: with an example, cargo unites the features of the test dependencies too, and the
+            // executables would not be those of a plain build.
+            cargo(root, &["build", "--release", "--package", "providers", "--example", FLEET])?;
         }
         let (release, work) = (target.join("release"), target.join("bench"));
         let plugins = work.join("plugins");
