@@ -12,7 +12,8 @@ usage: cargo xtask bench [OPTIONS]
                                 for a turn takes one
   --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, \
                                 `growth`, `fmt`, `parse`, `lsp`, `one error`; all of the parts that dots separate: \
-                                `plan.modules`
+                                `plan.modules`;
+                   a part with a minus must not be there: `plan.-growth`
   --large          growth to 100,000 resources, not only to 20,000; and `lsp` at 100,000
   --no-build       take the executables that are in target/release
   --dist           measure the executable of `cargo xtask dist` too, in a column of its own
@@ -75,7 +76,12 @@ impl Options {
 
     /// Returns true if the options select the measurement with this name.
     pub(crate) fn wants(&self, name: &str) -> bool {
-        let has_all = |words: &String| words.split('.').all(|word| name.contains(word));
+        let has_all = |words: &String| {
+            words.split('.').all(|word| match word.strip_prefix('-') {
+                Some(absent) => !name.contains(absent),
+                None => name.contains(word),
+            })
+        };
         self.only.is_empty() || self.only.iter().any(has_all)
     }
 }
@@ -118,6 +124,8 @@ mod tests {
         let parsed =
             Options::parse(&["--only", "plan.modules"]).expect("is right").expect("no help");
         assert!(parsed.wants("plan, modules") && !parsed.wants("validate, modules"));
+        let parsed = Options::parse(&["--only", "plan.-growth"]).expect("is right").expect("no help");
+        assert!(parsed.wants("plan, modules") && !parsed.wants("growth: plan"));
         for wrong in [&["--n", "0"][..], &["--n"], &["--m"], &["--runs", "many"]] {
             Options::parse(wrong).expect_err("is wrong");
         }
