@@ -5,6 +5,7 @@
 //! for it.
 
 use std::{
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -54,7 +55,7 @@ impl Trainee {
             }
         }
         for argument in ["apply", "apply", "destroy"] {
-            let mut script = Command::new(copies.join("secrets/run.sh"));
+            let mut script = command_of(&copies.join("secrets/run.sh"));
             script.arg(argument).env("MAYFLY_BIN", &self.program);
             ensure!(quiet(&mut script)?, "the example secrets failed");
         }
@@ -104,7 +105,7 @@ impl Trainee {
 
     /// Returns true if the command succeeds.
     fn run(&self, folder: &Path, arguments: &[&str], configuration: Option<&Path>) -> Result<bool> {
-        let mut command = Command::new(&self.program);
+        let mut command = command_of(&self.program);
         command.args(arguments).current_dir(folder);
         if matches!(arguments, ["apply" | "destroy", ..]) {
             command.arg("-auto-approve");
@@ -114,6 +115,18 @@ impl Trainee {
         }
         quiet(&mut command)
     }
+}
+
+/// Returns a command without the variables that configure the executable, on which a training run must not depend.
+fn command_of(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    let configures = |name: &OsString| {
+        name.to_str().is_some_and(|it| it.starts_with("TF_") || it.starts_with("PLAYGROUND_"))
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| configures(name)) {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// Runs a command without its output. Returns true if it succeeds.

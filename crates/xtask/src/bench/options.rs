@@ -8,12 +8,11 @@ usage: cargo xtask bench [OPTIONS]
   --compare NAME   a reference on the PATH to measure beside; may be repeated; `none` for no reference
                    (without it: terraform and tofu, where they are there)
   --n N,N          sizes, in resources (1000,5000)
-  --runs N         runs of each command, of which the median counts (3); a reference that needs more than 30 s \
-                                for a turn takes one
-  --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, \
-                                `growth`, `fmt`, `parse`, `lsp`, `one error`; all of the parts that dots separate: \
-                                `plan.modules`;
-                   a part with a minus must not be there: `plan.-growth`
+  --runs N         runs of each command, of which the median counts (3)
+                   (a reference whose turn takes more than 30 s takes one)
+  --only WORDS     only what has one of these words in its name, such as `validate`, `plan,apply`, `growth`,
+                   `fmt`, `parse`, `lsp`, `one error`; dots join words of one name (`plan.modules`), and a word
+                   after a minus must not be in it (`plan.-growth`)
   --large          growth to 100,000 resources, not only to 20,000; and `lsp` at 100,000
   --no-build       take the executables that are in target/release
   --dist           measure the executable of `cargo xtask dist` too, in a column of its own
@@ -124,7 +123,8 @@ mod tests {
         let parsed =
             Options::parse(&["--only", "plan.modules"]).expect("is right").expect("no help");
         assert!(parsed.wants("plan, modules") && !parsed.wants("validate, modules"));
-        let parsed = Options::parse(&["--only", "plan.-growth"]).expect("is right").expect("no help");
+        let parsed =
+            Options::parse(&["--only", "plan.-growth"]).expect("is right").expect("no help");
         assert!(parsed.wants("plan, modules") && !parsed.wants("growth: plan"));
         for wrong in [&["--n", "0"][..], &["--n"], &["--m"], &["--runs", "many"]] {
             Options::parse(wrong).expect_err("is wrong");

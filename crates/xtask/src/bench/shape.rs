@@ -17,7 +17,7 @@ const TYPES: usize = 40;
 pub(crate) enum Shape {
     /// One block for each resource, in the root module.
     Flat,
-    /// The same with `playground_secret`, over a plugin.
+    /// One block of `playground_secret` for each resource, over a plugin.
     Plugin,
     /// Calls of one module with a hundred resources.
     Modules,
