@@ -12,7 +12,7 @@ use std::{ops::Range, sync::Arc};
 use salsa::{Durability, Setter};
 use syntax::{Chunks, TextRange};
 
-use crate::{Db, frozen};
+use crate::Db;
 
 /// Returns true if the path is that of a file in JSON syntax. Such a file is a single block.
 pub fn is_json(path: &str) -> bool {
@@ -125,16 +125,16 @@ pub fn file_from_blocks(
     // Every query that reads a block also reads the path. With a lower durability, each new name or schema would
     // make salsa revalidate all blocks.
     let file = File::builder(path, Vec::new(), decode_error)
-        .path_durability(frozen::durability(db, Durability::HIGH))
-        .decode_error_durability(frozen::durability(db, Durability::MEDIUM))
+        .path_durability(db.durability(Durability::HIGH))
+        .decode_error_durability(db.durability(Durability::MEDIUM))
         .new(db);
     // The symbol table sets `overrides` later, when it knows the names. A block that may get overrides therefore
     // stays editable.
     let edited = Durability::MEDIUM;
-    let durability = if has_overrides { edited } else { frozen::durability(db, edited) };
+    let durability = if has_overrides { edited } else { db.durability(edited) };
     let block = |text| Block::builder(file, text, Box::default()).durability(durability).new(db);
     let blocks = blocks.0.into_iter().map(block).collect();
-    let durability = frozen::durability(db, Durability::LOW);
+    let durability = db.durability(Durability::LOW);
     file.set_blocks(db).with_durability(durability).to(blocks);
     file
 }

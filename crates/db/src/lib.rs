@@ -8,14 +8,12 @@
 
 pub mod diagnostic;
 pub mod fixture;
-pub mod frozen;
 pub mod input;
 pub mod system;
 
 pub use diagnostic::{
     ByteRange, Diagnostic, Fix, Location, Related, Severity, SourceText, Sources,
 };
-pub use frozen::Frozen;
 pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
     is_override, parse,
@@ -26,8 +24,9 @@ pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 /// arguments.
 #[salsa::db]
 pub trait Db: salsa::Database {
-    /// Returns the shared facts of a frozen database; `None` if texts can change.
-    fn frozen(&self) -> Option<&Frozen> {
-        None
+    /// Returns the durability of an input that a driver derives from a text. `edited` is the durability in a
+    /// database whose texts change. Drivers call this; queries do not.
+    fn durability(&self, edited: salsa::Durability) -> salsa::Durability {
+        edited
     }
 }

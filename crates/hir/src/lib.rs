@@ -25,6 +25,7 @@ pub mod lower;
 pub mod names;
 pub mod native_text;
 pub mod program;
+pub mod projections;
 pub mod provider_function;
 pub mod provisioner;
 pub mod repetition;
@@ -46,6 +47,7 @@ pub use fix::Fix;
 pub use item::{Item, ItemKind};
 pub use lower::SourceMap;
 pub use program::{Entry, Explanations, Module, ModuleId, ModulePath, Origin, Program};
+pub use projections::Projections;
 pub use scope::{EvalDiagnostic, Interrupt, Scope, SecretParts};
 pub use symbols::Symbols;
 pub use workspace::{ProviderInput, SchemasHandle, Workspace};
@@ -58,4 +60,13 @@ pub trait Db: db::Db {
 
     /// The symbol table, for changes.
     fn symbols_mut(&mut self) -> &mut Symbols;
+
+    /// The functions by which queries read parts of larger results.
+    fn projections(&self) -> &'static Projections;
+
+    /// Returns true if the driver has found that no item of the current revision depends on itself. Then queries
+    /// need not check each item.
+    fn is_acyclic(&self) -> bool {
+        false
+    }
 }

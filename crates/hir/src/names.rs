@@ -275,7 +275,7 @@ pub fn block_problems(db: &dyn Db, block: Block) -> &[Problem] {
 
 /// The parts of a block's items that references to them depend on, in the order of the items.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Outline {
+pub(crate) struct Outline {
     names: Box<[ItemName]>,
     /// The instance keys of each item. Empty if no item has keys, which is the usual case.
     keys: Box<[Keys]>,
@@ -292,10 +292,17 @@ impl Outline {
 }
 
 fn outline(db: &dyn Db, block: Block) -> &Outline {
-    match db.frozen() {
-        Some(_) => &block_content(db, block).outline,
-        None => kept_outline(db, block),
-    }
+    (db.projections().outline)(db, block)
+}
+
+/// Reads the outline from the content of the block.
+pub(crate) fn contained_outline(db: &dyn Db, block: Block) -> &Outline {
+    &block_content(db, block).outline
+}
+
+/// Reads the outline through a query of its own.
+pub(crate) fn separate_outline(db: &dyn Db, block: Block) -> &Outline {
+    kept_outline(db, block)
 }
 
 /// The outline as a separate query, which stays equal if an edit changes only other parts of the block.
@@ -408,9 +415,19 @@ pub fn all_of(db: &dyn Db, directory: Directory, name: &ItemName) -> Vec<ItemKey
 ///
 /// **Stability:** in a block with several items, an edit of one item does not invalidate readers of the others.
 pub fn item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
-    match db.frozen().is_some() || block_names(db, key.block).len() == 1 {
-        true => &block_items(db, key.block)[key.index as usize],
-        false => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
+    (db.projections().item)(db, key)
+}
+
+/// Reads an item from the content of its block.
+pub(crate) fn contained_item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
+    &block_items(db, key.block)[key.index as usize]
+}
+
+/// Reads an item of a block with several items through a query of its own.
+pub(crate) fn separate_item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
+    match block_names(db, key.block).len() {
+        1 => contained_item(db, key),
+        _ => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
     }
 }
 

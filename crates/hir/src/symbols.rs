@@ -177,7 +177,7 @@ pub struct Symbols {
 #[derive(Clone)]
 struct ModuleSymbols {
     kinds: [KindSymbols; NameKind::ALL.len()],
-    /// The outline of the module. Set only in a frozen database, for a module without override files.
+    /// The outline of the module, if it is final. Absent for a module with override files.
     gathered: Option<Arc<ModuleOutline>>,
 }
 
@@ -187,7 +187,7 @@ struct KindSymbols {
     revision: Revision,
     by_name: HashTable<(ItemName, Symbol)>,
     sorted: Sorted,
-    /// False if no name has more than one declaration.
+    /// False if no name has more than one declaration and the table is final.
     has_further: bool,
 }
 
@@ -282,10 +282,10 @@ impl ModuleSymbols {
 }
 
 impl KindSymbols {
-    fn fill(&mut self, table: Table) {
+    fn fill(&mut self, table: Table, lifetime: TableLifetime) {
         self.by_name = table.by_name;
         self.sorted = Sorted::List(Arc::new(table.sorted));
-        self.has_further = table.has_further;
+        self.has_further = table.has_further || lifetime == TableLifetime::UntilEdit;
     }
 
     fn get(&self, name: &ItemName) -> Option<Symbol> {
@@ -325,7 +325,7 @@ pub(crate) fn declared_before(
     key: ItemKey,
 ) -> Option<ItemKey> {
     let kind = db.symbols().modules.get(&directory)?.kind(NameKind::of(name)?);
-    if db.frozen().is_some() && !kind.has_further {
+    if !kind.has_further {
         return None;
     }
     let symbol = kind.get(name)?;
@@ -369,7 +369,7 @@ pub fn names_of_kind(
     kind.sorted.iter().filter_map(of).collect()
 }
 
-/// The outline of a module. `None` unless the database is frozen and the module has no override files.
+/// The outline of a module. `None` unless it is final and the module has no override files.
 pub(crate) fn gathered(db: &dyn Db, directory: Directory) -> Option<&ModuleOutline> {
     db.symbols().modules.get(&directory)?.gathered.as_deref()
 }
@@ -387,7 +387,7 @@ pub fn declare(db: &mut dyn Db, directory: Directory) {
     match is_first(db, directory) {
         true => {
             let tables = said.take(NameKind::ALL).tables(db, has_overrides(db, directory));
-            declare_tables(db, directory, said, vec![tables]);
+            declare_tables(db, directory, said, vec![tables], TableLifetime::UntilEdit);
         }
         false => declare_again(db, directory, said),
     }
@@ -398,18 +398,28 @@ pub fn is_first(db: &dyn Db, directory: Directory) -> bool {
     !db.symbols().may_be_known(directory)
 }
 
+/// The time for which the tables of a directory stay as they were declared. The driver knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableLifetime {
+    /// Until the next edit.
+    UntilEdit,
+    /// As long as the database, which is frozen.
+    Final,
+}
+
 /// Declares the names of a directory from prepared tables of all kinds. Requires that [`is_first`] returns true.
 pub fn declare_tables(
     db: &mut dyn Db,
     directory: Directory,
     said: BlockOutline,
     tables: Vec<Tables>,
+    lifetime: TableLifetime,
 ) {
     let mut module = ModuleSymbols::new(db);
     for (kind, table) in tables.into_iter().flat_map(|it| it.0) {
-        module.kinds[kind as usize].fill(table);
+        module.kinds[kind as usize].fill(table, lifetime);
     }
-    if db.frozen().is_some() && !has_overrides(db, directory) {
+    if lifetime == TableLifetime::Final && !has_overrides(db, directory) {
         module.gathered = Some(said.gathered.into());
     }
     Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);

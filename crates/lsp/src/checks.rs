@@ -22,7 +22,6 @@ use db::{Block, Directory, File};
 use hir::{Workspace, diagnostics::FileProblems};
 use project::Edit;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use salsa::Database as _;
 use tower_lsp_server::ls_types::{
     Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, PreviousResultId,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
@@ -350,7 +349,7 @@ fn of_modules(
 ) -> bool {
     let is_cancelled = |outcome| matches!(outcome, Outcome::Cancelled);
     for workspace in new {
-        if is_cancelled(uncancelled(|| project::infer(&snapshot.db, *workspace))) {
+        if is_cancelled(uncancelled(|| project::infer(&*snapshot.db, *workspace))) {
             return false;
         }
     }
@@ -371,7 +370,7 @@ fn of_blocks(
     let Target { workspace, directory, file } = target;
     let is_asked = |block| blocks.is_none_or(|blocks| blocks.contains(&block));
     let problems =
-        hir::diagnostics::of_blocks_of_file(&snapshot.db, workspace, directory, file, is_asked);
+        hir::diagnostics::of_blocks_of_file(&*snapshot.db, workspace, directory, file, is_asked);
     converted(snapshot, problems)
 }
 
@@ -384,10 +383,10 @@ fn of_module(
     workspace: Workspace,
     directory: Directory,
 ) -> Vec<(String, Vec<Diagnostic>, Vec<Block>)> {
-    let files = project::module_problems(&snapshot.db, workspace, directory);
+    let files = project::module_problems(&*snapshot.db, workspace, directory);
     let files = files.into_iter().map(|(file, problems)| {
         let (diagnostics, blocks) = converted(snapshot, problems);
-        (file.path(&snapshot.db).to_string(), diagnostics, blocks)
+        (file.path(&*snapshot.db).to_string(), diagnostics, blocks)
     });
     files.collect()
 }
@@ -444,9 +443,9 @@ pub(crate) fn workspace_report(
     let mut known: FxHashMap<&str, &str> =
         previous.iter().map(|it| (it.uri.as_str(), it.value.as_str())).collect();
     let mut items = Vec::new();
-    let modules = homes(&snapshot.db, &snapshot.workspaces);
+    let modules = homes(&*snapshot.db, &snapshot.workspaces);
     let mut modules: Vec<(Directory, Workspace)> = modules.into_iter().collect();
-    modules.sort_by_key(|(directory, _)| directory.path(&snapshot.db));
+    modules.sort_by_key(|(directory, _)| directory.path(&*snapshot.db));
     let of_modules = modules.into_iter().flat_map(|(directory, workspace)| {
         let files = of_module(snapshot, workspace, directory);
         files.into_iter().map(|(path, diagnostics, _)| (path, diagnostics))

@@ -21,7 +21,7 @@ use std::{
 use addr::ProviderSource;
 use db::{Directory, System};
 use hir::Workspace;
-use project::{Database, SourceTree};
+use project::{Database, Handle, SourceTree};
 use rustc_hash::FxHashMap;
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::ls_types::*;
@@ -419,7 +419,7 @@ impl Server {
             }
             self.ask_for_providers(&edit);
             let reached = self.tree.reached(&edit);
-            let db = &self.tree.db;
+            let db = self.tree.db();
             self.checks.edited(&edit, reached, |block| block.file(db));
         }
     }
@@ -477,7 +477,7 @@ impl Server {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            db: self.tree.db.clone(),
+            db: self.tree.db().handle(),
             encoding: self.encoding,
             client: Arc::clone(&self.client),
             settings: self.settings,
@@ -611,7 +611,7 @@ impl Server {
         let homes = self.homes.iter().flatten();
         let mut modules: Vec<(Workspace, Directory)> =
             homes.map(|(directory, workspace)| (*workspace, *directory)).collect();
-        let db = &self.tree.db;
+        let db = self.tree.db();
         modules.sort_by_cached_key(|(workspace, directory)| {
             let calls_edited = || {
                 hir::names::module_calls(db, *workspace, *directory)
@@ -681,7 +681,7 @@ fn gathered(mut message: Message, inbox: &Receiver<Message>) -> (Message, Option
 
 /// The configuration to which each module belongs: the first one that calls it, else the one whose root module it
 /// is.
-pub(crate) fn homes(db: &Database, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
+pub(crate) fn homes(db: &dyn Handle, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
     let mut homes = FxHashMap::default();
     for &workspace in workspaces {
         let root = workspace.root(db);

@@ -16,9 +16,9 @@ use std::{
 use db::{Directory, File};
 use hir::Workspace;
 use ide::{Document, FileRange};
-use project::Database;
+use project::Handle;
 use rustc_hash::FxHashMap;
-use salsa::{CancellationToken, Cancelled, Database as _};
+use salsa::{CancellationToken, Cancelled};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Result},
@@ -44,7 +44,7 @@ pub(crate) struct Target {
 
 /// A snapshot of the database and of the server's state.
 pub(crate) struct Snapshot {
-    pub(crate) db: Database,
+    pub(crate) db: Box<dyn Handle>,
     pub(crate) encoding: Encoding,
     pub(crate) client: Arc<Client>,
     pub(crate) settings: Settings,
@@ -106,12 +106,12 @@ impl Snapshot {
     /// A file as a document for `ide`.
     pub(crate) fn document(&self, target: Target) -> Document<'_> {
         let Target { workspace, directory, file } = target;
-        Document { db: &self.db, workspace, directory, file }
+        Document { db: &*self.db, workspace, directory, file }
     }
 
     /// The lines of a file.
     pub(crate) fn lines(&self, file: File) -> Lines {
-        Lines::of(&self.db, file, self.encoding)
+        Lines::of(&*self.db, file, self.encoding)
     }
 
     /// A cache of the lines of files.
@@ -121,7 +121,7 @@ impl Snapshot {
 
     /// The version of an open file.
     pub(crate) fn version(&self, file: File) -> Option<i32> {
-        Some(self.documents.get(&**file.path(&self.db))?.version)
+        Some(self.documents.get(&**file.path(&*self.db))?.version)
     }
 
     /// Sends a notification in addition to the answer.
@@ -131,7 +131,7 @@ impl Snapshot {
 
     /// The URI of a file.
     pub(crate) fn uri(&self, file: File) -> Option<Uri> {
-        let path = file.path(&self.db);
+        let path = file.path(&*self.db);
         let known = self.documents.get(&**path).map(|it| it.uri.clone());
         known.or_else(|| documents::uri_of(path))
     }
@@ -162,7 +162,7 @@ impl Interest {
         self.is_gone.load(Ordering::SeqCst)
     }
 
-    fn run(&self, db: &Database) {
+    fn run(&self, db: &dyn Handle) {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(db.cancellation_token());
     }
@@ -220,7 +220,7 @@ where
     }
 
     fn answer(self: Box<Self>, snapshot: Snapshot, target: Option<Target>) -> Option<Box<dyn Ask>> {
-        self.interest.run(&snapshot.db);
+        self.interest.run(&*snapshot.db);
         if self.interest.is_lost() {
             return None;
         }
@@ -289,6 +289,8 @@ fn internal_error() -> Error {
 
 #[cfg(test)]
 mod tests {
+    use project::Database;
+    use salsa::Database as _;
     use std::{sync::mpsc, time::Duration};
 
     use salsa::Durability;
@@ -298,7 +300,7 @@ mod tests {
 
     fn snapshot(db: &Database, edits: &Edits) -> Snapshot {
         Snapshot {
-            db: db.clone(),
+            db: db.handle(),
             encoding: Encoding::default(),
             client: Arc::default(),
             settings: Settings::default(),

@@ -28,7 +28,7 @@ pub(crate) fn variables_file<'s>(
 
 /// The module in the directory of a file, preferably from the configuration whose root module it is.
 fn module_around<'s>(snapshot: &'s Snapshot, path: &str) -> Option<Module<'s>> {
-    let db = &snapshot.db;
+    let db = &*snapshot.db;
     let (parent, _) = path.rsplit_once('/')?;
     let modules = snapshot.workspaces.iter().filter_map(|&workspace| {
         let directory = *workspace.directories(db).get(parent)?;

@@ -12,7 +12,7 @@ use hir::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    Database, Project, parallel::parallel_join, reverse_index::Edit, tree::Changes, warm_up,
+    Handle, Project, parallel::parallel_join, reverse_index::Edit, tree::Changes, warm_up,
 };
 
 /// The result of the last check.
@@ -79,7 +79,7 @@ impl Project {
         for &directory in &directories {
             warm_up::problems(db, workspace, directory);
         }
-        let program = move |db: &Database| hir::program(db, workspace);
+        let program = move |db: &dyn Handle| hir::program(db, workspace);
         let files = || {
             let files = directories.iter().flat_map(|&directory| {
                 directory.files(db).iter().map(move |&file| (directory, file))

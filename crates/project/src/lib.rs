@@ -6,6 +6,7 @@
 //! **Invariant:** all reads go through [`System`]; nothing here starts a process or opens a connection.
 //! **Absent on purpose:** networks, LSP, state, plans.
 
+mod database;
 mod incremental;
 mod load;
 mod parallel;
@@ -17,61 +18,19 @@ mod warm_up;
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Directory, File, Frozen, System};
-use hir::{Symbols, Workspace, diagnostics::FileProblems, workspace::Given};
+use db::{Directory, File, System};
+use hir::{Workspace, diagnostics::FileProblems, workspace::Given};
 use provider::ProviderSchemas;
 use values::Str;
 
-use crate::parallel::parallel_join;
+use crate::{database::FrozenDatabase, parallel::parallel_join};
 pub use crate::{
+    database::{Database, Handle},
     load::{UnfitFile, configuration_files},
     reload::Files,
     reverse_index::Edit,
     tree::{Manifest, SourceTree},
 };
-
-/// The concrete database of all crates.
-#[salsa::db]
-#[derive(Clone, Default)]
-pub struct Database {
-    symbols: Symbols,
-    frozen: Option<Arc<Frozen>>,
-    // Last, because dropping the storage may read the other fields.
-    storage: salsa::Storage<Self>,
-}
-
-#[salsa::db]
-impl salsa::Database for Database {}
-
-#[salsa::db]
-impl db::Db for Database {
-    fn frozen(&self) -> Option<&Frozen> {
-        self.frozen.as_deref()
-    }
-}
-
-#[salsa::db]
-impl hir::Db for Database {
-    fn symbols(&self) -> &Symbols {
-        &self.symbols
-    }
-
-    fn symbols_mut(&mut self) -> &mut Symbols {
-        &mut self.symbols
-    }
-}
-
-impl Database {
-    /// Creates a database that reports executed queries to `callback`, for tests of incrementality.
-    pub fn with_events(callback: impl Fn(salsa::Event) + Send + Sync + 'static) -> Database {
-        Database { storage: salsa::Storage::new(Some(Box::new(callback))), ..Database::default() }
-    }
-
-    /// Creates a frozen database, in which each text is read once. Changing a text afterwards panics.
-    pub fn frozen() -> Database {
-        Database { frozen: Some(Arc::default()), ..Database::default() }
-    }
-}
 
 /// A configuration: a root module and all modules that it calls, directly or indirectly.
 pub struct Project {
@@ -97,7 +56,7 @@ impl Project {
         Project::load_into(Database::default(), system, root, manifest)
     }
 
-    /// Loads a configuration into a frozen database ([`Database::frozen`]), for callers that change no text.
+    /// Loads a configuration into a frozen database, for callers that change no text.
     ///
     /// # Errors
     /// See [`Project::load`].
@@ -106,7 +65,7 @@ impl Project {
         root: PathBuf,
         manifest: Manifest,
     ) -> std::io::Result<Project> {
-        Project::load_into(Database::frozen(), system, root, manifest)
+        Project::load_into(FrozenDatabase::default(), system, root, manifest)
     }
 
     /// Loads a configuration into an empty database.
@@ -114,7 +73,7 @@ impl Project {
     /// # Errors
     /// See [`Project::load`].
     pub fn load_into(
-        db: Database,
+        db: impl Handle + 'static,
         system: Arc<dyn System>,
         root: PathBuf,
         manifest: Manifest,
@@ -125,8 +84,8 @@ impl Project {
     }
 
     /// The database, with all inputs set.
-    pub fn db(&self) -> &Database {
-        &self.tree.db
+    pub fn db(&self) -> &dyn Handle {
+        self.tree.db()
     }
 
     /// The workspace: the inputs that form this configuration.
@@ -203,7 +162,7 @@ impl Project {
         let are_items_sound = warm_up::values(self.db(), self.workspace);
         let workspace = self.workspace;
         let here = || (self.problems(are_items_sound), hir::Locals::of(self.db(), workspace));
-        let others = move |db: &Database| hir::ProgramButLocals::of(db, workspace);
+        let others = move |db: &dyn Handle| hir::ProgramButLocals::of(db, workspace);
         let ((diagnostics, locals), made) =
             parallel_join(self.db(), warm_up::INFERENCE_STACK, here, others);
         let made = made.unwrap_or_else(|| others(self.db()));
@@ -229,13 +188,13 @@ impl Project {
 
 /// Infers every item of a newly loaded configuration in dependency order. Later queries then find their
 /// dependencies in the cache, so that long chains of references cause no deep recursion.
-pub fn infer(db: &Database, workspace: Workspace) {
+pub fn infer(db: &dyn Handle, workspace: Workspace) {
     warm_up::values(db, workspace);
 }
 
 /// Returns all diagnostics of a module, including hints, by file. Leaves one processor free.
 pub fn module_problems(
-    db: &Database,
+    db: &dyn Handle,
     workspace: Workspace,
     directory: Directory,
 ) -> Vec<(File, FileProblems)> {

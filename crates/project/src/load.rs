@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
 use db::{Diagnostic, DirectoryEntry, File, System, input::BlockTexts, system::normalize};
 
-use crate::Database;
+use crate::Handle;
 
 /// The configuration files of a directory.
 #[derive(Default)]
@@ -66,7 +66,7 @@ pub(crate) struct Text {
 
 impl Text {
     /// Adds the file to the database.
-    pub(crate) fn file(&self, db: &mut Database, shown: &Arc<str>) -> File {
+    pub(crate) fn file(&self, db: &mut dyn Handle, shown: &Arc<str>) -> File {
         db::input::file_from_text(db, shown.clone(), &self.text, self.decode_error)
     }
 
@@ -84,7 +84,7 @@ pub(crate) struct CutText {
 
 impl CutText {
     /// Adds the file to the database. `has_overrides` is true if the directory has override files.
-    pub(crate) fn file(self, db: &mut Database, shown: &Arc<str>, has_overrides: bool) -> File {
+    pub(crate) fn file(self, db: &mut dyn Handle, shown: &Arc<str>, has_overrides: bool) -> File {
         let path = shown.clone();
         db::input::file_from_blocks(db, path, self.blocks, self.decode_error, has_overrides)
     }

@@ -16,9 +16,7 @@ use std::{
     thread,
 };
 
-use salsa::Database as _;
-
-use crate::Database;
+use crate::Handle;
 
 /// The minimum number of items of work for which threads are started.
 pub(crate) const WORTHWHILE: usize = 256;
@@ -29,14 +27,14 @@ const BATCH: usize = 64;
 /// Runs two functions in parallel, the second on its own thread with its own handle of the database. The second
 /// result is `None` if no thread can be started.
 pub(crate) fn parallel_join<A, B: Send>(
-    db: &Database,
+    db: &dyn Handle,
     stack: usize,
     here: impl FnOnce() -> A,
-    there: impl FnOnce(&Database) -> B + Send,
+    there: impl FnOnce(&dyn Handle) -> B + Send,
 ) -> (A, Option<B>) {
-    let db = db.clone();
+    let db = db.handle();
     thread::scope(|scope| {
-        let work = move || there(&db);
+        let work = move || there(&*db);
         let thread = thread::Builder::new().stack_size(stack).spawn_scoped(scope, work);
         let a = here();
         let b = thread.ok().map(|it| match it.join() {
@@ -94,10 +92,10 @@ pub(crate) fn parallel_map<T: Sync, R: Send>(
 /// Applies `work` to each batch of items in parallel and returns the results in order. With little work, or if no
 /// thread can be started, the iterator computes each result when the caller asks for it.
 pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
-    db: &Database,
+    db: &dyn Handle,
     pieces: &[T],
     stack: usize,
-    work: impl Fn(&Database, &[T]) -> R + Sync,
+    work: impl Fn(&dyn Handle, &[T]) -> R + Sync,
 ) -> impl Iterator<Item = R> {
     let done: Vec<OnceLock<R>> = pieces.chunks(BATCH).map(|_| OnceLock::new()).collect();
     if pieces.len() >= WORTHWHILE {
@@ -113,14 +111,14 @@ pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
 /// Applies `work` to each item in parallel. Returns true if all items are done. With little work, or if no thread
 /// can be started, nothing is done: queries then compute the results on demand.
 pub(crate) fn each_on_parallel<T: Sync>(
-    db: &Database,
+    db: &dyn Handle,
     pieces: &[T],
     stack: usize,
     shares: &Shares,
-    work: impl Fn(&Database, &T) + Sync,
+    work: impl Fn(&dyn Handle, &T) + Sync,
 ) -> bool {
     let work =
-        |db: &Database, batch: Range<usize>| pieces[batch].iter().for_each(|it| work(db, it));
+        |db: &dyn Handle, batch: Range<usize>| pieces[batch].iter().for_each(|it| work(db, it));
     pieces.len() >= WORTHWHILE && on_parallel(db, shares, stack, work)
 }
 
@@ -128,10 +126,10 @@ pub(crate) fn each_on_parallel<T: Sync>(
 /// a share too; its stack is large enough, because it may have to do all the work itself. Returns true if all
 /// items are done.
 fn on_parallel(
-    db: &Database,
+    db: &dyn Handle,
     shares: &Shares,
     stack: usize,
-    work: impl Fn(&Database, Range<usize>) + Sync,
+    work: impl Fn(&dyn Handle, Range<usize>) + Sync,
 ) -> bool {
     let threads = shares.threads;
     if threads < 2 {
@@ -139,11 +137,11 @@ fn on_parallel(
     }
     let done = AtomicUsize::new(0);
     let (done, work) = (&done, &work);
-    let take_batches = |db: Database, own: usize| {
+    let take_batches = |db: Box<dyn Handle>, own: usize| {
         let take_batches = move || {
             for batch in shares.batches(own) {
                 let length = batch.len();
-                work(&db, batch);
+                work(&*db, batch);
                 done.fetch_add(length, Ordering::Relaxed);
             }
         };
@@ -154,11 +152,11 @@ fn on_parallel(
         // This thread works too: if it only waited, its processor would stay idle until the system gives it to
         // another thread.
         for own in 1..threads {
-            let db = db.clone();
+            let db = db.handle();
             let work = move || take_batches(db, own);
             drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, work));
         }
-        take_batches(db.clone(), 0);
+        take_batches(db.handle(), 0);
     });
     db.unwind_if_revision_cancelled();
     done.load(Ordering::Relaxed) == shares.pieces

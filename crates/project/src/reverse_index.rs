@@ -21,7 +21,7 @@ use hir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::Database;
+use crate::Handle;
 
 /// The blocks of a module, by the names that they refer to.
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub(crate) struct ReverseIndex {
 }
 
 impl ReverseIndex {
-    pub(crate) fn of(db: &Database, directory: Directory) -> ReverseIndex {
+    pub(crate) fn of(db: &dyn Handle, directory: Directory) -> ReverseIndex {
         let mut mentions = ReverseIndex::default();
         for &block in directory.files(db).iter().flat_map(|file| file.blocks(db)) {
             mentions.add(block, &mentioned(db, block));
@@ -58,7 +58,7 @@ impl ReverseIndex {
     /// Returns the blocks that refer to one of the names, directly or through names that other blocks declare.
     fn following(
         &self,
-        db: &Database,
+        db: &dyn Handle,
         names: impl IntoIterator<Item = ItemName>,
     ) -> FxHashSet<Block> {
         let mut open: Vec<ItemName> = names.into_iter().collect();
@@ -76,7 +76,7 @@ impl ReverseIndex {
     }
 
     /// Returns the blocks that an edit can affect; `None` if it can affect every block.
-    pub(crate) fn reached(&self, db: &Database, edit: &Edit) -> Option<FxHashSet<Block>> {
+    pub(crate) fn reached(&self, db: &dyn Handle, edit: &Edit) -> Option<FxHashSet<Block>> {
         // Problems in override files are reported in other files, too.
         let files = edit.directory.files(db);
         if files.iter().any(|file| db::is_override(file.path(db))) {
@@ -113,7 +113,7 @@ pub struct Edit {
 
 impl Edit {
     /// Returns true if the edit can change the signature of the module: its variables and outputs.
-    pub(crate) fn changes_signature(&self, reached: &FxHashSet<Block>, db: &Database) -> bool {
+    pub(crate) fn changes_signature(&self, reached: &FxHashSet<Block>, db: &dyn Handle) -> bool {
         let is_seen = |name: &ItemName| matches!(name, ItemName::Variable(_) | ItemName::Output(_));
         let reached = reached.iter().flat_map(|block| block_names(db, *block));
         self.names.iter().chain(reached).any(is_seen)
@@ -126,7 +126,7 @@ impl Edit {
 }
 
 /// Returns the names that a block refers to, including the provider configurations that it uses implicitly.
-pub(crate) fn mentioned(db: &Database, block: Block) -> BTreeSet<ItemName> {
+pub(crate) fn mentioned(db: &dyn Handle, block: Block) -> BTreeSet<ItemName> {
     let mut names = BTreeSet::new();
     for item in block_items(db, block) {
         names.extend(item.refs.iter().filter_map(|reference| name_of(&reference.target)));

@@ -22,9 +22,7 @@ use std::{
 };
 
 use addr::ProviderSource;
-use db::{
-    Block, BlockEdits, Directory, EditedText, File, System, frozen, input::floor_char_boundary,
-};
+use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
     names::{block_names, called_paths as paths_of_call, item},
@@ -38,7 +36,7 @@ use salsa::{Durability, Setter as _};
 use values::Str;
 
 use crate::{
-    Database,
+    Handle,
     load::{self, UnfitFile},
     parallel::parallel_map,
     reverse_index::{Edit, ReverseIndex, mentioned},
@@ -50,8 +48,7 @@ pub type Manifest = BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>;
 
 /// All loaded modules in one database, and the configurations that they belong to.
 pub struct SourceTree {
-    /// The database, with all inputs set.
-    pub db: Database,
+    db: Box<dyn Handle>,
     system: Arc<dyn System>,
     base: PathBuf,
     files: BTreeMap<Arc<str>, Loaded>,
@@ -102,9 +99,9 @@ fn text_to_take(
 
 impl SourceTree {
     /// Creates a tree without modules. Relative paths resolve against `base`.
-    pub fn new(db: Database, system: Arc<dyn System>, base: PathBuf) -> SourceTree {
+    pub fn new(db: impl Handle + 'static, system: Arc<dyn System>, base: PathBuf) -> SourceTree {
         SourceTree {
-            db,
+            db: Box::new(db),
             system,
             base,
             files: BTreeMap::new(),
@@ -144,8 +141,14 @@ impl SourceTree {
     fn add_unfinished_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
         let directory = self.load_directory(path)?;
         let (directories, providers) = (Arc::default(), BTreeMap::new());
-        let workspace =
-            Workspace::new(&self.db, directory, directories, manifest, providers, Given::default());
+        let workspace = Workspace::new(
+            &*self.db,
+            directory,
+            directories,
+            manifest,
+            providers,
+            Given::default(),
+        );
         self.workspaces.push(workspace);
         Ok(workspace)
     }
@@ -153,6 +156,11 @@ impl SourceTree {
     fn finish_roots(&mut self) {
         self.directories_changed();
         self.load_called_modules();
+    }
+
+    /// The database, with all inputs set.
+    pub fn db(&self) -> &dyn Handle {
+        &*self.db
     }
 
     /// The configurations, in the order of their addition.
@@ -190,7 +198,7 @@ impl SourceTree {
         let Some(loaded) = self.files.get(path) else { return self.unfiled.get(path).cloned() };
         match &loaded.edited {
             Some(edited) => Some(edited.text().to_owned()),
-            None => Some(db::file_text(&self.db, loaded.file)),
+            None => Some(db::file_text(&*self.db, loaded.file)),
         }
     }
 
@@ -203,12 +211,12 @@ impl SourceTree {
     ) {
         self.more_changed();
         let handle = SchemasHandle(schemas);
-        let mut inputs = workspace.providers(&self.db).clone();
+        let mut inputs = workspace.providers(&*self.db).clone();
         match inputs.get(&source) {
-            Some(input) => drop(input.set_schemas(&mut self.db).to(handle)),
+            Some(input) => drop(input.set_schemas(&mut *self.db).to(handle)),
             None => {
-                inputs.insert(source, ProviderInput::new(&self.db, handle));
-                workspace.set_providers(&mut self.db).to(inputs);
+                inputs.insert(source, ProviderInput::new(&*self.db, handle));
+                workspace.set_providers(&mut *self.db).to(inputs);
             }
         }
     }
@@ -219,15 +227,15 @@ impl SourceTree {
         let Some(loaded) = self.files.get_mut(path) else {
             return self.unfiled.get(path).map(String::as_str);
         };
-        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&self.db, loaded.file));
+        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&*self.db, loaded.file));
         Some(edited.text())
     }
 
     /// Sets the installed modules of a configuration, and loads modules that become reachable.
     pub fn set_manifest(&mut self, workspace: Workspace, manifest: Manifest) {
-        if *workspace.manifest(&self.db) != manifest {
+        if *workspace.manifest(&*self.db) != manifest {
             self.more_changed();
-            workspace.set_manifest(&mut self.db).to(manifest);
+            workspace.set_manifest(&mut *self.db).to(manifest);
             self.load_called_modules();
         }
     }
@@ -235,18 +243,18 @@ impl SourceTree {
     /// Returns true if a source, a version or a backend argument is not a literal, so that its value depends on
     /// [`SourceTree::give`].
     pub fn is_dynamic(&self, workspace: Workspace) -> bool {
-        statics::needs_given(&self.db, workspace)
+        statics::needs_given(&*self.db, workspace)
     }
 
     /// Sets the values that the root module of a configuration gets from outside, except for files, which the tree
     /// reads itself. Returns true if they differ from the previous ones.
     pub fn give(&mut self, workspace: Workspace, given: Given) -> bool {
-        let files = workspace.given(&self.db).files.clone();
+        let files = workspace.given(&*self.db).files.clone();
         let given = Given { files, ..given };
-        let is_other = *workspace.given(&self.db) != given;
+        let is_other = *workspace.given(&*self.db) != given;
         if is_other {
             self.more_changed();
-            workspace.set_given(&mut self.db).to(given);
+            workspace.set_given(&mut *self.db).to(given);
             self.load_called_modules();
         }
         is_other
@@ -256,12 +264,12 @@ impl SourceTree {
     fn read_wanted_files(&mut self) -> bool {
         let mut read = false;
         for workspace in self.workspaces.clone() {
-            let wanted = statics::wanted_files(&self.db, workspace);
+            let wanted = statics::wanted_files(&*self.db, workspace);
             if wanted.is_empty() {
                 continue;
             }
-            let mut given = workspace.given(&self.db).clone();
-            let root = self.base.join(&**workspace.root(&self.db).path(&self.db));
+            let mut given = workspace.given(&*self.db).clone();
+            let root = self.base.join(&**workspace.root(&*self.db).path(&*self.db));
             for path in &wanted {
                 let full = db::system::normalize(&root.join(&**path));
                 // Reading a device may never end, and reading a pipe may block.
@@ -270,7 +278,7 @@ impl SourceTree {
                 given.files.insert(path.clone(), bytes.map(Arc::from));
             }
             self.more_changed();
-            workspace.set_given(&mut self.db).to(given);
+            workspace.set_given(&mut *self.db).to(given);
             read = true;
         }
         read
@@ -288,7 +296,7 @@ impl SourceTree {
             return Vec::new();
         }
         let mut paths = self.called_by(workspaces);
-        paths.extend(workspaces.iter().map(|it| it.root(&self.db).path(&self.db).clone()));
+        paths.extend(workspaces.iter().map(|it| it.root(&*self.db).path(&*self.db).clone()));
         paths.iter().flat_map(|path| self.unfit_in(path)).collect()
     }
 
@@ -313,11 +321,11 @@ impl SourceTree {
     fn change(
         &mut self,
         path: &str,
-        edit: impl FnOnce(&mut EditedText, &Database) -> BlockEdits,
+        edit: impl FnOnce(&mut EditedText, &dyn Handle) -> BlockEdits,
     ) -> Option<Edit> {
         let loaded = self.files.get_mut(path)?;
-        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&self.db, loaded.file));
-        let edits = edit(edited, &self.db);
+        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&*self.db, loaded.file));
+        let edits = edit(edited, &*self.db);
         let directory = loaded.directory;
         let edit = self.apply(directory, edits);
         // A module source that is not a literal can depend on any item, so that any edit can change it.
@@ -330,14 +338,14 @@ impl SourceTree {
     /// Builds the reverse index of a module, which [`SourceTree::reached`] needs. Called for modules that are
     /// edited.
     pub fn follow(&mut self, directory: Directory) {
-        let db = &self.db;
+        let db = &*self.db;
         self.reverse_index.entry(directory).or_insert_with(|| ReverseIndex::of(db, directory));
     }
 
     /// Returns the blocks of its module that an edit can affect. `None` if it can affect every block, or if the
     /// module has no reverse index.
     pub fn reached(&self, edit: &Edit) -> Option<FxHashSet<Block>> {
-        self.reverse_index.get(&edit.directory)?.reached(&self.db, edit)
+        self.reverse_index.get(&edit.directory)?.reached(&*self.db, edit)
     }
 
     /// Opens a file with the text of an editor, which need not be on the disk. If the directory of the file is not
@@ -347,8 +355,8 @@ impl SourceTree {
             loaded.is_open = true;
             let file = loaded.file;
             // A decode error refers to the bytes on the disk; the text of the editor is valid.
-            if file.decode_error(&self.db).is_some() {
-                file.set_decode_error(&mut self.db).to(None);
+            if file.decode_error(&*self.db).is_some() {
+                file.set_decode_error(&mut *self.db).to(None);
             }
             self.set_text(path, text);
             return;
@@ -442,14 +450,14 @@ impl SourceTree {
         match self.files.get(shown) {
             Some(loaded) => {
                 let file = loaded.file;
-                if file.decode_error(&self.db) != text.decode_error {
+                if file.decode_error(&*self.db) != text.decode_error {
                     self.more_changed();
-                    file.set_decode_error(&mut self.db).to(text.decode_error);
+                    file.set_decode_error(&mut *self.db).to(text.decode_error);
                 }
                 self.set_text(shown, &text.text);
             }
             None => {
-                let file = text.file(&mut self.db, shown);
+                let file = text.file(&mut *self.db, shown);
                 let is_open = self.unfiled.remove(shown).is_some();
                 self.insert(shown, file, directory, is_open);
             }
@@ -465,9 +473,9 @@ impl SourceTree {
         let open = if self.is_open(path) { self.text(path) } else { None };
         if let Some(loaded) = self.files.remove(path) {
             self.unfiled.extend(open.map(|text| (Arc::from(path), text)));
-            let blocks = loaded.file.blocks(&self.db).clone();
+            let blocks = loaded.file.blocks(&*self.db).clone();
             let changes = self.forget(loaded.directory, &blocks);
-            redeclare(&mut self.db, loaded.directory, &changes);
+            redeclare(&mut *self.db, loaded.directory, &changes);
         }
     }
 
@@ -475,27 +483,27 @@ impl SourceTree {
     fn take_files(&mut self, directory: Directory) {
         let files: Vec<File> =
             self.paths_in(directory).filter_map(|path| Some(self.files.get(&path)?.file)).collect();
-        let old = directory.files(&self.db).clone();
+        let old = directory.files(&*self.db).clone();
         if old == files {
             return;
         }
         let new: Vec<File> = files.iter().copied().filter(|file| !old.contains(file)).collect();
-        directory.set_files(&mut self.db).to(files);
+        directory.set_files(&mut *self.db).to(files);
         let mut changes = Vec::new();
-        for &block in new.iter().flat_map(|file| file.blocks(&self.db)) {
-            let after = block_names(&self.db, block).into();
+        for &block in new.iter().flat_map(|file| file.blocks(&*self.db)) {
+            let after = block_names(&*self.db, block).into();
             changes.push(Redeclared { after, ..Redeclared::of(block) });
             if let Some(mentions) = self.reverse_index.get_mut(&directory) {
-                mentions.add(block, &mentioned(&self.db, block));
+                mentions.add(block, &mentioned(&*self.db, block));
             }
         }
-        redeclare(&mut self.db, directory, &changes);
+        redeclare(&mut *self.db, directory, &changes);
         // References in an override file belong to the blocks that it overrides, so the index is built again.
-        let mut files = old.iter().chain(directory.files(&self.db));
-        if files.any(|file| db::is_override(file.path(&self.db)))
+        let mut files = old.iter().chain(directory.files(&*self.db));
+        if files.any(|file| db::is_override(file.path(&*self.db)))
             && let Some(mentions) = self.reverse_index.get_mut(&directory)
         {
-            *mentions = ReverseIndex::of(&self.db, directory);
+            *mentions = ReverseIndex::of(&*self.db, directory);
         }
         self.directories_changed();
         self.load_called_modules();
@@ -503,7 +511,7 @@ impl SourceTree {
 
     /// The display paths of the files of a directory, sorted.
     fn paths_in(&self, directory: Directory) -> impl Iterator<Item = Arc<str>> {
-        let path = directory.path(&self.db);
+        let path = directory.path(&*self.db);
         let prefix = match &**path {
             "." => String::new(),
             path => format!("{path}/"),
@@ -531,16 +539,16 @@ impl SourceTree {
         let touched: Vec<Block> = edits.touched().collect();
         let removed: FxHashSet<Block> = edits.removed().iter().copied().collect();
         let mut changes = self.forget(directory, &touched);
-        let added = edits.apply(&mut self.db);
+        let added = edits.apply(&mut *self.db);
         let blocks_came = !added.is_empty();
         changes.extend(added.into_iter().map(Redeclared::of));
         for change in changes.iter_mut().filter(|it| !removed.contains(&it.block)) {
-            change.after = block_names(&self.db, change.block).into();
+            change.after = block_names(&*self.db, change.block).into();
             if let Some(mentions) = self.reverse_index.get_mut(&directory) {
-                mentions.add(change.block, &mentioned(&self.db, change.block));
+                mentions.add(change.block, &mentioned(&*self.db, change.block));
             }
         }
-        redeclare(&mut self.db, directory, &changes);
+        redeclare(&mut *self.db, directory, &changes);
         let redeclares = changes.iter().any(|it| it.before != it.after);
         let names = changes.iter().flat_map(|it| it.before.iter().chain(&it.after));
         let names = names.cloned().collect();
@@ -557,7 +565,7 @@ impl SourceTree {
     /// Returns the names that the blocks declare before they change or disappear, and removes the blocks from the
     /// reverse index.
     fn forget(&mut self, directory: Directory, blocks: &[Block]) -> Vec<Redeclared> {
-        let db = &self.db;
+        let db = &*self.db;
         let mut mentions = self.reverse_index.get_mut(&directory);
         let before = blocks.iter().map(|&block| {
             if let Some(mentions) = &mut mentions {
@@ -577,7 +585,7 @@ impl SourceTree {
         let mut unfit = listing.unfit;
         let directory = Directory::builder(Arc::from(shown), Vec::new())
             .path_durability(Durability::HIGH)
-            .new(&self.db);
+            .new(&*self.db);
         let mut files = Vec::new();
         let (unfiled, system, base) = (&self.unfiled, &*self.system, &self.base);
         let texts = parallel_map(&listing.files, |path| {
@@ -587,7 +595,7 @@ impl SourceTree {
         for (path, text) in listing.files.into_iter().zip(texts) {
             match text {
                 Ok(text) => {
-                    let file = text.file(&mut self.db, &path, has_overrides);
+                    let file = text.file(&mut *self.db, &path, has_overrides);
                     let is_open = self.unfiled.remove(&path).is_some();
                     self.insert(&path, file, directory, is_open);
                     files.push(file);
@@ -596,9 +604,9 @@ impl SourceTree {
             }
         }
         self.unfit.insert(Arc::from(shown), unfit);
-        let durability = frozen::durability(&self.db, Durability::LOW);
-        directory.set_files(&mut self.db).with_durability(durability).to(files);
-        warm_up::declare(&mut self.db, directory);
+        let durability = self.db.durability(Durability::LOW);
+        directory.set_files(&mut *self.db).with_durability(durability).to(files);
+        warm_up::declare(&mut *self.db, directory);
         self.directories.insert(Arc::from(shown), directory);
         Ok(directory)
     }
@@ -631,14 +639,14 @@ impl SourceTree {
     /// Returns the directories that the module calls of the configurations refer to.
     fn called_by(&self, workspaces: &[Workspace]) -> BTreeSet<Arc<str>> {
         let of_workspace = |workspace: &Workspace| {
-            called_paths(&self.db, *workspace, &hir::reachable(&self.db, *workspace))
+            called_paths(&*self.db, *workspace, &hir::reachable(&*self.db, *workspace))
         };
         workspaces.iter().flat_map(of_workspace).collect()
     }
 
     /// Returns the directories with files: a directory without files is not a module.
     fn directories_with_files(&self) -> BTreeMap<Arc<str>, Directory> {
-        let with_files = self.directories.iter().filter(|(_, it)| !it.files(&self.db).is_empty());
+        let with_files = self.directories.iter().filter(|(_, it)| !it.files(&*self.db).is_empty());
         with_files.map(|(path, directory)| (path.clone(), *directory)).collect()
     }
 
@@ -658,8 +666,8 @@ impl SourceTree {
         self.more_changed();
         let directories = Arc::new(self.directories_with_files());
         for workspace in self.workspaces.clone() {
-            if *workspace.directories(&self.db) != directories {
-                workspace.set_directories(&mut self.db).to(Arc::clone(&directories));
+            if *workspace.directories(&*self.db) != directories {
+                workspace.set_directories(&mut *self.db).to(Arc::clone(&directories));
             }
         }
     }
@@ -667,7 +675,7 @@ impl SourceTree {
 
 /// Returns the directories that the calls in these modules refer to, even if there is no module.
 pub(crate) fn called_paths(
-    db: &Database,
+    db: &dyn Handle,
     workspace: Workspace,
     callers: &[Directory],
 ) -> BTreeSet<Arc<str>> {

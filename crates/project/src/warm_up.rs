@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use db::{Block, Db as _, Directory};
+use db::{Block, Directory};
 use hir::{
     Workspace,
     analysis::{
@@ -28,7 +28,7 @@ use hir::{
 };
 
 use crate::{
-    Database,
+    Handle,
     parallel::{
         Shares, WORTHWHILE, all_but_one, each_on_parallel, in_batches, parallel, parallel_join,
     },
@@ -42,31 +42,32 @@ pub(crate) const INFERENCE_STACK: usize = 1 << 30;
 const DEEP: usize = 500;
 
 /// Parses and lowers every block of a directory, and declares its names.
-pub(crate) fn declare(db: &mut Database, directory: Directory) {
+pub(crate) fn declare(db: &mut dyn Handle, directory: Directory) {
     let mut said = said(db, directory);
+    let lifetime = db.table_lifetime();
     if symbols::is_first(db, directory) {
         let tables = tables(db, &mut said, symbols::has_overrides(db, directory));
-        symbols::declare_tables(db, directory, said, tables);
+        symbols::declare_tables(db, directory, said, tables, lifetime);
     } else {
         symbols::declare_again(db, directory, said);
     }
 }
 
 /// Returns the declarations in the blocks of a directory.
-fn said(db: &Database, directory: Directory) -> BlockOutline {
+fn said(db: &dyn Handle, directory: Directory) -> BlockOutline {
     let blocks = symbols::blocks_to_declare(db, directory);
-    let by_batch = |db: &Database, batch: &[Block]| BlockOutline::by(db, batch);
+    let by_batch = |db: &dyn Handle, batch: &[Block]| BlockOutline::by(db, batch);
     let parts = in_batches(db, &blocks, LOWERING_STACK, by_batch);
     parts.fold(BlockOutline::default(), BlockOutline::and)
 }
 
 /// Builds the tables of names. Names do not depend on each other, so a second thread builds the table of locals.
-fn tables(db: &Database, said: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
+fn tables(db: &dyn Handle, said: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
     let is_little = said.count() < WORTHWHILE || parallel() < 2;
     let locals = Mutex::new(Some(said.take([NameKind::Local])));
     let others = said.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
     let here = || others.tables(db, has_overrides);
-    let there = |db: &Database| {
+    let there = |db: &dyn Handle| {
         let locals = locals.lock().unwrap_or_else(PoisonError::into_inner).take();
         locals.map(|it| it.tables(db, has_overrides))
     };
@@ -81,7 +82,7 @@ fn tables(db: &Database, said: &mut BlockOutline, has_overrides: bool) -> Vec<Ta
 /// Infers every item of every module of a configuration, called modules before their callers. Returns true if no
 /// item has a problem and there is no cycle. Returns false if that is unknown because the threads did not do all
 /// the work.
-pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
+pub(crate) fn values(db: &dyn Handle, workspace: Workspace) -> bool {
     let (mut items, mut has_cycles, mut depth) = (Vec::<AnalyzedId>::new(), false, 0);
     for directory in hir::reachable(db, workspace).into_iter().rev() {
         let order = in_order(db, waits(db, workspace, directory));
@@ -89,10 +90,8 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
         has_cycles |= order.has_cycles;
         depth += order.depth;
     }
-    if let Some(frozen) = db.frozen()
-        && !has_cycles
-    {
-        frozen.set_acyclic(db);
+    if !has_cycles {
+        db.set_acyclic();
     }
     let has_problems = AtomicBool::new(false);
     // A thread that starts in the middle of a chain infers the earlier items by recursion.
@@ -110,7 +109,7 @@ pub(crate) fn values(db: &Database, workspace: Workspace) -> bool {
 
 /// Returns the dependency order of the items of a module. Only one thread can compute it; meanwhile another thread
 /// infers locals without dependencies.
-fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
+fn in_order(db: &dyn Handle, waits: WaitList) -> DependencyOrder {
     if waits.len() < WORTHWHILE || parallel() < 2 {
         return DependencyOrder::of(waits);
     }
@@ -121,7 +120,7 @@ fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
         is_known.store(true, Ordering::Relaxed);
         order
     };
-    let there = |db: &Database| {
+    let there = |db: &dyn Handle| {
         let infer = || {
             let items = lone.iter().map(|&id| AnalyzedItem::of_id(db, id));
             for item in items.take_while(|_| !is_known.load(Ordering::Relaxed)) {
@@ -136,15 +135,15 @@ fn in_order(db: &Database, waits: WaitList) -> DependencyOrder {
     parallel_join(db, INFERENCE_STACK, here, there).0
 }
 
-fn is_local(db: &Database, item: AnalyzedItem<'_>) -> bool {
+fn is_local(db: &dyn Handle, item: AnalyzedItem<'_>) -> bool {
     let key = item.key(db);
     matches!(block_names(db, key.block).get(key.index as usize), Some(ItemName::Local(_)))
 }
 
 /// Returns the dependencies of the items of a module. Those of called modules must be known already.
-fn waits(db: &Database, workspace: Workspace, directory: Directory) -> WaitList {
+fn waits(db: &dyn Handle, workspace: Workspace, directory: Directory) -> WaitList {
     let items = module_items(db, directory);
-    let of_batch = |db: &Database, batch: &[ItemKey]| {
+    let of_batch = |db: &dyn Handle, batch: &[ItemKey]| {
         let mut list = WaitList::default();
         for &key in batch {
             list.add(db, AnalyzedItem::of(db, workspace, directory, key));
@@ -157,7 +156,7 @@ fn waits(db: &Database, workspace: Workspace, directory: Directory) -> WaitList 
 
 /// Computes all problems of a module whose items are inferred already. Runs in the background while the user
 /// edits.
-pub(crate) fn problems(db: &Database, workspace: Workspace, directory: Directory) {
+pub(crate) fn problems(db: &dyn Handle, workspace: Workspace, directory: Directory) {
     // The problems of override files are computed with the blocks that they override.
     let files = directory.files(db).iter().filter(|it| !db::is_override(it.path(db)));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();

@@ -161,6 +161,21 @@ impl World {
         Arc::new(self.project.program())
     }
 
+    /// Loads these texts, by path, into a frozen database, as a command does.
+    ///
+    /// # Panics
+    /// If the texts have no root module, or the playground has no schemas.
+    pub fn frozen(texts: &BTreeMap<String, String>) -> Project {
+        let system = MemorySystem::new();
+        texts.iter().for_each(|(path, text)| system.write(path, text.as_str()));
+        let loaded = Project::load_once(Arc::new(system), PathBuf::from("."), BTreeMap::new());
+        let mut project = loaded.expect("the texts have a root module");
+        for (source, schemas) in environment::schemas() {
+            project.set_schemas(source, schemas);
+        }
+        project
+    }
+
     /// The diagnostics of static analysis, including hints.
     pub fn analysis(&self) -> Vec<Diagnostic> {
         self.project.diagnostics()

@@ -10,7 +10,7 @@ use std::{
 
 use conformance::World;
 use db::{Block, Diagnostic};
-use hir::{Item, Module, Origin};
+use hir::{Entry, Item, Module, Origin};
 use ide::Document;
 
 /// The default number of sequences; `MAYFLY_SEQUENCES` overrides it for long runs.
@@ -337,6 +337,7 @@ impl Session {
         let fresh = fresh(&self.texts);
         let shown = || format!("seed {seed}:\n{:#?}", self.texts);
         same(&self.world.analysis(), &fresh.analysis(), &shown);
+        self.compare_with_frozen(&shown);
         for (path, text) in &self.texts {
             // A fresh project does not load a module without callers.
             let Some(theirs) = document(&fresh, path) else { continue };
@@ -347,6 +348,21 @@ impl Session {
                 let (ours, theirs) = (ide::hover(ours, at), ide::hover(theirs, at));
                 assert_eq!(ours, theirs, "{path} {at}, {}", shown());
             }
+        }
+    }
+
+    /// Compares the project with a frozen one of the same texts.
+    fn compare_with_frozen(&self, shown: &dyn Fn() -> String) {
+        let frozen = World::frozen(&self.texts);
+        let (found, program) = frozen.checked();
+        same(&self.world.analysis(), &found, shown);
+        let asked = hir::diagnostics::diagnostics(frozen.db(), frozen.workspace());
+        same(&self.world.analysis(), &asked, shown);
+        let edited = self.world.project().program();
+        assert_eq!(edited.modules.len(), program.modules.len(), "{}", shown());
+        for (ours, theirs) in edited.modules.iter().zip(&program.modules) {
+            assert_eq!(items(ours), items(theirs), "{}", shown());
+            assert_eq!(ours.provider_sources, theirs.provider_sources, "{}", shown());
         }
     }
 
@@ -361,6 +377,11 @@ impl Session {
 
 /// Everything that a module declares: the name, the place, and the identity of the item.
 fn entries(module: &Module) -> Vec<(String, Origin, *const Item)> {
+    let all = declared(module);
+    all.into_iter().map(|(name, it)| (name, it.origin, Arc::as_ptr(&it.item))).collect()
+}
+
+fn declared(module: &Module) -> Vec<(String, &Entry)> {
     let variables = module.variables.iter().map(|(name, it)| (format!("var.{name}"), it));
     let locals = module.locals.iter().map(|(name, it)| (format!("local.{name}"), it));
     let outputs = module.outputs.iter().map(|(name, it)| (format!("output.{name}"), it));
@@ -370,8 +391,13 @@ fn entries(module: &Module) -> Vec<(String, Origin, *const Item)> {
     let checks = module.checks.iter().map(|(name, it)| (format!("check.{name}"), it));
     let others = module.others.iter().map(|it| (String::new(), it));
     let all = variables.chain(locals).chain(outputs).chain(resources).chain(calls);
-    let all = all.chain(providers).chain(checks).chain(others);
-    all.map(|(name, it)| (name, it.origin, Arc::as_ptr(&it.item))).collect()
+    all.chain(providers).chain(checks).chain(others).collect()
+}
+
+/// The name, the place and the item of everything that a module declares.
+fn items(module: &Module) -> Vec<(String, Origin, Item)> {
+    let all = declared(module);
+    all.into_iter().map(|(name, it)| (name, it.origin, Item::clone(&it.item))).collect()
 }
 
 /// Fails with the diagnostics that only one side has.

@@ -238,7 +238,7 @@ pub(super) fn cycles(
 /// **Stability:** reads the names of the block, not the item, so dependents are invalidated only if the answer
 /// changes.
 pub(super) fn is_cyclic<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> bool {
-    if db.frozen().is_some_and(|it| it.is_acyclic(db)) {
+    if db.is_acyclic() {
         return false;
     }
     let key = item.key(db);

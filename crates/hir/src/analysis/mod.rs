@@ -117,16 +117,25 @@ pub fn item_inference<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Inferenc
 /// Returns the value of a reference to an item, the part of its inference that other items read. It is
 /// [`Abstract::any`] for a member of a dependency cycle.
 pub fn item_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstract {
+    (db.projections().value)(db, item)
+}
+
+/// Reads the value from the inference of the item.
+pub(crate) fn contained_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstract {
     static CYCLIC: LazyLock<Abstract> = LazyLock::new(Abstract::any);
-    match db.frozen() {
-        Some(_) if cycles::is_cyclic(db, item) => &CYCLIC,
-        Some(_) => &item_inference(db, item).value,
-        None => kept_value(db, item),
+    match cycles::is_cyclic(db, item) {
+        true => &CYCLIC,
+        false => &item_inference(db, item).value,
     }
 }
 
-/// Memoized form of [`item_value`] for a database that can change. It is a query of its own, so that a change of
-/// the problems of an item alone does not invalidate its dependents.
+/// Reads the value through a query of its own.
+pub(crate) fn separate_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> &'db Abstract {
+    kept_value(db, item)
+}
+
+/// The value as a query of its own, so that a change of the problems of an item alone does not invalidate its
+/// dependents.
 #[salsa::tracked(returns(ref), cycle_result = value_in_cycle)]
 fn kept_value<'db>(db: &'db dyn Db, item: AnalyzedItem<'db>) -> Abstract {
     if cycles::is_cyclic(db, item) {

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, hash::Hasher as _};
 
-use db::{Block, Directory, File, frozen};
+use db::{Block, Directory, File};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use salsa::Durability;
@@ -137,7 +137,7 @@ pub(super) struct Table {
 }
 
 fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Table {
-    let durability = frozen::durability(db, Durability::LOW);
+    let durability = db.durability(Durability::LOW);
     let new_symbol = |keys: &[ItemKey]| {
         let (first, later) = match keys {
             // Without override files, a single declaration is the effective one. This skips the lookup of its

@@ -436,6 +436,10 @@ impl hir::Db for Database {
     fn symbols_mut(&mut self) -> &mut hir::Symbols {
         &mut self.symbols
     }
+
+    fn projections(&self) -> &'static hir::Projections {
+        &hir::projections::SEPARATE
+    }
 }
 
 impl Declared {

@@ -19,7 +19,7 @@ pub(crate) fn incoming(
     snapshot: &Snapshot,
     target: Target,
 ) -> Option<Vec<CallHierarchyIncomingCall>> {
-    let found = ide::calling_modules(&snapshot.db, target.workspace, target.directory);
+    let found = ide::calling_modules(&*snapshot.db, target.workspace, target.directory);
     let calls = found.iter().filter_map(|it| {
         Some(CallHierarchyIncomingCall {
             from: item(snapshot, &it.module)?,
@@ -33,7 +33,7 @@ pub(crate) fn outgoing(
     snapshot: &Snapshot,
     target: Target,
 ) -> Option<Vec<CallHierarchyOutgoingCall>> {
-    let found = ide::called_modules(&snapshot.db, target.workspace, target.directory);
+    let found = ide::called_modules(&*snapshot.db, target.workspace, target.directory);
     let calls = found.iter().filter_map(|it| {
         Some(CallHierarchyOutgoingCall {
             to: item(snapshot, &it.module)?,

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use db::{Diagnostic, File, Location, Severity};
-use project::Database;
+use project::Handle;
 use rustc_hash::FxHashMap;
 use tower_lsp_server::ls_types::{
     self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, NumberOrString, Range,
@@ -97,7 +97,7 @@ impl<'s> Converter<'s> {
 /// The file at a path, in any loaded configuration.
 fn file_at(snapshot: &Snapshot, path: &str) -> Option<File> {
     let (directory, _) = path.rsplit_once('/')?;
-    let db: &Database = &snapshot.db;
+    let db: &dyn Handle = &*snapshot.db;
     snapshot.workspaces.iter().find_map(|workspace| {
         let files = workspace.directories(db).get(directory)?.files(db);
         files.iter().copied().find(|file| **file.path(db) == *path)

@@ -26,7 +26,7 @@ pub(crate) fn code_actions(
     let blocks: FxHashSet<db::Block> = document.blocks_in(range).map(|(block, _)| block).collect();
     let Target { workspace, directory, file } = target;
     let problems =
-        hir::diagnostics::of_blocks_of_file(&snapshot.db, workspace, directory, file, |block| {
+        hir::diagnostics::of_blocks_of_file(&*snapshot.db, workspace, directory, file, |block| {
             blocks.contains(&block)
         });
     let shown = Converter::new(snapshot).diagnostics(&problems.diagnostics);

@@ -18,7 +18,7 @@ pub(crate) fn formatting(
     range: Option<Range>,
 ) -> Option<Vec<TextEdit>> {
     let file = target.file;
-    let is_native = !db::is_json(file.path(&snapshot.db));
+    let is_native = !db::is_json(file.path(&*snapshot.db));
     is_native.then(|| edits(&snapshot.document(target).text(), &snapshot.lines(file), range))?
 }
 

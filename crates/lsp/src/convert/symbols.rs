@@ -68,7 +68,7 @@ pub(crate) fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<Workspa
     let mut lines = snapshot.lines_of_files();
     let mut found = Vec::new();
     for &workspace in &snapshot.workspaces {
-        found.extend(ide::workspace_symbols(&snapshot.db, workspace, query, MOST_FOUND));
+        found.extend(ide::workspace_symbols(&*snapshot.db, workspace, query, MOST_FOUND));
     }
     // A module may be part of several configurations; the list shows it once.
     let mut seen = rustc_hash::FxHashSet::default();

@@ -56,7 +56,7 @@ impl Server {
     /// configuration really reaches the module.
     pub(super) fn remove_called_root(&mut self, directory: &str) {
         let Some(workspace) = self.roots.get(directory).map(|root| root.workspace) else { return };
-        let db = &self.tree.db;
+        let db = self.tree.db();
         let own = workspace.root(db);
         let mut others = self.tree.workspaces().iter().filter(|it| **it != workspace);
         if others.any(|&other| hir::reachable(db, other).contains(&own)) {
@@ -109,7 +109,7 @@ impl Server {
         let is_below = |path: &str, all: &[String]| {
             all.iter().any(|folder| Path::new(path).starts_with(folder))
         };
-        let db = &self.tree.db;
+        let db = self.tree.db();
         let edited: FxHashSet<Directory> =
             self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1)).collect();
         let is_edited = |workspace| {
@@ -164,17 +164,17 @@ impl Server {
         if self.homes.is_some() {
             return;
         }
-        let homes = homes(&self.tree.db, self.tree.workspaces());
+        let homes = homes(self.tree.db(), self.tree.workspaces());
         let edited = self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1));
         let uncalled: BTreeSet<String> = edited
             .filter(|directory| !homes.contains_key(directory))
-            .map(|directory| directory.path(&self.tree.db).to_string())
+            .map(|directory| directory.path(self.tree.db()).to_string())
             .collect();
         self.homes = Some(match uncalled.is_empty() {
             true => homes,
             false => {
                 self.add_roots(uncalled.into_iter().collect());
-                crate::server::homes(&self.tree.db, self.tree.workspaces())
+                crate::server::homes(self.tree.db(), self.tree.workspaces())
             }
         });
         self.are_modules_new = true;

@@ -23,7 +23,7 @@ impl Server {
     pub(super) fn load_schemas(&mut self, path: &str) -> bool {
         let Some(root) = self.roots.get_mut(path) else { return false };
         let workspace = root.workspace;
-        let mut requirements = hir::provider_requirements(&self.tree.db, workspace);
+        let mut requirements = hir::provider_requirements(self.tree.db(), workspace);
         root.missing.retain(|source, _| requirements.contains_key(source));
         requirements.retain(|source, _| root.asked.insert(source.clone()));
         let is_any = !requirements.is_empty();
@@ -69,7 +69,7 @@ impl Server {
 
     /// Requests the schemas of providers that an edit uses for the first time.
     pub(super) fn ask_for_providers(&mut self, edit: &Edit) {
-        let db = &self.tree.db;
+        let db = self.tree.db();
         let directory = edit.directory;
         let is_about_providers = |name: &ItemName| {
             matches!(name, ItemName::Terraform | ItemName::Provider(..) | ItemName::Module(_))
@@ -128,7 +128,7 @@ impl Server {
     pub(super) fn give(&mut self) {
         for (path, root) in &self.roots {
             let workspace = root.workspace;
-            let (db, directory) = (&self.tree.db, workspace.root(&self.tree.db));
+            let (db, directory) = (self.tree.db(), workspace.root(self.tree.db()));
             let given = self.installation.given(Path::new(path), db, directory);
             self.tree.give(workspace, given);
         }
@@ -136,7 +136,7 @@ impl Server {
 
     /// The module sources that are not literals, evaluated.
     pub(super) fn sources(&self) -> Vec<Option<Modules>> {
-        let db = &self.tree.db;
+        let db = self.tree.db();
         self.tree.workspaces().iter().map(|it| statics::modules(db, *it).clone()).collect()
     }
 

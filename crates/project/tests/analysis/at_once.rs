@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc};
 
 use db::MemorySystem;
-use project::{Database, Project};
+use project::Project;
 
 /// Enough locals for the worker pool to start threads.
 const MANY: usize = 600;
@@ -34,12 +34,11 @@ fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<S
         "locals {\n  inner = \"i\"\n}\noutput \"o\" {\n  value = local.inner\n}\n",
     );
     let system = Arc::new(system);
-    let load = |database| {
-        let loaded =
-            Project::load_into(database, system.clone(), PathBuf::from("/"), BTreeMap::new());
-        loaded.expect("has a root module")
-    };
-    let (command, editor) = (load(Database::frozen()), load(Database::default()));
+    let root = || PathBuf::from("/");
+    let command = Project::load_once(system.clone(), root(), BTreeMap::new());
+    let editor = Project::load(system.clone(), root(), BTreeMap::new());
+    let (command, editor) =
+        (command.expect("has a root module"), editor.expect("has a root module"));
     let (found, program) = command.checked();
     assert_eq!(found, hir::diagnostics::diagnostics(editor.db(), editor.workspace()));
     assert_eq!(found, editor.checked().0);
