@@ -9,6 +9,7 @@ use std::{num::NonZero, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use engine::Operation;
+use operations::{plan::PlanOptions, store::StateOptions};
 
 /// An OpenTofu-compatible engine that never writes a secret down.
 #[derive(Parser)]
@@ -82,7 +83,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// Drops the values of variables that clap collected. They are read in command line order from
-    /// [`crate::variables::ordered_flags`] instead.
+    /// [`crate::arguments::ordered_flags`] instead.
     pub(crate) fn forget_values(&mut self) {
         let vars = match self {
             Command::Init(it) => &mut it.vars,
@@ -193,6 +194,19 @@ pub(crate) struct StateArgs {
     pub(crate) backup: Option<String>,
 }
 
+impl StateArgs {
+    /// The options for the operations.
+    pub(crate) fn options(&self) -> StateOptions {
+        StateOptions {
+            lock: self.lock,
+            lock_timeout: self.lock_timeout.clone(),
+            state: self.state.clone(),
+            state_out: self.state_out.clone(),
+            backup: self.backup.clone(),
+        }
+    }
+}
+
 /// The options of a plan or an apply.
 #[derive(Args, Clone)]
 pub(crate) struct OperationArgs {
@@ -231,6 +245,22 @@ pub(crate) struct OperationArgs {
     pub(crate) show_sensitive: bool,
 }
 
+impl OperationArgs {
+    /// The options for planning.
+    pub(crate) fn plan(&self, applying: bool, is_saved: bool) -> PlanOptions {
+        PlanOptions {
+            parallelism: self.parallelism.get(),
+            refresh: self.refresh,
+            destroy: self.destroy,
+            replace: self.replace.clone(),
+            retry_uncertain: self.retry_uncertain,
+            input: self.input && !self.json,
+            applying,
+            is_saved,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct InitArgs {
     #[command(flatten)]
@@ -267,18 +297,6 @@ pub(crate) struct InitArgs {
     /// Same as -migrate-state, which never asks for confirmation.
     #[arg(long)]
     pub(crate) force_copy: bool,
-}
-
-impl InitArgs {
-    /// Returns true if states are copied to the place that the configuration names.
-    pub(crate) fn migrates_state(&self) -> bool {
-        self.migrate_state || self.force_copy
-    }
-
-    /// Returns true if the lock file must not change.
-    pub(crate) fn is_lockfile_readonly(&self) -> bool {
-        self.lockfile.as_deref() == Some("readonly")
-    }
 }
 
 #[derive(Args)]

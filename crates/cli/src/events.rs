@@ -2,19 +2,63 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use db::Sources;
-use engine::{ChangeCounts, EphemeralAction, Event, EventSink, Operation};
+use db::{Diagnostic, Sources};
+use engine::{ChangeCounts, EphemeralAction, Event, EventSink, LogLevel, Operation, Redactor};
+use operations::{
+    apply::is_of_check,
+    view::{Notice, Question, Run, RunView, Unanswered, View},
+};
 
 use crate::{
     log::ProviderLog,
-    operation::is_of_check,
-    session::{self, CliSystem, Session},
-    ui::Ui,
+    notices,
+    ui::{self, Stdout, Ui},
 };
+
+/// The view of the operations of a command: prints to the standard streams.
+pub(crate) struct CommandView(pub(crate) Arc<Ui>);
+
+impl View for CommandView {
+    fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
+        self.0.diagnostics(diagnostics, sources);
+    }
+
+    fn diagnostics_aside(&self, diagnostics: &[Diagnostic]) {
+        self.0.diagnostics_aside(diagnostics);
+    }
+
+    fn notice(&self, notice: &Notice<'_>) {
+        notices::show(&self.0, notice);
+    }
+
+    fn is_interactive(&self) -> bool {
+        ui::is_interactive()
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<String, Unanswered> {
+        let Question::Variable(variable) = question;
+        let is_secret = variable.sensitive || variable.ephemeral;
+        self.0.ask(&notices::prompt(variable), is_secret)
+    }
+
+    fn log(&self, level: LogLevel, module: &str, text: &str) {
+        self.0.log(level, module, text);
+    }
+
+    fn run(&self, run: Run, sources: &Sources, redactor: &Redactor) -> Arc<dyn RunView> {
+        let format = match run {
+            Run::Quiet => Format::Quiet,
+            _ if self.0.stdout != Stdout::JsonLines => Format::Human,
+            Run::PlanBeforeApply => Format::JsonBeforeApply,
+            Run::Plan | Run::Apply => Format::Json,
+        };
+        Arc::new(Show::new(&self.0, format, sources.clone(), redactor.clone()))
+    }
+}
 
 /// The format in which events are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+enum Format {
     /// Lines of text.
     Human,
     /// One JSON object per line.
@@ -27,9 +71,8 @@ pub(crate) enum Format {
 }
 
 /// The event sink that prints.
-pub(crate) struct Show {
+struct Show {
     ui: Arc<Ui>,
-    system: Arc<CliSystem>,
     format: Format,
     sources: Sources,
     /// The change counts of the last operation. They are printed after its diagnostics.
@@ -39,27 +82,13 @@ pub(crate) struct Show {
 
 impl Show {
     /// Creates a sink that prints in the given format.
-    pub(crate) fn new(session: &Session, format: Format, sources: Sources) -> Show {
+    fn new(ui: &Arc<Ui>, format: Format, sources: Sources, redactor: Redactor) -> Show {
         Show {
-            ui: session.ui.clone(),
-            system: session.system.clone(),
+            ui: Arc::clone(ui),
             format,
             sources,
             summary: Mutex::default(),
-            log: ProviderLog::new(session),
-        }
-    }
-
-    /// Stops logging of provider lines. Must be called before the redactor forgets the secrets.
-    pub(crate) fn end_log(&self) {
-        self.log.end();
-    }
-
-    /// Prints the change counts. `destroy` and `apply -destroy` do the same but print different words.
-    pub(crate) fn finish(&self, operation: Operation) {
-        let counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(counts) = counts {
-            self.show(&Event::Summary { operation, counts });
+            log: ProviderLog::new(Arc::clone(ui), redactor),
         }
     }
 
@@ -71,16 +100,26 @@ impl Show {
                 }
             }
             Format::Json | Format::JsonBeforeApply => {
-                for line in render::event_json(event, &self.now(), &self.sources) {
+                for line in render::event_json(event, &ui::now(), &self.sources) {
                     self.ui.line(&line);
                 }
             }
             Format::Quiet => {}
         }
     }
+}
 
-    fn now(&self) -> String {
-        session::time_of_day(&*self.system)
+impl RunView for Show {
+    fn end_log(&self) {
+        self.log.end();
+    }
+
+    fn finish(&self, operation: Operation) {
+        let counts = self.summary.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(counts) = counts {
+            // `destroy` and `apply -destroy` do the same but print different words.
+            self.show(&Event::Summary { operation, counts });
+        }
     }
 }
 

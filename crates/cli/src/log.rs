@@ -21,7 +21,7 @@ use engine::{Event, LogLevel, Redactor};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde_json::json;
 
-use crate::{session::Session, ui::Ui};
+use crate::ui::Ui;
 
 /// The log levels and the destination.
 #[derive(Default)]
@@ -347,11 +347,7 @@ impl Held {
 
 impl ProviderLog {
     /// Creates a log for one operation.
-    pub(crate) fn new(session: &Session) -> ProviderLog {
-        ProviderLog::of(session.ui.clone(), session.redactor.clone())
-    }
-
-    fn of(ui: Arc<Ui>, redactor: Redactor) -> ProviderLog {
+    pub(crate) fn new(ui: Arc<Ui>, redactor: Redactor) -> ProviderLog {
         ProviderLog { ui, redactor, held: Mutex::default(), has_ended: AtomicBool::new(false) }
     }
 
@@ -466,7 +462,7 @@ mod tests {
             ..Log::default()
         };
         let ui = Ui::new(&ViewArgs::default(), true, Stdout::Text, CancelToken::new(), log);
-        let log = ProviderLog::of(Arc::new(ui), Redactor::new());
+        let log = ProviderLog::new(Arc::new(ui), Redactor::new());
         log.redactor.learn_text("hunter2-hunter2");
         let source = ProviderSource::default_for("test");
         let say = || log.line(&source, LogLevel::Info, "it is hunter2-hunter2");

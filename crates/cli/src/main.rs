@@ -1,7 +1,8 @@
 //! The command line program: commands, setup, signals, output and exit codes.
 //!
 //! Start reading at [`run`], then [`session`] (the environment of every command), [`operation`] (plan and apply),
-//! and the modules of [`commands`].
+//! and the modules of [`commands`]. What a command does to a root module is in the crate `operations`; here is what a
+//! person, a terminal or a script sees of it.
 //!
 //! **Invariant:** while a command runs, only [`ui`] prints. Before a `Ui` exists, [`usage`] and this module print
 //! errors; the panic hook prints the location of a panic.
@@ -14,45 +15,38 @@
 
 mod allocator;
 mod args;
-mod backend_config;
-mod child_environment;
+mod arguments;
 mod commands;
 mod directories;
 mod events;
 mod exit;
-mod failpoint;
 mod harden;
-mod local_exec;
-mod located;
 mod log;
-mod modules;
+mod notices;
 mod operation;
 mod pages;
-mod place;
-mod planned;
-mod private_file;
-mod schema_cache;
 mod session;
 mod signals;
-mod store;
 mod supervision;
-mod temp;
 mod ui;
 mod usage;
-mod variables;
-mod verdicts;
 
 use std::io::IsTerminal as _;
 
 use db::{Diagnostic, OsSystem, Sources};
 use engine::LogLevel;
+use operations::{
+    failpoint,
+    session::{Failure, RootSystem},
+    variables::VarFlag,
+};
 use plugin::HiddenMode;
 
 use crate::{
     args::{Command, MetadataCommand, ProvidersCommand, StateCommand, ViewArgs},
     directories::Directories,
     exit::Exit,
-    session::{CliSystem, Failure, Session},
+    session::CommandSession,
     ui::Stdout,
 };
 
@@ -113,7 +107,7 @@ fn run(args: Vec<String>) -> Exit {
             return commands::help(&help);
         }
     };
-    let flags = variables::ordered_flags(&args);
+    let flags = arguments::ordered_flags(&args);
     drop(args);
     dispatch(command, flags, directories, Invocation { refusal, text: invocation })
 }
@@ -135,7 +129,7 @@ fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> 
     let mut extra = Vec::new();
     for name in ["TF_CLI_ARGS".to_owned(), format!("TF_CLI_ARGS_{command}")] {
         if let Ok(text) = std::env::var(&name) {
-            extra.extend(shell_words(&text).ok_or(name)?);
+            extra.extend(arguments::shell_words(&text).ok_or(name)?);
         }
     }
     let mut all = args;
@@ -145,34 +139,11 @@ fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> 
     Ok(all)
 }
 
-/// Splits a text into words like a shell, with blanks, single and double quotes, and backslashes. `None` if a
-/// quote is not closed.
-fn shell_words(text: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (Some(open), c) if c == open => quote = None,
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
-}
-
 /// Runs a parsed command. The values on the command line are kept in `flags` only and are dropped when the
 /// variables are known. Other processes can read the arguments anyway, but copies in memory should be few.
 fn dispatch(
     mut command: Command,
-    flags: Vec<variables::VarFlag>,
+    flags: Vec<VarFlag>,
     directories: Directories,
     invocation: Invocation,
 ) -> Exit {
@@ -199,7 +170,7 @@ fn dispatch(
         Command::ForceUnlock(it) => &it.view,
         Command::Explain(it) => &it.view,
     };
-    let system = CliSystem::new(
+    let system = RootSystem::new(
         OsSystem::at(directories.works_in).waiting_for_pipes(failpoint::reads_pipes()),
         directories.called_in,
     );
@@ -214,7 +185,7 @@ fn dispatch(
         _ if json_lines => Stdout::JsonLines,
         _ => Stdout::Text,
     };
-    let session = match Session::new(view, system, stdout) {
+    let session = match CommandSession::new(view, system, stdout) {
         Ok(session) => session,
         Err(error) => {
             return commands::environment_error("Failed to start threads", &error);
@@ -293,7 +264,7 @@ struct Invocation {
     text: String,
 }
 
-fn log_begin(session: &Session, invocation: &str) {
+fn log_begin(session: &CommandSession, invocation: &str) {
     let log = |level, text: String| session.ui.log(level, "cli", &text);
     let terminal = |is: bool| if is { "is a terminal" } else { "is not a terminal" };
     log(LogLevel::Trace, format!("stdin {}", terminal(std::io::stdin().is_terminal())));
@@ -304,22 +275,8 @@ fn log_begin(session: &Session, invocation: &str) {
     log(LogLevel::Info, format!("command: {invocation}"));
 }
 
-fn failed(session: &Session, failure: Failure) -> Exit {
+fn failed(session: &CommandSession, failure: Failure) -> Exit {
     let Failure::Diagnostics(diagnostics, sources) = failure;
     session.ui.diagnostics(&diagnostics, &sources);
     Exit::Failure
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_from_the_environment_are_split_as_a_shell_does() {
-        assert_eq!(
-            shell_words(r#"-var 'a=b c' -x="y z" q\ r ''"#),
-            Some(["-var", "a=b c", "-x=y z", "q r", ""].map(str::to_owned).to_vec())
-        );
-        assert_eq!(shell_words("-var 'a=b"), None);
-    }
 }

@@ -14,7 +14,7 @@ use std::{
 use engine::CancelToken;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{commands::watch::terminal, session::Session, ui::Ui};
+use crate::{commands::watch::terminal, session::CommandSession, ui::Ui};
 
 /// The signals that count as interrupts.
 struct Interrupts {
@@ -60,13 +60,13 @@ fn is_ignored(kind: SignalKind) -> bool {
 }
 
 /// Handles interrupts for the rest of the process.
-pub(crate) fn listen(session: &Session) {
+pub(crate) fn listen(session: &CommandSession) {
     listen_while(session, Arc::new(AtomicBool::new(true)));
 }
 
 /// Handles interrupts. The first one is announced only while `is_working` is true, because otherwise it is the
 /// normal way to end the command.
-pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
+pub(crate) fn listen_while(session: &CommandSession, is_working: Arc<AtomicBool>) {
     let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
     session.runtime.spawn(async move {
         let Ok(mut interrupts) = Interrupts::new() else { return };
@@ -81,13 +81,13 @@ pub(crate) fn listen_while(session: &Session, is_working: Arc<AtomicBool>) {
 
 /// Ends the process and its plugins at the first interrupt, for commands that change nothing. Plugins ignore
 /// Ctrl-C, so they would otherwise outlive the process.
-pub(crate) fn end_at_once(session: &Session) {
+pub(crate) fn end_at_once(session: &CommandSession) {
     end_at_once_after(session, async {});
 }
 
 /// Like [`end_at_once`], but runs `mend` first.
 pub(crate) fn end_at_once_after(
-    session: &Session,
+    session: &CommandSession,
     mend: impl Future<Output = ()> + Send + 'static,
 ) {
     let ui = session.ui.clone();

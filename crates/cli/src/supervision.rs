@@ -6,20 +6,20 @@ use std::collections::BTreeSet;
 use db::Diagnostic;
 use plugin::Supervision;
 
-use crate::session::{Session, own_executable};
+use crate::session::CommandSession;
 
 /// The directory below the data directory for the records of running processes.
 const RECORDS: &str = "processes";
 
 /// Ends processes that earlier runs left, and supervises those that this run starts.
-pub(crate) fn begin(session: &Session) {
+pub(crate) fn begin(session: &CommandSession) {
     let records = session.data_dir().join(RECORDS);
     let left = plugin::end_left_processes(&records);
     if !left.is_empty() {
         session.ui.diagnostics_aside(&[warning(&left)]);
     }
     // Without the path of this executable, the supervisor cannot be started.
-    if let Ok(executable) = own_executable() {
+    if let Ok(executable) = std::env::current_exe() {
         plugin::supervise(Supervision { executable, records });
     }
 }

@@ -10,6 +10,7 @@ use std::{
 
 use db::{Diagnostic, Severity, Sources};
 use engine::{CancelLevel, CancelToken, LogLevel};
+use operations::view::Unanswered;
 use render::Style;
 
 use crate::{args::ViewArgs, log::Log};
@@ -36,7 +37,7 @@ pub(crate) struct Ui {
     compact_warnings: bool,
     consolidate_warnings: bool,
     consolidate_errors: bool,
-    stdout: Stdout,
+    pub(crate) stdout: Stdout,
     /// Serializes output, so that lines of several threads do not mix.
     lock: Mutex<()>,
     /// True when the process is being ended. Errors that this causes are not printed.
@@ -50,15 +51,6 @@ pub(crate) struct Ui {
 /// The interval in which a question checks for an interrupt.
 const PATIENCE: rustix::event::Timespec =
     rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
-/// The reason why a question has no answer.
-#[derive(Debug)]
-pub(crate) enum AskError {
-    /// The input is not a terminal and has no line.
-    NoInput,
-    /// The question was interrupted, or the input ended.
-    Ended,
-}
 
 impl Ui {
     /// Creates the user interface from the flags of a command.
@@ -176,7 +168,7 @@ impl Ui {
     }
 
     /// Asks for a line of input. If `secret` is set and stdin is a terminal, the input is not echoed.
-    pub(crate) fn ask(&self, prompt: &str, secret: bool) -> Result<String, AskError> {
+    pub(crate) fn ask(&self, prompt: &str, secret: bool) -> Result<String, Unanswered> {
         let stdin = io::stdin();
         self.print(prompt);
         let _silence = (secret && stdin.is_terminal()).then(Silence::new);
@@ -186,7 +178,7 @@ impl Ui {
             self.print("\n");
         }
         let nobody = !stdin.is_terminal() && !self.is_cancelled();
-        line.ok_or(if nobody { AskError::NoInput } else { AskError::Ended })
+        line.ok_or(if nobody { Unanswered::NoInput } else { Unanswered::Ended })
     }
 
     /// The next line of stdin without its line end. `None` at the end of the input and after an interrupt.
@@ -275,8 +267,13 @@ impl Drop for Silence {
 }
 
 /// The current time in RFC 3339.
-fn now() -> String {
+pub(crate) fn now() -> String {
     jiff::Timestamp::now().to_string()
+}
+
+/// Returns true if standard input is a terminal.
+pub(crate) fn is_interactive() -> bool {
+    io::stdin().is_terminal()
 }
 
 /// The width of the terminal in columns.

@@ -57,6 +57,10 @@ const TABLE: &[Row] = &[
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
+    // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
+    // among the sources. No `render` and no `clap`: an operation has no terminal.
+    row("operations", &["addr", "backend", "db", "engine", "hir", "http_client", "packages", "plugin", "project",
+                        "provider", "providers", "state", "syntax", "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
     // tests/differential: runs the executable and another one, and compares their output.
@@ -65,8 +69,9 @@ const TABLE: &[Row] = &[
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
-    row("cli", &["addr", "backend", "db", "engine", "hir", "http_client", "ide", "lsp", "packages", "plugin", "project", "provider",
-                 "providers", "render", "state", "syntax", "values"], &["differential", "editor", "torture"]),
+    row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "operations", "packages", "plugin", "project",
+                 "providers", "render", "state", "syntax", "values"],
+        &["differential", "editor", "provider", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
                      "providers", "state", "syntax", "values"], &[]),

@@ -5,15 +5,12 @@ use std::cmp::Reverse;
 use db::Diagnostic;
 use hir::suggest;
 
-use crate::{
-    args::ExplainArgs,
-    exit::Exit,
-    pages,
-    session::{Failure, Session},
-};
+use operations::session::Failure;
+
+use crate::{args::ExplainArgs, exit::Exit, pages, session::CommandSession};
 
 /// Runs `explain`: prints the page of an id, or the list of all ids.
-pub(crate) fn run(session: &Session, args: &ExplainArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CommandSession, args: &ExplainArgs) -> Result<Exit, Failure> {
     let Some(given) = &args.id else {
         session.ui.print(&render::page_list(pages::all(), &session.ui.out));
         return Ok(Exit::Success);

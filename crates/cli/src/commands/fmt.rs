@@ -27,11 +27,9 @@ use syntax::{
 };
 
 use self::targets::Target;
-use crate::{
-    args::FmtArgs,
-    exit::Exit,
-    session::{Failure, Session},
-};
+use operations::session::Failure;
+
+use crate::{args::FmtArgs, exit::Exit, session::CommandSession};
 
 /// The stack size of a formatting thread. Parsing and formatting recurse into nested expressions.
 const STACK: usize = 1 << 26;
@@ -39,7 +37,7 @@ const STACK: usize = 1 << 26;
 const STDIN: &str = "<stdin>";
 
 /// Runs `fmt`: formats the targets, and writes or prints what the flags ask for.
-pub(crate) fn run(session: &Session, args: &FmtArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CommandSession, args: &FmtArgs) -> Result<Exit, Failure> {
     let outcomes = match args.targets.first().is_some_and(|it| it.as_os_str() == "-") {
         true => vec![of_stdin(args)],
         false => parallel_join(&targets::all(&args.targets, args.recursive), |target| {

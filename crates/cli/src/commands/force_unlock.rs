@@ -2,15 +2,12 @@
 
 use db::Diagnostic;
 
-use crate::{
-    args::ForceUnlockArgs,
-    exit::Exit,
-    session::{Failure, Session},
-    store,
-};
+use operations::{session::Failure, store};
+
+use crate::{args::ForceUnlockArgs, exit::Exit, session::CommandSession};
 
 /// Runs `force-unlock`: removes the lock of the selected workspace's state after a confirmation.
-pub(crate) fn run(session: &Session, args: &ForceUnlockArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CommandSession, args: &ForceUnlockArgs) -> Result<Exit, Failure> {
     session.refuse_other_backends()?;
     if !args.force {
         let prompt = "Do you really want to force-unlock?\n  Mayfly will remove the lock on the \

@@ -13,16 +13,14 @@ use lsp::{Installation, Installed};
 use project::Manifest;
 use values::Str;
 
-use crate::{
-    exit::Exit,
-    failpoint,
-    located::ProviderExecutables,
-    session::{Failure, Session},
-    variables,
+use operations::{
+    failpoint, located::ProviderExecutables, session::Failure, session::Session, variables,
 };
 
+use crate::{exit::Exit, session::CommandSession};
+
 /// Runs the language server until the editor ends it.
-pub(crate) fn run(session: Session) -> Exit {
+pub(crate) fn run(session: CommandSession) -> Exit {
     let system = match OsSystem::new() {
         Ok(system) => Arc::new(system.waiting_for_pipes(failpoint::reads_pipes())),
         Err(error) => {
@@ -41,7 +39,7 @@ pub(crate) fn run(session: Session) -> Exit {
 /// The modules and schemas that are available on disk. No process is started for them.
 struct OnDisk {
     /// The environment. Behind a lock, because a session must not be used by two threads at once.
-    session: Mutex<Arc<Session>>,
+    session: Mutex<Arc<CommandSession>>,
 }
 
 impl OnDisk {

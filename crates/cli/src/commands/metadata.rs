@@ -7,17 +7,18 @@ use values::{
     functions::{self, Function, Parameter},
 };
 
-use crate::{
-    args::MetadataFunctionsArgs,
-    exit::Exit,
-    session::{Failure, Session},
-};
+use operations::session::Failure;
+
+use crate::{args::MetadataFunctionsArgs, exit::Exit, session::CommandSession};
 
 /// The version of OpenTofu's JSON format for function signatures.
 const FORMAT: &str = "1.0";
 
 /// Runs `metadata functions`: prints the signatures of all functions as JSON.
-pub(crate) fn functions(session: &Session, args: &MetadataFunctionsArgs) -> Result<Exit, Failure> {
+pub(crate) fn functions(
+    session: &CommandSession,
+    args: &MetadataFunctionsArgs,
+) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly metadata functions` command requires the `-json` flag.";
         return Err(Diagnostic::error("json-required", "The -json flag is required", detail).into());

@@ -2,15 +2,12 @@
 
 use db::Diagnostic;
 
-use crate::{
-    args::OutputArgs,
-    exit::Exit,
-    session::{Failure, Session},
-    store,
-};
+use operations::{session::Failure, store};
+
+use crate::{args::OutputArgs, exit::Exit, session::CommandSession};
 
 /// Runs `output`: prints one or all output values of the root module from the state.
-pub(crate) fn run(session: &Session, args: &OutputArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, Failure> {
     let open = store::open_unlocked(session, args.state.as_deref())?;
     let state = &open.file.state;
     if args.raw && args.json {

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use db::Diagnostic;
 
-use crate::{
-    args::ProvidersSchemaArgs,
-    exit::Exit,
-    session::{Failure, Session},
-    store,
-};
+use operations::{session::Failure, store};
+
+use crate::{args::ProvidersSchemaArgs, exit::Exit, session::CommandSession};
 
 /// Runs `providers schema`: prints the schemas of all providers as JSON.
-pub(crate) fn schema(session: &Session, args: &ProvidersSchemaArgs) -> Result<Exit, Failure> {
+pub(crate) fn schema(
+    session: &CommandSession,
+    args: &ProvidersSchemaArgs,
+) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly providers schema` command requires the `-json` flag.";
         return Err(Diagnostic::error("json-required", "The -json flag is required", detail).into());

@@ -3,19 +3,15 @@
 use std::{io, path::Path};
 
 use backend::LocalPaths;
-use db::{Diagnostic, System};
+use db::Diagnostic;
 use state::StateFile;
 
-use crate::{
-    args::ShowArgs,
-    exit::Exit,
-    operation, planned,
-    session::{Failure, Session},
-    store,
-};
+use operations::{apply, planned, session::Failure, store};
+
+use crate::{args::ShowArgs, exit::Exit, session::CommandSession};
 
 /// Runs `show`: prints the current state, a state file, or a saved plan.
-pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CommandSession, args: &ShowArgs) -> Result<Exit, Failure> {
     match &args.path {
         None => {
             let mut open = store::open_unlocked(session, None)?;
@@ -28,7 +24,7 @@ pub(crate) fn run(session: &Session, args: &ShowArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn is_zip(session: &Session, path: &Path) -> Result<bool, Failure> {
+fn is_zip(session: &CommandSession, path: &Path) -> Result<bool, Failure> {
     let bytes = session.system.read_file(path).map_err(|error| unreadable(path, &error))?;
     Ok(bytes.starts_with(b"PK"))
 }
@@ -41,7 +37,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
     )
 }
 
-fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
+fn read_state(session: &CommandSession, path: &Path) -> Result<StateFile, Failure> {
     let bytes = session.system.read_file(path).map_err(|error| unreadable(path, &error))?;
     StateFile::read(&bytes).map_err(|error| {
         let backup = LocalPaths::at(path).backup;
@@ -59,7 +55,11 @@ fn read_state(session: &Session, path: &Path) -> Result<StateFile, Failure> {
     })
 }
 
-fn show_state(session: &Session, args: &ShowArgs, file: &mut StateFile) -> Result<Exit, Failure> {
+fn show_state(
+    session: &CommandSession,
+    args: &ShowArgs,
+    file: &mut StateFile,
+) -> Result<Exit, Failure> {
     if file.state.is_empty() {
         // An empty state needs no schemas, so no provider has to be installed.
         session.ui.line(&match args.json {
@@ -91,8 +91,8 @@ fn state_json(file: &StateFile, schemas: render::Schemas<'_>) -> String {
     render::state_json(&render::StateJson { state, written_by: &written_by, schemas })
 }
 
-fn show_plan(session: &Session, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
-    let mut file = operation::read_plan(session, path)?;
+fn show_plan(session: &CommandSession, args: &ShowArgs, path: &Path) -> Result<Exit, Failure> {
+    let mut file = apply::read_plan(session, path)?;
     // The plan file contains everything; the configuration in the working directory is not used.
     planned::take(session, &file.plan)?;
     let (project, locks) = (planned::project(session, &file)?, planned::locks(&file)?);

@@ -4,17 +4,21 @@ use addr::{AbsResource, ResourceInstance, Target};
 use db::{Diagnostic, Sources};
 use state::{Instance, State};
 
+use operations::{
+    session::Failure,
+    store::{self, OpenState},
+};
+
 use crate::{
     args::{StateListArgs, StateShowArgs},
     exit::Exit,
-    session::{Failure, Session},
-    store::{self, OpenState},
+    session::CommandSession,
 };
 
 const UNKNOWN: &str = "no-such-instance";
 
 /// Runs `state list`: prints the addresses of the selected instances.
-pub(crate) fn list(session: &Session, args: &StateListArgs) -> Result<Exit, Failure> {
+pub(crate) fn list(session: &CommandSession, args: &StateListArgs) -> Result<Exit, Failure> {
     let open = existing(session, args.state.as_deref())?;
     let state = &open.file.state;
     let found = match args.addresses.as_slice() {
@@ -128,7 +132,7 @@ const ONE_INSTANCE: &str = "This command requires that the address references on
                             Please modify the address to reference a specific instance.";
 
 /// Runs `state show`: prints the attributes of one instance.
-pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Failure> {
+pub(crate) fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exit, Failure> {
     // Check the address before the state, as OpenTofu does: with an invalid address there is no error about the
     // state.
     let address = addr::parse_resource_instance(&args.address).map_err(|_| {
@@ -155,7 +159,10 @@ pub(crate) fn show(session: &Session, args: &StateShowArgs) -> Result<Exit, Fail
     Ok(Exit::Success)
 }
 
-fn existing(session: &Session, path: Option<&std::path::Path>) -> Result<OpenState, Failure> {
+fn existing(
+    session: &CommandSession,
+    path: Option<&std::path::Path>,
+) -> Result<OpenState, Failure> {
     let open = store::open_unlocked(session, path)?;
     // A journal may have changes for a state that was never written.
     if !open.exists() && open.file.state.is_empty() {

@@ -1,52 +1,17 @@
 //! The `validate` command.
 
-use std::sync::Arc;
-
 use db::{Diagnostic, Severity};
+use operations::{session::Failure, validate, variables::VarFlag};
 
-use crate::{
-    args::ValidateArgs,
-    exit::Exit,
-    operation,
-    session::{Failure, Loaded, Session},
-    variables::{self, VarFlag},
-};
+use crate::{args::ValidateArgs, exit::Exit, session::CommandSession};
 
 /// Runs `validate`: checks the configuration and prints its diagnostics.
 pub(crate) fn run(
-    session: &Session,
+    session: &CommandSession,
     args: &ValidateArgs,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
-    let (diagnostics, sources) = match session.load_with_values(None, flags) {
-        Ok(mut loaded) => {
-            let (mut diagnostics, mut program) = loaded.project.checked();
-            let is_doubt = |it: &Diagnostic| it.id == db::diagnostic::POSSIBLY_EPHEMERAL;
-            if diagnostics.iter().any(is_doubt) && session.give_values(&mut loaded.project) {
-                // Check again with the values of variables, which decide some of the uncertain conditions.
-                (diagnostics, program) = loaded.project.checked();
-            }
-            let found = (diagnostics, program);
-            (diagnostics, program) = operation::with_known_conditions(session, &loaded, found);
-            let of_files = variables::unreadable(session, program.root(), flags);
-            if !of_files.is_empty() {
-                diagnostics.extend(of_files);
-                let mut files = program.sources.files.to_vec();
-                files.extend(variables::file_sources(session, flags));
-                program.sources.files = files.into();
-            }
-            let program = Arc::new(program);
-            if !diagnostics.iter().any(Diagnostic::is_error) {
-                diagnostics.extend(beyond_analysis(session, &loaded, &program, &diagnostics));
-                without_repeated_sizes(&mut diagnostics);
-            }
-            let sources = program.sources.clone();
-            // Leak the memory on purpose: the process ends now, and freeing it piece by piece takes longer.
-            std::mem::forget((loaded, program));
-            (diagnostics, sources)
-        }
-        Err(Failure::Diagnostics(diagnostics, sources)) => (diagnostics, sources),
-    };
+    let (diagnostics, sources) = validate::validate(session, flags);
     let shown: Vec<Diagnostic> =
         diagnostics.into_iter().filter(|it| it.severity != Severity::Hint).collect();
     let failed = shown.iter().any(Diagnostic::is_error);
@@ -59,30 +24,6 @@ pub(crate) fn run(
         }
     }
     Ok(if failed { Exit::Failure } else { Exit::Success })
-}
-
-/// Problems that need more than static analysis: conditions of providers, and values that are too large.
-fn beyond_analysis(
-    session: &Session,
-    loaded: &Loaded,
-    program: &Arc<hir::Program>,
-    found: &[Diagnostic],
-) -> Vec<Diagnostic> {
-    if found.iter().any(|it| it.id == hir::eval::TOO_LARGE) {
-        let too_large = operation::too_large(session, loaded, program);
-        if !too_large.is_empty() {
-            return too_large;
-        }
-    }
-    operation::validate_with_providers(session, loaded, program)
-}
-
-/// Drops the warnings that a value may be too large if there is an error about a value that is.
-fn without_repeated_sizes(diagnostics: &mut Vec<Diagnostic>) {
-    let is_refused = |it: &Diagnostic| it.id == hir::eval::TOO_LARGE && it.is_error();
-    if diagnostics.iter().any(is_refused) {
-        diagnostics.retain(|it| it.id != hir::eval::TOO_LARGE || it.is_error());
-    }
 }
 
 fn success(without_warnings: bool) -> String {

@@ -2,14 +2,12 @@
 
 use packages::Platform;
 
-use crate::{
-    args::VersionArgs,
-    exit::Exit,
-    session::{Failure, Session},
-};
+use operations::session::Failure;
+
+use crate::{args::VersionArgs, exit::Exit, session::CommandSession};
 
 /// Runs `version`: prints the version, the platform and the versions of the locked providers.
-pub(crate) fn run(session: &Session, args: &VersionArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CommandSession, args: &VersionArgs) -> Result<Exit, Failure> {
     let locks = session.locks()?;
     let platform = Platform::current();
     if args.json {

@@ -18,11 +18,9 @@ use rustyline::{
 };
 use syntax::{Typed, continued, typed};
 
-use crate::{
-    commands::watch::terminal,
-    exit::Exit,
-    session::{Failure, Session},
-};
+use operations::session::Failure;
+
+use crate::{commands::watch::terminal, exit::Exit, session::CommandSession};
 
 /// The name of a file that exists in the database only. It gives the typed expression a context for completion.
 const SCRATCH: &str = "mayfly-console-input.tf";
@@ -34,7 +32,7 @@ const REMEMBERED: usize = 1000;
 
 /// Reads expressions until the user leaves the console, and calls `answer` for each.
 pub(super) fn talk(
-    session: &Session,
+    session: &CommandSession,
     project: ManuallyDrop<Project>,
     mut answer: impl FnMut(&str) -> bool,
 ) -> Result<Exit, Failure> {

@@ -20,16 +20,15 @@ use engine::NoTempDirectories;
 use hir::{Expr, ExprId, Exprs, Interrupt, Scope, eval, lower};
 
 use self::lines::{Lines, Next};
-use crate::{
-    args::{ConsoleArgs, StateArgs},
-    events::{Format, Show},
-    exit::Exit,
-    operation,
-    session::{Failure, Session},
-    signals,
-    store::{self, ReadLock},
+use operations::{
+    prepare,
+    session::Failure,
+    store::{self, ReadLock, StateOptions},
     variables::{self, VarFlag},
+    view::Run,
 };
+
+use crate::{args::ConsoleArgs, exit::Exit, session::CommandSession, signals};
 
 /// The file name of the typed expression in diagnostics.
 const PLACE: &str = "<console-input>";
@@ -48,11 +47,11 @@ type Held = Arc<Mutex<Option<ReadLock>>>;
 
 /// Runs `console`: loads the configuration and the state, and evaluates expressions until the user leaves.
 pub(crate) fn run(
-    session: &Session,
+    session: &CommandSession,
     args: &ConsoleArgs,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
-    let state_args = StateArgs {
+    let state_options = StateOptions {
         lock: args.lock,
         lock_timeout: args.lock_timeout.clone(),
         state: args.state.clone(),
@@ -61,7 +60,7 @@ pub(crate) fn run(
     };
     // The input is a file of the database, for completion, so its text changes.
     session.expect_edits();
-    let (mut open, lock) = store::open_to_read(session, &state_args, store::Purpose::Console)?;
+    let (mut open, lock) = store::open_to_read(session, &state_options, store::Purpose::Console)?;
     let held: Held = Arc::new(Mutex::new(lock));
     let kept = Arc::clone(&held);
     signals::end_at_once_after(session, async move {
@@ -82,7 +81,7 @@ fn take(held: &Held) -> Option<ReadLock> {
 }
 
 fn with_state(
-    session: &Session,
+    session: &CommandSession,
     state: &mut state::State,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
@@ -95,9 +94,9 @@ fn with_state(
     }
     let (values, warnings) = variables::collect(session, program.root(), flags)?;
     session.ui.diagnostics(&warnings, &variables::sources(session, flags));
-    let events = Arc::new(Show::new(session, Format::Quiet, program.sources.clone()));
+    let events = session.view.run(Run::Quiet, &program.sources, &session.redactor);
     let environment =
-        operation::acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
+        prepare::acting(session, &loaded.executables, events, Arc::new(NoTempDirectories));
     let console = engine::Console::new(&program, state, values, &environment, session.workspace());
     let exit = converse(session, &console, loaded.project, &program, flags);
     session.runtime.block_on(console.end());
@@ -105,7 +104,7 @@ fn with_state(
 }
 
 fn converse(
-    session: &Session,
+    session: &CommandSession,
     console: &engine::Console,
     project: ManuallyDrop<project::Project>,
     program: &hir::Program,
@@ -128,7 +127,7 @@ fn converse(
 }
 
 /// The next expression of the input, or its end.
-fn next(session: &Session) -> Next {
+fn next(session: &CommandSession) -> Next {
     let mut lines = Lines::default();
     loop {
         let next = match session.ui.next_line() {
@@ -144,7 +143,7 @@ fn next(session: &Session) -> Next {
 /// Reports problems with the values of variables. Fails if a value has a wrong type, because nothing can be
 /// evaluated then. A failed validation is only shown: the console may help to find its cause.
 fn tell_problems(
-    session: &Session,
+    session: &CommandSession,
     console: &engine::Console,
     program: &hir::Program,
     flags: &[VarFlag],
@@ -167,7 +166,7 @@ fn tell_problems(
 }
 
 /// Prints the value of an expression, or its errors. Returns true if there is a value.
-fn answer(session: &Session, console: &engine::Console, text: &str) -> bool {
+fn answer(session: &CommandSession, console: &engine::Console, text: &str) -> bool {
     if text.trim() == "help" {
         session.ui.line(HELP);
         return true;

@@ -5,12 +5,12 @@ use std::sync::{Arc, atomic::Ordering};
 use render::WatchView;
 
 use super::{Good, Input, Reason, Report, Watch, report, terminal::Key};
+use operations::{apply::Approved, prepare::Prepared, session::Failure, store};
+
 use crate::{
     args::{ApplyArgs, VarArgs},
     exit::Exit,
-    operation::{self, Approved, Prepared},
-    session::Failure,
-    store,
+    operation,
 };
 
 impl Watch<'_> {
@@ -70,7 +70,7 @@ impl Watch<'_> {
 
     fn carry_out(&mut self, good: Good) -> Result<Exit, Failure> {
         super::verified(self.session)?;
-        let open = store::open(self.session, &self.args.state, store::Purpose::Apply)?;
+        let open = store::open(self.session, &self.args.state.options(), store::Purpose::Apply)?;
         let current = open.exists().then_some(&open.file);
         if let Err(stale) = engine::check_plan_is_current(&good.plan.prior_state, current) {
             open.close(self.session)?;

@@ -7,13 +7,14 @@ use project::{Files, Project};
 use state::StateIdentity;
 
 use super::files::Beside;
-use crate::{
-    args::StateArgs,
+use operations::{
     located::ProviderExecutables,
-    session::{self, Failure, Session},
-    store::{self, OpenState},
+    session::{self, Failure},
+    store::{self, OpenState, StateOptions},
     variables::{Typed, VarFlag},
 };
+
+use crate::session::CommandSession;
 
 /// The loaded configuration, and flags for the files that changed since it was loaded.
 pub(super) struct Configuration {
@@ -42,8 +43,12 @@ impl Loaded {
     }
 
     /// Reads the state file again.
-    fn read_state(&mut self, session: &Session, args: &StateArgs) -> Result<(), Failure> {
-        let mut state = store::look(session, args)?;
+    fn read_state(
+        &mut self,
+        session: &CommandSession,
+        options: &StateOptions,
+    ) -> Result<(), Failure> {
+        let mut state = store::look(session, options)?;
         let required = self.project.provider_requirements();
         state.file.state.adopt_other_registry(&|source| required.contains_key(source));
         self.state = state;
@@ -51,7 +56,7 @@ impl Loaded {
     }
 
     /// Returns true if the required providers differ from the located ones.
-    fn needs_others(&mut self, session: &Session) -> bool {
+    fn needs_others(&mut self, session: &CommandSession) -> bool {
         let needed = session.requirements(&self.project, Some(&self.state.file.state));
         needed != self.requirements
     }
@@ -60,13 +65,13 @@ impl Loaded {
 impl Configuration {
     /// Creates a configuration that is not loaded yet.
     pub(super) fn new(
-        session: &Session,
-        args: &StateArgs,
+        session: &CommandSession,
+        options: &StateOptions,
         flags: &[VarFlag],
     ) -> Result<Configuration, Failure> {
         Ok(Configuration {
             loaded: None,
-            beside: Beside::new(session, args, flags)?,
+            beside: Beside::new(session, options, flags)?,
             is_other_setup: false,
             is_other_state: false,
             executables: None,
@@ -74,7 +79,7 @@ impl Configuration {
     }
 
     /// Checks the files for changes. Returns true if the result of a plan may differ.
-    pub(super) fn follow(&mut self, session: &Session) -> bool {
+    pub(super) fn follow(&mut self, session: &CommandSession) -> bool {
         let changed = self.beside.follow(session);
         self.is_other_setup |= changed.setup;
         self.is_other_state |= changed.state;
@@ -85,7 +90,7 @@ impl Configuration {
 
     /// Returns true if the required providers differ from the located ones. The configuration is then discarded,
     /// and the next [`Configuration::load`] loads all of it again.
-    pub(super) fn needs_others(&mut self, session: &Session) -> bool {
+    pub(super) fn needs_others(&mut self, session: &CommandSession) -> bool {
         let needs = self.loaded.as_mut().is_some_and(|loaded| loaded.needs_others(session));
         if needs {
             self.loaded = None;
@@ -101,8 +106,8 @@ impl Configuration {
     /// Loads or updates the configuration, with its state and its providers.
     pub(super) fn load(
         &mut self,
-        session: &Session,
-        args: &StateArgs,
+        session: &CommandSession,
+        options: &StateOptions,
         flags: &[VarFlag],
     ) -> Result<&mut Loaded, Failure> {
         let is_other_state = std::mem::take(&mut self.is_other_state);
@@ -117,22 +122,22 @@ impl Configuration {
                 loaded.files = Files::of(system, PathBuf::from("."), &loaded.project);
             }
             if is_other_state {
-                loaded.read_state(session, args)?;
+                loaded.read_state(session, options)?;
             }
-            if args.state.is_none() {
+            if options.state.is_none() {
                 session.check_backend(&loaded.project)?;
             }
         }
         let loaded = match self.loaded.take() {
             Some(loaded) => loaded,
-            None => load(session, args, flags)?,
+            None => load(session, options, flags)?,
         };
         self.executables = Some(loaded.executables.clone());
         Ok(self.loaded.insert(loaded))
     }
 
     /// The providers that were located last. Empty before the first successful load.
-    pub(super) fn executables(&self, session: &Session) -> Arc<ProviderExecutables> {
+    pub(super) fn executables(&self, session: &CommandSession) -> Arc<ProviderExecutables> {
         match &self.executables {
             Some(executables) => executables.clone(),
             None => Arc::new(ProviderExecutables::none(session)),
@@ -155,11 +160,15 @@ impl Configuration {
     }
 }
 
-fn load(session: &Session, args: &StateArgs, flags: &[VarFlag]) -> Result<Loaded, Failure> {
-    if args.state.is_none() {
+fn load(
+    session: &CommandSession,
+    options: &StateOptions,
+    flags: &[VarFlag],
+) -> Result<Loaded, Failure> {
+    if options.state.is_none() {
         session.refuse_other_backends()?;
     }
-    let mut state = store::look(session, args)?;
+    let mut state = store::look(session, options)?;
     let loaded = session.load_with_values(Some(&mut state.file.state), flags)?;
     let session::Loaded { project, executables, typed } = loaded;
     let project = ManuallyDrop::into_inner(project);

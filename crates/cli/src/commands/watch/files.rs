@@ -9,17 +9,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::System;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Input;
-use crate::{
-    args::StateArgs,
-    session::{Failure, LOCK_FILE, Session},
-    store,
+use operations::{
+    session::{Failure, LOCK_FILE},
+    store::{self, StateOptions},
     variables::VarFlag,
 };
+
+use crate::session::CommandSession;
 
 /// The files, and their hashes at the last check.
 pub(super) struct Beside {
@@ -55,8 +55,8 @@ pub(super) struct Changed {
 impl Beside {
     /// Creates the detector with the current hashes.
     pub(super) fn new(
-        session: &Session,
-        args: &StateArgs,
+        session: &CommandSession,
+        options: &StateOptions,
         flags: &[VarFlag],
     ) -> Result<Beside, Failure> {
         let named = flags.iter().filter_map(|flag| match flag {
@@ -64,7 +64,7 @@ impl Beside {
             VarFlag::Value(_) => None,
         });
         let paths = Paths {
-            state: store::state_path(session, args)?,
+            state: store::state_path(session, options)?,
             manifest: session.module_manifest_path(),
             named: named.collect(),
         };
@@ -74,7 +74,7 @@ impl Beside {
     }
 
     /// Returns the kinds of files that changed since the last call.
-    pub(super) fn follow(&mut self, session: &Session) -> Changed {
+    pub(super) fn follow(&mut self, session: &CommandSession) -> Changed {
         let seen = self.look(session);
         let before = std::mem::replace(&mut self.seen, seen);
         Changed {
@@ -84,7 +84,7 @@ impl Beside {
         }
     }
 
-    fn look(&self, session: &Session) -> Seen {
+    fn look(&self, session: &CommandSession) -> Seen {
         let mut variables: Vec<PathBuf> =
             ["terraform.tfvars", "terraform.tfvars.json"].map(PathBuf::from).into();
         let entries = session.system.list_directory(Path::new(".")).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Beside {
         }
     }
 
-    fn hash(&self, session: &Session, paths: &[PathBuf]) -> u64 {
+    fn hash(&self, session: &CommandSession, paths: &[PathBuf]) -> u64 {
         let read = |path: &PathBuf| (path.clone(), session.system.read_file(path).ok());
         self.hasher.hash_one(paths.iter().map(read).collect::<Vec<_>>())
     }
@@ -151,7 +151,7 @@ impl Watched {
     }
 
     /// Watches exactly these directories. For a missing directory it watches the nearest existing parent.
-    pub(super) fn set(&mut self, session: &Session, wanted: impl Iterator<Item = PathBuf>) {
+    pub(super) fn set(&mut self, session: &CommandSession, wanted: impl Iterator<Item = PathBuf>) {
         let wanted = wanted.map(|path| existing(session, path)).map(|path| {
             let identity = identity(&path);
             (path, identity)
@@ -185,7 +185,7 @@ fn identity(path: &Path) -> Identity {
     std::fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
 }
 
-fn existing(session: &Session, path: PathBuf) -> PathBuf {
+fn existing(session: &CommandSession, path: PathBuf) -> PathBuf {
     let mut path = path;
     while !session.system.is_directory(&path) {
         path = directory_of(&path);

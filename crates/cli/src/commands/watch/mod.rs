@@ -40,20 +40,27 @@ use self::{
     report::{Report, Sink},
     terminal::Key,
 };
-use crate::{
-    args::WatchArgs,
-    exit::Exit,
+use operations::{
+    PROGRAM,
     modules::{self, ModuleDirectories, Of},
-    operation::{self, Checked, Purpose},
-    session::{self, Failure, Session},
-    signals,
+    plan,
+    prepare::{self, Checked, Purpose},
+    session::Failure,
     store::{self, WatchJournal},
     temp::TempFiles,
     variables::{self, VarFlag},
 };
 
+use crate::{
+    args::WatchArgs,
+    exit::Exit,
+    operation,
+    session::{self, CommandSession},
+    signals,
+};
+
 /// Compares the installed module packages with the lock file.
-fn verified(session: &Session) -> Result<Vec<Diagnostic>, Failure> {
+fn verified(session: &CommandSession) -> Result<Vec<Diagnostic>, Failure> {
     modules::verify(session, &session.locks()?, Of::Directory)
 }
 
@@ -108,7 +115,7 @@ struct Good {
 }
 
 struct Watch<'s> {
-    session: &'s Session,
+    session: &'s CommandSession,
     args: WatchArgs,
     flags: Vec<VarFlag>,
     configuration: Configuration,
@@ -141,12 +148,12 @@ struct Watch<'s> {
 
 /// Runs `watch` until the user quits or a signal arrives.
 pub(crate) fn run(
-    session: &Session,
+    session: &CommandSession,
     args: WatchArgs,
     flags: Vec<VarFlag>,
 ) -> Result<Exit, Failure> {
     operation::introduce(session, &args.operation);
-    operation::replaced(&args.operation.replace)?;
+    plan::replaced(&args.operation.replace)?;
     session.expect_edits();
     let mut watch = Watch::new(session, args, flags)?;
     watch.begin();
@@ -157,16 +164,16 @@ pub(crate) fn run(
 
 impl<'s> Watch<'s> {
     fn new(
-        session: &'s Session,
+        session: &'s CommandSession,
         args: WatchArgs,
         flags: Vec<VarFlag>,
     ) -> Result<Watch<'s>, Failure> {
         let (sender, inputs) = unbounded_channel();
         let is_applying = Arc::new(AtomicBool::new(false));
         signals::listen_while(session, is_applying.clone());
-        let configuration = Configuration::new(session, &args.state, &flags)?;
-        let journal = WatchJournal::new(session, &args.state)?;
-        store::report_dead_watchers(session, &args.state)?;
+        let configuration = Configuration::new(session, &args.state.options(), &flags)?;
+        let journal = WatchJournal::new(session, &args.state.options())?;
+        store::report_dead_watchers(session, &args.state.options())?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let report = Report::new(session, args.operation.json, is_terminal);
         if let Report::Screen(terminal) = &report {
@@ -285,7 +292,7 @@ impl<'s> Watch<'s> {
     fn environment(&mut self) -> Environment {
         let executables = self.configuration.executables(self.session);
         let acting =
-            operation::acting(self.session, &executables, self.sink.clone(), self.files.clone());
+            prepare::acting(self.session, &executables, self.sink.clone(), self.files.clone());
         Environment { journal: self.journal.openings(self.session), ..acting }
     }
 
@@ -351,7 +358,8 @@ impl<'s> Watch<'s> {
         self.is_verified = verified.is_ok();
         let verified = verified?;
         let before = self.environment();
-        let loaded = self.configuration.load(self.session, &self.args.state, &self.flags)?;
+        let loaded =
+            self.configuration.load(self.session, &self.args.state.options(), &self.flags)?;
         if self.session.child_environment.take_outdated() {
             // A running provider has a variable in its environment that is now declared as a secret, or lacks one
             // that no longer is.
@@ -359,7 +367,7 @@ impl<'s> Watch<'s> {
         }
         let state = &loaded.state.file.state;
         let found = loaded.project.recheck();
-        let mut checked = operation::check(
+        let mut checked = prepare::check(
             self.session,
             &loaded.project,
             found,
@@ -400,7 +408,7 @@ impl<'s> Watch<'s> {
         outcome.diagnostics.extend(directories.changes(&checked.program));
         self.forget_closed();
         outcome.plan.prior_state = identity;
-        outcome.plan.made_by = operation::PROGRAM.to_owned();
+        outcome.plan.made_by = PROGRAM.to_owned();
         Ok((outcome, checked))
     }
 
@@ -412,7 +420,7 @@ impl<'s> Watch<'s> {
             applying: false,
             is_saved: false,
             workspace: self.session.workspace(),
-            replace: operation::replaced(&self.args.operation.replace)?,
+            replace: plan::replaced(&self.args.operation.replace)?,
             uncertain: match self.args.operation.retry_uncertain {
                 true => Vec::new(),
                 false => uncertain,

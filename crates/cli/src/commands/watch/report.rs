@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use db::{Diagnostic, Severity, Sources, System};
+use db::{Diagnostic, Severity, Sources};
 use engine::{EphemeralAction, Event, EventSink};
 use render::{PlanFinished, PlanNews, Problems, Style, WatchView, WatchedPlan};
 use state::Plan;
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     log::ProviderLog,
-    session::{self, CliSystem, Session},
-    ui::Ui,
+    session::CommandSession,
+    ui::{self, Ui},
 };
 
 /// The output of `watch`.
@@ -50,7 +50,7 @@ pub(super) fn lock(terminal: &Mutex<Terminal>) -> MutexGuard<'_, Terminal> {
 
 impl Report {
     /// Selects the output: JSON if requested, else the screen on a terminal, else lines.
-    pub(super) fn new(session: &Session, json: bool, is_terminal: bool) -> Report {
+    pub(super) fn new(session: &CommandSession, json: bool, is_terminal: bool) -> Report {
         match (json, is_terminal) {
             (true, _) => Report::Json,
             (false, true) => {
@@ -62,7 +62,7 @@ impl Report {
     }
 
     /// Reports that watching begins.
-    pub(super) fn watching(&self, session: &Session) {
+    pub(super) fn watching(&self, session: &CommandSession) {
         match self {
             Report::Json => {
                 session.ui.line(&render::watching_json(&place(session), &session.now()));
@@ -80,7 +80,7 @@ impl Report {
     }
 
     /// Reports the start of a plan. Clears the notice on the screen.
-    pub(super) fn plan_started(&self, session: &Session, number: u64, reason: Reason) {
+    pub(super) fn plan_started(&self, session: &CommandSession, number: u64, reason: Reason) {
         match self {
             Report::Json => {
                 let line = render::plan_started_json(number, reason.word(), &session.now());
@@ -92,7 +92,7 @@ impl Report {
     }
 
     /// Shows a plan without errors.
-    pub(super) fn good(&self, session: &Session, good: &GoodPlan<'_>) {
+    pub(super) fn good(&self, session: &CommandSession, good: &GoodPlan<'_>) {
         let news = good.before.map(|before| render::plan_news(before, good.plan));
         match self {
             Report::Json => json_plan(session, good, news.as_ref()),
@@ -125,7 +125,7 @@ impl Report {
     /// Shows the errors of the configuration or of planning. The previous plan stays on the screen.
     pub(super) fn broken(
         &self,
-        session: &Session,
+        session: &CommandSession,
         number: u64,
         found: &[Diagnostic],
         sources: &Sources,
@@ -161,7 +161,7 @@ impl Report {
     /// Shows problems with open ephemeral resources that occurred between plans.
     pub(super) fn problems_between(
         &self,
-        session: &Session,
+        session: &CommandSession,
         found: &[Diagnostic],
         sources: &Sources,
     ) {
@@ -205,7 +205,7 @@ impl Report {
     }
 
     /// Restores the terminal, and shows the problems of the shutdown.
-    pub(super) fn end(&self, session: &Session, found: &[Diagnostic], sources: &Sources) {
+    pub(super) fn end(&self, session: &CommandSession, found: &[Diagnostic], sources: &Sources) {
         if let Report::Screen(terminal) = self {
             lock(terminal).leave();
         }
@@ -224,7 +224,7 @@ fn leave_details(screen: &mut render::WatchScreen) {
     screen.scroll = 0;
 }
 
-fn json_plan(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) {
+fn json_plan(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNews>) {
     let now = session.now();
     session.ui.diagnostics(good.warnings, good.sources);
     let mut lines = render::resource_drift_json(good.plan, &now);
@@ -249,7 +249,7 @@ fn json_plan(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) {
     session.ui.print(&lines.join("\n"));
 }
 
-fn plan_line(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) -> String {
+fn plan_line(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNews>) -> String {
     let since = match news.map(PlanNews::len) {
         None => String::new(),
         Some(0) => ", nothing changed".to_owned(),
@@ -260,7 +260,7 @@ fn plan_line(session: &Session, good: &GoodPlan<'_>, news: Option<&PlanNews>) ->
     format!("{}  {summary} ({} ms{since})", time(session), good.took.as_millis())
 }
 
-fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
+fn problems(session: &CommandSession, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
     let is_shown = |it: &&Diagnostic| {
         // Drop warnings about possibly ephemeral values: a plan decides by actual values.
         it.severity != Severity::Hint && it.id != db::diagnostic::POSSIBLY_EPHEMERAL
@@ -282,7 +282,7 @@ fn problems(session: &Session, found: &[Diagnostic], sources: &Sources) -> Optio
 }
 
 /// The working directory, and the workspace unless it is the default one.
-fn place(session: &Session) -> String {
+fn place(session: &CommandSession) -> String {
     let directory = std::env::current_dir().unwrap_or_else(|_| session.system.current_directory());
     let workspace = session.workspace();
     match &*workspace {
@@ -292,7 +292,7 @@ fn place(session: &Session) -> String {
 }
 
 /// The time of day in the local time zone.
-fn time(session: &Session) -> String {
+fn time(session: &CommandSession) -> String {
     let now = jiff::Timestamp::try_from(session.system.now()).unwrap_or_default();
     now.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string()
 }
@@ -391,7 +391,6 @@ fn answer(typed: &mut String, key: Key) -> (Asked, bool) {
 /// The event sink: shows progress during a plan and between plans.
 pub(super) struct Sink {
     to: To,
-    system: Arc<CliSystem>,
     ui: Arc<Ui>,
     log: ProviderLog,
 }
@@ -404,7 +403,7 @@ enum To {
 
 impl Sink {
     /// Creates the sink for a report. Mutes log lines that would disturb the screen.
-    pub(super) fn new(session: &Session, report: &Report) -> Sink {
+    pub(super) fn new(session: &CommandSession, report: &Report) -> Sink {
         let to = match report {
             Report::Screen(terminal) => To::Screen(terminal.clone()),
             Report::Lines => To::Lines,
@@ -416,9 +415,8 @@ impl Sink {
         }
         Sink {
             to,
-            system: session.system.clone(),
             ui: session.ui.clone(),
-            log: ProviderLog::new(session),
+            log: ProviderLog::new(session.ui.clone(), session.redactor.clone()),
         }
     }
 
@@ -456,7 +454,7 @@ impl EventSink for Sink {
                 }
             }
             (To::Json, event) => {
-                let now = session::time_of_day(&*self.system);
+                let now = ui::now();
                 for line in render::event_json(event, &now, &Sources::default()) {
                     self.ui.line(&line);
                 }

@@ -1,0 +1,214 @@
+//! The operation `apply`: of a plan that was made now, or of a saved plan.
+//!
+//! ```text
+//!   store::open ─► plan::plan, or saved ─► (the caller decides) ─► apply ─► (the caller shows it) ─► Applied::close
+//! ```
+
+use std::{fmt::Display, path::Path, sync::Arc};
+
+use db::Diagnostic;
+use engine::ApplyOptions;
+use hir::{Entry, Expr, Program, Ref};
+use state::{Plan, PlanFile, State, journal::Intent};
+
+use crate::{
+    PROGRAM,
+    modules::ModuleDirectories,
+    plan::{Planned, end_temp},
+    planned as planned_configuration,
+    prepare::{Prepared, Purpose, environment, ready},
+    private_file::{self, Durable},
+    session::{Failure, Session},
+    store::{self, Keeper, OpenState},
+    temp::TempFiles,
+    variables::VarFlag,
+    view::{Run, RunView},
+};
+
+/// A plan that is approved for apply.
+pub struct Approved {
+    /// The checked configuration.
+    pub prepared: Prepared,
+    /// The plan.
+    pub plan: Plan,
+    /// The state that the plan was made for.
+    pub refreshed: State,
+    /// The temporary files of the plan.
+    pub files: Arc<TempFiles>,
+}
+
+impl Approved {
+    /// Approves a plan that was made now.
+    pub fn of(planned: Planned, files: &Arc<TempFiles>) -> Approved {
+        let engine::PlanOutcome { plan, refreshed, .. } = planned.outcome;
+        Approved { prepared: planned.prepared, plan, refreshed, files: Arc::clone(files) }
+    }
+}
+
+/// Returns true for the warning of an assertion in a `check` block.
+pub fn is_of_check(diagnostic: &Diagnostic) -> bool {
+    !diagnostic.is_error() && matches!(diagnostic.id, "condition-failed" | "check-unknown")
+}
+
+/// Checks that a saved plan can be applied to the opened state, and loads its configuration.
+pub fn saved(
+    session: &Session,
+    flags: &[VarFlag],
+    open: &OpenState,
+    mut file: PlanFile,
+) -> Result<Approved, Failure> {
+    check_fresh(&file, open, session)?;
+    engine::check_plan_is_complete(&file.plan).map_err(|it| *it)?;
+    let loaded = planned_configuration::load(session, &mut file, flags)?;
+    let warnings = planned_configuration::differences(session, &file);
+    let state = &file.prior_state.state;
+    let mut prepared = ready(session, loaded, flags, (state, Purpose::Saved), warnings)?;
+    prepared.values =
+        engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
+            |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),
+        )?;
+    engine::check_planned_files(&file.plan, &*session.system).map_err(|it| *it)?;
+    let is_used = !file.temp.is_empty() || uses_temp(&prepared.program);
+    let files = TempFiles::of_plan(session, &file.plan, is_used)?;
+    files.restore(&file.temp).inspect_err(|_| end_temp(session, &files, true))?;
+    let refreshed = file.prior_state.state;
+    Ok(Approved { prepared, plan: file.plan, refreshed, files })
+}
+
+/// Returns true if an expression of the configuration uses `path.temp`.
+fn uses_temp(program: &Program) -> bool {
+    let has_temp = |entry: &Entry| {
+        entry.item.exprs.iter().any(|(_, expr)| matches!(expr, Expr::Ref(Ref::PathTemp)))
+    };
+    program.modules.iter().flat_map(|module| module.entries()).any(has_temp)
+}
+
+/// Reads a saved plan.
+pub fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Failure> {
+    session.refuse_encryption()?;
+    let unreadable = |reason: &dyn Display| {
+        let summary = format!("Failed to load {:?} as a plan file", path.display().to_string());
+        Diagnostic::error("plan-read", summary, format!("{}: {reason}.", path.display()))
+    };
+    let bytes = session.system.read_file(path).map_err(|error| unreadable(&error))?;
+    PlanFile::read(&bytes, PROGRAM).map_err(|error| unreadable(&error).into())
+}
+
+/// Refuses a saved plan that was made for another workspace or another version of the state.
+fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(), Failure> {
+    let workspace = session.workspace();
+    if file.plan.backend.workspace != *workspace {
+        let detail = format!(
+            "The plan was made in the workspace {:?}, but {workspace:?} is selected now. Select \
+             that workspace, or make a new plan in this one.",
+            file.plan.backend.workspace
+        );
+        return Err(
+            Diagnostic::error("stale-plan", "Saved plan is for another workspace", detail).into()
+        );
+    }
+    let current = open.exists().then_some(&open.file);
+    engine::check_plan_is_current(&file.plan.prior_state, current)
+        .map_err(|diagnostic| (*diagnostic).into())
+}
+
+/// The result of an apply. The lock of the state is held until [`Applied::close`].
+#[must_use = "the journal ends and the lock is released only when it is closed"]
+pub struct Applied {
+    /// The checked configuration.
+    pub prepared: Prepared,
+    /// The plan that was carried out.
+    pub plan: Plan,
+    /// The state after the apply.
+    pub state: State,
+    /// All diagnostics, including [`Applied::found`].
+    pub diagnostics: Vec<Diagnostic>,
+    /// The diagnostics that do not come from the run of the engine, whose events report the others.
+    pub found: Vec<Diagnostic>,
+    /// The view of the run, which shows its change counts.
+    pub view: Arc<dyn RunView>,
+    keeper: Arc<Keeper>,
+}
+
+impl Applied {
+    /// Returns true if there is an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Ends the journal and releases the lock.
+    pub fn close(&self, session: &Session) -> Result<(), Failure> {
+        self.keeper.close(session)
+    }
+}
+
+/// Applies an approved plan, and writes the state.
+///
+/// # Errors
+/// The reason why nothing was applied. The state is closed then.
+pub fn apply(
+    session: &Session,
+    parallelism: usize,
+    purpose: store::Purpose,
+    approved: Approved,
+    open: OpenState,
+) -> Result<Applied, Failure> {
+    let Approved { mut prepared, plan, refreshed, files } = approved;
+    let (stored, before) = (open.file.state.clone(), open.uncertain.clone());
+    let keeper = Arc::new(open.keeper(session, purpose));
+    if let Err(problem) = keeper.begin(&stored, &refreshed) {
+        keeper.close(session)?;
+        return Err((*problem).into());
+    }
+    drop(stored);
+    let (environment, view) = environment(session, Run::Apply, &prepared, keeper.clone(), &files);
+    // Move the values out, so that no copy of them stays in memory during and after the apply.
+    let values = std::mem::take(&mut prepared.values);
+    std::mem::take(&mut prepared.typed).teach(&session.redactor);
+    let options = ApplyOptions { parallelism, workspace: session.workspace() };
+    let directories = ModuleDirectories::of(session, &prepared.program);
+    let apply = engine::apply(&prepared.program, &plan, refreshed, values, &environment, options);
+    let outcome = session.runtime.block_on(apply);
+    view.end_log();
+    session.redactor.forget();
+    let (mut diagnostics, state) = (outcome.diagnostics, outcome.state);
+    let mut found = Vec::new();
+    if let Err(problem) = keeper.write(&state) {
+        found.push(rescued(&keeper, &state, *problem));
+    }
+    found.extend(news(&keeper.uncertain(), &before));
+    found.extend(directories.changes(&prepared.program));
+    diagnostics.extend(found.iter().cloned());
+    Ok(Applied { prepared, plan, state, diagnostics, found, view, keeper })
+}
+
+/// A warning about creations with unknown outcome in this run. Those of earlier runs were reported at the start.
+fn news(uncertain: &[Intent], before: &[Intent]) -> Option<Diagnostic> {
+    let news: Vec<Intent> = uncertain.iter().filter(|it| !before.contains(it)).cloned().collect();
+    store::uncertain(&news)
+}
+
+/// Adds to an error about writing the state where the changes are saved: in the journal, or else in a rescue file.
+pub fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnostic {
+    let and = |what: String| Diagnostic {
+        detail: format!("{}\n\n{what}", problem.detail),
+        ..problem.clone()
+    };
+    if let Some(place) = keeper.safe_in() {
+        return and(format!(
+            "Nothing is lost: {place} records all changes of this run. When the problem is \
+             resolved, the next command writes them to the state. Do not remove that file."
+        ));
+    }
+    let Some(bytes) = keeper.encoded(state) else { return problem };
+    match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
+        Ok(()) => {
+            and("The state was written to errored.tfstate instead. Keep this file: it records the \
+                 objects that exist. When the problem is resolved, replace the state with it."
+                .to_owned())
+        }
+        Err(error) => {
+            and(format!("The state could not be written to errored.tfstate either: {error}."))
+        }
+    }
+}

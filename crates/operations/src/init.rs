@@ -1,0 +1,213 @@
+//! The operation `init`: installs modules and providers, and writes the lock file.
+
+use std::path::{Path, PathBuf};
+
+use db::{Diagnostic, Sources};
+use hir::statics::LocalBackend;
+use packages::{InstallEvent, InstallRequest, Locks};
+use project::{Manifest, Project};
+use state::State;
+
+use crate::{
+    backend_config::BackendConfig,
+    located::{self, ProviderExecutables},
+    modules, place,
+    session::{self, Failure, LOCK_FILE, Session},
+    store,
+    view::{LockFileChange, Notice},
+};
+
+/// The options of `init`.
+pub struct InitOptions {
+    /// True if the newest versions are selected.
+    pub upgrade: bool,
+    /// The only directories in which providers are looked for. Empty for the usual places.
+    pub plugin_dirs: Vec<PathBuf>,
+    /// True if the lock file must not change.
+    pub is_lockfile_readonly: bool,
+    /// True if the backend is initialized.
+    pub backend: bool,
+    /// Arguments of the backend, each `NAME=VALUE` or a file.
+    pub backend_config: Vec<String>,
+    /// True if the user is asked for variables that sources of modules or the backend need.
+    pub input: bool,
+    /// True if modules are installed.
+    pub get: bool,
+    /// True if states in the previous place are left where they are.
+    pub reconfigure: bool,
+    /// True if states are copied to the place that the configuration names.
+    pub migrate_state: bool,
+}
+
+/// Prepares a root module for all other operations.
+pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
+    refuse_contradictions(options)?;
+    // Start without the installed modules: they may be broken, and `init` repairs them.
+    let mut project = match options.get {
+        true => session.project_with(Manifest::new())?,
+        false => session.project_to_init()?,
+    };
+    if project.is_empty() {
+        session.view.notice(&Notice::EmptyDirectory);
+        return Ok(());
+    }
+    if options.input && session::lacks_values_only(&project) {
+        session.ask_early(&mut project)?;
+    }
+    if let Some(failure) = session::unreadable(&project) {
+        session.view.notice(&Notice::InvalidConfiguration);
+        return Err(failure);
+    }
+    let place = session::place_of(&project)?;
+    if options.backend {
+        session.view.notice(&Notice::InitializingBackend);
+        let given = backend_config(session, &project, options)?;
+        place::initialize(session, &place, given.as_ref(), options)?;
+    }
+    let before = session.locks()?;
+    let mut module_locks = before.modules.clone();
+    if options.get {
+        (project, module_locks) = modules::install(session, options, &before)?;
+    }
+    if let Some(failure) = session::broken(&project) {
+        session.view.notice(&Notice::InvalidConfiguration);
+        return Err(failure);
+    }
+    session.view.notice(&Notice::InitializingProviders);
+    let state = present_state(session, &project, place);
+    let requirements = session.requirements(&project, state.as_ref());
+    let config = session.cli_config()?;
+    let mut sources = session.sources(config)?;
+    if !options.plugin_dirs.is_empty() {
+        sources = sources.from_plugin_dirs(&options.plugin_dirs);
+    }
+    let target = session.data_dir().join("providers");
+    let platform = session.platform();
+    let unmanaged = located::reattached(session)?.into_keys().collect();
+    let request = InstallRequest {
+        requirements: &requirements,
+        locks: &before,
+        upgrade: options.upgrade,
+        sources: &sources,
+        target: &target,
+        plugin_cache: config.plugin_cache_dir.as_deref(),
+        cache_may_break_locks: config.cache_may_break_locks,
+        unmanaged: &unmanaged,
+        platform: &platform,
+    };
+    let mut on_event = |event: InstallEvent| session.view.notice(&Notice::Provider(&event));
+    let installed = session.runtime.block_on(packages::install(&request, &mut on_event));
+    if !installed.errors.is_empty() {
+        let diagnostics: Vec<Diagnostic> = installed
+            .errors
+            .iter()
+            .map(|error| Diagnostic::error("provider-install", error.summary(), error.detail()))
+            .collect();
+        return Err(diagnostics.into());
+    }
+    let locks = Locks { modules: module_locks, ..installed.locks };
+    write_locks(session, options, &before, &locks)?;
+    session.view.notice(&Notice::Initialized);
+    // Fill the schema cache, which makes the first `validate` faster and is the only source of schemas for the
+    // language server. Failure is ignored: the provider may be for another machine, for example for a container.
+    if let Ok(executables) = ProviderExecutables::locate(session, &requirements) {
+        executables.read_ahead(session, requirements.keys());
+    }
+    Ok(())
+}
+
+/// The current state. Its objects need their providers for destruction even if the configuration no longer names
+/// them. `None` if no state can be read; a command that needs the state reports the reason.
+fn present_state(session: &Session, project: &Project, place: LocalBackend) -> Option<State> {
+    let place = place::check(session, place).ok()?;
+    let paths = place::workspaces(&place).paths(&session.workspace()).ok()?;
+    let mut state = store::open_unlocked(session, Some(&paths.read)).ok()?.file.state;
+    let required = project.provider_requirements();
+    state.adopt_other_registry(&|source| required.contains_key(source));
+    Some(state)
+}
+
+/// The backend arguments of the flags. If the configuration has no backend block, the flags have no effect and a
+/// warning is shown.
+fn backend_config(
+    session: &Session,
+    project: &Project,
+    options: &InitOptions,
+) -> Result<Option<BackendConfig>, Failure> {
+    let given = BackendConfig::read(session, &options.backend_config)?;
+    let has_backend = hir::names::keeps_state(project.db(), project.root()).is_some();
+    if given.is_none() || has_backend {
+        return Ok(given);
+    }
+    let detail = "-backend-config was used without a \"backend\" block in the configuration, so it \
+                  has no effect. To configure the backend with this option, add this \
+                  block:\n\nterraform {\n  backend \"local\" {}\n}";
+    let warning =
+        Diagnostic::warning("invalid-backend-config", "Missing backend configuration", detail);
+    session.view.diagnostics(&[warning], &Sources::default());
+    Ok(None)
+}
+
+fn refuse_contradictions(options: &InitOptions) -> Result<(), Failure> {
+    if options.upgrade && options.is_lockfile_readonly {
+        let detail = "The -upgrade flag conflicts with -lockfile=readonly: upgraded versions must \
+                      be written to the lock file.";
+        return Err(Diagnostic::error(
+            "contradicting-options",
+            "Invalid combination of options",
+            detail,
+        )
+        .into());
+    }
+    if options.reconfigure && options.migrate_state {
+        let detail = "-reconfigure leaves states where they are, and -migrate-state copies them to \
+                      the new location. Use only one of the two.";
+        return Err(Diagnostic::error(
+            "contradicting-options",
+            "Invalid combination of options",
+            detail,
+        )
+        .into());
+    }
+    Ok(())
+}
+
+fn write_locks(
+    session: &Session,
+    options: &InitOptions,
+    before: &Locks,
+    after: &Locks,
+) -> Result<(), Failure> {
+    let exists = session.system.is_file(Path::new(LOCK_FILE));
+    if after == before || (*after == Locks::default() && !exists) {
+        return Ok(());
+    }
+    if options.is_lockfile_readonly {
+        let summary = match after.providers == before.providers {
+            true => "Module dependency changes detected",
+            false => "Provider dependency changes detected",
+        };
+        let detail = "Changes to the required dependencies were detected, but the lock file is \
+                      read-only. To use and record these requirements, run \"mayfly init\" without \
+                      the \"-lockfile=readonly\" flag.";
+        return Err(Diagnostic::error("lock-file", summary, detail).into());
+    }
+    std::fs::write(LOCK_FILE, after.to_text()).map_err(|error| {
+        Diagnostic::error(
+            "lock-file",
+            "Failed to save dependency lock file",
+            format!(
+                "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the \
+                 directory that it is in."
+            ),
+        )
+    })?;
+    let change = match (exists, after.providers == before.providers) {
+        (false, _) if after.providers.is_empty() => LockFileChange::CreatedForModules,
+        (false, _) => LockFileChange::Created,
+        (true, true) => LockFileChange::Modules,
+        (true, false) => LockFileChange::Providers,
+    };
+    session.view.notice(&Notice::LockFile(change));
+    Ok(())
+}

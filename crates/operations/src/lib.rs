@@ -1,0 +1,49 @@
+//! What one can do with a root module: load, initialise, validate, plan, apply and import, for one root or for many in
+//! one process.
+//!
+//! Start reading at [`session::Session`] (the environment of the operations on one root), then [`plan`], [`apply`] and
+//! [`store`] (the state of a run). [`view`] is the border to the caller.
+//!
+//! ```text
+//!   cli ─┐                    ┌─ init      modules ─► providers ─► lock file
+//!   …   ─┼─► Session ─► ──────┼─ validate
+//!   test ┘      │             ├─ plan      store::open ─► prepare ─► engine ─► plan file
+//!               ▼             ├─ apply     store::open ─► prepare ─► engine ─► state
+//!             View            └─ import
+//! ```
+//!
+//! **Invariant:** an operation prints nothing, ends no process and handles no signal. It reports through [`view::View`]
+//! and through what it returns.
+//! **Invariant:** log lines contain only names and numbers.
+//! **Absent on purpose:** the command line, terminals, words for people (`cli`, `render`).
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an edge crate: installs packages, starts processes and keeps caches"
+)]
+
+pub mod apply;
+mod backend_config;
+pub mod child_environment;
+pub mod failpoint;
+pub mod import;
+pub mod init;
+mod local_exec;
+pub mod located;
+pub mod modules;
+pub mod offline;
+mod place;
+pub mod plan;
+pub mod planned;
+pub mod prepare;
+mod private_file;
+mod schema_cache;
+pub mod session;
+pub mod store;
+pub mod temp;
+pub mod validate;
+pub mod variables;
+mod verdicts;
+pub mod view;
+
+/// The program version in plan files and journals. A plan of another version is refused.
+pub const PROGRAM: &str = concat!("mayfly ", env!("CARGO_PKG_VERSION"));

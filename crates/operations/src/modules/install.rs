@@ -1,0 +1,409 @@
+//! The module part of `init`: downloads the packages of module calls, and reads their modules for further calls.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use addr::ModuleSource;
+use db::{Diagnostic, Directory, system::normalize};
+use hir::{
+    diagnostics::at_item,
+    names::{SourcedCall, sourced_calls},
+    workspace::{InstalledModule, is_local_source, local_module_directory},
+};
+use packages::{
+    FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
+    ModuleManifest, ModuleRequest, WantedModule, is_configuration, module_package_below,
+};
+use project::{Manifest, Project};
+
+use super::{locked_address, verify::listed, write_manifest};
+use crate::{
+    init::InitOptions,
+    session::{self, Failure, Session},
+    view::Notice,
+};
+
+/// Installs the modules that a configuration calls. Returns the configuration with all of its modules, and the
+/// locks of the module packages.
+///
+/// # Errors
+/// Diagnostics for packages that cannot be installed, and for a configuration that cannot be read. The installed
+/// modules then stay unchanged.
+pub(crate) fn install(
+    session: &Session,
+    options: &InitOptions,
+    locks: &Locks,
+) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
+    let (upgrade, readonly) = (options.upgrade, options.is_lockfile_readonly);
+    let target = session.modules_dir();
+    let git =
+        Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
+    let http = session.http_client();
+    let request =
+        ModuleRequest { target: &target, locks, upgrade, readonly, git: &git, http: &http };
+    let mut installation = Installation {
+        session,
+        target: &target,
+        before: session.read_manifest().unwrap_or_default(),
+        theirs: session.installed_modules().unwrap_or_default(),
+        installer: ModuleInstaller::new(request),
+        manifest: Manifest::new(),
+        keys: BTreeMap::new(),
+        problems: Vec::new(),
+        failed: BTreeSet::new(),
+        is_announced: false,
+        upgrade,
+    };
+    let mut project = installation.run()?;
+    if let Some(failure) = session::broken(&project) {
+        return Err(failure);
+    }
+    if session.runtime.block_on(installation.installer.settle()).map_err(unsettled)? {
+        project = installation.run()?;
+    }
+    let program = project.program();
+    if program.modules.len() > 1 {
+        installation.announce();
+    }
+    write_manifest(session, &program, &installation.before, upgrade)?;
+    session.runtime.block_on(installation.installer.remove_others());
+    let locked = installation.installer.locks().clone();
+    tell_of_upgrades(session, locks, &locked);
+    Ok((project, locked))
+}
+
+struct Installation<'a> {
+    session: &'a Session,
+    target: &'a Path,
+    /// The manifest before this run. Other tools may have written it.
+    before: ModuleManifest,
+    theirs: Manifest,
+    installer: ModuleInstaller<'a>,
+    manifest: Manifest,
+    /// The dotted path of calls through which each directory was first reached.
+    keys: BTreeMap<Arc<str>, String>,
+    problems: Vec<Diagnostic>,
+    /// The packages that could not be installed. Each one is reported only once.
+    failed: BTreeSet<String>,
+    is_announced: bool,
+    upgrade: bool,
+}
+
+/// A step that a call of a module needs.
+enum Step {
+    /// The call cannot be followed.
+    Refuse(Diagnostic),
+    /// The package of the call is not known to be installed.
+    Install {
+        call: SourcedCall,
+        source: ModuleSource,
+        key: (Arc<str>, values::Str),
+        /// The dotted path of the call.
+        name: String,
+    },
+}
+
+impl Installation<'_> {
+    /// Reads the configuration and installs the modules that it calls, until every called module is installed.
+    fn run(&mut self) -> Result<Project, Failure> {
+        self.manifest = Manifest::new();
+        self.keys = BTreeMap::new();
+        loop {
+            let project = self.session.project_with(self.manifest.clone())?;
+            let known = self.known();
+            let mut steps = Vec::new();
+            for directory in hir::reachable(project.db(), project.workspace()) {
+                for call in sourced_calls(project.db(), project.workspace(), directory) {
+                    steps.extend(self.follow(&project, directory, call));
+                }
+            }
+            self.take(&project, steps);
+            if !self.problems.is_empty() {
+                let problems = std::mem::take(&mut self.problems);
+                return Err(Failure::Diagnostics(problems, project.program().sources));
+            }
+            if self.known() == known {
+                return Ok(project);
+            }
+        }
+    }
+
+    fn known(&self) -> usize {
+        self.manifest.values().map(Vec::len).sum()
+    }
+
+    /// The version that another tool recorded for a directory.
+    fn version_in(&self, dir: &str) -> Option<&str> {
+        let record = self.before.modules.values().find(|it| *it.dir == *dir);
+        record.and_then(|it| it.version.as_deref())
+    }
+
+    /// Names a call. Returns the step that it needs: `None` for local modules and installed packages.
+    fn follow(&mut self, project: &Project, caller: Directory, call: SourcedCall) -> Option<Step> {
+        let path = caller.path(project.db());
+        let key = (path.clone(), call.name.clone());
+        let name = match self.keys.get(path) {
+            Some(above) => format!("{above}.{}", call.name),
+            None => call.name.to_string(),
+        };
+        if is_local_source(&call.source) {
+            let called = local_module_directory(path, &call.source);
+            if *called != **project.root().path(project.db()) {
+                self.keys.entry(called).or_insert(name);
+            }
+            let problem = self.escaping(path, &call.source)?;
+            return Some(Step::Refuse(at_item(project.db(), call.place, problem)));
+        }
+        let known = self.manifest.get(&key).map(Vec::as_slice).unwrap_or_default();
+        if known.iter().any(|it| it.is_of(&call.source)) {
+            return None;
+        }
+        // The analysis reports an invalid source address.
+        let source = ModuleSource::parse(&call.source).ok()?;
+        (!self.failed.contains(&source.package.to_string())).then_some(Step::Install {
+            call,
+            source,
+            key,
+            name,
+        })
+    }
+
+    /// Installs the packages of all calls of one round at once. Problems and manifest get the order of the calls.
+    fn take(&mut self, project: &Project, steps: Vec<Step>) {
+        let mut errors = self.install(&steps);
+        for step in steps {
+            let (call, source, key, name) = match step {
+                Step::Refuse(problem) => {
+                    self.problems.push(problem);
+                    continue;
+                }
+                Step::Install { call, source, key, name } => (call, source, key, name),
+            };
+            let address = source.package.to_string();
+            if self.failed.contains(&address) {
+                continue;
+            }
+            match self.installed(&source, &key, errors.remove(&address)) {
+                Ok(dir) => {
+                    self.keys.entry(dir.clone()).or_insert(name);
+                    let version = self.version_in(&dir).map(values::Str::from);
+                    let source = source.to_string().into();
+                    let installed = InstalledModule { source, version, dir };
+                    self.manifest.entry(key).or_default().push(installed);
+                }
+                Err(problem) => {
+                    self.failed.insert(address);
+                    self.problems.push(at_item(project.db(), call.place, *problem));
+                }
+            }
+        }
+    }
+
+    /// Installs the packages that the steps need. Returns the errors by the address of the package.
+    fn install(&mut self, steps: &[Step]) -> BTreeMap<String, ModuleInstallError> {
+        let wanted = steps.iter().filter_map(|it| match it {
+            Step::Install { source, name, .. } => {
+                Some(WantedModule { package: source.package.clone(), name: name.clone() })
+            }
+            Step::Refuse(_) => None,
+        });
+        let wanted: Vec<_> = wanted.collect();
+        if wanted.is_empty() {
+            return BTreeMap::new();
+        }
+        self.announce();
+        let session = self.session;
+        let mut shown = |wanted: &WantedModule, event: ModuleEvent| {
+            let again = matches!(event, ModuleEvent::Restoring);
+            let WantedModule { package, name } = wanted;
+            session.view.notice(&Notice::DownloadingModule { package, call: name, again });
+        };
+        session.runtime.block_on(self.installer.install(&wanted, &mut shown))
+    }
+
+    /// Reports a local source that leads out of the module package of its caller.
+    fn escaping(&self, caller: &str, source: &str) -> Option<Diagnostic> {
+        let package = module_package_below(self.target, Path::new(caller))?;
+        let called = local_module_directory(caller, source);
+        let inside = Path::new(&*called).strip_prefix(&package);
+        if inside.is_ok_and(|it| it.iter().all(|part| part != ".git" && part != ".terraform")) {
+            return None;
+        }
+        let detail = format!(
+            "The source \"{source}\" refers to a directory outside of the package that contains \
+             this module. Local sources of a module in a package must stay within that package, \
+             because only its own files are installed."
+        );
+        Some(Diagnostic::error(
+            "module-escapes",
+            "Local module path escapes module package",
+            detail,
+        ))
+    }
+
+    fn installed(
+        &mut self,
+        source: &ModuleSource,
+        key: &(Arc<str>, values::Str),
+        error: Option<ModuleInstallError>,
+    ) -> Result<Arc<str>, Box<Diagnostic>> {
+        if let Some(error) = error {
+            let is_unsupported =
+                matches!(error, ModuleInstallError::Fetch(FetchError::Unsupported(_)));
+            return match self.theirs_for(source, key).cloned().filter(|_| is_unsupported) {
+                Some(theirs) => self.adopted(source, &theirs),
+                None => Err(Box::new(failed(source, &error))),
+            };
+        }
+        let package = self.installer.placed().get(&source.package.to_string());
+        let directory = package.map_or(self.target, PathBuf::as_path).join(&source.subdir);
+        let directory = normalize(&directory);
+        if let Some(problem) = self.no_module(source, &directory) {
+            return Err(Box::new(problem));
+        }
+        Ok(Arc::from(directory.to_string_lossy().as_ref()))
+    }
+
+    /// The error for a package directory that exists but contains no module, for example in a package with many
+    /// modules.
+    fn no_module(&self, source: &ModuleSource, directory: &Path) -> Option<Diagnostic> {
+        let ModuleSource { package, subdir } = source;
+        let Ok(entries) = self.session.system.list_directory(directory) else {
+            let detail = format!("The package {package} has no directory \"{subdir}\".");
+            let summary = "Unreadable module subdirectory";
+            return Some(Diagnostic::error("module-subdirectory", summary, detail));
+        };
+        if entries.iter().any(|it| is_configuration(&it.name)) {
+            return None;
+        }
+        let holds_module = |name: &String| {
+            let below = self.session.system.list_directory(&directory.join(name));
+            below.is_ok_and(|it| it.iter().any(|it| is_configuration(&it.name)))
+        };
+        let names = entries.into_iter().map(|it| it.name);
+        let modules: Vec<String> = names.filter(holds_module).collect();
+        let (place, prefix) = match subdir.as_str() {
+            "" => ("at its top".to_owned(), String::new()),
+            subdir => (format!("in \"{subdir}\""), format!("{subdir}/")),
+        };
+        let way_out = match modules.first() {
+            None => "Add the directory of the module to the source address, after a double slash."
+                .to_owned(),
+            Some(first) => format!(
+                "There are modules in {}. Select one by adding its directory to the source \
+                 address, after a double slash: \"…//{prefix}{first}\".",
+                listed(&modules)
+            ),
+        };
+        let detail = format!("The package {package} holds no .tf file {place}. {way_out}");
+        Some(Diagnostic::error("module-subdirectory", "Unreadable module directory", detail))
+    }
+
+    /// The module that another tool installed for the same call, if it is still in place.
+    fn theirs_for(
+        &self,
+        source: &ModuleSource,
+        key: &(Arc<str>, values::Str),
+    ) -> Option<&InstalledModule> {
+        let theirs = self.theirs.get(key)?.iter().find(|it| it.is_of(&source.to_string()))?;
+        let dir = Path::new(&*theirs.dir);
+        let is_there = normalize(dir).as_os_str() == dir.as_os_str()
+            && module_package_below(self.target, dir).is_some()
+            && self.session.system.is_directory(dir);
+        is_there.then_some(theirs)
+    }
+
+    /// Locks a package that another tool installed and that this program cannot download.
+    fn adopted(
+        &mut self,
+        source: &ModuleSource,
+        theirs: &InstalledModule,
+    ) -> Result<Arc<str>, Box<Diagnostic>> {
+        let dir = theirs.dir.clone();
+        let package = module_package_below(self.target, Path::new(&*dir));
+        let package = package.unwrap_or_else(|| self.target.to_owned());
+        let version = self.version_in(&dir).map(str::to_owned);
+        // The other tool may use another default registry.
+        let origin = ModuleSource::parse(&theirs.source).unwrap_or_else(|_| source.clone());
+        let address = locked_address(&origin.package, version.as_deref());
+        let adopted = self.installer.adopt(&address, &package);
+        let adopted = self.session.runtime.block_on(adopted);
+        adopted.map_err(|error| Box::new(failed(source, &error)))?;
+        Ok(dir)
+    }
+
+    fn announce(&mut self) {
+        if !std::mem::replace(&mut self.is_announced, true) {
+            self.session.view.notice(&Notice::InitializingModules { upgrade: self.upgrade });
+        }
+    }
+}
+
+fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
+    let package = &source.package;
+    let (summary, detail) = match error {
+        ModuleInstallError::Fetch(FetchError::Unsupported(what)) => (
+            "Module not installed",
+            format!(
+                "This version of Mayfly does not download modules {what}, and {package} was not \
+                 installed by another tool either. Install it here with \"tofu init\" (or \
+                 \"terraform init\"), and Mayfly uses the installed package. Or use the address of \
+                 its repository: \"git::https://…\"."
+            ),
+        ),
+        ModuleInstallError::Fetch(_) | ModuleInstallError::Package(_) => {
+            let why = error.to_string();
+            let why = why.trim_end_matches('.');
+            let hint = match why.contains("not our ref") {
+                true => {
+                    " The locked revision no longer exists: \"mayfly init -upgrade\" selects the \
+                     current one."
+                }
+                false => "",
+            };
+            (
+                "Failed to download module",
+                format!("Could not download the source code from \"{package}\": {why}.{hint}"),
+            )
+        }
+        ModuleInstallError::NotLocked => (
+            "Module package is not locked",
+            format!(
+                "The lock file has no {package}, and it is read-only. Run \"mayfly init\" without \
+                 \"-lockfile=readonly\" to download the package and lock it."
+            ),
+        ),
+        ModuleInstallError::Changed { .. } => (
+            "Module package has changed",
+            format!(
+                "{package} does not match the lock file: {error}. A tag may have been moved, or \
+                 the package may have been changed. If this change is expected, \"mayfly init \
+                 -upgrade\" locks the current package."
+            ),
+        ),
+    };
+    Diagnostic::error("module-download", summary, detail)
+}
+
+fn unsettled(error: ModuleInstallError) -> Diagnostic {
+    let detail = format!("{error}. Check the permissions of the directory that it is in.");
+    Diagnostic::error("module-download", "Failed to install module", detail)
+}
+
+/// Lists the packages whose locks changed.
+fn tell_of_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, ModuleLock>) {
+    let short = |lock: &ModuleLock| {
+        let shown = lock.revision.as_deref().or(lock.hashes.first().map(packages::Hash::as_str));
+        shown.unwrap_or_default().chars().take(12).collect::<String>()
+    };
+    for (address, lock) in after {
+        let is_other =
+            |old: &&ModuleLock| (&old.revision, &old.hashes) != (&lock.revision, &lock.hashes);
+        let Some(old) = before.modules.get(address).filter(is_other) else { continue };
+        let (before, after) = (&*short(old), &*short(lock));
+        session.view.notice(&Notice::ModuleUpgraded { address, before, after });
+    }
+}

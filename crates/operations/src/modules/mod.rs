@@ -1,0 +1,135 @@
+//! The module calls as `init` lists them and as plan files contain them, and their packages.
+
+mod install;
+mod verify;
+mod writes;
+
+use std::{collections::BTreeMap, path::Path};
+
+use addr::{Getter, ModulePackage, ModuleSource};
+use db::{Diagnostic, system::normalize};
+use hir::{ModulePath, Program, workspace::is_local_source};
+use packages::{ModuleManifest, ModuleRecord};
+
+pub(crate) use self::install::install;
+pub use self::{
+    verify::{Of, verify},
+    writes::ModuleDirectories,
+};
+use crate::{
+    session::{Failure, Session},
+    view::Notice,
+};
+
+/// The maximum number of paths of module calls. Their number can grow exponentially with the call depth.
+const MOST_PATHS: usize = 100_000;
+
+/// All paths of module calls.
+///
+/// # Errors
+/// A diagnostic if there are more than [`MOST_PATHS`].
+pub fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
+    let paths: Vec<ModulePath<'_>> = program.module_paths().take(MOST_PATHS + 1).collect();
+    match paths.len() > MOST_PATHS {
+        false => Ok(paths),
+        true => {
+            let detail = format!(
+                "More than {MOST_PATHS} paths of module calls lead from the root module to others. \
+                 Use count or for_each, or call shared modules from fewer places."
+            );
+            Err(Diagnostic::error("too-many-modules", "Too many module calls", detail).into())
+        }
+    }
+}
+
+/// Writes the module manifest in the format of other tools, and lists the new modules. With `upgrade`, all modules
+/// are listed.
+fn write_manifest(
+    session: &Session,
+    program: &Program,
+    before: &ModuleManifest,
+    upgrade: bool,
+) -> Result<(), Failure> {
+    let paths = paths(program)?;
+    let manifest = manifest(&paths, before);
+    let is_news = |path: &&ModulePath<'_>| {
+        upgrade || before.modules.get(&path.key) != manifest.modules.get(&path.key)
+    };
+    for path in paths[1..].iter().filter(is_news) {
+        let (call, directory) = (&*path.key, &*path.module.dir);
+        session.view.notice(&Notice::ModuleInstalled { call, directory });
+    }
+    let file = session.module_manifest_path();
+    if paths.len() == 1 && !file.exists() {
+        return Ok(());
+    }
+    let text = manifest.to_json();
+    let written = match file.parent() {
+        Some(directory) => std::fs::create_dir_all(directory),
+        None => Ok(()),
+    };
+    // Written with the default file mode, because other users may work in this directory too.
+    written.and_then(|()| std::fs::write(&file, text)).map_err(|error| {
+        let detail = format!(
+            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another \
+             directory for what \"mayfly init\" keeps.",
+            file.display()
+        );
+        Diagnostic::error("module-manifest", "Failed to write module manifest", detail).into()
+    })
+}
+
+/// The new manifest. For modules that another tool installed, the old entry with its version and registry address
+/// is kept.
+fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest {
+    let record = |path: &ModulePath<'_>| {
+        let dir = path.module.dir.to_string();
+        let known = before.modules.get(&path.key).filter(|it| it.dir == dir);
+        let known = known.filter(|it| !is_local_source(&it.source) && is_theirs(it));
+        match known {
+            Some(known) => known.clone(),
+            None => ModuleRecord { source: as_others_write(path.source), version: None, dir },
+        }
+    };
+    let modules: BTreeMap<_, _> =
+        paths.iter().map(|path| (path.key.clone(), record(path))).collect();
+    ModuleManifest { modules }
+}
+
+/// Returns true if a module is of a kind that only other tools install.
+fn is_theirs(record: &ModuleRecord) -> bool {
+    let source = ModuleSource::parse(&record.source);
+    source.is_ok_and(|it| !matches!(it.package.getter, Getter::Git | Getter::File))
+}
+
+/// A source in the normalized form of the manifest. Other tools compare it with the source in the configuration.
+fn as_others_write(source: &str) -> String {
+    if source.is_empty() {
+        return String::new();
+    }
+    if !is_local_source(source) {
+        return ModuleSource::parse(source).map_or_else(|_| source.to_owned(), |it| it.to_string());
+    }
+    let path = normalize(Path::new(source));
+    match path.starts_with("..") {
+        true => path.display().to_string(),
+        false => format!("./{}", path.display()),
+    }
+}
+
+/// A source that can be written to a file: unchanged, or with passwords and keys removed if it has any.
+pub fn without_password(source: &str) -> String {
+    let secrets = ["@", "sshkey="];
+    match ModuleSource::parse(source) {
+        Ok(normal) if secrets.iter().any(|it| source.contains(it)) => normal.to_string(),
+        _ => source.to_owned(),
+    }
+}
+
+/// The address under which a package is locked. For a registry package it includes the selected version.
+fn locked_address(package: &ModulePackage, version: Option<&str>) -> String {
+    match version {
+        Some(version) => format!("{package}?version={version}"),
+        None => package.to_string(),
+    }
+}

@@ -1,0 +1,103 @@
+//! Detects modules that write into their own directories.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use db::Diagnostic;
+use hir::{ModulePath, Program};
+use packages::{Snapshot, module_package_below};
+
+use super::verify::listed;
+use crate::session::Session;
+
+/// Snapshots of the directories of called modules from before a run. The root module is left out, because the user
+/// may write there.
+pub struct ModuleDirectories {
+    before: Vec<Looked>,
+}
+
+struct Looked {
+    directory: PathBuf,
+    is_package: bool,
+    before: Snapshot,
+}
+
+fn look(directory: &Path, is_package: bool) -> Option<Snapshot> {
+    match is_package {
+        true => Snapshot::of_package(directory).ok(),
+        false => Snapshot::of_directory(directory).ok(),
+    }
+}
+
+impl ModuleDirectories {
+    /// Takes the snapshots. A directory that cannot be read, or has too many files, is skipped.
+    pub fn of(session: &Session, program: &Program) -> ModuleDirectories {
+        let modules = session.modules_dir();
+        let called = program.modules[1..].iter().map(|it| Path::new(&*it.dir));
+        let mut directories: Vec<(PathBuf, bool)> = called
+            .map(|it| match module_package_below(&modules, it) {
+                Some(package) => (package, true),
+                None => (it.to_owned(), false),
+            })
+            .filter(|(it, _)| !is_above_root(it))
+            .collect();
+        directories.sort();
+        // A directory inside of another one is part of that one's snapshot.
+        directories.dedup_by(|(next, _), (kept, _)| next.starts_with(&*kept));
+        let looked = directories.into_iter().filter_map(|(directory, is_package)| {
+            let before = look(&directory, is_package)?;
+            Some(Looked { directory, is_package, before })
+        });
+        ModuleDirectories { before: looked.collect() }
+    }
+
+    /// Returns a warning if files in the directories changed since the snapshot.
+    pub fn changes(&self, program: &Program) -> Option<Diagnostic> {
+        let changed = self.before.iter().flat_map(|looked| {
+            let now = look(&looked.directory, looked.is_package);
+            let names = now.map(|now| looked.before.changes(&now)).unwrap_or_default();
+            names.into_iter().map(|name| looked.directory.join(name))
+        });
+        let changed: Vec<PathBuf> = changed.collect();
+        (!changed.is_empty()).then(|| written(program, &changed))
+    }
+}
+
+/// Returns true if a directory contains the root module. Changes are allowed there.
+fn is_above_root(directory: &Path) -> bool {
+    directory.components().all(|it| matches!(it, std::path::Component::ParentDir))
+        || std::fs::canonicalize(directory).is_ok_and(|directory| {
+            std::env::current_dir().is_ok_and(|root| root.starts_with(directory))
+        })
+}
+
+fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
+    let paths: Vec<ModulePath<'_>> =
+        program.module_paths().take(super::MOST_PATHS).filter(|it| !it.key.is_empty()).collect();
+    let mut of_modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
+        // The deepest module directory that contains the file. If several calls lead to it, the first one.
+        let above = paths.iter().rev().filter(|it| file.starts_with(&*it.module.dir));
+        let module = above.max_by_key(|it| it.module.dir.len());
+        let module = module.map_or_else(
+            || "a module".to_owned(),
+            |it| format!("module.{}", it.key.replace('.', ".module.")),
+        );
+        of_modules.entry(module).or_default().push(file.display().to_string());
+    }
+    let lines: Vec<String> = of_modules
+        .iter()
+        .map(|(module, files)| format!("  - in the directory of {module}: {}", listed(files)))
+        .collect();
+    let detail = format!(
+        "These files changed during the run:\n{}\n\nAll instances and calls of a module share its \
+         directory, so they overwrite each other's files, and a saved plan does not include these \
+         files. Write files that a plan and its apply need below \"${{path.temp}}\", which is a \
+         separate directory for each instance. For permanent files, let the caller pass the path.",
+        lines.join("\n")
+    );
+    let summary = "Module writes into its own directory";
+    Diagnostic::warning("module-writes-into-itself", summary, detail)
+}

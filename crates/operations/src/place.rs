@@ -1,0 +1,324 @@
+//! The place of a working directory's state, as configured and as recorded by the last `init`.
+//!
+//! `init` records the place in `.terraform/terraform.tfstate`, as other tools do. A later command refuses to run
+//! if the configuration names another place, because a state that is not found would count as an empty one.
+//!
+//! Arguments of `-backend-config` are recorded only there, together with a hash of the backend configuration. The
+//! record is valid as long as the hash matches.
+
+use std::{io, path::Path};
+
+use backend::{LocalPaths, LocalWorkspaces};
+use db::Diagnostic;
+use hir::statics::LocalBackend;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    backend_config::BackendConfig,
+    init::InitOptions,
+    private_file::{self, Durable},
+    session::{Failure, Session},
+    store,
+    view::Notice,
+};
+
+const ID: &str = "backend-changed";
+
+/// The name of the record in the data directory.
+const RECORD: &str = "terraform.tfstate";
+
+/// The workspaces of a place.
+pub(crate) fn workspaces(place: &LocalBackend) -> LocalWorkspaces {
+    LocalWorkspaces::new(Path::new(""), place.path.as_deref(), place.workspace_dir.as_deref())
+}
+
+/// The record of the last `init`.
+enum Recorded {
+    /// The local backend. Also used if there is no record.
+    Local(Place),
+    /// Another backend type, which another tool recorded.
+    Other(String),
+}
+
+/// A recorded place of the local backend.
+#[derive(Default)]
+struct Place {
+    is: LocalBackend,
+    /// The fingerprint of the configured backend, if the command line added arguments; otherwise 0.
+    hash: u64,
+}
+
+impl Place {
+    /// Returns true if the place was made from this configuration and arguments of the command line.
+    fn is_made_of(&self, configured: &LocalBackend) -> bool {
+        self.hash != 0 && self.hash == fingerprint(configured)
+    }
+}
+
+/// A fingerprint of a configured backend. It fits into the integers that every JSON reader can represent, because
+/// other tools read it.
+fn fingerprint(configured: &LocalBackend) -> u64 {
+    let text = json!([configured.path.as_deref(), configured.workspace_dir.as_deref()]);
+    let digest = Sha256::digest(text.to_string());
+    let bytes = digest.iter().take(6);
+    bytes.fold(0, |hash, byte| hash << 8 | u64::from(*byte)).max(1)
+}
+
+fn recorded(session: &Session) -> Result<Recorded, Failure> {
+    Ok(read_record(session)?.unwrap_or(Recorded::Local(Place::default())))
+}
+
+/// Reads the record. `None` if there is none.
+fn read_record(session: &Session) -> Result<Option<Recorded>, Failure> {
+    let path = session.data_dir().join(RECORD);
+    let bytes = match session.system.read_file(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(&path, &error.to_string()).into()),
+    };
+    let record: Json =
+        serde_json::from_slice(&bytes).map_err(|error| unreadable(&path, &error.to_string()))?;
+    let backend = &record["backend"];
+    let argument = |name: &str| backend["config"][name].as_str().map(Into::into);
+    Ok(Some(match backend["type"].as_str() {
+        None | Some("") => Recorded::Local(Place::default()),
+        Some("local") => Recorded::Local(Place {
+            is: LocalBackend { path: argument("path"), workspace_dir: argument("workspace_dir") },
+            hash: backend["hash"].as_u64().unwrap_or(0),
+        }),
+        Some(other) => Recorded::Other(other.to_owned()),
+    }))
+}
+
+fn unreadable(path: &Path, error: &str) -> Diagnostic {
+    let detail = format!(
+        "{} records where the state is kept, and cannot be read: {error}. Remove the file and run \
+         \"mayfly init\" to write it again.",
+        path.display()
+    );
+    Diagnostic::error(ID, "Backend initialization required, please run \"mayfly init\"", detail)
+}
+
+/// Returns true if two places have the same state files.
+fn is_same(one: &LocalBackend, other: &LocalBackend) -> bool {
+    workspaces(one) == workspaces(other)
+}
+
+/// The text for a place in messages. Default paths are included, a default workspace directory is not.
+fn shown(place: &LocalBackend) -> String {
+    let path = place.path.as_deref().unwrap_or("terraform.tfstate");
+    match place.workspace_dir.as_deref() {
+        None => format!("\"{path}\""),
+        Some(directory) => format!("\"{path}\" (workspaces in \"{directory}\")"),
+    }
+}
+
+/// The place of the state, if the record matches the configuration.
+///
+/// # Errors
+/// A diagnostic if they differ.
+pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<LocalBackend, Failure> {
+    let reason = match recorded(session)? {
+        Recorded::Local(recorded) if is_same(&recorded.is, &configured) => return Ok(configured),
+        Recorded::Local(recorded) if recorded.is_made_of(&configured) => return Ok(recorded.is),
+        Recorded::Local(recorded) => format!(
+            "According to the configuration, the state is in {}, but this directory was \
+             initialized with {}.",
+            shown(&configured),
+            shown(&recorded.is)
+        ),
+        Recorded::Other(kind) => format!(
+            "This directory was initialized with the backend \"{kind}\", but according to the \
+             configuration, the state is in {}.",
+            shown(&configured)
+        ),
+    };
+    let detail = format!(
+        "{reason} Continuing would start a second state. If a variable determines where the state \
+         is, set it to the value that it had for \"mayfly init\". Otherwise run \"mayfly init\", \
+         with -migrate-state to copy the state, or with -reconfigure to leave it where it is."
+    );
+    let summary = "Backend initialization required, please run \"mayfly init\"";
+    Err(Diagnostic::error(ID, summary, detail).into())
+}
+
+/// Refuses a saved plan if `init` recorded another place since, because the planned state may have been abandoned.
+/// A directory without a record is accepted, such as that of a CI job that only has the plan file.
+///
+/// # Errors
+/// A diagnostic if the places differ.
+pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result<(), Failure> {
+    let found = match read_record(session)? {
+        None => return Ok(()),
+        Some(Recorded::Local(recorded)) if is_same(&recorded.is, planned) => return Ok(()),
+        Some(Recorded::Local(recorded)) => format!("in {}", shown(&recorded.is)),
+        Some(Recorded::Other(kind)) => format!("in the backend \"{kind}\""),
+    };
+    let detail = format!(
+        "The plan was made for the state in {}, but this directory was initialized with the state \
+         {found}. Nothing was done. Make a new plan.",
+        shown(planned)
+    );
+    let summary = "Saved plan is for a state in another place";
+    Err(Diagnostic::error("stale-plan", summary, detail).into())
+}
+
+/// Records the place of the state, and migrates the states if requested.
+///
+/// # Errors
+/// A diagnostic if the recorded place has states, and no flag decides what happens to them.
+pub(crate) fn initialize(
+    session: &Session,
+    configured: &LocalBackend,
+    given: Option<&BackendConfig>,
+    options: &InitOptions,
+) -> Result<(), Failure> {
+    let (before, is_ours) = match recorded(session)? {
+        Recorded::Local(before) => (before, true),
+        Recorded::Other(_) if options.reconfigure => (Place::default(), false),
+        Recorded::Other(kind) => return Err(foreign(&kind).into()),
+    };
+    let place = &match given {
+        Some(given) => given.over(configured),
+        // The arguments of an earlier `init` stay valid.
+        None if before.is_made_of(configured) && !options.reconfigure => before.is.clone(),
+        None => configured.clone(),
+    };
+    let hash = if is_same(place, configured) { 0 } else { fingerprint(configured) };
+    let Place { is: before, hash: hash_before } = before;
+    if is_ours && is_same(&before, place) && [0, hash_before].contains(&hash) {
+        return Ok(());
+    }
+    let left = match options.reconfigure || is_same(&before, place) {
+        true => Vec::new(),
+        false => states(&before)?,
+    };
+    match (left.as_slice(), options.migrate_state) {
+        ([], _) => {}
+        (names, true) => migrate(session, &before, place, names)?,
+        (_, false) => return Err(changed(&before, place).into()),
+    }
+    record(session, place, hash)
+}
+
+fn foreign(kind: &str) -> Diagnostic {
+    let detail = format!(
+        "This directory was initialized with the backend \"{kind}\", from which this version of \
+         Mayfly cannot migrate the state. Migrate it with the tool that initialized the directory, \
+         or use -reconfigure to start without it."
+    );
+    Diagnostic::error(ID, "Backend configuration changed", detail)
+}
+
+fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
+    let detail = format!(
+        "A change in the backend configuration has been detected, which may require migrating \
+         existing state: it is in {}, and is to be in {} now.\n\n\
+         If you wish to attempt automatic migration of the state, use \"mayfly init \
+         -migrate-state\".\nIf you wish to store the current configuration with no changes to the \
+         state, use \"mayfly init -reconfigure\".",
+        shown(before),
+        shown(place)
+    );
+    Diagnostic::error(ID, "Backend configuration changed", detail)
+}
+
+/// The names of the workspaces that have a state at a place.
+fn states(place: &LocalBackend) -> Result<Vec<String>, Failure> {
+    let all = workspaces(place).list().map_err(|error| failed(&error.to_string()))?;
+    let has_state = |name: &String| paths(place, name).is_ok_and(|it| it.read.exists());
+    Ok(all.into_iter().filter(has_state).collect())
+}
+
+fn paths(place: &LocalBackend, workspace: &str) -> Result<LocalPaths, Failure> {
+    let paths = workspaces(place).paths(workspace);
+    paths.map_err(|error| failed(&error.to_string()).into())
+}
+
+fn failed(why: &str) -> Diagnostic {
+    let detail = format!("{why}. The existing states were not changed.");
+    Diagnostic::error(ID, "Failed to migrate state", detail)
+}
+
+/// Copies states from one place to another. The originals stay. Copies nothing if one of the states cannot be
+/// copied.
+fn migrate(
+    session: &Session,
+    before: &LocalBackend,
+    place: &LocalBackend,
+    names: &[String],
+) -> Result<(), Failure> {
+    let mut ways = Vec::new();
+    for name in names {
+        let (from, to) = (paths(before, name)?, paths(place, name)?);
+        if is_unfinished(&from.write) {
+            let why = format!(
+                "A run on the state of the workspace {name:?} did not finish, and its changes are \
+                 in a journal next to {}: run a plan with the old backend configuration first",
+                from.write.display()
+            );
+            return Err(failed(&why).into());
+        }
+        if to.write.exists() {
+            let why = format!(
+                "There is a state of the workspace {name:?} in {} already, which would be overwritten",
+                to.write.display()
+            );
+            return Err(failed(&why).into());
+        }
+        ways.push((name, from, to));
+    }
+    for (name, from, to) in ways {
+        // Lock the state, because another process may be writing it.
+        let held = store::lock_to_copy(session, &from)?;
+        let copied = copy(&from.read, &to.write);
+        store::release(session, Some(held))?;
+        copied.map_err(|error| failed(&format!("{}: {error}", to.write.display())))?;
+        session.view.notice(&Notice::StateCopied {
+            workspace: name,
+            from: &from.read.display(),
+            to: &to.write.display(),
+        });
+    }
+    Ok(())
+}
+
+fn is_unfinished(state: &Path) -> bool {
+    let mut journal = state.as_os_str().to_owned();
+    journal.push(".journal");
+    Path::new(&journal).exists()
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let bytes = std::fs::read(from)?;
+    if let Some(directory) = to.parent().filter(|it| !it.as_os_str().is_empty()) {
+        std::fs::create_dir_all(directory)?;
+    }
+    private_file::write(to, &bytes, Durable::Yes)
+}
+
+/// Writes the record.
+fn record(session: &Session, place: &LocalBackend, hash: u64) -> Result<(), Failure> {
+    let path = session.data_dir().join(RECORD);
+    let config = json!({
+        "path": place.path.as_deref(),
+        "workspace_dir": place.workspace_dir.as_deref(),
+    });
+    let record = json!({
+        "version": 3,
+        "terraform_version": state::WRITTEN_VERSION,
+        "backend": { "type": "local", "config": config, "hash": hash },
+    });
+    let text = format!("{record:#}\n");
+    let written = std::fs::create_dir_all(session.data_dir())
+        .and_then(|()| private_file::write(&path, text.as_bytes(), Durable::No));
+    written.map_err(|error| {
+        let detail = format!(
+            "{} cannot be written: {error}. Check its permissions, or let TF_DATA_DIR name another \
+             directory for what \"mayfly init\" keeps.",
+            path.display()
+        );
+        Diagnostic::error(ID, "Failed to save the backend configuration", detail).into()
+    })
+}

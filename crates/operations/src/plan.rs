@@ -1,0 +1,232 @@
+//! The operation `plan`: loads and checks the configuration, plans, and saves the plan.
+//!
+//! ```text
+//!   store::open ─► plan ─► (the caller shows it) ─► save ─► OpenState::close
+//! ```
+
+use std::{path::Path, sync::Arc};
+
+use addr::ResourceInstance;
+use db::{Diagnostic, Sources};
+use engine::PlanOutcome;
+use hir::statics::LocalBackend;
+use state::{PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
+
+use crate::{
+    PROGRAM,
+    modules::ModuleDirectories,
+    offline::{unplanned_conditions, validate_unplanned},
+    planned,
+    prepare::{Prepared, Purpose, environment, prepare},
+    private_file::{self, Durable},
+    session::{Failure, Session},
+    store::OpenState,
+    temp::{self, TempFiles},
+    variables::{self, VarFlag},
+    view::Run,
+};
+
+/// The options of a plan.
+#[derive(Clone)]
+pub struct PlanOptions {
+    /// The maximum number of concurrent calls of providers.
+    pub parallelism: usize,
+    /// True if objects are read from their providers first.
+    pub refresh: bool,
+    /// True if all objects are planned for destruction.
+    pub destroy: bool,
+    /// The addresses of instances to replace.
+    pub replace: Vec<String>,
+    /// True if objects are created again whose creation was never confirmed.
+    pub retry_uncertain: bool,
+    /// True if the user is asked for missing values of variables.
+    pub input: bool,
+    /// True if the plan is the first half of an apply.
+    pub applying: bool,
+    /// True if the plan will be saved.
+    pub is_saved: bool,
+}
+
+/// A plan with everything that is needed to show, save or apply it.
+pub struct Planned {
+    /// The checked configuration.
+    pub prepared: Prepared,
+    /// The plan. Its diagnostics include [`Planned::found`].
+    pub outcome: PlanOutcome,
+    /// The diagnostics that do not come from the run of the engine.
+    pub found: Vec<Diagnostic>,
+    /// The temporary files, if the plan can be saved.
+    temp: Result<Vec<TempEntry>, Failure>,
+}
+
+impl Planned {
+    /// The diagnostics that come from the run of the engine. Its events have reported them, too.
+    pub fn of_engine(&self) -> &[Diagnostic] {
+        let own = self.outcome.diagnostics.len() - self.found.len();
+        &self.outcome.diagnostics[..own]
+    }
+}
+
+/// Loads and checks the configuration, and plans.
+///
+/// # Errors
+/// The reason why nothing was planned.
+pub fn plan(
+    session: &Session,
+    options: &PlanOptions,
+    flags: Vec<VarFlag>,
+    open: &OpenState,
+    files: &Arc<TempFiles>,
+) -> Result<Planned, Failure> {
+    let mut prior = open.file.state.clone();
+    let purpose = if options.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
+    let mut prepared = prepare(session, flags, &mut prior, purpose)?;
+    if options.input && session.may_ask() {
+        let Prepared { typed, program, values, .. } = &mut prepared;
+        variables::ask(session, program.root(), values, typed)?;
+    }
+    let request = request(session, options, open, files)?;
+    let mode = request.mode;
+    let run = if options.applying { Run::PlanBeforeApply } else { Run::Plan };
+    let (environment, show) = environment(session, run, &prepared, open.openings(session), files);
+    let directories = ModuleDirectories::of(session, &prepared.program);
+    let plan =
+        engine::plan(&prepared.program, prior, prepared.values.clone(), &environment, request);
+    let mut outcome = session.runtime.block_on(plan);
+    // A plan with errors has not evaluated all blocks, so it reports only its own errors.
+    let mut found = match mode {
+        PlanMode::Normal if !outcome.has_errors() => {
+            validate_unplanned(session, &prepared, &environment, &outcome)
+        }
+        _ => Vec::new(),
+    };
+    if mode == PlanMode::Normal {
+        found.extend(unplanned_conditions(session, &prepared, &outcome));
+    }
+    // No process that knows a secret runs anymore. An apply learns its secrets again.
+    show.end_log();
+    let temp = match options.is_saved && !outcome.has_errors() {
+        true => captured(session, files, &outcome),
+        false => Ok(Vec::new()),
+    };
+    session.redactor.forget();
+    found.extend(directories.changes(&prepared.program));
+    outcome.diagnostics.extend(found.iter().cloned());
+    outcome.plan.has_errors = outcome.has_errors();
+    outcome.plan.is_applyable &= !outcome.plan.has_errors;
+    Ok(Planned { prepared, outcome, found, temp })
+}
+
+/// The request to the engine.
+fn request(
+    session: &Session,
+    options: &PlanOptions,
+    open: &OpenState,
+    files: &TempFiles,
+) -> Result<engine::PlanOptions, Failure> {
+    Ok(engine::PlanOptions {
+        mode: if options.destroy { PlanMode::Destroy } else { PlanMode::Normal },
+        refresh: options.refresh,
+        parallelism: options.parallelism,
+        applying: options.applying,
+        workspace: session.workspace(),
+        replace: replaced(&options.replace)?,
+        uncertain: if options.retry_uncertain { Vec::new() } else { open.uncertain.clone() },
+        timestamp: session.timestamp().into(),
+        temp: files.root(),
+        is_saved: options.is_saved,
+    })
+}
+
+/// The temporary files for the plan file. Fails if one contains a secret.
+fn captured(
+    session: &Session,
+    files: &TempFiles,
+    outcome: &PlanOutcome,
+) -> Result<Vec<TempEntry>, Failure> {
+    let entries = files.capture(session)?;
+    temp::refuse_secrets(files, &entries, outcome, &session.redactor)?;
+    Ok(entries)
+}
+
+/// Parses the addresses of instances to replace.
+///
+/// # Errors
+/// A diagnostic for an invalid address, or one that is not a managed resource.
+pub fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
+    let parse = |text: &String| {
+        let summary = format!("Invalid force-replace address {text:?}");
+        let address = addr::parse_resource_instance(text).map_err(|error| {
+            Diagnostic::error("invalid-address", summary.clone(), error.to_string())
+        })?;
+        match address.resource.mode {
+            addr::ResourceMode::Managed => Ok(address),
+            _ => {
+                let detail = "Only managed resources can be used with the -replace=... option.";
+                Err(Diagnostic::error("invalid-address", summary, detail).into())
+            }
+        }
+    };
+    addresses.iter().map(parse).collect()
+}
+
+/// Records in a plan which state and which place it was made for. Without `has_place`, the plan does not record
+/// the place, because the caller named a state file.
+pub fn identify(
+    session: &Session,
+    planned: &mut Planned,
+    open: &OpenState,
+    has_place: bool,
+) -> Result<(), Failure> {
+    let plan = &mut planned.outcome.plan;
+    plan.prior_state = if open.exists() { open.identity() } else { StateIdentity::default() };
+    plan.made_by = PROGRAM.to_owned();
+    let place = if has_place { session.place()? } else { LocalBackend::default() };
+    plan.backend = planned::backend_record(&place, &session.workspace());
+    Ok(())
+}
+
+/// Saves a plan in a file. A plan with errors is saved for inspection: it is marked as errored, and without its
+/// temporary files.
+pub fn save(
+    session: &Session,
+    out: &Path,
+    planned: &mut Planned,
+    previous: &StateFile,
+) -> Result<(), Failure> {
+    let Planned { prepared, outcome, temp, .. } = planned;
+    let temp = match outcome.has_errors() {
+        true => Vec::new(),
+        false => std::mem::replace(temp, Ok(Vec::new()))?,
+    };
+    let mut plan = outcome.plan.clone();
+    for path in &prepared.source_files {
+        let file = engine::planned_file(&plan.files, &*session.system, path);
+        plan.files.read.insert(path.clone(), file);
+    }
+    let file = PlanFile {
+        plan,
+        prior_state: StateFile { state: outcome.refreshed.clone(), ..previous.clone() },
+        previous_state: previous.clone(),
+        locks: session.lock_file()?,
+        config: planned::snapshot(session, &prepared.program)?,
+        temp,
+    };
+    let write_error =
+        |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
+    let bytes =
+        file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
+    private_file::write(out, &bytes, Durable::Yes).map_err(|error| {
+        write_error(format!(
+            "{} cannot be written: {error}. Nothing was saved: check the path and its permissions.",
+            out.display()
+        ))
+    })?;
+    Ok(())
+}
+
+/// Removes the temporary files of a run. If the run failed, keeps them and shows their location.
+pub fn end_temp(session: &Session, files: &TempFiles, has_failed: bool) {
+    let left = files.end(has_failed);
+    session.view.diagnostics(left.as_slice(), &Sources::default());
+}

@@ -1,0 +1,193 @@
+//! Loads and checks a configuration, and makes the environment in which the engine runs it.
+
+use std::sync::Arc;
+
+use db::{Diagnostic, Severity};
+use engine::{Environment, EventSink, Journal, NoJournal, TempDirectories, VariableValues};
+use hir::{Explanations, Program, unsupported};
+use project::Project;
+use state::State;
+
+use crate::{
+    local_exec::Processes,
+    located::{Factory, ProviderExecutables},
+    modules::{self, Of},
+    offline::with_known_conditions,
+    session::{Failure, Loaded, Session},
+    temp::TempFiles,
+    variables::{self, Typed, VarFlag},
+    view::{Run, RunView},
+};
+
+/// Everything that an operation needs.
+pub struct Prepared {
+    pub executables: Arc<ProviderExecutables>,
+    /// The texts given for ephemeral variables outside of files.
+    pub typed: Typed,
+    pub program: Arc<Program>,
+    pub values: VariableValues,
+    /// The diagnostics of the configuration that are already printed.
+    pub shown: Vec<Diagnostic>,
+    /// Files that decide the sources of modules or the arguments of the backend.
+    pub source_files: Vec<String>,
+}
+
+impl Prepared {
+    /// Returns true if the same problem was already printed for the same location. It may lack the instance
+    /// address.
+    pub fn was_shown(&self, found: &Diagnostic) -> bool {
+        let is_same = |it: &Diagnostic| {
+            (it.id, &it.summary, &it.detail, &it.location)
+                == (found.id, &found.summary, &found.detail, &found.location)
+        };
+        found.location.is_some() && self.shown.iter().any(is_same)
+    }
+}
+
+/// The purpose for which a configuration is checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Plan,
+    PlanDestroy,
+    /// One object is imported into the state.
+    Import,
+    /// A saved plan is applied.
+    Saved,
+}
+
+/// Loads and checks the configuration.
+pub fn prepare(
+    session: &Session,
+    flags: Vec<VarFlag>,
+    state: &mut State,
+    purpose: Purpose,
+) -> Result<Prepared, Failure> {
+    let verified = modules::verify(session, &session.locks()?, Of::Directory)?;
+    let loaded = session.load_with_values(Some(&mut *state), &flags)?;
+    ready(session, loaded, &flags, (state, purpose), verified)
+}
+
+/// Checks a loaded configuration and prints the warnings, starting with `warnings`.
+pub(crate) fn ready(
+    session: &Session,
+    loaded: Loaded,
+    flags: &[VarFlag],
+    (state, purpose): (&State, Purpose),
+    mut warnings: Vec<Diagnostic>,
+) -> Result<Prepared, Failure> {
+    let found = with_known_conditions(session, &loaded, loaded.project.checked());
+    let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
+    warnings.append(&mut checked.warnings);
+    session.view.diagnostics(&warnings, &checked.program.sources);
+    let Loaded { executables, typed, project } = loaded;
+    let given = project.workspace().given(project.db());
+    let source_files = given.files.keys().map(ToString::to_string).collect();
+    let Checked { program, values, .. } = checked;
+    Ok(Prepared { executables, typed, program, values, shown: warnings, source_files })
+}
+
+/// A configuration without errors.
+pub struct Checked {
+    pub program: Arc<Program>,
+    pub values: VariableValues,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Decides whether a configuration can be planned, and determines the values of its variables. `found` is the
+/// result of [`Project::checked`].
+pub fn check(
+    session: &Session,
+    project: &Project,
+    found: (Vec<Diagnostic>, Program),
+    flags: &[VarFlag],
+    state: &State,
+    purpose: Purpose,
+) -> Result<Checked, Failure> {
+    if project.is_empty() && purpose == Purpose::Plan && state.is_empty() {
+        let detail = "Plan requires configuration to be present. Planning without a configuration \
+                      would mark everything for destruction, which is normally not what is \
+                      desired. If you would like to destroy everything, run plan with the -destroy \
+                      option. Otherwise, create a Mayfly configuration file (.tf file) and try again.";
+        return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
+    }
+    let (diagnostics, mut program) = found;
+    program.explanations = Arc::new(explanations(&diagnostics));
+    let mut warnings: Vec<Diagnostic> = diagnostics
+        .into_iter()
+        .filter(|it| it.severity != Severity::Hint)
+        // Drop warnings about possibly ephemeral values: from here on actual values decide.
+        .filter(|it| it.id != db::diagnostic::POSSIBLY_EPHEMERAL)
+        .map(|it| match purpose {
+            Purpose::Saved | Purpose::Import => it,
+            _ => settled(it, state),
+        })
+        .collect();
+    if warnings.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(warnings, program.sources.clone()));
+    }
+    let (values, of_values) = variables::collect_all(session, &program, flags)?;
+    warnings.extend(of_values);
+    // Values are checked later. An error in one is shown at the place where the value is given.
+    let files = program.sources.files.iter().cloned();
+    program.sources.files = files.chain(variables::file_sources(session, flags)).collect();
+    Ok(Checked { program: Arc::new(program), values, warnings })
+}
+
+/// The findings about values that may be ephemeral, by location. They explain an error of the run at the same
+/// location.
+fn explanations(found: &[Diagnostic]) -> Explanations {
+    let mut explanations = Explanations::new();
+    let is_undecided = |it: &Diagnostic| {
+        it.severity == Severity::Hint || it.id == db::diagnostic::POSSIBLY_EPHEMERAL
+    };
+    for hint in found.iter().filter(|it| is_undecided(it) && !it.related.is_empty()) {
+        if let Some(location) = &hint.location {
+            explanations.entry(location.clone()).or_default().push(hint.clone());
+        }
+    }
+    explanations
+}
+
+/// Turns a warning that depends on the state into an error if the state has objects.
+fn settled(found: Diagnostic, state: &State) -> Diagnostic {
+    let holds_objects = state.resources().len() > 0;
+    match (found.id, found.severity) {
+        (unsupported::ID, Severity::Warning) if holds_objects => {
+            Diagnostic { severity: Severity::Error, ..found }
+        }
+        _ => found,
+    }
+}
+
+/// The environment for the engine, and the sink that prints its events.
+pub fn environment(
+    session: &Session,
+    run: Run,
+    prepared: &Prepared,
+    journal: Arc<dyn Journal>,
+    files: &Arc<TempFiles>,
+) -> (Environment, Arc<dyn RunView>) {
+    let events = session.view.run(run, &prepared.program.sources, &session.redactor);
+    let acting = acting(session, &prepared.executables, events.clone(), files.clone());
+    (Environment { journal, ..acting }, events)
+}
+
+/// The environment for an engine run that changes nothing, hence without a journal.
+pub fn acting(
+    session: &Session,
+    executables: &Arc<ProviderExecutables>,
+    events: Arc<dyn EventSink>,
+    temp: Arc<dyn TempDirectories>,
+) -> Environment {
+    let factory = Factory::new(executables.clone(), session.redactor.clone(), events.clone());
+    Environment {
+        providers: Arc::new(factory),
+        system: session.system.clone(),
+        temp,
+        commands: Arc::new(Processes { environment: Arc::clone(&session.child_environment) }),
+        events,
+        journal: Arc::new(NoJournal),
+        redactor: session.redactor.clone(),
+        cancel: session.cancel.clone(),
+    }
+}

@@ -1,0 +1,574 @@
+//! The environment of one command: the working directory, its configuration, providers and state.
+
+mod loading;
+
+use std::{
+    collections::BTreeMap,
+    io::ErrorKind,
+    mem::ManuallyDrop,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::SystemTime,
+};
+
+use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
+use engine::{CancelToken, LogLevel, Redactor};
+use hir::{
+    item::ConstValue,
+    statics::{self, LocalBackend},
+    unsupported,
+    workspace::{InstalledModule, is_local_source},
+};
+use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
+use project::{Manifest, Project};
+use values::{Budget, Str, budget};
+
+use crate::{
+    child_environment::{ChildEnvironment, ReadArguments},
+    failpoint,
+    located::ProviderExecutables,
+    variables::{Typed, VarFlag},
+    view::View,
+};
+
+/// The argument that makes this program serve one of its bundled providers.
+pub const SERVE_ARGUMENT: &str = "serve-bundled-provider";
+
+/// The choices of the caller for a [`Session`].
+pub struct SessionOptions {
+    /// Shows what happens.
+    pub view: Arc<dyn View>,
+    /// The files, the environment variables and the clock.
+    pub system: Arc<dyn System>,
+    /// Runs provider calls. Several sessions may share it.
+    pub runtime: Arc<tokio::runtime::Runtime>,
+    /// Interrupts the operations.
+    pub cancel: CancelToken,
+    /// The executable that serves the bundled providers, or the reason why it is unknown.
+    pub executable: Result<PathBuf, String>,
+    /// Understands the texts of `TF_CLI_ARGS`.
+    pub arguments: ReadArguments,
+}
+
+/// The environment of the operations on one root module.
+pub struct Session {
+    pub view: Arc<dyn View>,
+    pub system: Arc<dyn System>,
+    pub redactor: Redactor,
+    pub cancel: CancelToken,
+    pub runtime: Arc<tokio::runtime::Runtime>,
+    pub child_environment: Arc<ChildEnvironment>,
+    /// The directory for relative paths. Empty for the working directory of the process.
+    base: PathBuf,
+    /// The executable that serves the bundled providers, or the reason why it is unknown.
+    executable: Result<PathBuf, String>,
+    arguments: ReadArguments,
+    cli_config: OnceLock<CliConfig>,
+    /// A loaded configuration that is kept for the next call of [`Session::project`].
+    project: Mutex<Option<Project>>,
+    /// The values for static evaluation.
+    early: Mutex<Early>,
+}
+
+/// The values for static evaluation, which decides the sources of modules and the place of the state before
+/// anything is planned.
+#[derive(Default)]
+struct Early {
+    /// The flags of the command. When the variables are known, flags for secret variables are removed.
+    flags: Vec<VarFlag>,
+    /// The values in a saved plan. They override all other values.
+    planned: BTreeMap<Str, ConstValue>,
+    /// The place of the state. `None` until it is determined.
+    place: Option<LocalBackend>,
+    /// True if a saved plan determines `place`, false if the configuration in the directory does.
+    is_place_planned: bool,
+    /// True if texts will change during the command, as in `watch` and `console`.
+    expects_edits: bool,
+}
+
+/// The operating system for a command. Files are relative to the working directory; `path.cwd` is the directory in
+/// which the command was called.
+pub struct RootSystem {
+    os: OsSystem,
+    called_in: PathBuf,
+    /// The contents of named pipes that the user gave as files. A pipe can be read only once.
+    pipes: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+impl RootSystem {
+    /// Creates the system. `os` works relative to the working directory of the command.
+    pub fn new(os: OsSystem, called_in: PathBuf) -> RootSystem {
+        RootSystem { os, called_in, pipes: Mutex::default() }
+    }
+}
+
+impl System for RootSystem {
+    fn read_file(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.os.read_file(path)
+    }
+
+    fn read_file_or_pipe(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = pipes.get(path) {
+            return Ok(bytes.clone());
+        }
+        match self.os.read_file(path) {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                let bytes = self.os.read_file_or_pipe(path)?;
+                pipes.insert(path.to_owned(), bytes.clone());
+                Ok(bytes)
+            }
+            read => read,
+        }
+    }
+
+    fn list_directory(&self, path: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
+        self.os.list_directory(path)
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.os.is_directory(path)
+    }
+
+    fn is_file(&self, path: &Path) -> bool {
+        self.os.is_file(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.os.variable(name)
+    }
+
+    fn variables(&self, prefix: &str) -> Vec<(String, String)> {
+        self.os.variables(prefix)
+    }
+
+    fn current_directory(&self) -> PathBuf {
+        self.called_in.clone()
+    }
+
+    fn base_directory(&self) -> PathBuf {
+        self.os.current_directory()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.os.now()
+    }
+}
+
+/// The reason why a command failed.
+pub enum Failure {
+    /// Diagnostics to print, with the source texts that they refer to.
+    Diagnostics(Vec<Diagnostic>, Sources),
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::Diagnostics(vec![diagnostic], Sources::default())
+    }
+}
+
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(diagnostics: Vec<Diagnostic>) -> Failure {
+        Failure::Diagnostics(diagnostics, Sources::default())
+    }
+}
+
+/// A configuration with the providers that it needs.
+pub struct Loaded {
+    /// Never dropped: the process ends soon after, and dropping a large database takes a considerable part of the
+    /// time of `validate`.
+    pub project: ManuallyDrop<Project>,
+    pub executables: Arc<ProviderExecutables>,
+    /// The texts given for ephemeral variables outside of files.
+    pub typed: Typed,
+}
+
+impl Session {
+    /// Creates the environment of the operations on one root module.
+    pub fn new(options: SessionOptions) -> Session {
+        let SessionOptions { view, system, runtime, cancel, executable, arguments } = options;
+        Session {
+            view,
+            system,
+            redactor: Redactor::new(),
+            cancel,
+            runtime,
+            child_environment: Arc::new(ChildEnvironment::new(arguments)),
+            base: PathBuf::new(),
+            executable,
+            arguments,
+            cli_config: OnceLock::new(),
+            project: Mutex::default(),
+            early: Mutex::default(),
+        }
+    }
+
+    /// Refuses invalid settings in environment variables.
+    pub fn check_settings(&self) -> Result<(), Failure> {
+        let Some(text) = self.system.variable(Budget::VARIABLE) else { return Ok(()) };
+        if budget::parse_size(&text).is_some() {
+            return Ok(());
+        }
+        let detail = format!(
+            "The environment variable {} is {text:?}, which is no size. Write a number of bytes, \
+             or a whole number with a unit, such as 4GiB.",
+            Budget::VARIABLE
+        );
+        Err(Diagnostic::error("invalid-evaluation-memory", "Invalid memory limit", detail).into())
+    }
+
+    /// Creates an environment for another working directory, to inspect the installed modules and providers there.
+    /// Runs no process in it.
+    pub fn in_directory(&self, directory: &Path) -> std::io::Result<Session> {
+        let os = OsSystem::at(directory.to_owned()).waiting_for_pipes(failpoint::reads_pipes());
+        Ok(Session {
+            view: Arc::clone(&self.view),
+            system: Arc::new(RootSystem::new(os, directory.to_owned())),
+            redactor: self.redactor.clone(),
+            cancel: self.cancel.clone(),
+            runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build()?),
+            child_environment: Arc::new(ChildEnvironment::new(self.arguments)),
+            base: directory.to_owned(),
+            executable: self.executable.clone(),
+            arguments: self.arguments,
+            cli_config: self.cli_config.clone(),
+            project: Mutex::default(),
+            early: Mutex::default(),
+        })
+    }
+
+    /// The data directory: `TF_DATA_DIR`, or `.terraform` by default.
+    pub fn data_dir(&self) -> PathBuf {
+        let named = self.system.variable("TF_DATA_DIR").filter(|it| !it.is_empty());
+        self.base.join(named.unwrap_or_else(|| ".terraform".to_owned()))
+    }
+
+    /// The name of the selected workspace for output and evaluation. Falls back to the default workspace. A
+    /// command that needs the state has called [`selected_workspace`](Session::selected_workspace) before, which
+    /// reports the error.
+    pub fn workspace(&self) -> Str {
+        self.selected_workspace().unwrap_or_else(|_| backend::DEFAULT_WORKSPACE.into())
+    }
+
+    /// The selected workspace.
+    ///
+    /// # Errors
+    /// The file that names the workspace exists but cannot be read. Falling back to the default workspace would
+    /// select another state.
+    pub fn selected_workspace(&self) -> Result<Str, Failure> {
+        let named = self.system.variable("TF_WORKSPACE").filter(|it| !it.is_empty());
+        if let Some(named) = named {
+            return Ok(named.into());
+        }
+        let path = self.data_dir().join("environment");
+        let unreadable = |error: &dyn std::fmt::Display| {
+            let detail = format!(
+                "{} records the selected workspace, and cannot be read: {error}. Correct its \
+                 permissions, or set the workspace in TF_WORKSPACE.",
+                path.display()
+            );
+            let summary = "Failed to read the selected workspace";
+            Failure::from(Diagnostic::error("invalid-workspace", summary, detail))
+        };
+        let bytes = match self.system.read_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|error| unreadable(&error))?,
+        };
+        let name = String::from_utf8(bytes).map_err(|error| unreadable(&error))?;
+        let name = name.trim();
+        Ok(if name.is_empty() { backend::DEFAULT_WORKSPACE.into() } else { name.into() })
+    }
+
+    /// Refuses to run with `TF_ENCRYPTION`, because state and plan would be written without the requested
+    /// encryption.
+    pub fn refuse_encryption(&self) -> Result<(), Failure> {
+        match self.system.variable("TF_ENCRYPTION").is_some_and(|it| !it.trim().is_empty()) {
+            false => Ok(()),
+            true => {
+                let detail = "TF_ENCRYPTION configures encryption of state and plan, which this \
+                              version of Mayfly does not support. Nothing was done. Unset it to \
+                              continue without encryption.";
+                Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into())
+            }
+        }
+    }
+
+    /// Returns true if the user may be asked for values of variables. `TF_INPUT` can disable these questions. It
+    /// does not disable the approval of an apply, as in OpenTofu.
+    pub fn may_ask(&self) -> bool {
+        const NO: [&str; 6] = ["0", "f", "F", "false", "False", "FALSE"];
+        !self.system.variable("TF_INPUT").is_some_and(|it| NO.contains(&it.as_str()))
+    }
+
+    /// The CLI configuration. Its problems are printed when it is first read.
+    pub fn cli_config(&self) -> Result<&CliConfig, Failure> {
+        match self.cli_config.get() {
+            Some(known) => Ok(known),
+            None => {
+                let read = self.read_cli_config()?;
+                Ok(self.cli_config.get_or_init(|| read))
+            }
+        }
+    }
+
+    /// Resolves a path relative to the directory in which the command was called. The path stays as given if that
+    /// is the working directory.
+    fn as_called(&self, path: PathBuf) -> PathBuf {
+        let called_in = self.system.current_directory();
+        if called_in == self.system.base_directory() { path } else { called_in.join(path) }
+    }
+
+    fn read_cli_config(&self) -> Result<CliConfig, Failure> {
+        let variable = |name: &str| self.system.variable(name);
+        let path = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let environment = ConfigEnvironment {
+            // The only file whose path is resolved before `-chdir` is applied.
+            config_file: path("TF_CLI_CONFIG_FILE")
+                .or_else(|| path("TERRAFORM_CONFIG"))
+                .map(|it| self.as_called(it)),
+            home: path("HOME"),
+            xdg_config_home: path("XDG_CONFIG_HOME"),
+            variable: &variable,
+        };
+        let (config, problems) = CliConfig::load(&environment);
+        let diagnostics: Vec<Diagnostic> = problems
+            .into_iter()
+            .map(|problem| match problem.is_error {
+                true => Diagnostic::error("cli-config", problem.summary, problem.detail),
+                false => Diagnostic::warning("cli-config", problem.summary, problem.detail),
+            })
+            .collect();
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            return Err(diagnostics.into());
+        }
+        self.view.diagnostics_aside(&diagnostics);
+        let methods = config.installation.as_ref().map_or(0, Vec::len);
+        let overrides = config.dev_overrides.len();
+        let cache = if config.plugin_cache_dir.is_some() { "with" } else { "without" };
+        let text =
+            format!("{methods} installation methods, {overrides} overrides, {cache} a cache");
+        self.view.log(LogLevel::Debug, "cli-config", &text);
+        Ok(config)
+    }
+
+    /// Creates an HTTP client with the proxies and certificates that the environment names.
+    pub(crate) fn http_client(&self) -> http_client::Client {
+        let user_agent = concat!("Mayfly/", env!("CARGO_PKG_VERSION"));
+        let user_agent = http_client::header::HeaderValue::from_static(user_agent);
+        let variable = |name: &str| self.system.variable(name);
+        let config = http_client::ClientConfig::from_environment(user_agent, &variable);
+        http_client::Client::new(config)
+    }
+
+    /// All sources of providers.
+    pub fn sources(&self, config: &CliConfig) -> Result<packages::Sources, Failure> {
+        let executable = self.own_executable()?;
+        let bundled = providers::bundled()
+            .into_iter()
+            .map(|it| packages::BundledProvider {
+                arguments: vec![SERVE_ARGUMENT.to_owned(), it.source.to_string()],
+                source: it.source,
+                version: it.version,
+                executable: executable.clone(),
+            })
+            .collect();
+        let implied = ImpliedMirrors { directories: self.implied_mirrors() };
+        Ok(packages::Sources::new(config, &implied, bundled))
+    }
+
+    /// The directories that are searched for providers if the CLI configuration has no installation methods, in
+    /// the order of OpenTofu.
+    fn implied_mirrors(&self) -> Vec<PathBuf> {
+        let variable = |name: &str| self.system.variable(name).filter(|it| !it.is_empty());
+        let home = variable("HOME").map(PathBuf::from);
+        let data_home = variable("XDG_DATA_HOME").map(PathBuf::from);
+        let data_dirs = variable("XDG_DATA_DIRS");
+        let data_dirs = data_dirs.as_deref().unwrap_or("/usr/local/share:/usr/share");
+        let of_user = data_home.clone().or_else(|| Some(home.as_ref()?.join(".local/share")));
+        let mut directories = vec![self.base.join("terraform.d/plugins")];
+        directories.extend(home.map(|it| it.join(".terraform.d/plugins")));
+        directories.extend(data_home.map(|it| it.join("opentofu/plugins")));
+        directories.extend(of_user.map(|it| it.join("terraform/plugins")));
+        let shared = data_dirs.split(':').filter(|it| !it.is_empty()).map(Path::new);
+        directories.extend(shared.map(|it| it.join("terraform/plugins")));
+        directories
+    }
+
+    /// The bytes of the lock file. Empty if there is none.
+    pub fn lock_file(&self) -> Result<Vec<u8>, Failure> {
+        match self.system.read_file(Path::new(LOCK_FILE)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            read => read.map_err(|error| {
+                let detail = format!("{LOCK_FILE} cannot be read: {error}.");
+                let summary = "Failed to read dependency lock file";
+                Diagnostic::error("lock-file", summary, detail).into()
+            }),
+        }
+    }
+
+    /// The parsed lock file. Empty if there is none.
+    pub fn locks(&self) -> Result<Locks, Failure> {
+        let bytes = self.lock_file()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut locks = Locks::parse(&text).map_err(|error| {
+            let detail = format!(
+                "{}\n\n(at {LOCK_FILE} line {}, column {})\n\nCorrect the file, or delete it and \
+                 run \"mayfly init\", which selects versions anew.",
+                error.detail, error.line, error.column
+            );
+            Diagnostic::error("lock-file", error.summary, detail)
+        })?;
+        locks.adopt_other_registry();
+        Ok(locks)
+    }
+
+    fn own_executable(&self) -> Result<PathBuf, Failure> {
+        self.executable.clone().map_err(|error| {
+            let detail = format!(
+                "The path of the Mayfly executable, which is needed to run the bundled providers, \
+                 cannot be determined: {error}."
+            );
+            Diagnostic::error("own-executable", "Failed to find own executable", detail).into()
+        })
+    }
+
+    /// The current time in RFC 3339, UTC, rounded down to seconds.
+    pub fn timestamp(&self) -> String {
+        timestamp(&*self.system)
+    }
+
+    /// The current time in RFC 3339, UTC, for events.
+    pub fn now(&self) -> String {
+        time_of_day(&*self.system)
+    }
+
+    /// The platform that packages are installed for.
+    pub fn platform(&self) -> Platform {
+        Platform::current()
+    }
+}
+
+/// The installed modules, by calling directory and call name. `modules` maps a module's key to its source,
+/// directory and version.
+pub fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str>)>) -> Manifest {
+    let dir_of = |key: &str| modules.get(key).map(|(_, dir, _)| *dir);
+    let mut calls = Manifest::new();
+    for (key, (source, dir, version)) in modules {
+        // Other tools leave the directory empty for a module that they failed to install.
+        if dir.is_empty() || is_local_source(source) {
+            continue;
+        }
+        let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let caller = if parent.is_empty() { Some(".") } else { dir_of(parent) };
+        if let (Some(caller), false) = (caller, name.is_empty()) {
+            let (source, version) = (Str::from(*source), version.map(Str::from));
+            let installed = InstalledModule { source, version, dir: Arc::from(*dir) };
+            let known = calls.entry((Arc::from(caller), Str::from(name))).or_default();
+            // Several paths of calls may lead to the same directory.
+            if !known.contains(&installed) {
+                known.push(installed);
+            }
+        }
+    }
+    calls
+}
+
+/// The current time in RFC 3339, UTC, rounded down to seconds.
+pub fn timestamp(system: &dyn System) -> String {
+    let whole = jiff::TimestampRound::new().smallest(jiff::Unit::Second);
+    let now = timestamp_of(system);
+    now.round(whole.mode(jiff::RoundMode::Floor)).unwrap_or(now).to_string()
+}
+
+/// The current time in RFC 3339, UTC, with the full precision of the system.
+pub fn time_of_day(system: &dyn System) -> String {
+    timestamp_of(system).to_string()
+}
+
+fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
+    jiff::Timestamp::try_from(system.now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+}
+
+/// The name of the dependency lock file.
+pub const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// The ids of errors that are reported before providers and modules are located. With such an error, the required
+/// providers and modules may be other ones than intended.
+const FIRST: &[&str] = &[
+    "syntax-error",
+    "unreadable-file",
+    "missing-name",
+    "invalid-name",
+    "missing-base",
+    "invalid-override",
+    "invalid-ephemeral-block",
+    "invalid-ephemeral-lifecycle",
+    "invalid-required-providers",
+    "duplicate-required-providers",
+    "misplaced-required-providers",
+    "invalid-provider-source",
+    "module-not-installed",
+    "invalid-module-source",
+    "module-cycle",
+    "dynamic-value",
+    "unset-static-variable",
+    "invalid-static-value",
+    "sensitive-static-value",
+    "ephemeral-static-value",
+    "invalid-version-constraint",
+    "unsupported-opentofu-version",
+    "duplicate-backend",
+    unsupported::ID,
+];
+
+/// The errors of a configuration that prevent any further step. `None` if there are none.
+pub fn broken(project: &Project) -> Option<Failure> {
+    broken_beside(project, &[])
+}
+
+/// The errors of a configuration that prevent the installation of its modules. `None` if there are none.
+pub fn unreadable(project: &Project) -> Option<Failure> {
+    broken_beside(project, &["module-not-installed"])
+}
+
+/// Returns true if all setup errors may be due to missing values of variables, so that asking for values helps.
+pub fn lacks_values_only(project: &Project) -> bool {
+    broken_beside(project, &["module-not-installed", "unset-static-variable"]).is_none()
+}
+
+fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
+    let mut problems = project.setup_problems();
+    problems.retain(|it| it.is_error() && !but.contains(&it.id));
+    (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
+}
+
+/// The ids of errors in a backend block. They are reported together with those in [`FIRST`].
+const OF_BACKEND: &[&str] = &[
+    "ephemeral-backend",
+    "sensitive-backend",
+    "invalid-backend",
+    "unknown-backend",
+    "unsupported-argument",
+    "unsupported-block",
+];
+
+/// The place of the configuration's state. Only the local backend is supported.
+pub fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
+    if let Some(place) = statics::local_backend(project.db(), project.workspace()) {
+        return Ok(place);
+    }
+    // The analysis reports the error at its location.
+    let mut problems = project.diagnostics();
+    problems.retain(Diagnostic::is_error);
+    // Report errors of the backend together with unsupported features, so that fixing the latter does not reveal
+    // the former.
+    let is_first = |it: &Diagnostic| FIRST.contains(&it.id) && it.id != unsupported::ID;
+    if problems.iter().any(|it| is_first(it) || OF_BACKEND.contains(&it.id)) {
+        problems.retain(|it| FIRST.contains(&it.id) || OF_BACKEND.contains(&it.id));
+    }
+    if problems.is_empty() {
+        let detail = unsupported::detail("this backend");
+        problems.push(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail));
+    }
+    Err(Failure::Diagnostics(problems, project.program().sources))
+}

@@ -1,0 +1,282 @@
+//! Loads the configuration of a session: files, installed modules, settings that decide sources, schemas.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::ErrorKind,
+    mem::ManuallyDrop,
+    path::PathBuf,
+    sync::{Arc, MutexGuard, PoisonError},
+};
+
+use addr::{ProviderSource, VersionConstraint};
+use db::{Diagnostic, system::normalize};
+use hir::{
+    item::ConstValue,
+    statics::{self, LocalBackend},
+};
+use packages::{Locks, ModuleManifest};
+use project::{Manifest, Project};
+use values::Str;
+
+use super::{Early, Failure, Loaded, Session, broken, called_elsewhere, place_of};
+use crate::{
+    located::ProviderExecutables,
+    modules::Of,
+    place,
+    variables::{self, Typed, VarFlag},
+};
+
+impl Session {
+    /// The configuration in the working directory, without schemas.
+    pub fn project(&self) -> Result<Project, Failure> {
+        match self.lock_project().take() {
+            Some(mut project) => {
+                self.give(&mut project);
+                Ok(project)
+            }
+            None => self.project_with(self.installed_modules()?),
+        }
+    }
+
+    /// Takes the flags that set variables, for use in static evaluation.
+    pub fn take_flags(&self, flags: &[VarFlag]) {
+        self.lock_early().flags = flags.to_vec();
+    }
+
+    /// Takes the variable values and the place of the state from a saved plan, for use in static evaluation.
+    pub fn take_planned(&self, values: BTreeMap<Str, ConstValue>, place: LocalBackend) {
+        let mut early = self.lock_early();
+        early.planned = values;
+        early.place = Some(place);
+        early.is_place_planned = true;
+    }
+
+    /// Declares that texts will change. A configuration that is loaded afterwards can be edited.
+    pub fn expect_edits(&self) {
+        self.lock_early().expects_edits = true;
+    }
+
+    pub(super) fn lock_early(&self) -> MutexGuard<'_, Early> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives a configuration the values for static evaluation, which decide its modules and the place of its
+    /// state. Returns true if they changed. From now on, child processes inherit the environment variables that
+    /// the declarations of this configuration allow.
+    pub fn give(&self, project: &mut Project) -> bool {
+        self.child_environment.declare(project);
+        let mut early = self.lock_early();
+        if !early.flags.is_empty() {
+            let flags = std::mem::take(&mut early.flags);
+            early.flags = variables::plain_flags(project.db(), project.root(), flags);
+        }
+        if !project.tree().is_dynamic(project.workspace()) {
+            return false;
+        }
+        drop(early);
+        self.give_values(project)
+    }
+
+    /// Gives a configuration the values of its variables that are not secret, even if static evaluation does not
+    /// need them. Returns true if they changed.
+    pub fn give_values(&self, project: &mut Project) -> bool {
+        let early = self.lock_early();
+        let mut given = variables::given(self, project.db(), project.root(), &early.flags);
+        let is_plain = |name: &Str| variables::is_plain(project.db(), project.root(), name);
+        let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
+        given.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
+        project.give(given)
+    }
+
+    /// Asks for the variables that static evaluation needs and that have no value, if stdin is a terminal. The
+    /// answers count as flags.
+    pub fn ask_early(&self, project: &mut Project) -> Result<(), Failure> {
+        let mut asked = BTreeSet::new();
+        // An answer may lead to a module whose source needs another variable.
+        while self.view.is_interactive() {
+            let unset = statics::unset_variables(project.db(), project.workspace());
+            let Some(name) = unset.into_iter().find(|it| !asked.contains(it)) else { break };
+            let flag = variables::ask_early(self, project.db(), project.root(), &name)?;
+            self.lock_early().flags.extend(flag);
+            asked.insert(name);
+            self.give(project);
+        }
+        Ok(())
+    }
+
+    pub(super) fn lock_project(&self) -> MutexGuard<'_, Option<Project>> {
+        self.project.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses a configuration with an unsupported backend, before the state of the working directory is opened.
+    /// The state is elsewhere, and continuing would create a second one. Keeps the loaded configuration for the
+    /// next [`Session::project`].
+    pub fn refuse_other_backends(&self) -> Result<(), Failure> {
+        if self.lock_early().is_place_planned {
+            return Ok(());
+        }
+        let project = self.project()?;
+        let checked = self.check_backend(&project);
+        *self.lock_project() = Some(project);
+        checked
+    }
+
+    /// Like [`Session::refuse_other_backends`], for a configuration that is already loaded.
+    pub fn check_backend(&self, project: &Project) -> Result<(), Failure> {
+        let place = place::check(self, place_of(project)?)?;
+        self.lock_early().place = Some(place);
+        Ok(())
+    }
+
+    /// The place of the working directory's state.
+    pub fn place(&self) -> Result<LocalBackend, Failure> {
+        if let Some(known) = self.lock_early().place.clone() {
+            return Ok(known);
+        }
+        self.refuse_other_backends()?;
+        Ok(self.lock_early().place.clone().unwrap_or_default())
+    }
+
+    /// Like [`Session::project`], but ignores a damaged module manifest, because `init` writes a new one.
+    pub fn project_to_init(&self) -> Result<Project, Failure> {
+        self.project_with(self.installed_modules().unwrap_or_default())
+    }
+
+    /// Like [`Session::project`], with the given module manifest.
+    pub fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
+        engine::enter_phase(engine::RunPhase::Reading);
+        let load = match self.lock_early().expects_edits {
+            true => Project::load,
+            false => Project::load_once,
+        };
+        let loaded = load(self.system.clone(), PathBuf::from("."), manifest);
+        let mut project = loaded.map_err(|error| {
+            let detail = format!("The working directory cannot be read: {error}.");
+            Diagnostic::error("unreadable-directory", "Failed to read module directory", detail)
+        })?;
+        self.give(&mut project);
+        Ok(project)
+    }
+
+    /// The directory of installed modules, in normalized form, because paths of modules are compared with it.
+    pub fn modules_dir(&self) -> PathBuf {
+        normalize(&self.data_dir().join("modules"))
+    }
+
+    /// The path of the module manifest.
+    pub fn module_manifest_path(&self) -> PathBuf {
+        self.modules_dir().join("modules.json")
+    }
+
+    /// Reads the module manifest. Empty if there is none.
+    pub fn read_manifest(&self) -> Result<ModuleManifest, Failure> {
+        let path = self.module_manifest_path();
+        let unreadable = |problem: String| {
+            let detail = format!("{} {problem}", path.display());
+            Diagnostic::error("module-manifest", "Failed to read module manifest", detail).into()
+        };
+        let bytes = match self.system.read_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(ModuleManifest::default());
+            }
+            read => read.map_err(|error| {
+                unreadable(format!("cannot be read: {error}. Correct its permissions."))
+            })?,
+        };
+        ModuleManifest::parse(&bytes).map_err(|error| {
+            unreadable(format!("is damaged: {error}. Run \"mayfly init\" to write it again."))
+        })
+    }
+
+    /// The installed modules by caller. Modules with a local source are left out, because their source is their
+    /// directory.
+    pub fn installed_modules(&self) -> Result<Manifest, Failure> {
+        let manifest = self.read_manifest()?;
+        let modules = manifest.modules.iter();
+        let placed =
+            modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, it.version.as_deref())));
+        Ok(called_elsewhere(&placed.collect()))
+    }
+
+    /// The providers of a planned configuration and state, located without an error: if one of them is missing,
+    /// the result is empty.
+    pub fn providers_at_hand(
+        &self,
+        project: &Project,
+        state: &mut state::State,
+        locks: &Locks,
+    ) -> ProviderExecutables {
+        let required = project.provider_requirements();
+        state.adopt_other_registry(&|source| required.contains_key(source));
+        let requirements = self.requirements(project, Some(state));
+        ProviderExecutables::locate_locked(self, &requirements, locks, Of::Plan)
+            .unwrap_or_else(|_| ProviderExecutables::none(self))
+    }
+
+    /// Loads the configuration with the schemas of all providers that it or the state needs.
+    pub fn load(&self, state: Option<&mut state::State>) -> Result<Loaded, Failure> {
+        self.load_with_values(state, &[])
+    }
+
+    /// Like [`Session::load`], where `flags` set variables.
+    pub fn load_with_values(
+        &self,
+        state: Option<&mut state::State>,
+        flags: &[VarFlag],
+    ) -> Result<Loaded, Failure> {
+        self.equip(self.project()?, state, flags, (&self.locks()?, Of::Directory))
+    }
+
+    /// Locates the providers of a configuration in the versions that `locks` selects, and adds their schemas to
+    /// the configuration.
+    pub fn equip(
+        &self,
+        mut project: Project,
+        state: Option<&mut state::State>,
+        flags: &[VarFlag],
+        (locks, of): (&Locks, Of),
+    ) -> Result<Loaded, Failure> {
+        // Teach the redactor first: schemas come from provider processes, whose output must not quote a secret.
+        let typed = Typed::find(&*self.system, &project, flags);
+        typed.teach(&self.redactor);
+        let mut state = state;
+        if let Some(state) = state.as_deref_mut() {
+            let required = project.provider_requirements();
+            state.adopt_other_registry(&|source| required.contains_key(source));
+        }
+        let requirements = self.requirements(&project, state.as_deref());
+        let located = ProviderExecutables::locate_locked(self, &requirements, locks, of);
+        // A provider may be missing because the configuration is wrong, so report the errors of the configuration
+        // first.
+        let located = located.map_err(|failure| broken(&project).unwrap_or(failure));
+        let executables = Arc::new(located?);
+        for source in requirements.keys() {
+            let schemas = executables.schemas(self, source)?;
+            project.set_schemas(source.clone(), schemas);
+        }
+        Ok(Loaded { project: ManuallyDrop::new(project), executables, typed })
+    }
+
+    /// The providers that configuration and state need, with the combined constraints of all modules. An invalid
+    /// constraint is ignored here, because the diagnostics of the configuration report it.
+    pub fn requirements(
+        &self,
+        project: &Project,
+        state: Option<&state::State>,
+    ) -> BTreeMap<ProviderSource, VersionConstraint> {
+        let all = |constraints: Vec<Str>| {
+            let understood =
+                constraints.iter().filter_map(|text| VersionConstraint::parse_provider(text).ok());
+            understood.fold(VersionConstraint::any(), |all, constraint| all.and(&constraint))
+        };
+        let configured = project.provider_requirements().into_iter();
+        let mut requirements: BTreeMap<_, _> =
+            configured.map(|(source, constraints)| (source, all(constraints))).collect();
+        for (_, resource) in state.into_iter().flat_map(state::State::resources) {
+            requirements
+                .entry(resource.provider.source.clone())
+                .or_insert_with(VersionConstraint::any);
+        }
+        requirements
+    }
+}

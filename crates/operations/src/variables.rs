@@ -1,0 +1,562 @@
+//! The values of root variables, from the environment, files, the command line and questions.
+//!
+//! **Invariant:** no message of this module quotes a value, because it may be a secret.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::{Path, PathBuf},
+};
+
+use db::{Diagnostic, Directory, Severity, SourceText, Sources, System};
+use engine::{Redactor, ValueSource, VariableValues};
+use hir::{
+    Entry, Module, Origin, eval,
+    item::{ConstValue, Variable},
+    lower, names,
+    program::{Named, Program},
+    symbols::{NameKind, all_of_kind, names_of_kind},
+    variables_file,
+    workspace::Given,
+};
+use project::Project;
+use values::{Str, Type, Value};
+
+use crate::{
+    session::{Failure, Session},
+    view::{Notice, Question, Unanswered},
+};
+
+/// A `-var` or `-var-file` flag. In the order of the command line, a later one overrides an earlier one.
+#[derive(Clone, PartialEq, Eq)]
+pub enum VarFlag {
+    /// `-var NAME=VALUE`
+    Value(String),
+    /// `-var-file FILE`
+    File(PathBuf),
+}
+
+/// Collects the values from all sources except questions. Returns the values and warnings.
+pub fn collect(
+    session: &Session,
+    module: &Module,
+    flags: &[VarFlag],
+) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
+    let mut collect = Collect::new(session, &module.variables);
+    collect.everything(flags);
+    let (values, diagnostics) = collect.end();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(Failure::Diagnostics(diagnostics, sources(session, flags)));
+    }
+    Ok((values, diagnostics))
+}
+
+/// Collects the values for a command that asks for missing ones later. If there are errors, missing values are
+/// reported with them.
+pub fn collect_all(
+    session: &Session,
+    program: &Program,
+    flags: &[VarFlag],
+) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
+    let variables = &program.root().variables;
+    let mut collect = Collect::new(session, variables);
+    collect.everything(flags);
+    let missing = variables.iter().filter(|(name, _)| !collect.found.contains_key(*name));
+    let missing: Vec<&Entry> = missing.map(|(_, entry)| entry).collect();
+    let (values, mut diagnostics) = collect.end();
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(missing.into_iter().filter_map(|it| engine::missing_value(program, it)));
+        let files = program.sources.files.iter().cloned().chain(file_sources(session, flags));
+        return Err(Failure::Diagnostics(diagnostics, Sources { files: files.collect() }));
+    }
+    Ok((values, diagnostics))
+}
+
+/// Errors of files and flags that set variables, regardless of the values. `validate` needs no values.
+pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
+    let mut collect = Collect::new(session, &module.variables);
+    collect.everything(flags);
+    let mut diagnostics = collect.diagnostics;
+    diagnostics.retain(|it| it.is_error() && it.summary != UNDECLARED);
+    diagnostics
+}
+
+/// The inputs of static evaluation for the root module `root`: the values of variables that are not secret, and
+/// the directories. Errors are ignored here; [`collect`] reports them.
+pub fn given(session: &Session, db: &dyn hir::Db, root: Directory, flags: &[VarFlag]) -> Given {
+    let variables = plain_variables(db, root);
+    let mut collect = Collect::new(session, &variables);
+    collect.everything(flags);
+    let (values, _) = collect.end();
+    let values = values.iter().map(|(name, it)| (name.clone(), ConstValue(it.value.clone())));
+    let directory = |path: PathBuf| path.to_string_lossy().as_ref().into();
+    Given {
+        variables: values.collect(),
+        workspace: session.workspace(),
+        current_directory: directory(session.system.current_directory()),
+        base_directory: directory(session.system.base_directory()),
+        home_directory: session.system.variable("HOME").map(Str::from),
+        files: BTreeMap::new(),
+    }
+}
+
+/// The variables of a module that are not secret.
+fn plain_variables(db: &dyn hir::Db, root: Directory) -> Named<Str> {
+    let variables = names_of_kind(db, root, NameKind::Variable).into_iter();
+    variables.filter_map(|(_, key)| plain_variable(db, key)).collect()
+}
+
+fn plain_variable(db: &dyn hir::Db, key: names::ItemKey) -> Option<(Str, Entry)> {
+    let item = names::item(db, key);
+    let variable = item.kind.as_variable()?;
+    let is_secret = variable.sensitive || variable.ephemeral || variable.may_be_secret;
+    // The origin is not used.
+    let origin = Origin { file: 0, block: 0, item: key.index };
+    (!is_secret).then(|| (variable.name.clone(), Entry { item: item.clone(), origin }))
+}
+
+/// Returns true if a module has a variable of this name that is not secret.
+pub fn is_plain(db: &dyn hir::Db, root: Directory, name: &Str) -> bool {
+    let name = names::ItemName::Variable(name.clone());
+    names::lookup(db, root, &name).is_some_and(|key| plain_variable(db, key).is_some())
+}
+
+/// The names of root variables that are or may be secret. If a name is declared twice, one secret declaration is
+/// enough. `None` if a file or a block of the module cannot be read, because it may declare any name as a secret.
+pub fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
+    let (db, root) = (project.db(), project.root());
+    let declarations = all_of_kind(db, root, NameKind::Variable).into_iter();
+    // An override file changes the declaration that it overrides, so it is no declaration of its own.
+    let declarations = declarations.filter(|key| names::base_of(db, root, *key).is_none());
+    let is_secret = |key: &names::ItemKey| plain_variable(db, *key).is_none();
+    let name = |key| Some(names::item(db, key).kind.as_variable()?.name.clone());
+    is_readable(project).then(|| declarations.filter(is_secret).filter_map(name).collect())
+}
+
+/// Returns true if every block of the root module could be read.
+fn is_readable(project: &Project) -> bool {
+    let (db, root) = (project.db(), project.root());
+    let is_sound = |block: &db::Block| {
+        names::block_problems(db, *block).iter().all(|it| it.severity != Severity::Error)
+    };
+    project.tree().unfit_in(root.path(db)).is_empty()
+        && root
+            .files(db)
+            .iter()
+            .all(|file| file.decode_error(db).is_none() && file.blocks(db).iter().all(is_sound))
+}
+
+/// Removes the flags that set secret variables. Keeps the others and all files.
+pub fn plain_flags(db: &dyn hir::Db, root: Directory, flags: Vec<VarFlag>) -> Vec<VarFlag> {
+    let variables = plain_variables(db, root);
+    let is_plain = |flag: &VarFlag| match flag {
+        VarFlag::Value(text) => {
+            text.split_once('=').is_some_and(|(name, _)| variables.contains_key(name.trim()))
+        }
+        VarFlag::File(_) => true,
+    };
+    flags.into_iter().filter(is_plain).collect()
+}
+
+/// The texts given for ephemeral variables outside of files, and their values.
+#[derive(Clone, Default)]
+pub struct Typed {
+    texts: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Typed {
+    /// Finds the texts in the environment and on the command line. Needs only the declarations, no schemas.
+    pub fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> Typed {
+        let mut typed = Typed::default();
+        let variables = names_of_kind(project.db(), project.root(), NameKind::Variable);
+        for (_, key) in variables {
+            let item = names::item(project.db(), key);
+            let Some(variable) = item.kind.as_variable().filter(|it| it.ephemeral) else {
+                continue;
+            };
+            let from_environment = system.variable(&format!("TF_VAR_{}", variable.name));
+            from_environment.iter().for_each(|text| typed.add(variable, text));
+            let given = flags.iter().filter_map(|flag| match flag {
+                VarFlag::Value(text) => text.split_once('='),
+                VarFlag::File(_) => None,
+            });
+            for (_, text) in given.filter(|(name, _)| name.trim() == &*variable.name) {
+                typed.add(variable, text);
+            }
+        }
+        typed
+    }
+
+    fn add(&mut self, variable: &Variable, text: &str) {
+        self.texts.push(text.to_owned());
+        self.values.extend(text_value(variable, text));
+    }
+
+    /// Teaches the redactor the texts and values, before any process that may quote them starts.
+    pub fn teach(&self, redactor: &Redactor) {
+        self.texts.iter().for_each(|text| redactor.learn_text(text));
+        self.values.iter().for_each(|value| redactor.learn_whole(value));
+    }
+}
+
+/// Asks for the variables that have neither a value nor a default.
+pub fn ask(
+    session: &Session,
+    module: &Module,
+    values: &mut VariableValues,
+    typed: &mut Typed,
+) -> Result<(), Failure> {
+    for (name, entry) in &module.variables {
+        let variable = entry.variable();
+        if variable.default.is_some() || values.contains(name) {
+            continue;
+        }
+        let answer = match session.view.ask(&Question::Variable(variable)) {
+            Ok(answer) => answer,
+            // Without a terminal, the engine reports the missing values.
+            Err(Unanswered::NoInput) => return Ok(()),
+            Err(Unanswered::Ended) => return Err(unanswered(name).into()),
+        };
+        if variable.ephemeral {
+            typed.add(variable, &answer);
+            typed.teach(&session.redactor);
+        }
+        let value = text_value(variable, &answer)
+            .map_err(|unfit| unfit.diagnostic(&format!("The value for var.{name}")))?;
+        values.set(name.clone(), value, ValueSource::Prompt);
+        session.view.notice(&Notice::AnswerAccepted);
+    }
+    Ok(())
+}
+
+/// Asks for a variable that static evaluation needs. The answer is returned as a flag. `None` if the module has no
+/// variable of this name, or if it is secret.
+pub fn ask_early(
+    session: &Session,
+    db: &dyn hir::Db,
+    root: Directory,
+    name: &Str,
+) -> Result<Option<VarFlag>, Failure> {
+    let declared = names::lookup(db, root, &names::ItemName::Variable(name.clone()));
+    let Some((_, entry)) = declared.and_then(|key| plain_variable(db, key)) else {
+        return Ok(None);
+    };
+    let answer =
+        session.view.ask(&Question::Variable(entry.variable())).map_err(|_| unanswered(name))?;
+    text_value(entry.variable(), &answer)
+        .map_err(|unfit| unfit.diagnostic(&format!("The value for var.{name}")))?;
+    session.view.notice(&Notice::AnswerAccepted);
+    Ok(Some(VarFlag::Value(format!("{name}={answer}"))))
+}
+
+fn unanswered(name: &Str) -> Diagnostic {
+    let detail = format!(
+        "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
+    );
+    Diagnostic::error("prompt-ended", "Error asking for input", detail)
+}
+
+/// Collects values from all sources, before they are converted to the types of the variables.
+struct Collect<'a> {
+    session: &'a Session,
+    variables: &'a Named<Str>,
+    found: BTreeMap<Str, Found>,
+    undeclared: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A value and its source.
+enum Found {
+    /// A text, which is parsed at the end, because a later source may replace it.
+    Text(String, Way),
+    Value(Value, ValueSource),
+}
+
+/// The source of a text.
+#[derive(Clone, Copy)]
+enum Way {
+    CommandLine,
+    Environment,
+}
+
+/// The summary of the diagnostic for a value of an undeclared root variable.
+const UNDECLARED: &str = "Value for undeclared variable";
+
+/// The number of undeclared variables in files that are reported one by one.
+const UNDECLARED_SHOWN: usize = 2;
+
+impl<'a> Collect<'a> {
+    fn new(session: &'a Session, variables: &'a Named<Str>) -> Collect<'a> {
+        Collect {
+            session,
+            variables,
+            found: BTreeMap::new(),
+            undeclared: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn everything(&mut self, flags: &[VarFlag]) {
+        self.environment();
+        self.automatic_files();
+        for flag in flags {
+            match flag {
+                VarFlag::Value(text) => self.flag(text),
+                VarFlag::File(path) => {
+                    let read = self.session.system.read_file_or_pipe(path);
+                    self.file(path, read);
+                }
+            }
+        }
+    }
+
+    fn environment(&mut self) {
+        for (name, text) in self.session.system.variables("TF_VAR_") {
+            let name = name.strip_prefix("TF_VAR_").unwrap_or(&name);
+            // An environment variable without a matching declaration may be meant for another module, so it is
+            // ignored.
+            if self.variables.contains_key(name) {
+                self.found.insert(name.into(), Found::Text(text, Way::Environment));
+            }
+        }
+    }
+
+    fn automatic_files(&mut self) {
+        let names = match automatic_files(self.session) {
+            Ok(names) => names,
+            Err(error) => {
+                let detail = format!("The working directory cannot be read: {error}.");
+                self.error("unreadable-directory", "Failed to read module directory", detail);
+                return;
+            }
+        };
+        for name in names {
+            let read = self.session.system.read_file(&name);
+            self.file(&name, read);
+        }
+    }
+
+    fn flag(&mut self, text: &str) {
+        let Some((name, value)) = self.name_and_value(text) else { return };
+        if self.variables.contains_key(name) {
+            self.found.insert(name.into(), Found::Text(value.to_owned(), Way::CommandLine));
+            return;
+        }
+        self.error(
+            "undeclared-variable",
+            UNDECLARED,
+            format!(
+                "A variable named \"{name}\" was assigned on the command line, but the root module \
+                 does not declare a variable of that name. To use this value, add a \"variable\" \
+                 block to the configuration."
+            ),
+        );
+    }
+
+    fn name_and_value<'t>(&mut self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        const SUMMARY: &str = "Invalid -var option";
+        let given = text.split_once('=').filter(|(name, value)| {
+            // A token without a name may be a base64 text, whose padding is made of equals signs.
+            let is_padding =
+                !self.variables.contains_key(name.trim()) && value.bytes().all(|byte| byte == b'=');
+            addr::is_identifier(name.trim()) && !is_padding
+        });
+        match given {
+            Some((name, value)) if name.trim() == name => return Some((name, value)),
+            Some((name, _)) => self.error(
+                "invalid-var-option",
+                SUMMARY,
+                format!("There are spaces around the name in -var=\"{name}=...\". Write the name \
+                         directly before the equals sign."),
+            ),
+            None => self.error(
+                "invalid-var-option",
+                SUMMARY,
+                "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),
+            ),
+        }
+        None
+    }
+
+    fn file(&mut self, path: &Path, read: io::Result<Vec<u8>>) {
+        let shown = path.display().to_string();
+        let bytes = match read {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                return self.error(
+                    "invalid-variables-file",
+                    "Failed to read variables file",
+                    format!("Given variables file {shown} cannot be read: {error}."),
+                );
+            }
+        };
+        let file = variables_file::read(&shown, &bytes);
+        self.diagnostics.extend(file.problems);
+        for given in file.given {
+            if self.variables.contains_key(&given.name) {
+                let source = ValueSource::File(Some(given.location));
+                self.found.insert(given.name, Found::Value(given.value, source));
+            } else {
+                self.undeclared.push(variables_file::undeclared(&given.name, &shown));
+            }
+        }
+    }
+
+    /// Converts the values of all variables, after later sources have replaced earlier ones.
+    fn end(mut self) -> (VariableValues, Vec<Diagnostic>) {
+        let mut values = VariableValues::new();
+        for (name, found) in std::mem::take(&mut self.found) {
+            let Some(entry) = self.variables.get(&name) else { continue };
+            match found {
+                Found::Value(value, source) => values.set(name, value, source),
+                Found::Text(text, way) => match text_value(entry.variable(), &text) {
+                    Ok(value) => values.set(name, value, way.source()),
+                    Err(unfit) => self.diagnostics.push(unfit.diagnostic(&way.shown(&name))),
+                },
+            }
+        }
+        self.tell_undeclared();
+        (values, self.diagnostics)
+    }
+
+    fn tell_undeclared(&mut self) {
+        let more = self.undeclared.len().saturating_sub(UNDECLARED_SHOWN);
+        self.diagnostics.extend(self.undeclared.drain(..).take(UNDECLARED_SHOWN));
+        if more > 0 {
+            let variables = if more == 1 { "variable is" } else { "variables are" };
+            let detail = format!(
+                "In addition to the other warnings, {more} more {variables} given a value in a \
+                 file, but not declared."
+            );
+            let summary = "Values for undeclared variables";
+            self.diagnostics.push(Diagnostic::warning("undeclared-variable", summary, detail));
+        }
+    }
+
+    fn error(&mut self, id: &'static str, summary: &str, detail: String) {
+        self.diagnostics.push(Diagnostic::error(id, summary, detail));
+    }
+}
+
+impl Way {
+    fn source(self) -> ValueSource {
+        match self {
+            Way::CommandLine => ValueSource::CommandLine,
+            Way::Environment => ValueSource::Environment,
+        }
+    }
+
+    fn shown(self, name: &str) -> String {
+        match self {
+            Way::CommandLine => format!("The value of -var=\"{name}=...\""),
+            Way::Environment => format!("The environment variable TF_VAR_{name}"),
+        }
+    }
+}
+
+/// The variables files that are loaded automatically. A later one overrides an earlier one.
+fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
+    let is_automatic =
+        |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
+    let entries = session.system.list_directory(Path::new("."))?;
+    let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name);
+    let files: BTreeSet<String> = files.collect();
+    let named = ["terraform.tfvars", "terraform.tfvars.json"].map(str::to_owned);
+    let named = named.into_iter().filter(|name| files.contains(name));
+    let automatic = files.iter().filter(|name| is_automatic(name)).cloned();
+    Ok(named.chain(automatic).map(PathBuf::from).collect())
+}
+
+/// The error for a text that cannot be parsed as a value. It contains neither the text nor the message of the
+/// parser, because the text may be a secret.
+struct Unfit {
+    summary: String,
+    ty: String,
+}
+
+impl Unfit {
+    /// The diagnostic. `what` is the subject of its first sentence and names the source of the text.
+    fn diagnostic(&self, what: &str) -> Diagnostic {
+        let detail = format!(
+            "{what} is not valid as an expression of type {}: write it as in a .tfvars file, in \
+             quotes for the shell, such as '[\"a\", \"b\"]'.",
+            self.ty
+        );
+        Diagnostic::error("invalid-variable-value", &*self.summary, detail)
+    }
+}
+
+/// Parses a text from outside of a file. For a primitive type it is the value itself, otherwise an expression.
+fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
+    let literal = match &variable.ty.ty {
+        ty if ty.is_primitive() => true,
+        Type::Dynamic => !variable.ty.written,
+        _ => false,
+    };
+    if literal {
+        return Ok(Value::string(text));
+    }
+    let (exprs, root, problems) = lower::lower_expression(text);
+    let unfit = |summary: &str| {
+        Err(Unfit { summary: summary.to_owned(), ty: variable.ty.ty.friendly_name() })
+    };
+    match problems.first() {
+        Some(problem) if problem.id == lower::SYNTAX_ERROR => return unfit(&problem.summary),
+        Some(_) => return unfit("Variables not allowed"),
+        None => {}
+    }
+    let constant = eval::constant(&exprs, root);
+    match constant.diagnostics.first() {
+        Some(problem) => unfit(&problem.summary),
+        None => Ok(constant.value),
+    }
+}
+
+/// The masked texts of variables files, for diagnostics.
+pub fn sources(session: &Session, flags: &[VarFlag]) -> Sources {
+    Sources { files: file_sources(session, flags).into() }
+}
+
+/// The masked texts of variables files, so that diagnostics have line numbers but show no content.
+pub fn file_sources(session: &Session, flags: &[VarFlag]) -> Vec<SourceText> {
+    // Ignore a failed directory listing, which was already reported.
+    let automatic = automatic_files(session).unwrap_or_default();
+    let automatic =
+        automatic.iter().filter_map(|path| masked(path, session.system.read_file(path).ok()?));
+    let named = flags.iter().filter_map(|flag| match flag {
+        VarFlag::File(path) => masked_file(session, path),
+        VarFlag::Value(_) => None,
+    });
+    automatic.chain(named).collect()
+}
+
+/// The masked text of a file with values that the user names.
+pub fn masked_file(session: &Session, path: &Path) -> Option<SourceText> {
+    masked(path, session.system.read_file_or_pipe(path).ok()?)
+}
+
+fn masked(path: &Path, bytes: Vec<u8>) -> Option<SourceText> {
+    let text = String::from_utf8(bytes).ok()?;
+    Some(SourceText {
+        path: path.to_string_lossy().as_ref().into(),
+        blocks: [starred(&text).into()].into(),
+        may_hold_secrets: true,
+    })
+}
+
+/// Replaces each byte of `text` by a star, except line ends.
+fn starred(text: &str) -> String {
+    let star = |c: char| if c == '\n' { "\n".to_owned() } else { "*".repeat(c.len_utf8()) };
+    text.chars().map(star).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_variables_file_only_the_lines_are_kept() {
+        assert_eq!(starred("a = \"\u{e9}\"\n\tb\n"), "********\n**\n");
+    }
+}

@@ -1,0 +1,146 @@
+//! The files that a configuration names. A provider may read them during validation.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+use sha2::{Digest, Sha256};
+use values::{Kind, Str, Value};
+
+use crate::session::Session;
+
+/// The maximum size of a file that is hashed. A configuration that names a larger file is not cached.
+const LONGEST: u64 = 8 << 20;
+
+/// The maximum length of a path on all systems.
+const LONGEST_PATH: usize = 4096;
+
+/// The files that strings of configurations name. Each string is looked up once per run.
+pub(super) struct NamedFiles {
+    home: Option<PathBuf>,
+    /// The names in the root directory. Most strings are not paths, and this set excludes most of them without a
+    /// system call.
+    here: OnceLock<BTreeSet<Str>>,
+    known: Mutex<BTreeMap<Str, Named>>,
+}
+
+/// The meaning of a string as a path.
+#[derive(Clone, Copy)]
+enum Named {
+    Nothing,
+    File([u8; 32]),
+    /// A directory, or a file that cannot be read. The provider may see arbitrary content there.
+    Anything,
+}
+
+impl NamedFiles {
+    /// Creates an empty lookup table.
+    pub(super) fn new(session: &Session) -> NamedFiles {
+        let home = session.system.variable("HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+        NamedFiles { home, here: OnceLock::new(), known: Mutex::default() }
+    }
+
+    /// The digest of the contents of all files that a configuration names, at the time of the first lookup. `None`
+    /// if one of its strings names a [`Named::Anything`].
+    pub(super) fn digest(&self, config: &Value) -> Option<[u8; 32]> {
+        digest_of(config, |text| self.named(text))
+    }
+
+    /// Returns true if the files that a configuration names are unchanged since [`NamedFiles::digest`].
+    pub(super) fn are_as_before(&self, config: &Value) -> bool {
+        let now = digest_of(config, |text| self.path(text).map_or(Named::Nothing, |it| look(&it)));
+        now == self.digest(config)
+    }
+
+    fn named(&self, text: &Str) -> Named {
+        if let Some(known) = self.known().get(text) {
+            return *known;
+        }
+        let path = self.path(text).filter(|_| self.may_exist(text));
+        let named = path.map_or(Named::Nothing, |path| look(&path));
+        self.known().insert(text.clone(), named);
+        named
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, BTreeMap<Str, Named>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The path that a string may denote. `None` if it cannot be a path.
+    fn path(&self, text: &str) -> Option<PathBuf> {
+        if text.is_empty() || text.len() > LONGEST_PATH || text.contains(['\0', '\n']) {
+            return None;
+        }
+        if let Some(rest) = text.strip_prefix("~/") {
+            return self.home.as_ref().map(|home| home.join(rest));
+        }
+        Some(PathBuf::from(text))
+    }
+
+    /// Returns false if the root directory has no entry with the first component of a path.
+    fn may_exist(&self, text: &str) -> bool {
+        let first = text.split('/').next().unwrap_or_default();
+        // The file system may ignore case.
+        cfg!(target_os = "macos")
+            || ["", ".", "..", "~"].contains(&first)
+            || self.here().contains(first)
+    }
+
+    fn here(&self) -> &BTreeSet<Str> {
+        self.here.get_or_init(|| {
+            let entries = fs::read_dir(".").into_iter().flatten().flatten();
+            entries.filter_map(|it| it.file_name().to_str().map(Str::from)).collect()
+        })
+    }
+}
+
+fn digest_of(config: &Value, named: impl Fn(&Str) -> Named) -> Option<[u8; 32]> {
+    let mut strings = BTreeSet::new();
+    collect(config, &mut strings);
+    let mut hasher = Sha256::new();
+    for text in strings {
+        match named(text) {
+            Named::Nothing => {}
+            Named::File(content) => {
+                hasher.update((text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes());
+                hasher.update(content);
+            }
+            Named::Anything => return None,
+        }
+    }
+    Some(hasher.finalize().into())
+}
+
+fn look(path: &Path) -> Named {
+    let Ok(meta) = fs::metadata(path) else { return Named::Nothing };
+    if !meta.is_file() || meta.len() > LONGEST {
+        return Named::Anything;
+    }
+    let mut content = Vec::new();
+    let read = fs::File::open(path).and_then(|it| it.take(LONGEST + 1).read_to_end(&mut content));
+    match read {
+        Ok(_) if content.len() as u64 <= LONGEST => Named::File(Sha256::digest(&content).into()),
+        _ => Named::Anything,
+    }
+}
+
+/// Adds the strings of a value, including the keys of maps.
+fn collect<'v>(value: &'v Value, strings: &mut BTreeSet<&'v Str>) {
+    match value.kind() {
+        Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::Number(_) => {}
+        Kind::String(text) => drop(strings.insert(text)),
+        Kind::List(all) | Kind::Set(all) | Kind::Tuple(all) => {
+            all.iter().for_each(|it| collect(it, strings));
+        }
+        Kind::Map(all) => {
+            strings.extend(all.keys());
+            all.values().for_each(|it| collect(it, strings));
+        }
+        Kind::Object(all) => all.values().for_each(|it| collect(it, strings)),
+    }
+}

@@ -1,0 +1,154 @@
+//! The border to the caller: everything that an operation shows, asks and logs passes the trait [`View`].
+
+use std::fmt;
+
+use db::{Diagnostic, Sources};
+use engine::{EventSink, LogLevel, Operation, Redactor};
+use hir::item::Variable;
+use packages::InstallEvent;
+
+/// Shows an operation to whoever called it: as text on a terminal, as JSON, or not at all.
+pub trait View: Send + Sync {
+    /// Shows diagnostics, with the source texts that they refer to.
+    fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources);
+
+    /// Shows diagnostics about the surroundings of an operation, such as the CLI configuration, apart from its
+    /// result.
+    fn diagnostics_aside(&self, diagnostics: &[Diagnostic]);
+
+    /// Shows a step of an operation.
+    fn notice(&self, notice: &Notice<'_>);
+
+    /// Returns true if a person can answer questions.
+    fn is_interactive(&self) -> bool;
+
+    /// Asks a question and returns the answer.
+    ///
+    /// # Errors
+    /// There is no answer.
+    fn ask(&self, question: &Question<'_>) -> Result<String, Unanswered>;
+
+    /// Logs a line of this program. `module` is the part of the program. The text has only names and numbers.
+    fn log(&self, level: LogLevel, module: &str, text: &str);
+
+    /// The view of one run of the engine. `redactor` knows the secrets of that run.
+    fn run(&self, run: Run, sources: &Sources, redactor: &Redactor) -> std::sync::Arc<dyn RunView>;
+}
+
+/// The kind of an engine run, which decides which of its events are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Run {
+    /// A plan whose result is shown.
+    Plan,
+    /// A plan that is the first half of an apply. The apply evaluates the checks again.
+    PlanBeforeApply,
+    /// An apply, or an import.
+    Apply,
+    /// A run of which only log lines are shown.
+    Quiet,
+}
+
+/// Shows the events of one run of the engine.
+pub trait RunView: EventSink {
+    /// Stops showing log lines of providers. Called before the redactor forgets the secrets.
+    fn end_log(&self);
+
+    /// Shows the change counts of the run, as the result of `operation`.
+    fn finish(&self, operation: Operation);
+}
+
+/// A question to the user.
+#[derive(Clone, Copy)]
+pub enum Question<'a> {
+    /// The value of a root variable. Answers for sensitive and ephemeral variables must not be shown.
+    Variable(&'a Variable),
+}
+
+/// The reason why a question has no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unanswered {
+    /// Nobody is there to answer.
+    NoInput,
+    /// The question was interrupted, or the input ended.
+    Ended,
+}
+
+/// A step of an operation.
+#[derive(Clone, Copy)]
+pub enum Notice<'a> {
+    /// The last answer was accepted.
+    AnswerAccepted,
+    /// `init` found no configuration, so nothing was initialized.
+    EmptyDirectory,
+    /// `init` found errors in the configuration. The diagnostics follow.
+    InvalidConfiguration,
+    /// The backend is initialized.
+    InitializingBackend,
+    /// A state was copied from one place to another.
+    StateCopied {
+        /// The workspace of the state.
+        workspace: &'a str,
+        /// The file that was copied.
+        from: &'a dyn fmt::Display,
+        /// The new file.
+        to: &'a dyn fmt::Display,
+    },
+    /// The modules are installed.
+    InitializingModules {
+        /// True if newer packages are selected.
+        upgrade: bool,
+    },
+    /// A module package is downloaded.
+    DownloadingModule {
+        /// The address of the package.
+        package: &'a dyn fmt::Display,
+        /// The dotted path of the module call.
+        call: &'a str,
+        /// True if the package was installed, but does not match the lock file.
+        again: bool,
+    },
+    /// A module is in place.
+    ModuleInstalled {
+        /// The dotted path of the module call.
+        call: &'a str,
+        /// The directory of the module.
+        directory: &'a str,
+    },
+    /// The lock of a module package changed.
+    ModuleUpgraded {
+        /// The locked address.
+        address: &'a str,
+        /// The shortened revision or hash before.
+        before: &'a str,
+        /// The shortened revision or hash after.
+        after: &'a str,
+    },
+    /// The providers are installed.
+    InitializingProviders,
+    /// A step of the installation of a provider.
+    Provider(&'a InstallEvent),
+    /// The dependency lock file was written.
+    LockFile(LockFileChange),
+    /// `init` succeeded.
+    Initialized,
+    /// Many or large temporary files are saved with a plan, which takes time.
+    SavingTempFiles {
+        /// The number of files.
+        count: usize,
+        /// Their total size in MiB.
+        mebibytes: u64,
+    },
+}
+
+/// A change of the dependency lock file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockFileChange {
+    /// The file is new, and locks module packages only.
+    CreatedForModules,
+    /// The file is new, and locks providers.
+    Created,
+    /// Only locks of module packages changed.
+    Modules,
+    /// Locks of providers changed.
+    Providers,
+}
