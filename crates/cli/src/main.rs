@@ -34,9 +34,9 @@ mod usage;
 use std::io::IsTerminal as _;
 
 use db::{Diagnostic, OsSystem, Sources};
+use durability::Failpoints;
 use engine::LogLevel;
 use operations::{
-    failpoint,
     session::{Failure, RootSystem},
     variables::VarFlag,
 };
@@ -170,10 +170,9 @@ fn dispatch(
         Command::ForceUnlock(it) => &it.view,
         Command::Explain(it) => &it.view,
     };
-    let system = RootSystem::new(
-        OsSystem::at(directories.works_in).waiting_for_pipes(failpoint::reads_pipes()),
-        directories.called_in,
-    );
+    let os = OsSystem::at(directories.works_in);
+    let reads_pipes = Failpoints::of(&os).reads_pipes();
+    let system = RootSystem::new(os.waiting_for_pipes(reads_pipes), directories.called_in);
     let json_lines = match &command {
         Command::Plan(it) => it.operation.json,
         Command::Watch(it) => it.operation.json,

@@ -19,9 +19,10 @@ pub struct Number(pub u64);
 
 /// Records the changes that a run is about to make, and their results.
 ///
-/// The methods only record; [`Journal::durable`] waits for persistence, so that an implementation can combine the
-/// writes of several callers. The default methods record nothing: the journal of a plan, for example, records open
-/// ephemeral resources but no changes.
+/// The methods only queue and return at once: a run has one thread, and while a method blocks, no answer of a
+/// provider is received and no ephemeral resource is renewed. [`Journal::durable`] waits for persistence, so that an
+/// implementation can combine the writes of several callers. The default methods record nothing: the journal of a
+/// plan, for example, records open ephemeral resources but no changes.
 pub trait Journal: Send + Sync {
     /// Records that a provider is about to change an object. `named` is an identifier with which a user can find
     /// the object outside.
@@ -39,8 +40,8 @@ pub trait Journal: Send + Sync {
     /// recorded state. `answers` is the intent to which this is the response.
     ///
     /// # Errors
-    /// Fails if the state cannot be recorded. The run then starts nothing new, and its outcome contains the final
-    /// state.
+    /// Fails if this change cannot be recorded, or if a write of the state that an earlier change caused has failed
+    /// since. The run then starts nothing new, and its outcome contains the final state.
     fn changed(
         &self,
         _state: &State,

@@ -7,6 +7,7 @@
 use std::{fmt::Display, path::Path, sync::Arc};
 
 use db::Diagnostic;
+use durability::{Keeper, recovery};
 use engine::ApplyOptions;
 use hir::{Entry, Expr, Program, Ref};
 use state::{Plan, PlanFile, State, journal::Intent};
@@ -19,7 +20,7 @@ use crate::{
     prepare::{Prepared, Purpose, environment, ready},
     private_file::{self, Durable},
     session::{Failure, Session},
-    store::{self, Keeper, OpenState},
+    store::{self, OpenState},
     temp::TempFiles,
     variables::VarFlag,
     view::{Run, RunView},
@@ -138,7 +139,7 @@ impl Applied {
 
     /// Ends the journal and releases the lock.
     pub fn close(&self, session: &Session) -> Result<(), Failure> {
-        self.keeper.close(session)
+        store::close(session, &self.keeper)
     }
 }
 
@@ -156,8 +157,8 @@ pub fn apply(
     let Approved { mut prepared, plan, refreshed, files } = approved;
     let (stored, before) = (open.file.state.clone(), open.uncertain.clone());
     let keeper = Arc::new(open.keeper(session, purpose));
-    if let Err(problem) = keeper.begin(&stored, &refreshed) {
-        keeper.close(session)?;
+    if let Err(problem) = session.runtime.block_on(keeper.begin(&stored, &refreshed)) {
+        store::close(session, &keeper)?;
         return Err((*problem).into());
     }
     drop(stored);
@@ -173,9 +174,7 @@ pub fn apply(
     session.redactor.forget();
     let (mut diagnostics, state) = (outcome.diagnostics, outcome.state);
     let mut found = Vec::new();
-    if let Err(problem) = keeper.write(&state) {
-        found.push(rescued(&keeper, &state, *problem));
-    }
+    found.extend(write(session, &keeper, &state));
     found.extend(news(&keeper.uncertain(), &before));
     found.extend(directories.changes(&prepared.program));
     diagnostics.extend(found.iter().cloned());
@@ -185,22 +184,30 @@ pub fn apply(
 /// A warning about creations with unknown outcome in this run. Those of earlier runs were reported at the start.
 fn news(uncertain: &[Intent], before: &[Intent]) -> Option<Diagnostic> {
     let news: Vec<Intent> = uncertain.iter().filter(|it| !before.contains(it)).cloned().collect();
-    store::uncertain(&news)
+    recovery::uncertain(&news)
+}
+
+/// Writes the final state. Returns the error if that fails.
+pub(crate) fn write(session: &Session, keeper: &Keeper, state: &State) -> Option<Diagnostic> {
+    session.runtime.block_on(async {
+        let problem = keeper.write(state).await.err()?;
+        Some(rescued(keeper, state, *problem).await)
+    })
 }
 
 /// Adds to an error about writing the state where the changes are saved: in the journal, or else in a rescue file.
-pub fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnostic {
+async fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnostic {
     let and = |what: String| Diagnostic {
         detail: format!("{}\n\n{what}", problem.detail),
         ..problem.clone()
     };
-    if let Some(place) = keeper.safe_in() {
+    if let Some(place) = keeper.safe_in().await {
         return and(format!(
             "Nothing is lost: {place} records all changes of this run. When the problem is \
              resolved, the next command writes them to the state. Do not remove that file."
         ));
     }
-    let Some(bytes) = keeper.encoded(state) else { return problem };
+    let Some(bytes) = keeper.encoded(state).await else { return problem };
     match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
         Ok(()) => {
             and("The state was written to errored.tfstate instead. Keep this file: it records the \

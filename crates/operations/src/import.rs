@@ -8,7 +8,7 @@ use db::Diagnostic;
 use engine::Number;
 
 use crate::{
-    apply::rescued,
+    apply::write,
     prepare::{self, Prepared, Purpose},
     session::{Failure, Session},
     store::{self, OpenState, StateOptions},
@@ -199,13 +199,11 @@ fn ask(
     show.end_log();
     session.redactor.forget();
     let mut diagnostics = outcome.diagnostics;
-    if !diagnostics.iter().any(Diagnostic::is_error)
-        && let Err(problem) = keeper.write(&outcome.state)
-    {
-        diagnostics.push(rescued(&keeper, &outcome.state, *problem));
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(write(session, &keeper, &outcome.state));
     }
     diagnostics.extend(files.end(diagnostics.iter().any(Diagnostic::is_error)));
     session.view.diagnostics(&diagnostics, &prepared.program.sources);
-    keeper.close(session)?;
+    store::close(session, &keeper)?;
     Ok(!diagnostics.iter().any(Diagnostic::is_error))
 }

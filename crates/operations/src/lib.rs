@@ -1,5 +1,5 @@
-//! What one can do with a root module: load, initialise, validate, plan, apply and import, for one root or for many in
-//! one process.
+//! The operations on a root module: load, initialise, validate, plan, apply and import, for one root or for many in one
+//! process.
 //!
 //! Start reading at [`session::Session`] (the environment of the operations on one root), then [`plan`], [`apply`] and
 //! [`store`] (the state of a run). [`view`] is the border to the caller.
@@ -24,7 +24,6 @@
 pub mod apply;
 mod backend_config;
 pub mod child_environment;
-pub mod failpoint;
 pub mod import;
 pub mod init;
 mod local_exec;

@@ -12,6 +12,7 @@ use std::{
 };
 
 use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
+use durability::Failpoints;
 use engine::{CancelToken, LogLevel, Redactor};
 use hir::{
     item::ConstValue,
@@ -25,7 +26,6 @@ use values::{Budget, Str, budget};
 
 use crate::{
     child_environment::{ChildEnvironment, ReadArguments},
-    failpoint,
     located::ProviderExecutables,
     variables::{Typed, VarFlag},
     view::View,
@@ -58,6 +58,8 @@ pub struct Session {
     pub cancel: CancelToken,
     pub runtime: Arc<tokio::runtime::Runtime>,
     pub child_environment: Arc<ChildEnvironment>,
+    /// The places where a test makes this root's operations die.
+    pub failpoints: Failpoints,
     /// The directory for relative paths. Empty for the working directory of the process.
     base: PathBuf,
     /// The executable that serves the bundled providers, or the reason why it is unknown.
@@ -167,6 +169,12 @@ impl From<Diagnostic> for Failure {
     }
 }
 
+impl From<Box<Diagnostic>> for Failure {
+    fn from(diagnostic: Box<Diagnostic>) -> Failure {
+        Failure::from(*diagnostic)
+    }
+}
+
 impl From<Vec<Diagnostic>> for Failure {
     fn from(diagnostics: Vec<Diagnostic>) -> Failure {
         Failure::Diagnostics(diagnostics, Sources::default())
@@ -189,6 +197,7 @@ impl Session {
         let SessionOptions { view, system, runtime, cancel, executable, arguments } = options;
         Session {
             view,
+            failpoints: Failpoints::of(&*system),
             system,
             redactor: Redactor::new(),
             cancel,
@@ -220,9 +229,11 @@ impl Session {
     /// Creates an environment for another working directory, to inspect the installed modules and providers there.
     /// Runs no process in it.
     pub fn in_directory(&self, directory: &Path) -> std::io::Result<Session> {
-        let os = OsSystem::at(directory.to_owned()).waiting_for_pipes(failpoint::reads_pipes());
+        let os =
+            OsSystem::at(directory.to_owned()).waiting_for_pipes(self.failpoints.reads_pipes());
         Ok(Session {
             view: Arc::clone(&self.view),
+            failpoints: self.failpoints.clone(),
             system: Arc::new(RootSystem::new(os, directory.to_owned())),
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
@@ -434,7 +445,7 @@ impl Session {
 
     /// The current time in RFC 3339, UTC, rounded down to seconds.
     pub fn timestamp(&self) -> String {
-        timestamp(&*self.system)
+        durability::timestamp(&*self.system)
     }
 
     /// The current time in RFC 3339, UTC, for events.
@@ -471,13 +482,6 @@ pub fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str>)>) ->
         }
     }
     calls
-}
-
-/// The current time in RFC 3339, UTC, rounded down to seconds.
-pub fn timestamp(system: &dyn System) -> String {
-    let whole = jiff::TimestampRound::new().smallest(jiff::Unit::Second);
-    let now = timestamp_of(system);
-    now.round(whole.mode(jiff::RoundMode::Floor)).unwrap_or(now).to_string()
 }
 
 /// The current time in RFC 3339, UTC, with the full precision of the system.

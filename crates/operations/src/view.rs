@@ -7,7 +7,7 @@ use engine::{EventSink, LogLevel, Operation, Redactor};
 use hir::item::Variable;
 use packages::InstallEvent;
 
-/// Shows an operation to whoever called it: as text on a terminal, as JSON, or not at all.
+/// Shows an operation to its caller: as text on a terminal, as JSON, or not at all.
 pub trait View: Send + Sync {
     /// Shows diagnostics, with the source texts that they refer to.
     fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources);
@@ -67,7 +67,7 @@ pub enum Question<'a> {
 /// The reason why a question has no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unanswered {
-    /// Nobody is there to answer.
+    /// The input is not a terminal and has no line.
     NoInput,
     /// The question was interrupted, or the input ended.
     Ended,

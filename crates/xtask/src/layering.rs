@@ -48,6 +48,8 @@ const TABLE: &[Row] = &[
     row("project", &["addr", "db", "hir", "provider", "syntax", "values"], &[]),
     // The tests of the engine start from the text of a configuration.
     row("engine", &["addr", "db", "hir", "provider", "state", "values"], &["project"]),
+    // `engine`: the journal of a run is a trait of the engine. The tests start from the text of a configuration.
+    row("durability", &["addr", "backend", "db", "engine", "provider", "state"], &["project", "values"]),
     // `addr`: the bundled providers are listed by source address.
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
@@ -59,8 +61,8 @@ const TABLE: &[Row] = &[
     row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. No `render` and no `clap`: an operation has no terminal.
-    row("operations", &["addr", "backend", "db", "engine", "hir", "http_client", "packages", "plugin", "project",
-                        "provider", "providers", "state", "syntax", "values"], &[]),
+    row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "plugin",
+                        "project", "provider", "providers", "state", "syntax", "values"], &[]),
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
     // tests/differential: runs the executable and another one, and compares their output.
@@ -69,8 +71,8 @@ const TABLE: &[Row] = &[
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
-    row("cli", &["addr", "backend", "db", "engine", "hir", "ide", "lsp", "operations", "packages", "plugin", "project",
-                 "providers", "render", "state", "syntax", "values"],
+    row("cli", &["addr", "backend", "db", "durability", "engine", "hir", "ide", "lsp", "operations", "packages",
+                 "plugin", "project", "providers", "render", "state", "syntax", "values"],
         &["differential", "editor", "provider", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",

@@ -13,16 +13,14 @@ use lsp::{Installation, Installed};
 use project::Manifest;
 use values::Str;
 
-use operations::{
-    failpoint, located::ProviderExecutables, session::Failure, session::Session, variables,
-};
+use operations::{located::ProviderExecutables, session::Failure, session::Session, variables};
 
 use crate::{exit::Exit, session::CommandSession};
 
 /// Runs the language server until the editor ends it.
 pub(crate) fn run(session: CommandSession) -> Exit {
     let system = match OsSystem::new() {
-        Ok(system) => Arc::new(system.waiting_for_pipes(failpoint::reads_pipes())),
+        Ok(system) => Arc::new(system.waiting_for_pipes(session.failpoints.reads_pipes())),
         Err(error) => {
             return super::environment_error("Failed to find the working directory", &error);
         }

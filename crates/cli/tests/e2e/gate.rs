@@ -564,7 +564,7 @@ fn a_crash_tells_its_place_and_no_value() {
             .env("RUST_BACKTRACE", "full");
         let ended = everywhere.check(run.end());
         assert_ne!(ended.code, 0, "{point}: {}", ended.printed());
-        ended.shows(&["Mayfly crashed at crates/operations/src/failpoint.rs:"]);
+        ended.shows(&["Mayfly crashed at crates/durability/src/failpoint.rs:"]);
         everywhere.bench.assert_no_orphans("everywhere");
     }
 }

@@ -8,17 +8,13 @@
 
 mod emptied;
 mod faults;
-mod journal;
-mod keeper;
-mod recovery;
 mod watcher;
 
-use faults::{file_fault, journal_unwritable, lock_error, state_unwritable, who};
+use faults::{lock_error, who};
 
 use std::{
-    fmt::Write as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -27,23 +23,19 @@ use backend::{
     StoreError,
 };
 use db::{Diagnostic, Sources};
+use durability::{
+    Keeper, Opened, Openings, Writer, digest, file_fault, head, next_serial, recovery,
+    recovery::Findings, refuse_last_serial,
+};
 use engine::NoJournal;
-use sha2::{Digest as _, Sha256};
 use state::{
     StateError, StateFile, StateIdentity,
     journal::{Begin, Intent, Record},
 };
 
-pub use self::keeper::Keeper;
-pub use self::recovery::uncertain;
 pub use self::watcher::{WatchJournal, report_dead_watchers};
-use self::{
-    journal::Writer,
-    keeper::{Kept, Openings, next_serial, refuse_last_serial},
-    recovery::Findings,
-};
 use crate::{
-    PROGRAM, failpoint, place,
+    PROGRAM, place,
     session::{Failure, Session},
 };
 
@@ -308,14 +300,6 @@ fn read(
     })
 }
 
-/// The SHA-256 of a state's bytes in hexadecimal.
-fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// The maximum number of attempts to read a consistent pair of state and journal while another process writes
 /// them.
 const READS: usize = 5;
@@ -334,8 +318,9 @@ fn read_with_journal(
     let mut reads = 0;
     loop {
         let mut open = read(session, Arc::clone(&store), paths, None)?;
-        let taken =
-            recovery::read(&journal).and_then(|it| take_over(it, &mut open, &journal, paths));
+        let taken = recovery::read(&journal)
+            .map_err(Failure::from)
+            .and_then(|it| take_over(it, &mut open, &journal, paths));
         match taken {
             Ok(findings) => {
                 open.uncertain.clone_from(&findings.uncertain);
@@ -356,7 +341,8 @@ fn take_over(
 ) -> Result<Findings, Failure> {
     let Some(journal) = journal else { return Ok(Findings::default()) };
     let digest = open.digest.as_deref();
-    recovery::take_over(&journal, &mut open.file, digest, &store.place(), &paths.read)
+    let taken = recovery::take_over(&journal, &mut open.file, digest, &store.place(), &paths.read);
+    Ok(taken?)
 }
 
 /// Replays and reports the journal of an interrupted run, and prepares the journal of this run.
@@ -372,8 +358,8 @@ fn recover(
     let findings = take_over(journal, &mut open, &*store, paths)?;
     let before = findings.begin.as_ref().filter(|_| findings.is_to_be_written());
     if let Some(before) = before {
-        failpoint::reach("recovery");
-        write_recovered(&mut open, &*store, before, &records)?;
+        session.failpoints.reach("recovery");
+        write_recovered(session, &mut open, &*store, before, &records)?;
     }
     let mut told = recovery::report(&findings);
     // `state adopt` resolves uncertain creations, so do not warn about them.
@@ -386,17 +372,19 @@ fn recover(
         let rest = Begin { is_rest: true, ..begin.clone() };
         let left = match findings.uncertain.is_empty() {
             true => store.remove(),
-            false => store.start(&journal::head(&rest, &findings.uncertain)),
+            false => store.start(&head(&rest, &findings.uncertain)),
         };
         left.map_err(|error| not_taken_over(&error, &*store))?;
-        failpoint::reach("recovery.ended");
+        session.failpoints.reach("recovery.ended");
     }
-    open.writer = Some(Arc::new(Writer::new(store, begin, findings.uncertain)));
+    open.writer =
+        Some(Arc::new(Writer::new(store, begin, findings.uncertain, session.failpoints.clone())));
     Ok(open)
 }
 
 /// Writes the recovered state. Records that in the journal first, so that the recovery itself may be interrupted.
 fn write_recovered(
+    session: &Session,
     open: &mut OpenState,
     store: &dyn JournalStore,
     begin: &Begin,
@@ -416,10 +404,11 @@ fn write_recovered(
         record.write(&mut entry).map_err(encoded)?;
     }
     store.start(&entry).map_err(|error| not_taken_over(&error, store))?;
-    failpoint::reach("recovery.announced");
-    let written = futures::executor::block_on(open.store.write(&bytes, open.generation.clone()));
+    session.failpoints.reach("recovery.announced");
+    let write = open.store.write(&bytes, open.generation.clone());
+    let written = session.runtime.block_on(write);
     let generation = written.map_err(|error| not_taken_over(&error, store))?;
-    failpoint::reach("recovery.written");
+    session.failpoints.reach("recovery.written");
     open.generation = Expected::At(generation);
     open.digest = Some(digest);
     Ok(())
@@ -513,7 +502,7 @@ impl OpenState {
         match &self.writer {
             Some(writer) => {
                 let (writer, system) = (Arc::clone(writer), Arc::clone(&session.system));
-                Arc::new(Openings { writer, system })
+                Arc::new(Openings::new(writer, system, session.failpoints.clone()))
             }
             None => Arc::new(NoJournal),
         }
@@ -521,21 +510,16 @@ impl OpenState {
 
     /// Converts the opened state into the keeper that saves changes during an operation.
     pub fn keeper(self, session: &Session, purpose: Purpose) -> Keeper {
-        let kept = Kept {
+        let opened = Opened {
             begin: self.begin(session, purpose),
-            generation: self.generation,
-            last_write: Instant::now(),
-            last_cost: self.cost,
-            last_bytes: None,
-            failed: false,
-        };
-        Keeper {
             store: self.store,
             writer: self.writer,
-            system: Arc::clone(&session.system),
-            kept: Mutex::new(kept),
-            lock: Mutex::new(self.lock),
-        }
+            generation: self.generation,
+            cost: self.cost,
+            lock: self.lock,
+        };
+        let (system, failpoints) = (Arc::clone(&session.system), session.failpoints.clone());
+        Keeper::new(opened, system, failpoints, session.runtime.handle())
     }
 
     /// Ends the journal and releases the lock.
@@ -547,6 +531,12 @@ impl OpenState {
         }
         release(session, self.lock.take())
     }
+}
+
+/// Ends the journal of a run, unless it has changes that the stored state lacks, and releases the lock.
+pub(crate) fn close(session: &Session, keeper: &Keeper) -> Result<(), Failure> {
+    let lock = session.runtime.block_on(keeper.close()).map_err(|it| *it)?;
+    release(session, lock)
 }
 
 /// Releases a lock. Does nothing for `None`.

@@ -12,11 +12,12 @@ use std::{
 use addr::{ProviderSource, ResourceInstance};
 use backend::{JournalStore, LocalJournal, LocalPaths, StoreError};
 use db::{Diagnostic, Sources};
+use durability::{Openings, Writer, file_fault, recovery};
 use engine::{NoJournal, Number};
 use provider::BoxFuture;
 use state::journal::{Begin, Journal};
 
-use super::{StateOptions, file_fault, journal::Writer, keeper::Openings, recovery};
+use super::StateOptions;
 use crate::{
     PROGRAM,
     session::{Failure, Session},
@@ -50,10 +51,11 @@ impl WatchJournal {
         let (paths, id) = (&self.paths, &self.id);
         let writer = self.writer.get_or_insert_with(|| {
             let store = LocalJournal::of_watcher(&paths.write, id);
-            Arc::new(Writer::new(Arc::new(store), begin(session), Vec::new()))
+            let failpoints = session.failpoints.clone();
+            Arc::new(Writer::new(Arc::new(store), begin(session), Vec::new(), failpoints))
         });
         let (writer, system) = (Arc::clone(writer), Arc::clone(&session.system));
-        let openings = Openings { writer, system };
+        let openings = Openings::new(writer, system, session.failpoints.clone());
         Arc::new(Counted { openings, open: Arc::clone(&self.open) })
     }
 

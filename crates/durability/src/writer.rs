@@ -10,9 +10,18 @@
 //! short delay. A short run in which no caller waits writes no journal at all: the state at its end contains
 //! everything.
 //!
+//! While a state is being encoded, later changes go on. [`Writer::mark`] remembers where the state was taken;
+//! [`Writer::announce`] repeats the changes since then after the announcement, because they are not in that state:
+//!
+//! ```text
+//!   change 1 ─► mark ─► change 2 ─► announcement ─► change 2 again ─► change 3
+//!                └ the state that is written has change 1
+//! ```
+//!
 //! **Invariant:** records reach the storage in the order of the calls of [`Writer::take`].
 
 use std::{
+    collections::VecDeque,
     panic::AssertUnwindSafe,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -29,7 +38,7 @@ use state::{
 };
 use tokio::sync::oneshot;
 
-use crate::failpoint;
+use crate::failpoint::Failpoints;
 
 /// The maximum delay of records that no caller waits for.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -38,7 +47,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) type Fault = Arc<StoreError>;
 
 /// Writes the journal of one command.
-pub(crate) struct Writer {
+pub struct Writer {
     shared: Arc<Shared>,
     numbers: AtomicU64,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -46,6 +55,7 @@ pub(crate) struct Writer {
 
 struct Shared {
     store: Arc<dyn JournalStore>,
+    failpoints: Failpoints,
     queue: Mutex<Queue>,
     /// Notified when there are records to write.
     wake: Condvar,
@@ -64,6 +74,10 @@ struct Queue {
     /// The waiting callers, each with the number of records that must be durable.
     waiters: Vec<(u64, oneshot::Sender<Result<(), Fault>>)>,
     uncertain: Uncertain,
+    /// The encoded changes since the oldest mark.
+    since_mark: Vec<u8>,
+    /// For each mark, oldest first, where in `since_mark` its changes begin.
+    marks: VecDeque<usize>,
     /// True if an entry of this command is in the storage, or is being written.
     is_begun: bool,
     is_closing: bool,
@@ -73,7 +87,12 @@ struct Queue {
 
 impl Writer {
     /// Creates a journal without writing anything.
-    pub(crate) fn new(store: Arc<dyn JournalStore>, begin: Begin, carried: Vec<Intent>) -> Writer {
+    pub fn new(
+        store: Arc<dyn JournalStore>,
+        begin: Begin,
+        carried: Vec<Intent>,
+        failpoints: Failpoints,
+    ) -> Writer {
         let last = carried.iter().map(|it| it.number).max().unwrap_or(0);
         let mut uncertain = Uncertain::default();
         carried.iter().for_each(|it| uncertain.follow(&Record::Intent(it.clone())));
@@ -85,11 +104,13 @@ impl Writer {
             durable: 0,
             waiters: Vec::new(),
             uncertain,
+            since_mark: Vec::new(),
+            marks: VecDeque::new(),
             is_begun: false,
             is_closing: false,
             is_broken: false,
         };
-        let shared = Shared { store, queue: Mutex::new(queue), wake: Condvar::new() };
+        let shared = Shared { store, failpoints, queue: Mutex::new(queue), wake: Condvar::new() };
         Writer {
             shared: Arc::new(shared),
             numbers: AtomicU64::new(last + 1),
@@ -108,7 +129,7 @@ impl Writer {
     }
 
     /// The creations whose outcome is unknown.
-    pub(crate) fn uncertain(&self) -> Vec<Intent> {
+    pub fn uncertain(&self) -> Vec<Intent> {
         self.shared.queue().uncertain.all()
     }
 
@@ -118,11 +139,19 @@ impl Writer {
     }
 
     /// Adds a record. It is written within [`PATIENCE`], or when a caller waits for it.
-    pub(crate) fn take(&self, record: &Record) -> Result<(), EncodeError> {
+    pub fn take(&self, record: &Record) -> Result<(), EncodeError> {
         let mut text = Vec::new();
         record.write(&mut text)?;
         let mut queue = self.shared.queue();
         queue.uncertain.follow(record);
+        if !queue.marks.is_empty() && matches!(record, Record::Instance(_)) {
+            queue.since_mark.extend(&text);
+        }
+        self.add(queue, &text);
+        Ok(())
+    }
+
+    fn add(&self, mut queue: MutexGuard<'_, Queue>, text: &[u8]) {
         let is_first = queue.pending.is_empty();
         queue.pending.extend(text);
         queue.taken += 1;
@@ -132,6 +161,28 @@ impl Writer {
             self.shared.wake.notify_one();
         }
         self.ensure_thread();
+    }
+
+    /// Marks the state that has all changes so far. The next [`Writer::announce`] or [`Writer::unmark`] is for the
+    /// oldest mark.
+    pub(crate) fn mark(&self) {
+        let mut queue = self.shared.queue();
+        let begins = queue.since_mark.len();
+        queue.marks.push_back(begins);
+    }
+
+    /// Drops the oldest mark: its state is not written.
+    pub(crate) fn unmark(&self) {
+        self.shared.queue().take_mark();
+    }
+
+    /// Adds the announcement of the oldest marked state, and repeats after it the changes that this state lacks.
+    pub(crate) fn announce(&self, folding: &Record) -> Result<(), EncodeError> {
+        let mut text = Vec::new();
+        folding.write(&mut text)?;
+        let mut queue = self.shared.queue();
+        text.extend(queue.take_mark());
+        self.add(queue, &text);
         Ok(())
     }
 
@@ -159,7 +210,8 @@ impl Writer {
     }
 
     /// Blocking version of [`Writer::durable`], for callers outside of the async runtime.
-    pub(crate) fn durable_now(&self) -> Result<(), Fault> {
+    #[cfg(test)]
+    fn durable_now(&self) -> Result<(), Fault> {
         futures::executor::block_on(self.durable())
     }
 
@@ -180,7 +232,7 @@ impl Writer {
     ///
     /// # Errors
     /// The storage fails. The old journal then stays. It is valid, only longer than necessary.
-    pub(crate) fn end(&self, begin: Begin) -> Result<(), StoreError> {
+    pub fn end(&self, begin: Begin) -> Result<(), StoreError> {
         self.close();
         let queue = self.shared.queue();
         if !queue.is_begun && queue.carried.is_empty() {
@@ -226,6 +278,19 @@ impl Writer {
             // Ignore a panic of the thread: it was reported, and the state is written in any case.
             let _ = thread.join();
         }
+    }
+}
+
+impl Queue {
+    /// Removes the oldest mark and returns the encoded changes since then. Empty without a mark.
+    fn take_mark(&mut self) -> Vec<u8> {
+        let Some(begins) = self.marks.pop_front() else { return Vec::new() };
+        let changes = self.since_mark[begins..].to_vec();
+        // Keep the changes from the next mark on.
+        let unneeded = self.marks.front().copied().unwrap_or(self.since_mark.len());
+        self.since_mark.drain(..unneeded);
+        self.marks.iter_mut().for_each(|it| *it -= unneeded);
+        changes
     }
 }
 
@@ -278,12 +343,12 @@ impl Shared {
         let begins = !std::mem::replace(&mut queue.is_begun, true);
         let head = if begins { head(&queue.begin, &queue.carried) } else { Vec::new() };
         drop(queue);
-        failpoint::reach("journal.write");
+        self.failpoints.reach("journal.write");
         let result = match begins {
             true => self.store.start(&[head, entry.clone()].concat()),
             false => self.store.append(&entry),
         };
-        failpoint::reach("journal.written");
+        self.failpoints.reach("journal.written");
         let mut queue = self.queue();
         let result = match result {
             Ok(()) => {
@@ -307,7 +372,7 @@ impl Shared {
 }
 
 /// The encoded first records of a journal.
-pub(crate) fn head(begin: &Begin, carried: &[Intent]) -> Vec<u8> {
+pub fn head(begin: &Begin, carried: &[Intent]) -> Vec<u8> {
     let records = std::iter::once(Record::Begin(begin.clone()))
         .chain(carried.iter().cloned().map(Record::Intent));
     let mut text = Vec::new();
@@ -327,7 +392,7 @@ mod tests {
     use super::*;
 
     fn writer(store: &MemoryJournal, carried: Vec<Intent>) -> Writer {
-        Writer::new(Arc::new(store.clone()), Begin::default(), carried)
+        Writer::new(Arc::new(store.clone()), Begin::default(), carried, Failpoints::default())
     }
 
     fn intent(number: u64, address: &str) -> Intent {
@@ -389,7 +454,8 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_what_has_panicked() {
-        let writer = Writer::new(Arc::new(Panics), Begin::default(), Vec::new());
+        let writer =
+            Writer::new(Arc::new(Panics), Begin::default(), Vec::new(), Failpoints::default());
         writer.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
         assert!(writer.durable_now().is_err());
         writer.take(&Record::Intent(intent(2, "test_thing.a"))).expect("encodes");
@@ -430,7 +496,7 @@ mod tests {
         let store = MemoryJournal::default();
         let come = Arc::new(AtomicUsize::new(0));
         let slow = Arc::new(Slow(store.clone(), Arc::clone(&come)));
-        let writer = Writer::new(slow, Begin::default(), Vec::new());
+        let writer = Writer::new(slow, Begin::default(), Vec::new(), Failpoints::default());
         std::thread::scope(|scope| {
             for number in 1..=50 {
                 let (writer, come) = (&writer, &come);
@@ -488,5 +554,61 @@ mod tests {
         second.end(Begin::default()).expect("memory");
         assert_eq!(read(&store).expect("is there").uncertain(), second.uncertain());
         assert_eq!(second.uncertain().len(), 1);
+    }
+
+    fn changed(number: u32) -> Record {
+        let address = format!("test_thing.a[{number}]");
+        let address = addr::parse_resource_instance(&address).expect("an address");
+        let provider = intent(1, "test_thing.a").provider;
+        let mut state = state::State::default();
+        let object = state::Object::from_json(0, "{}".into());
+        state.set_current(&address, &provider, Arc::new(object));
+        Record::Instance(state::journal::Changed::of(&state, &address, None))
+    }
+
+    fn folding(digest: &str) -> Record {
+        Record::Folding { serial: 1, digest: digest.to_owned() }
+    }
+
+    #[test]
+    fn changes_after_a_mark_are_repeated_after_its_announcement() {
+        let store = MemoryJournal::default();
+        let writer = writer(&store, Vec::new());
+        let take = |number| writer.take(&changed(number)).expect("encodes");
+        take(1);
+        writer.mark();
+        take(2);
+        writer.mark();
+        take(3);
+        writer.announce(&folding("one")).expect("encodes");
+        take(4);
+        writer.announce(&folding("two")).expect("encodes");
+        take(5);
+        assert!(writer.durable_now().is_ok());
+        let journal = read(&store).expect("is there");
+        let lacks = |digest: &str| {
+            let mut state = state::State::default();
+            let records = journal.since(Some(digest)).expect("is announced");
+            state::journal::replay(&mut state, records);
+            let numbers = state.instances().map(|(address, ..)| address.key.to_string());
+            numbers.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(lacks("one"), "[2] [3] [4] [5]");
+        assert_eq!(lacks("two"), "[3] [4] [5]");
+    }
+
+    #[test]
+    fn a_mark_that_is_dropped_leaves_the_others() {
+        let store = MemoryJournal::default();
+        let writer = writer(&store, Vec::new());
+        writer.mark();
+        writer.take(&changed(1)).expect("encodes");
+        writer.mark();
+        writer.unmark();
+        writer.take(&changed(2)).expect("encodes");
+        writer.announce(&folding("one")).expect("encodes");
+        assert!(writer.durable_now().is_ok());
+        let journal = read(&store).expect("is there");
+        assert_eq!(journal.since(Some("one")).expect("is announced"), [changed(2)]);
     }
 }

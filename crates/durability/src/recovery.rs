@@ -15,11 +15,9 @@ use state::{
     journal::{Begin, Changed, Intent, Journal, JournalError, Opening, Record, replay},
 };
 
-use crate::session::Failure;
-
 /// The result of comparing a journal with a state.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub struct Findings {
     /// The first record of the journal. `None` if there is no journal.
     pub begin: Option<Begin>,
     /// The number of instances that the replay changed.
@@ -32,21 +30,21 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Returns true if a run was interrupted and its journal was not handled yet.
-    pub(crate) fn is_news(&self) -> bool {
+    pub fn is_news(&self) -> bool {
         self.begin.as_ref().is_some_and(|it| !it.is_rest)
     }
 
     /// Returns true if the recovered state must be written. Saved plans for the old state become stale then.
-    pub(crate) fn is_to_be_written(&self) -> bool {
+    pub fn is_to_be_written(&self) -> bool {
         self.changed > 0 || (self.is_news() && !self.uncertain.is_empty())
     }
 }
 
 /// Reads a journal. `None` if there is none.
-pub(crate) fn read(store: &dyn JournalStore) -> Result<Option<Journal>, Failure> {
-    let entries = store.read().map_err(|error| unreadable(&error, &store.place()))?;
+pub fn read(store: &dyn JournalStore) -> Result<Option<Journal>, Box<Diagnostic>> {
+    let entries = store.read().map_err(|error| Box::new(unreadable(&error, &store.place())))?;
     let read = Journal::read(&entries.unwrap_or_default());
-    read.map_err(|error| not_understood(&error, &store.place()).into())
+    read.map_err(|error| Box::new(not_understood(&error, &store.place())))
 }
 
 /// Replays a journal into a state. `digest` is the digest of the state's bytes, or `None` if there is no state;
@@ -54,13 +52,13 @@ pub(crate) fn read(store: &dyn JournalStore) -> Result<Option<Journal>, Failure>
 ///
 /// # Errors
 /// The journal belongs to another state, and has changes that this state lacks.
-pub(crate) fn take_over(
+pub fn take_over(
     journal: &Journal,
     file: &mut StateFile,
     digest: Option<&str>,
     place: &str,
     state_path: &Path,
-) -> Result<Findings, Failure> {
+) -> Result<Findings, Box<Diagnostic>> {
     let mut findings = Findings {
         begin: Some(journal.begin.clone()),
         changed: 0,
@@ -77,7 +75,7 @@ pub(crate) fn take_over(
         None if lacks_nothing(journal, file) => {}
         None => {
             let exists = digest.is_some().then_some(&*file);
-            return Err(foreign(journal, exists, place, state_path).into());
+            return Err(Box::new(foreign(journal, exists, place, state_path)));
         }
     }
     Ok(findings)
@@ -197,7 +195,7 @@ fn what_became(changed: &Changed) -> &'static str {
 }
 
 /// The diagnostics for the findings of a recovery.
-pub(crate) fn report(findings: &Findings) -> Vec<Diagnostic> {
+pub fn report(findings: &Findings) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if let Some(begin) = findings.begin.as_ref().filter(|_| findings.is_news()) {
         found.extend(cut_off(begin, findings));
@@ -228,7 +226,7 @@ fn cut_off(begin: &Begin, findings: &Findings) -> Option<Diagnostic> {
 }
 
 /// A warning about ephemeral resources that an interrupted run left open. `None` if there are none.
-pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
+pub fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
     let list: String = openings
         .iter()
         .map(|it| {
@@ -247,7 +245,7 @@ pub(super) fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
 }
 
 /// The id of the diagnostic of [`uncertain`].
-pub(crate) const UNCERTAIN: &str = "uncertain-create";
+pub const UNCERTAIN: &str = "uncertain-create";
 
 /// The diagnostic for creations whose outcome is unknown. `None` if there are none.
 pub fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
@@ -320,10 +318,7 @@ mod tests {
     fn taken(file: &mut StateFile, digest: Option<&str>) -> Result<Findings, String> {
         let journal = journal(&[record("test_thing.a"), record("test_thing.a")]);
         let taken = take_over(&journal, file, digest, PLACE, "terraform.tfstate".as_ref());
-        taken.map_err(|failure| {
-            let Failure::Diagnostics(found, _) = failure;
-            found.iter().map(|it| format!("{}\n{}\n", it.summary, it.detail)).collect()
-        })
+        taken.map_err(|it| format!("{}\n{}\n", it.summary, it.detail))
     }
 
     #[track_caller]
