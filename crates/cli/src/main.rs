@@ -36,10 +36,7 @@ use std::io::IsTerminal as _;
 use db::{Diagnostic, OsSystem, Sources};
 use durability::Failpoints;
 use engine::LogLevel;
-use operations::{
-    session::{Failure, RootSystem},
-    variables::VarFlag,
-};
+use operations::{root_system::RootSystem, session::Failure, variables::VarFlag};
 use plugin::HiddenMode;
 
 use crate::{

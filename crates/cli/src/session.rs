@@ -4,7 +4,10 @@ use std::{ops::Deref, sync::Arc};
 
 use db::System;
 use engine::CancelToken;
-use operations::session::{RootSystem, Session, SessionOptions};
+use operations::{
+    root_system::RootSystem,
+    session::{Session, SessionOptions},
+};
 
 use crate::{
     args::ViewArgs,
@@ -43,7 +46,8 @@ impl CommandSession {
         drop(entered);
         let session = Session::new(SessionOptions {
             view: Arc::new(CommandView(Arc::clone(&ui))),
-            system: Arc::new(system),
+            system,
+            directory: None,
             runtime: Arc::new(runtime),
             cancel,
             executable: std::env::current_exe().map_err(|error| error.to_string()),

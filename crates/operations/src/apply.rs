@@ -191,12 +191,17 @@ fn news(uncertain: &[Intent], before: &[Intent]) -> Option<Diagnostic> {
 pub(crate) fn write(session: &Session, keeper: &Keeper, state: &State) -> Option<Diagnostic> {
     session.runtime.block_on(async {
         let problem = keeper.write(state).await.err()?;
-        Some(rescued(keeper, state, *problem).await)
+        Some(rescued(session, keeper, state, *problem).await)
     })
 }
 
 /// Adds to an error about writing the state where the changes are saved: in the journal, or else in a rescue file.
-async fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnostic {
+async fn rescued(
+    session: &Session,
+    keeper: &Keeper,
+    state: &State,
+    problem: Diagnostic,
+) -> Diagnostic {
     let and = |what: String| Diagnostic {
         detail: format!("{}\n\n{what}", problem.detail),
         ..problem.clone()
@@ -208,7 +213,7 @@ async fn rescued(keeper: &Keeper, state: &State, problem: Diagnostic) -> Diagnos
         ));
     }
     let Some(bytes) = keeper.encoded(state).await else { return problem };
-    match private_file::write(Path::new("errored.tfstate"), &bytes, Durable::Yes) {
+    match private_file::write(&session.at("errored.tfstate"), &bytes, Durable::Yes) {
         Ok(()) => {
             and("The state was written to errored.tfstate instead. Keep this file: it records the \
                  objects that exist. When the problem is resolved, replace the state with it."

@@ -10,13 +10,18 @@
 use std::{
     collections::BTreeSet,
     ffi::OsString,
+    path::PathBuf,
+    process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use project::Project;
 use values::Str;
 
-use crate::variables::{self, VarFlag};
+use crate::{
+    root_system::Variables,
+    variables::{self, VarFlag},
+};
 
 /// The prefix of environment variables that hold the value of one input variable.
 const VARIABLE: &str = "TF_VAR_";
@@ -37,6 +42,9 @@ pub type ReadArguments = fn(&str) -> Option<Vec<VarFlag>>;
 /// Decides which environment variables child processes inherit.
 pub struct ChildEnvironment {
     arguments: ReadArguments,
+    variables: Variables,
+    /// The directory in which children run. Empty for the working directory of the process.
+    directory: PathBuf,
     shared: Mutex<Shared>,
 }
 
@@ -58,13 +66,17 @@ enum Withheld {
 
 impl ChildEnvironment {
     /// Withholds everything that may hold a value, until the declarations are known.
-    pub fn new(arguments: ReadArguments) -> ChildEnvironment {
-        ChildEnvironment { arguments, shared: Mutex::default() }
+    pub fn new(
+        arguments: ReadArguments,
+        variables: Variables,
+        directory: PathBuf,
+    ) -> ChildEnvironment {
+        ChildEnvironment { arguments, variables, directory, shared: Mutex::default() }
     }
 
     /// Records which variables the root module of `project` declares as secrets.
     pub fn declare(&self, project: &Project) {
-        let names: Vec<OsString> = names().filter(may_hold_values).collect();
+        let names: Vec<OsString> = self.names().filter(may_hold_values).collect();
         // Most environments have no such variable. Skip the search through every block then, because it takes
         // time.
         let secrets = match names.is_empty() {
@@ -79,23 +91,38 @@ impl ChildEnvironment {
         };
     }
 
-    /// The variables that a provider process does not inherit. To be called just before the process starts.
-    pub fn withheld_from_provider(&self) -> Vec<OsString> {
+    /// Gives a provider process its variables and its directory. To be called just before the process starts.
+    pub fn prepare_provider(&self, command: &mut Command) {
         let mut shared = self.shared();
         let withheld = shared.withheld.clone();
         shared.started_with.get_or_insert(withheld);
         drop(shared);
-        self.withheld_from_git()
+        self.variables.pass_on(command, &self.withheld_from_git());
+        self.place(command, None);
+    }
+
+    /// Gives a command of `local-exec` its variables and its directory, which is relative to the root module.
+    pub fn prepare_command(&self, command: &mut Command, directory: Option<&str>) {
+        let withheld: Vec<OsString> = self.names().filter(|name| self.withholds(name)).collect();
+        self.variables.pass_on(command, &withheld);
+        self.place(command, directory);
+    }
+
+    fn place(&self, command: &mut Command, directory: Option<&str>) {
+        match directory {
+            Some(directory) => {
+                command.current_dir(self.directory.join(directory));
+            }
+            None if self.directory.as_os_str().is_empty() => {}
+            None => {
+                command.current_dir(&self.directory);
+            }
+        }
     }
 
     /// The variables that `git` does not inherit when it downloads modules.
     pub fn withheld_from_git(&self) -> Vec<OsString> {
-        names().filter(|name| begins(name, TOKENS) || self.withholds(name)).collect()
-    }
-
-    /// The variables that the commands of `local-exec` do not inherit.
-    pub fn withheld_from_commands(&self) -> Vec<OsString> {
-        names().filter(|name| self.withholds(name)).collect()
+        self.names().filter(|name| begins(name, TOKENS) || self.withholds(name)).collect()
     }
 
     /// Returns true if provider processes may run with an environment that the current declarations no longer
@@ -124,20 +151,20 @@ impl ChildEnvironment {
         let text = name.to_string_lossy();
         match text.strip_prefix(VARIABLE) {
             Some(variable) => secrets.contains(variable),
-            None => std::env::var_os(name).is_none_or(|it| {
+            None => self.variables.get(name).is_none_or(|it| {
                 let flags = it.to_str().and_then(self.arguments);
                 gives_secret(flags.as_deref(), secrets)
             }),
         }
     }
 
+    fn names(&self) -> impl Iterator<Item = OsString> {
+        self.variables.names().into_iter()
+    }
+
     fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn names() -> impl Iterator<Item = OsString> {
-    std::env::vars_os().map(|(name, _)| name)
 }
 
 fn begins(name: &OsString, prefix: &str) -> bool {

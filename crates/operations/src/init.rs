@@ -120,7 +120,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
 /// them. `None` if no state can be read; a command that needs the state reports the reason.
 fn present_state(session: &Session, project: &Project, place: LocalBackend) -> Option<State> {
     let place = place::check(session, place).ok()?;
-    let paths = place::workspaces(&place).paths(&session.workspace()).ok()?;
+    let paths = place::workspaces(session, &place).paths(&session.workspace()).ok()?;
     let mut state = store::open_unlocked(session, Some(&paths.read)).ok()?.file.state;
     let required = project.provider_requirements();
     state.adopt_other_registry(&|source| required.contains_key(source));
@@ -192,7 +192,7 @@ fn write_locks(
                       the \"-lockfile=readonly\" flag.";
         return Err(Diagnostic::error("lock-file", summary, detail).into());
     }
-    std::fs::write(LOCK_FILE, after.to_text()).map_err(|error| {
+    std::fs::write(session.at(LOCK_FILE), after.to_text()).map_err(|error| {
         Diagnostic::error(
             "lock-file",
             "Failed to save dependency lock file",

@@ -42,10 +42,8 @@ async fn run(
         return Err("no command was given".to_owned());
     };
     let mut process = tokio::process::Command::new(program);
-    // Remove these variables first: the configuration may set variables with the same names below.
-    for name in environment.withheld_from_commands() {
-        process.env_remove(name);
-    }
+    // The environment comes first: the configuration may set variables with the same names below.
+    environment.prepare_command(process.as_std_mut(), command.directory.as_deref());
     process
         .args(arguments)
         .envs(command.environment.iter().map(|(name, value)| (name, value)))
@@ -54,9 +52,6 @@ async fn run(
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
-    if let Some(directory) = &command.directory {
-        process.current_dir(directory);
-    }
     let mut running = Running::new();
     let (name, value) = running.registration.variable();
     process.env(name, value);

@@ -357,9 +357,7 @@ impl ProviderExecutables {
         };
         let mut command = Command::new(executable);
         command.args(arguments);
-        for name in self.environment.withheld_from_provider() {
-            command.env_remove(name);
-        }
+        self.environment.prepare_provider(&mut command);
         let mut options = LaunchOptions::new(source.for_display(), sink, redact);
         options.tls = self.tls;
         let before = self.runs(source).and_then(|it| self.cache.fingerprint(it));

@@ -29,8 +29,12 @@ const ID: &str = "backend-changed";
 const RECORD: &str = "terraform.tfstate";
 
 /// The workspaces of a place.
-pub(crate) fn workspaces(place: &LocalBackend) -> LocalWorkspaces {
-    LocalWorkspaces::new(Path::new(""), place.path.as_deref(), place.workspace_dir.as_deref())
+pub(crate) fn workspaces(session: &Session, place: &LocalBackend) -> LocalWorkspaces {
+    workspaces_below(&session.at(""), place)
+}
+
+fn workspaces_below(root: &Path, place: &LocalBackend) -> LocalWorkspaces {
+    LocalWorkspaces::new(root, place.path.as_deref(), place.workspace_dir.as_deref())
 }
 
 /// The record of the last `init`.
@@ -102,7 +106,8 @@ fn unreadable(path: &Path, error: &str) -> Diagnostic {
 
 /// Returns true if two places have the same state files.
 fn is_same(one: &LocalBackend, other: &LocalBackend) -> bool {
-    workspaces(one) == workspaces(other)
+    let below = |place| workspaces_below(Path::new(""), place);
+    below(one) == below(other)
 }
 
 /// The text for a place in messages. Default paths are included, a default workspace directory is not.
@@ -192,7 +197,7 @@ pub(crate) fn initialize(
     }
     let left = match options.reconfigure || is_same(&before, place) {
         true => Vec::new(),
-        false => states(&before)?,
+        false => states(session, &before)?,
     };
     match (left.as_slice(), options.migrate_state) {
         ([], _) => {}
@@ -225,14 +230,14 @@ fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
 }
 
 /// The names of the workspaces that have a state at a place.
-fn states(place: &LocalBackend) -> Result<Vec<String>, Failure> {
-    let all = workspaces(place).list().map_err(|error| failed(&error.to_string()))?;
-    let has_state = |name: &String| paths(place, name).is_ok_and(|it| it.read.exists());
+fn states(session: &Session, place: &LocalBackend) -> Result<Vec<String>, Failure> {
+    let all = workspaces(session, place).list().map_err(|error| failed(&error.to_string()))?;
+    let has_state = |name: &String| paths(session, place, name).is_ok_and(|it| it.read.exists());
     Ok(all.into_iter().filter(has_state).collect())
 }
 
-fn paths(place: &LocalBackend, workspace: &str) -> Result<LocalPaths, Failure> {
-    let paths = workspaces(place).paths(workspace);
+fn paths(session: &Session, place: &LocalBackend, workspace: &str) -> Result<LocalPaths, Failure> {
+    let paths = workspaces(session, place).paths(workspace);
     paths.map_err(|error| failed(&error.to_string()).into())
 }
 
@@ -251,7 +256,7 @@ fn migrate(
 ) -> Result<(), Failure> {
     let mut ways = Vec::new();
     for name in names {
-        let (from, to) = (paths(before, name)?, paths(place, name)?);
+        let (from, to) = (paths(session, before, name)?, paths(session, place, name)?);
         if is_unfinished(&from.write) {
             let why = format!(
                 "A run on the state of the workspace {name:?} did not finish, and its changes are \

@@ -7,11 +7,10 @@ use std::{
     io::ErrorKind,
     mem::ManuallyDrop,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::SystemTime,
+    sync::{Arc, Mutex, OnceLock},
 };
 
-use db::{Diagnostic, DirectoryEntry, OsSystem, Sources, System};
+use db::{Diagnostic, OsSystem, Sources, System};
 use durability::Failpoints;
 use engine::{CancelToken, LogLevel, Redactor};
 use hir::{
@@ -27,6 +26,7 @@ use values::{Budget, Str, budget};
 use crate::{
     child_environment::{ChildEnvironment, ReadArguments},
     located::ProviderExecutables,
+    root_system::{RootSystem, Variables},
     variables::{Typed, VarFlag},
     view::View,
 };
@@ -39,7 +39,10 @@ pub struct SessionOptions {
     /// Shows what happens.
     pub view: Arc<dyn View>,
     /// The files, the environment variables and the clock.
-    pub system: Arc<dyn System>,
+    pub system: RootSystem,
+    /// The directory of the root module. `None` for the working directory of the process; messages then have relative
+    /// paths.
+    pub directory: Option<PathBuf>,
     /// Runs provider calls. Several sessions may share it.
     pub runtime: Arc<tokio::runtime::Runtime>,
     /// Interrupts the operations.
@@ -60,6 +63,8 @@ pub struct Session {
     pub child_environment: Arc<ChildEnvironment>,
     /// The places where a test makes this root's operations die.
     pub failpoints: Failpoints,
+    /// The environment variables.
+    variables: Variables,
     /// The directory for relative paths. Empty for the working directory of the process.
     base: PathBuf,
     /// The executable that serves the bundled providers, or the reason why it is unknown.
@@ -86,75 +91,6 @@ struct Early {
     is_place_planned: bool,
     /// True if texts will change during the command, as in `watch` and `console`.
     expects_edits: bool,
-}
-
-/// The operating system for a command. Files are relative to the working directory; `path.cwd` is the directory in
-/// which the command was called.
-pub struct RootSystem {
-    os: OsSystem,
-    called_in: PathBuf,
-    /// The contents of named pipes that the user gave as files. A pipe can be read only once.
-    pipes: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
-}
-
-impl RootSystem {
-    /// Creates the system. `os` works relative to the working directory of the command.
-    pub fn new(os: OsSystem, called_in: PathBuf) -> RootSystem {
-        RootSystem { os, called_in, pipes: Mutex::default() }
-    }
-}
-
-impl System for RootSystem {
-    fn read_file(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        self.os.read_file(path)
-    }
-
-    fn read_file_or_pipe(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bytes) = pipes.get(path) {
-            return Ok(bytes.clone());
-        }
-        match self.os.read_file(path) {
-            Err(error) if error.kind() == ErrorKind::InvalidInput => {
-                let bytes = self.os.read_file_or_pipe(path)?;
-                pipes.insert(path.to_owned(), bytes.clone());
-                Ok(bytes)
-            }
-            read => read,
-        }
-    }
-
-    fn list_directory(&self, path: &Path) -> std::io::Result<Vec<DirectoryEntry>> {
-        self.os.list_directory(path)
-    }
-
-    fn is_directory(&self, path: &Path) -> bool {
-        self.os.is_directory(path)
-    }
-
-    fn is_file(&self, path: &Path) -> bool {
-        self.os.is_file(path)
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        self.os.variable(name)
-    }
-
-    fn variables(&self, prefix: &str) -> Vec<(String, String)> {
-        self.os.variables(prefix)
-    }
-
-    fn current_directory(&self) -> PathBuf {
-        self.called_in.clone()
-    }
-
-    fn base_directory(&self) -> PathBuf {
-        self.os.current_directory()
-    }
-
-    fn now(&self) -> SystemTime {
-        self.os.now()
-    }
 }
 
 /// The reason why a command failed.
@@ -194,16 +130,21 @@ pub struct Loaded {
 impl Session {
     /// Creates the environment of the operations on one root module.
     pub fn new(options: SessionOptions) -> Session {
-        let SessionOptions { view, system, runtime, cancel, executable, arguments } = options;
+        let SessionOptions { view, system, directory, runtime, cancel, executable, arguments } =
+            options;
+        let base = directory.unwrap_or_default();
+        let variables = system.environment().clone();
+        let child = ChildEnvironment::new(arguments, variables.clone(), base.clone());
         Session {
             view,
-            failpoints: Failpoints::of(&*system),
-            system,
+            failpoints: Failpoints::of(&system),
+            system: Arc::new(system),
             redactor: Redactor::new(),
             cancel,
             runtime,
-            child_environment: Arc::new(ChildEnvironment::new(arguments)),
-            base: PathBuf::new(),
+            child_environment: Arc::new(child),
+            variables,
+            base,
             executable,
             arguments,
             cli_config: OnceLock::new(),
@@ -231,14 +172,18 @@ impl Session {
     pub fn in_directory(&self, directory: &Path) -> std::io::Result<Session> {
         let os =
             OsSystem::at(directory.to_owned()).waiting_for_pipes(self.failpoints.reads_pipes());
+        let variables = self.variables.clone();
+        let system = RootSystem::new(os, directory.to_owned()).with_variables(variables.clone());
+        let child = ChildEnvironment::new(self.arguments, variables, directory.to_owned());
         Ok(Session {
             view: Arc::clone(&self.view),
             failpoints: self.failpoints.clone(),
-            system: Arc::new(RootSystem::new(os, directory.to_owned())),
+            system: Arc::new(system),
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
             runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build()?),
-            child_environment: Arc::new(ChildEnvironment::new(self.arguments)),
+            child_environment: Arc::new(child),
+            variables: self.variables.clone(),
             base: directory.to_owned(),
             executable: self.executable.clone(),
             arguments: self.arguments,
@@ -246,6 +191,11 @@ impl Session {
             project: Mutex::default(),
             early: Mutex::default(),
         })
+    }
+
+    /// Resolves a path relative to the directory of the root module.
+    pub fn at(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.base.join(path)
     }
 
     /// The data directory: `TF_DATA_DIR`, or `.terraform` by default.

@@ -73,7 +73,7 @@ impl VerdictCache {
         VerdictCache {
             directory: directory.filter(|_| key.is_some()),
             key: key.unwrap_or_default(),
-            root: fs::canonicalize(".").unwrap_or_default(),
+            root: fs::canonicalize(session.at(".")).unwrap_or_default(),
             files: NamedFiles::new(session),
             executables,
             added: Mutex::default(),

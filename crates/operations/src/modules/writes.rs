@@ -15,6 +15,8 @@ use crate::session::Session;
 /// Snapshots of the directories of called modules from before a run. The root module is left out, because the user
 /// may write there.
 pub struct ModuleDirectories {
+    /// The directory of the root module.
+    root: PathBuf,
     before: Vec<Looked>,
 }
 
@@ -34,29 +36,30 @@ fn look(directory: &Path, is_package: bool) -> Option<Snapshot> {
 impl ModuleDirectories {
     /// Takes the snapshots. A directory that cannot be read, or has too many files, is skipped.
     pub fn of(session: &Session, program: &Program) -> ModuleDirectories {
-        let modules = session.modules_dir();
+        let (modules, root) = (session.modules_dir(), session.at("."));
         let called = program.modules[1..].iter().map(|it| Path::new(&*it.dir));
         let mut directories: Vec<(PathBuf, bool)> = called
             .map(|it| match module_package_below(&modules, it) {
                 Some(package) => (package, true),
                 None => (it.to_owned(), false),
             })
-            .filter(|(it, _)| !is_above_root(it))
+            .filter(|(it, _)| !is_above_root(&root, it))
             .collect();
         directories.sort();
         // A directory inside of another one is part of that one's snapshot.
         directories.dedup_by(|(next, _), (kept, _)| next.starts_with(&*kept));
         let looked = directories.into_iter().filter_map(|(directory, is_package)| {
-            let before = look(&directory, is_package)?;
+            let before = look(&root.join(&directory), is_package)?;
             Some(Looked { directory, is_package, before })
         });
-        ModuleDirectories { before: looked.collect() }
+        let before = looked.collect();
+        ModuleDirectories { root, before }
     }
 
     /// Returns a warning if files in the directories changed since the snapshot.
     pub fn changes(&self, program: &Program) -> Option<Diagnostic> {
         let changed = self.before.iter().flat_map(|looked| {
-            let now = look(&looked.directory, looked.is_package);
+            let now = look(&self.root.join(&looked.directory), looked.is_package);
             let names = now.map(|now| looked.before.changes(&now)).unwrap_or_default();
             names.into_iter().map(|name| looked.directory.join(name))
         });
@@ -66,10 +69,10 @@ impl ModuleDirectories {
 }
 
 /// Returns true if a directory contains the root module. Changes are allowed there.
-fn is_above_root(directory: &Path) -> bool {
+fn is_above_root(root: &Path, directory: &Path) -> bool {
     directory.components().all(|it| matches!(it, std::path::Component::ParentDir))
-        || std::fs::canonicalize(directory).is_ok_and(|directory| {
-            std::env::current_dir().is_ok_and(|root| root.starts_with(directory))
+        || std::fs::canonicalize(root.join(directory)).is_ok_and(|directory| {
+            std::fs::canonicalize(root).is_ok_and(|root| root.starts_with(directory))
         })
 }
 

@@ -160,7 +160,7 @@ pub fn open(
 pub fn open_unlocked(session: &Session, path: Option<&Path>) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
     let paths = match path {
-        Some(path) => LocalPaths::at(path),
+        Some(path) => LocalPaths::at(session.at(path)),
         None => {
             session.refuse_other_backends()?;
             workspace_paths(session)?
@@ -225,7 +225,7 @@ pub fn state_path(session: &Session, options: &StateOptions) -> Result<PathBuf, 
 }
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
-    let workspaces = place::workspaces(&session.place()?);
+    let workspaces = place::workspaces(session, &session.place()?);
     workspaces.paths(&session.selected_workspace()?).map_err(|error| {
         Diagnostic::error("invalid-workspace", "Invalid workspace", error.to_string()).into()
     })
@@ -233,15 +233,15 @@ fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
 
 fn paths(session: &Session, options: &StateOptions) -> Result<LocalPaths, Failure> {
     let mut paths = match &options.state {
-        Some(path) => LocalPaths::at(path),
+        Some(path) => LocalPaths::at(session.at(path)),
         None => workspace_paths(session)?,
     };
     if let Some(out) = &options.state_out {
-        paths = LocalPaths { read: paths.read, ..LocalPaths::at(out) };
+        paths = LocalPaths { read: paths.read, ..LocalPaths::at(session.at(out)) };
     }
     match options.backup.as_deref() {
         Some("-") => paths.backup = None,
-        Some(path) => paths.backup = Some(path.into()),
+        Some(path) => paths.backup = Some(session.at(path)),
         None => {}
     }
     Ok(paths)

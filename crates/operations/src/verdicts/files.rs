@@ -22,6 +22,8 @@ const LONGEST_PATH: usize = 4096;
 /// The files that strings of configurations name. Each string is looked up once per run.
 pub(super) struct NamedFiles {
     home: Option<PathBuf>,
+    /// The root directory.
+    root: PathBuf,
     /// The names in the root directory. Most strings are not paths, and this set excludes most of them without a
     /// system call.
     here: OnceLock<BTreeSet<Str>>,
@@ -41,7 +43,8 @@ impl NamedFiles {
     /// Creates an empty lookup table.
     pub(super) fn new(session: &Session) -> NamedFiles {
         let home = session.system.variable("HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
-        NamedFiles { home, here: OnceLock::new(), known: Mutex::default() }
+        let root = session.at(".");
+        NamedFiles { home, root, here: OnceLock::new(), known: Mutex::default() }
     }
 
     /// The digest of the contents of all files that a configuration names, at the time of the first lookup. `None`
@@ -78,7 +81,7 @@ impl NamedFiles {
         if let Some(rest) = text.strip_prefix("~/") {
             return self.home.as_ref().map(|home| home.join(rest));
         }
-        Some(PathBuf::from(text))
+        Some(self.root.join(text))
     }
 
     /// Returns false if the root directory has no entry with the first component of a path.
@@ -92,7 +95,7 @@ impl NamedFiles {
 
     fn here(&self) -> &BTreeSet<Str> {
         self.here.get_or_init(|| {
-            let entries = fs::read_dir(".").into_iter().flatten().flatten();
+            let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
             entries.filter_map(|it| it.file_name().to_str().map(Str::from)).collect()
         })
     }
