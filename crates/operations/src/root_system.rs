@@ -15,10 +15,10 @@ use db::{DirectoryEntry, OsSystem, System};
 /// The environment variables of one root module.
 #[derive(Clone, Default)]
 pub enum Variables {
-    /// Those of the process. They are never copied, because they may hold secrets.
+    /// The variables of the process. They are never copied, because they may hold secrets.
     #[default]
     OfProcess,
-    /// These, and no others.
+    /// The given variables, and no others.
     Given(Arc<BTreeMap<OsString, OsString>>),
 }
 
