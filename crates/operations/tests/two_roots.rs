@@ -1,4 +1,8 @@
 //! Two root modules in one process, at the same time: each has its own directory, environment and state.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the test makes directories and reads what was written there"
+)]
 
 use std::{
     collections::BTreeMap,
