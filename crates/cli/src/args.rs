@@ -1,6 +1,7 @@
 //! The command line. It accepts the syntax of OpenTofu: `-flag`, `-flag=value`, `-flag value`, and each with two
 //! dashes.
 
+mod options;
 mod parsing;
 
 pub(crate) use parsing::{command, is_group, normalize, parse, with_help_last};
@@ -9,7 +10,6 @@ use std::{num::NonZero, path::PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use engine::Operation;
-use operations::{plan::PlanOptions, store::StateOptions};
 
 /// An OpenTofu-compatible engine that never writes a secret down.
 #[derive(Parser)]
@@ -194,19 +194,6 @@ pub(crate) struct StateArgs {
     pub(crate) backup: Option<String>,
 }
 
-impl StateArgs {
-    /// The options for the operations.
-    pub(crate) fn options(&self) -> StateOptions {
-        StateOptions {
-            lock: self.lock,
-            lock_timeout: self.lock_timeout.clone(),
-            state: self.state.clone(),
-            state_out: self.state_out.clone(),
-            backup: self.backup.clone(),
-        }
-    }
-}
-
 /// The options of a plan or an apply.
 #[derive(Args, Clone)]
 pub(crate) struct OperationArgs {
@@ -243,22 +230,6 @@ pub(crate) struct OperationArgs {
     /// Show sensitive values in plans. Ephemeral values are never shown.
     #[arg(long)]
     pub(crate) show_sensitive: bool,
-}
-
-impl OperationArgs {
-    /// The options for planning.
-    pub(crate) fn plan(&self, applying: bool, is_saved: bool) -> PlanOptions {
-        PlanOptions {
-            parallelism: self.parallelism.get(),
-            refresh: self.refresh,
-            destroy: self.destroy,
-            replace: self.replace.clone(),
-            retry_uncertain: self.retry_uncertain,
-            input: self.input && !self.json,
-            applying,
-            is_saved,
-        }
-    }
 }
 
 #[derive(Args)]
