@@ -33,7 +33,7 @@ mod usage;
 
 use std::io::IsTerminal as _;
 
-use db::{Diagnostic, OsSystem, Sources};
+use db::{Diagnostic, OsSystem, Rule, Sources};
 use durability::Failpoints;
 use engine::LogLevel;
 use operations::{root_system::RootSystem, session::Failure, variables::VarFlag};
@@ -189,7 +189,7 @@ fn dispatch(
     };
     log_begin(&session, &invocation.text);
     if let Some(detail) = invocation.refusal {
-        let refused = Diagnostic::error("unsupported-option", "Unsupported option", detail);
+        let refused = Diagnostic::error(Rule::UnsupportedOption, "Unsupported option", detail);
         session.ui.diagnostics(&[refused], &Sources::default());
         return Exit::Failure;
     }

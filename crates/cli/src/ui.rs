@@ -118,8 +118,8 @@ impl Ui {
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
         for diagnostic in diagnostics {
             match diagnostic.severity {
-                Severity::Error => self.log(LogLevel::Error, "cli", diagnostic.id),
-                Severity::Warning => self.log(LogLevel::Warn, "cli", diagnostic.id),
+                Severity::Error => self.log(LogLevel::Error, "cli", diagnostic.id.code()),
+                Severity::Warning => self.log(LogLevel::Warn, "cli", diagnostic.id.code()),
                 Severity::Hint => {}
             }
         }

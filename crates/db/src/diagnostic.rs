@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use syntax::TextRange;
 
+use crate::Rule;
+
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -15,26 +17,11 @@ pub enum Severity {
     Hint,
 }
 
-/// The id of a diagnostic that points at a secret in the text. Renderers must not print the text at its location.
-pub const LITERAL_SECRET: &str = "literal-secret";
-
-/// The id of a warning about an argument for a deprecated variable of a module.
-pub const DEPRECATED_VARIABLE: &str = "deprecated-variable";
-
-/// The id of a warning about a reference to a deprecated output of a module.
-pub const DEPRECATED_OUTPUT: &str = "deprecated-output";
-
-/// The id of a warning about a reference to an attribute or a type that a provider deprecates.
-pub const DEPRECATED_ATTRIBUTE: &str = "deprecated-attribute";
-
-/// The id of a warning about a value that is ephemeral only under a condition. The diagnostic names the condition.
-pub const POSSIBLY_EPHEMERAL: &str = "possibly-ephemeral";
-
-/// A problem with its location and its remedy.
+/// A problem with its location and its remedy. [`rules`](crate::rules) lists the problems that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The stable identifier, in kebab-case. `docs/diagnostics/ID.md` is the page that explains it.
-    pub id: &'static str,
+    /// The rule that was broken. Its code is the id that users see.
+    pub id: Rule,
     /// The severity.
     pub severity: Severity,
     /// The one-line summary, in the wording of OpenTofu or the RFC if one of them has a wording.
@@ -118,16 +105,7 @@ impl ByteRange {
 
 impl Diagnostic {
     /// Creates an error without a location. The caller sets the fields that it knows.
-    ///
-    /// # Panics
-    /// Panics in debug builds if the id is a single word. The dashes distinguish ids from other string literals,
-    /// so that a test can find the ids without a documentation page.
-    pub fn error(
-        id: &'static str,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> Diagnostic {
-        debug_assert!(id.contains('-'), "{id} is no id: two words or more, joined with dashes");
+    pub fn error(id: Rule, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
         Diagnostic {
             id,
             severity: Severity::Error,
@@ -143,11 +121,7 @@ impl Diagnostic {
     }
 
     /// Creates a warning without a location. The caller sets the fields that it knows.
-    pub fn warning(
-        id: &'static str,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> Diagnostic {
+    pub fn warning(id: Rule, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, summary, detail) }
     }
 
@@ -163,7 +137,10 @@ impl Diagnostic {
 
     /// Returns true for a warning about a deprecated variable, output or attribute.
     pub fn is_deprecation(&self) -> bool {
-        [DEPRECATED_VARIABLE, DEPRECATED_OUTPUT, DEPRECATED_ATTRIBUTE].contains(&self.id)
+        matches!(
+            self.id,
+            Rule::DeprecatedVariable | Rule::DeprecatedOutput | Rule::DeprecatedAttribute
+        )
     }
 
     /// Returns true if the diagnostic is an error.

@@ -1,6 +1,6 @@
-//! The inputs of the incremental database, the environment behind a trait, and the diagnostic type.
+//! The inputs of the incremental database, the environment behind a trait, and the diagnostic with its rules.
 //!
-//! Start reading at [`input`], then [`System`], then [`Diagnostic`].
+//! Start reading at [`input`], then [`System`], then [`Diagnostic`], then [`rules`].
 //!
 //! **Invariant:** the database performs no I/O; a driver reads through [`System`] and sets inputs.
 //! **Invariant:** no runtime value is ever an input: only texts, schemas and settings are.
@@ -9,6 +9,7 @@
 pub mod diagnostic;
 pub mod fixture;
 pub mod input;
+pub mod rules;
 pub mod system;
 
 pub use diagnostic::{
@@ -18,6 +19,7 @@ pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
     is_override, parse,
 };
+pub use rules::Rule;
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
 /// The database trait for the queries of all layers. Higher layers add no state: their queries take inputs as

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{
     Entry, ExprId, Program,
     eval::{self, Evaluated},
@@ -64,7 +64,7 @@ fn precondition(
     let message = message.filter(|it| !it.has_deep_secret()).and_then(|it| message_text(&it));
     let message = message.unwrap_or_else(|| HIDDEN.to_owned());
     let summary = ConditionKind::OutputPrecondition.summary();
-    Some(placed(Diagnostic::error("condition-failed", summary, message)))
+    Some(placed(Diagnostic::error(Rule::ConditionFailed, summary, message)))
 }
 
 /// The text for a condition whose message is a secret or cannot be evaluated.

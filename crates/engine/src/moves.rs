@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ModuleStep, ResourceInstance};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{Program, item::Repetition};
 use state::State;
 
@@ -183,7 +183,7 @@ impl Moved {
             lines.collect::<String>()
         );
         Some(Diagnostic::warning(
-            "unresolved-move",
+            Rule::UnresolvedMove,
             "Unresolved resource instance address changes",
             detail,
         ))

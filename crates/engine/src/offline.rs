@@ -12,7 +12,7 @@ use std::{
 };
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
-use db::{Diagnostic, Location, System};
+use db::{Diagnostic, Location, Rule, System};
 use hir::{
     Entry, Interrupt, ModuleId, Program, Ref, Scope, eval,
     item::{Condition, Repetition, Variable},
@@ -330,7 +330,7 @@ impl<'a> ModuleScope<'a> {
         let rule = program.locate(entry.origin, validation.node.into());
         let rule = rule.map_or_else(String::new, |it| program.sources.place(&it));
         let detail = format!("{message}\n\nThis was checked by the validation rule at {rule}.");
-        Diagnostic::error("validation-failed", "Invalid value for variable", detail)
+        Diagnostic::error(Rule::ValidationFailed, "Invalid value for variable", detail)
     }
 
     fn resource(&self, resource: &addr::Resource) -> Value {

@@ -2,7 +2,7 @@
 
 use std::{any::Any, rc::Rc, sync::Arc};
 
-use db::{Diagnostic, System};
+use db::{Diagnostic, Rule, System};
 use hir::{ItemKind, Program};
 use state::{
     Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, ResourceChange, State,
@@ -322,7 +322,7 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
         );
         walk.report_about(
             &leak.addr.to_string(),
-            "ephemeral-in-plan",
+            Rule::EphemeralInPlan,
             "Ephemeral value in a plan",
             detail,
         );
@@ -336,7 +336,7 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
         );
         walk.report_about(
             &format!("output.{name}"),
-            "ephemeral-in-plan",
+            Rule::EphemeralInPlan,
             "Ephemeral value in a plan",
             detail,
         );
@@ -414,7 +414,7 @@ fn empty_plan(options: &PlanOptions) -> Plan {
 
 fn refused(prior: State, options: PlanOptions, what: &str) -> PlanOutcome {
     let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
-    let diagnostics = vec![Diagnostic::error("not-supported-yet", "Not supported yet", detail)];
+    let diagnostics = vec![Diagnostic::error(Rule::NotSupportedYet, "Not supported yet", detail)];
     let plan = Plan { has_errors: true, ..empty_plan(&options) };
     PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false }
 }

@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use addr::ProviderSource;
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use values::Value;
 
@@ -124,7 +124,7 @@ impl Walk<'_> {
              install the providers that this configuration needs."
         );
         let diagnostic =
-            Diagnostic::error("missing-provider-schema", "Missing provider schema", detail);
+            Diagnostic::error(Rule::MissingProviderSchema, "Missing provider schema", detail);
         match entry {
             Some(entry) => self.report_at(entry, entry.item.header.into(), None, diagnostic),
             None => self.report(diagnostic),

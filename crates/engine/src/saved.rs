@@ -1,6 +1,6 @@
 //! Saved plans: checks that a plan file still matches the state and the files, and restores the variables.
 
-use db::{Diagnostic, System};
+use db::{Diagnostic, Rule, System};
 use hir::{Entry, Program, eval};
 use state::{Plan, PlannedFile, StateFile, StateIdentity};
 use values::Value;
@@ -27,7 +27,7 @@ pub fn check_plan_is_current(
             plan.lineage
         );
         return Err(Box::new(Diagnostic::error(
-            "plan-for-other-state",
+            Rule::PlanForOtherState,
             "Saved plan does not match the given state",
             detail,
         )));
@@ -43,7 +43,7 @@ pub fn check_plan_is_current(
             which(&plan.lineage, plan.serial),
             which(lineage, serial)
         );
-        return Err(Box::new(Diagnostic::error("stale-plan", "Saved plan is stale", detail)));
+        return Err(Box::new(Diagnostic::error(Rule::StalePlan, "Saved plan is stale", detail)));
     }
     Ok(())
 }
@@ -73,7 +73,7 @@ pub fn check_planned_files(plan: &Plan, system: &dyn System) -> Result<(), Box<D
         changed.concat()
     );
     let summary = "File was changed after the plan was made";
-    Err(Box::new(Diagnostic::error("planned-file-changed", summary, detail)))
+    Err(Box::new(Diagnostic::error(Rule::PlannedFileChanged, summary, detail)))
 }
 
 /// Returns the variables for the apply of a saved plan. As in OpenTofu, the values in the plan apply: they may be
@@ -111,7 +111,7 @@ fn missing_ephemeral(program: &Program, entry: &Entry) -> Diagnostic {
         entry.variable().name
     );
     let location = program.locate(entry.origin, entry.item.header.into());
-    Diagnostic::error("ephemeral-variable-not-set", "No value for required variable", detail)
+    Diagnostic::error(Rule::EphemeralVariableNotSet, "No value for required variable", detail)
         .at(location)
 }
 
@@ -133,7 +133,7 @@ fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnos
         variable.name
     );
     Some(Diagnostic::error(
-        "plan-variable-mismatch",
+        Rule::PlanVariableMismatch,
         "Mismatch between input and plan variable value",
         detail,
     ))

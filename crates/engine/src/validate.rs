@@ -14,7 +14,7 @@ use std::{
 };
 
 use addr::{ModuleInstance, ProviderSource, Resource, ResourceMode};
-use db::{Diagnostic, Severity};
+use db::{Diagnostic, Rule, Severity};
 use futures::{StreamExt, stream};
 use hir::{Entry, Module, ModuleId, NodeId, Program, eval, item::Body, names::provider_local_name};
 use provider::{Block, Provider, ProviderDiagnostic, ProviderSchemas, ValidateRequest};
@@ -456,7 +456,7 @@ async fn ask_all(
 /// Returns the error for a provider that rejects an empty configuration.
 pub(crate) fn requires_configuration(source: &ProviderSource) -> Diagnostic {
     Diagnostic::error(
-        "unconfigured-provider",
+        Rule::UnconfiguredProvider,
         "Invalid provider configuration",
         format!(
             "Provider \"{source}\" requires explicit configuration. Add a provider block to the \
@@ -491,7 +491,7 @@ fn located(
     let redact = |text: &str| environment.redactor.redact(text);
     let severity = if found.is_error() { Severity::Error } else { Severity::Warning };
     let mut diagnostic =
-        Diagnostic::error("provider-diagnostic", redact(&found.summary), redact(&found.detail));
+        Diagnostic::error(Rule::ProviderDiagnostic, redact(&found.summary), redact(&found.detail));
     diagnostic.severity = severity;
     diagnostic.context = program.context(case.entry.origin);
     diagnostic.at(program.locate(case.entry.origin, at)).with_address(case.address.clone())

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Diagnostic, Location};
+use db::{Diagnostic, Location, Rule};
 use hir::{At, Entry, Program, item::Variable};
 use values::{Str, Value, convert::ConvertError};
 
@@ -44,7 +44,7 @@ impl GivenValue {
             ValueSource::File(_) => hir::variables_file::not_suitable(variable),
         };
         let detail = format!("{what}: {}.", error.message);
-        Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail)
+        Diagnostic::error(Rule::InvalidVariableValue, "Invalid value for input variable", detail)
     }
 }
 
@@ -57,7 +57,7 @@ pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
          -var or -var-file command line argument to provide a value for this variable."
     );
     let diagnostic =
-        Diagnostic::error("no-value-for-variable", "No value for required variable", detail);
+        Diagnostic::error(Rule::NoValueForVariable, "No value for required variable", detail);
     let location = program.locate(entry.origin, At::from(entry.item.header));
     let context = Some(format!("variable \"{name}\""));
     variable.default.is_none().then_some(Diagnostic { location, context, ..diagnostic })

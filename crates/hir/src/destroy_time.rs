@@ -5,9 +5,10 @@ use crate::{
     expr::{ExprId, Ref},
     item::{Item, RefPlace, RefTarget},
 };
+use db::Rule;
 
 /// The id of the diagnostic.
-pub const ID: &str = "invalid-destroy-reference";
+pub const ID: Rule = Rule::InvalidDestroyReference;
 
 /// The summary of the diagnostic.
 pub const SUMMARY: &str = "Invalid reference from destroy provisioner";

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related};
+use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related, Rule};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{TextRange, TextSize};
 use values::Str;
@@ -124,13 +124,13 @@ pub fn of_file_for_setup(
 }
 
 /// The ids of block problems that concern expressions, and bodies that need a schema.
-const OF_EXPRESSIONS: [&str; 6] = [
+const OF_EXPRESSIONS: [Rule; 6] = [
     INVALID_REFERENCE,
-    "reserved-symbol",
-    "extraneous-dynamic-content",
-    "invalid-dynamic-iterator",
-    "invalid-dynamic-labels",
-    "missing-dynamic-content",
+    Rule::ReservedSymbol,
+    Rule::ExtraneousDynamicContent,
+    Rule::InvalidDynamicIterator,
+    Rule::InvalidDynamicLabels,
+    Rule::MissingDynamicContent,
 ];
 
 /// The caller's mode, which decides how much work the diagnostics take.
@@ -281,7 +281,7 @@ fn of_override(
 
 /// Returns true if a problem may be a consequence of a syntax error in the block: the missing argument may be in
 /// the part that the parser could not read.
-fn is_doubtful(db: &dyn Db, block: Block, id: &str) -> bool {
+fn is_doubtful(db: &dyn Db, block: Block, id: Rule) -> bool {
     id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
 }
 
@@ -364,7 +364,7 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
         Location { path: file.path(db).clone(), range: ByteRange { start: offset, end: offset } };
     let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.";
     Some(
-        Diagnostic::error("invalid-encoding", "Invalid character encoding", detail)
+        Diagnostic::error(Rule::InvalidEncoding, "Invalid character encoding", detail)
             .at(Some(location)),
     )
 }
@@ -412,8 +412,8 @@ fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> 
 
 /// The header of the block that contains a problem. `None` for problems about the header itself. Problems about
 /// missing parts of the body are located at the header too, but they get a context.
-fn around(db: &dyn Db, block: Block, range: TextRange, id: &str) -> Option<String> {
-    const OF_THE_BODY: [&str; 3] = [MISSING_ARGUMENT, "insufficient-blocks", "missing-name"];
+fn around(db: &dyn Db, block: Block, range: TextRange, id: Rule) -> Option<String> {
+    const OF_THE_BODY: [Rule; 3] = [MISSING_ARGUMENT, Rule::InsufficientBlocks, Rule::MissingName];
     let header = header_around(db, block, range)?;
     let text = block.text(db).get(range.start().into()..)?;
     let is_header = text.starts_with(&header) && !OF_THE_BODY.contains(&id);

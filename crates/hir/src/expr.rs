@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use db::Rule;
 use rustc_hash::FxHashSet;
 use values::{
     Number, Str,
@@ -44,17 +45,17 @@ pub enum At {
 
 impl At {
     /// The part of an expression at which a diagnostic with this id is located. Equals the location in OpenTofu.
-    pub(crate) fn of_problem(id: &str, expr: ExprId) -> At {
+    pub(crate) fn of_problem(id: Rule, expr: ExprId) -> At {
         match id {
-            "unsupported-attribute"
-            | "missing-map-element"
-            | "attribute-of-null"
-            | "index-of-null"
-            | "invalid-index" => At::Step(expr),
-            "missing-instance-key" => At::Base(expr),
-            "unknown-function" => At::Callee(expr),
-            "not-enough-function-arguments" => At::Closer(expr),
-            "inconsistent-conditional-result-types" => At::Arms(expr),
+            Rule::UnsupportedAttribute
+            | Rule::MissingMapElement
+            | Rule::AttributeOfNull
+            | Rule::IndexOfNull
+            | Rule::InvalidIndex => At::Step(expr),
+            Rule::MissingInstanceKey => At::Base(expr),
+            Rule::UnknownFunction => At::Callee(expr),
+            Rule::NotEnoughFunctionArguments => At::Closer(expr),
+            Rule::InconsistentConditionalResultTypes => At::Arms(expr),
             _ => At::Expr(expr),
         }
     }

@@ -3,6 +3,7 @@
 //! The module's `required_providers` gives the provider of a name, and the provider's schema gives its functions.
 //! The analysis, the engine and the console share this code, so they report the same diagnostics for a call.
 
+use db::Rule;
 use provider::{FunctionParameter, FunctionSignature};
 use values::{Str, Type, Value, convert};
 
@@ -109,12 +110,12 @@ impl Misfit {
     }
 
     /// The id of the diagnostic.
-    pub fn id(&self) -> &'static str {
+    pub fn id(&self) -> Rule {
         match self.summary {
-            FAILED => "error-in-function-call",
-            TOO_FEW => "not-enough-function-arguments",
-            TOO_MANY => "too-many-function-arguments",
-            _ => "invalid-function-argument",
+            FAILED => Rule::ErrorInFunctionCall,
+            TOO_FEW => Rule::NotEnoughFunctionArguments,
+            TOO_MANY => Rule::TooManyFunctionArguments,
+            _ => Rule::InvalidFunctionArgument,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use db::Rule;
 use values::{Exceeded, Value, functions::FunctionEnv};
 
 use crate::{
@@ -134,7 +135,7 @@ pub struct EvalDiagnostic {
     /// Error or warning.
     pub severity: db::Severity,
     /// The stable id, kebab-case.
-    pub id: &'static str,
+    pub id: Rule,
     /// The summary, one line, in OpenTofu's wording if it has one.
     pub summary: String,
     /// The detail: the problem and how to solve it.

@@ -1,10 +1,11 @@
 //! The diagnostic for an error message of a condition that contains secret values, shared by the analysis and the
 //! engine.
 
+use db::Rule;
 use values::MarkKind;
 
 /// The id of the diagnostic.
-pub const ID: &str = "error-message-marks";
+pub const ID: Rule = Rule::ErrorMessageMarks;
 
 /// The summary of the diagnostic.
 pub fn summary(kind: MarkKind) -> String {

@@ -1,8 +1,10 @@
 //! Language features that this version does not support. The analysis refuses them, and so does the engine, with
 //! the same diagnostic: to ignore a feature would do something else than the configuration asks for.
 
+use db::Rule;
+
 /// The id of the diagnostic.
-pub const ID: &str = "not-supported-yet";
+pub const ID: Rule = Rule::NotSupportedYet;
 
 /// The summary of the diagnostic.
 pub const SUMMARY: &str = "Not supported yet";

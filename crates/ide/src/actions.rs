@@ -16,7 +16,7 @@ mod missing;
 mod remove;
 mod rewrite;
 
-use db::{ByteRange, Diagnostic, Location};
+use db::{ByteRange, Diagnostic, Location, Rule};
 use syntax::{AstNode, SyntaxNode, TextRange, TextSize, ast};
 
 use crate::{Cursor, Document, Edit};
@@ -123,7 +123,7 @@ impl<'a, 'db> Fault<'a, 'db> {
         Some(Fault { diagnostic, tree, range, node })
     }
 
-    fn id(&self) -> &'static str {
+    fn id(&self) -> Rule {
         self.diagnostic.id
     }
 

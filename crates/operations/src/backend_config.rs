@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use db::{Diagnostic, Location, Sources};
+use db::{Diagnostic, Location, Rule, Sources};
 use hir::{
     statics::{LOCAL_ARGUMENTS, LocalBackend},
     suggest, variables_file,
@@ -19,7 +19,7 @@ use crate::{
     variables,
 };
 
-const ID: &str = "invalid-backend-config";
+const ID: Rule = Rule::InvalidBackendConfig;
 
 /// The arguments of the local backend that the flags give. A later flag replaces an earlier one. `None` unsets an
 /// argument.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use addr::{ResourceInstance, ResourceMode};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use engine::Number;
 
 use crate::{
@@ -110,7 +110,7 @@ pub fn adopt(
 /// A diagnostic for any other address.
 pub fn address(text: &str) -> Result<ResourceInstance, Failure> {
     let address = addr::parse_resource_instance(text).map_err(|error| {
-        Diagnostic::error("invalid-address", "Invalid address", format!("{text:?}: {error}"))
+        Diagnostic::error(Rule::InvalidAddress, "Invalid address", format!("{text:?}: {error}"))
     })?;
     let kind = match address.resource.mode {
         ResourceMode::Managed => return Ok(address),
@@ -120,7 +120,7 @@ pub fn address(text: &str) -> Result<ResourceInstance, Failure> {
     let detail = format!(
         "A managed resource address is required. Importing into {kind} resource is not allowed."
     );
-    Err(Diagnostic::error("invalid-address", "Invalid target resource address", detail).into())
+    Err(Diagnostic::error(Rule::InvalidAddress, "Invalid target resource address", detail).into())
 }
 
 fn certain(address: &ResourceInstance) -> Diagnostic {
@@ -128,7 +128,7 @@ fn certain(address: &ResourceInstance) -> Diagnostic {
         "No unconfirmed creation of {address} is recorded, so there is nothing to adopt. To import \
          an existing object into the state, use \"mayfly import\"."
     );
-    Diagnostic::error("not-uncertain", "Nothing is uncertain there", detail)
+    Diagnostic::error(Rule::NotUncertain, "Nothing is uncertain there", detail)
 }
 
 fn take_over(
@@ -155,7 +155,7 @@ fn occupied(address: &ResourceInstance) -> Diagnostic {
         "Mayfly is already managing a remote object for {address}. To import to this address you \
          must first remove the existing object from the state."
     );
-    Diagnostic::error("import-occupied", "Resource already managed by OpenTofu", detail)
+    Diagnostic::error(Rule::ImportOccupied, "Resource already managed by OpenTofu", detail)
 }
 
 fn prepared(

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 use hir::statics::LocalBackend;
 use packages::{InstallEvent, InstallRequest, Locks};
 use project::{Manifest, Project};
@@ -101,7 +101,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
         let diagnostics: Vec<Diagnostic> = installed
             .errors
             .iter()
-            .map(|error| Diagnostic::error("provider-install", error.summary(), error.detail()))
+            .map(|error| Diagnostic::error(Rule::ProviderInstall, error.summary(), error.detail()))
             .collect();
         return Err(diagnostics.into());
     }
@@ -143,7 +143,7 @@ fn backend_config(
                   has no effect. To configure the backend with this option, add this \
                   block:\n\nterraform {\n  backend \"local\" {}\n}";
     let warning =
-        Diagnostic::warning("invalid-backend-config", "Missing backend configuration", detail);
+        Diagnostic::warning(Rule::InvalidBackendConfig, "Missing backend configuration", detail);
     session.view.diagnostics(&[warning], &Sources::default());
     Ok(None)
 }
@@ -153,7 +153,7 @@ fn refuse_contradictions(options: &InitOptions) -> Result<(), Failure> {
         let detail = "The -upgrade flag conflicts with -lockfile=readonly: upgraded versions must \
                       be written to the lock file.";
         return Err(Diagnostic::error(
-            "contradicting-options",
+            Rule::ContradictingOptions,
             "Invalid combination of options",
             detail,
         )
@@ -163,7 +163,7 @@ fn refuse_contradictions(options: &InitOptions) -> Result<(), Failure> {
         let detail = "-reconfigure leaves states where they are, and -migrate-state copies them to \
                       the new location. Use only one of the two.";
         return Err(Diagnostic::error(
-            "contradicting-options",
+            Rule::ContradictingOptions,
             "Invalid combination of options",
             detail,
         )
@@ -190,11 +190,11 @@ fn write_locks(
         let detail = "Changes to the required dependencies were detected, but the lock file is \
                       read-only. To use and record these requirements, run \"mayfly init\" without \
                       the \"-lockfile=readonly\" flag.";
-        return Err(Diagnostic::error("lock-file", summary, detail).into());
+        return Err(Diagnostic::error(Rule::LockFile, summary, detail).into());
     }
     std::fs::write(session.at(LOCK_FILE), after.to_text()).map_err(|error| {
         Diagnostic::error(
-            "lock-file",
+            Rule::LockFile,
             "Failed to save dependency lock file",
             format!(
                 "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the \

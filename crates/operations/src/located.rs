@@ -13,7 +13,7 @@ use std::{
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
 use packages::{LocateError, LocateRequest, Located, Locks};
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Redact, TlsMode};
@@ -247,7 +247,7 @@ impl ProviderExecutables {
         let told = |it: ProviderDiagnostic| {
             let detail = session.redactor.redact(&it.detail);
             let detail = format!("{}: {detail}", source.for_display());
-            Diagnostic::error("provider-schema", it.summary, detail)
+            Diagnostic::error(Rule::ProviderSchema, it.summary, detail)
         };
         schemas.map_err(|diagnostics| diagnostics.into_iter().map(told).collect())
     }
@@ -408,12 +408,12 @@ fn not_located(error: &LocateError, of: Of) -> Diagnostic {
             )
         }
     };
-    Diagnostic::error("providers-not-installed", error.summary(), detail)
+    Diagnostic::error(Rule::ProvidersNotInstalled, error.summary(), detail)
 }
 
 fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
     let detail = format!("Could not start the provider {}: {cause}", source.for_display());
-    Box::new(Diagnostic::error("provider-start", "Failed to start provider", detail))
+    Box::new(Diagnostic::error(Rule::ProviderStart, "Failed to start provider", detail))
 }
 
 fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
@@ -424,7 +424,7 @@ fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
         source.for_display(),
         executable.display()
     );
-    Box::new(Diagnostic::error("provider-replaced", "Provider was replaced", detail))
+    Box::new(Diagnostic::error(Rule::ProviderReplaced, "Provider was replaced", detail))
 }
 
 /// Returns true if a file is a script with a `#!` line.
@@ -440,7 +440,7 @@ fn interrupted(source: &ProviderSource) -> Diagnostic {
          (GetProviderSchema). Nothing was done.",
         source.for_display()
     );
-    Diagnostic::error("run-interrupted", "execution halted", detail)
+    Diagnostic::error(Rule::RunInterrupted, "execution halted", detail)
 }
 
 /// The providers in `TF_REATTACH_PROVIDERS`, which already run.
@@ -450,7 +450,7 @@ pub fn reattached(
     match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
         Some(text) => plugin::parse_reattach(&text).map_err(|error| {
             Diagnostic::error(
-                "invalid-reattach",
+                Rule::InvalidReattach,
                 "Invalid format for TF_REATTACH_PROVIDERS",
                 error.to_string(),
             )

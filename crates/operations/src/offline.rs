@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use db::{Diagnostic, Location};
+use db::{Diagnostic, Location, Rule};
 use engine::{Environment, NoTempDirectories, PlanOutcome};
 use hir::Program;
 
@@ -47,7 +47,7 @@ pub fn with_known_conditions(
     loaded: &Loaded,
     (mut diagnostics, program): (Vec<Diagnostic>, Program),
 ) -> (Vec<Diagnostic>, Program) {
-    const CYCLES: [&str; 2] = ["dependency-cycle", "module-cycle"];
+    const CYCLES: [Rule; 2] = [Rule::DependencyCycle, Rule::ModuleCycle];
     let mut errors = diagnostics.iter().filter(|it| it.is_error()).peekable();
     if errors.peek().is_none() || errors.any(|it| CYCLES.contains(&it.id)) {
         return (diagnostics, program);

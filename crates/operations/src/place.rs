@@ -9,7 +9,7 @@
 use std::{io, path::Path};
 
 use backend::{LocalPaths, LocalWorkspaces};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::statics::LocalBackend;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -23,7 +23,7 @@ use crate::{
     view::Notice,
 };
 
-const ID: &str = "backend-changed";
+const ID: Rule = Rule::BackendChanged;
 
 /// The name of the record in the data directory.
 const RECORD: &str = "terraform.tfstate";
@@ -166,7 +166,7 @@ pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result
         shown(planned)
     );
     let summary = "Saved plan is for a state in another place";
-    Err(Diagnostic::error("stale-plan", summary, detail).into())
+    Err(Diagnostic::error(Rule::StalePlan, summary, detail).into())
 }
 
 /// Records the place of the state, and migrates the states if requested.

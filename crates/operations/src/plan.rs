@@ -7,7 +7,7 @@
 use std::{path::Path, sync::Arc};
 
 use addr::ResourceInstance;
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 use engine::PlanOutcome;
 use hir::statics::LocalBackend;
 use state::{PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
@@ -157,13 +157,13 @@ pub fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> 
     let parse = |text: &String| {
         let summary = format!("Invalid force-replace address {text:?}");
         let address = addr::parse_resource_instance(text).map_err(|error| {
-            Diagnostic::error("invalid-address", summary.clone(), error.to_string())
+            Diagnostic::error(Rule::InvalidAddress, summary.clone(), error.to_string())
         })?;
         match address.resource.mode {
             addr::ResourceMode::Managed => Ok(address),
             _ => {
                 let detail = "Only managed resources can be used with the -replace=... option.";
-                Err(Diagnostic::error("invalid-address", summary, detail).into())
+                Err(Diagnostic::error(Rule::InvalidAddress, summary, detail).into())
             }
         }
     };
@@ -213,7 +213,7 @@ pub fn save(
         temp,
     };
     let write_error =
-        |detail: String| Diagnostic::error("plan-write", "Failed to write plan file", detail);
+        |detail: String| Diagnostic::error(Rule::PlanWrite, "Failed to write plan file", detail);
     let bytes =
         file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
     private_file::write(out, &bytes, Durable::Yes).map_err(|error| {

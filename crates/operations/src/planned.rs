@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 
-use db::{Diagnostic, DirectoryEntry, Severity, System, system::normalize};
+use db::{Diagnostic, DirectoryEntry, Rule, Severity, System, system::normalize};
 use hir::{item::ConstValue, statics::LocalBackend, workspace::is_local_source};
 use packages::Locks;
 use project::Project;
@@ -149,7 +149,7 @@ pub fn locks(file: &PlanFile) -> Result<Locks, Failure> {
 }
 
 fn damaged(detail: String) -> Diagnostic {
-    Diagnostic::error("plan-read", "Invalid plan file", detail)
+    Diagnostic::error(Rule::PlanRead, "Invalid plan file", detail)
 }
 
 /// The type of the only supported backend.
@@ -218,7 +218,7 @@ fn configuration_differs(session: &Session, file: &PlanFile) -> Option<Diagnosti
     );
     let summary = "The configuration in this directory is not the one that is applied";
     (!lines.is_empty())
-        .then(|| Diagnostic::warning("planned-configuration-differs", summary, detail))
+        .then(|| Diagnostic::warning(Rule::PlannedConfigurationDiffers, summary, detail))
 }
 
 fn changed_files(system: &dyn System, config: &ConfigSnapshot) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Diagnostic, Severity};
+use db::{Diagnostic, Rule, Severity};
 use engine::{Environment, EventSink, Journal, NoJournal, TempDirectories, VariableValues};
 use hir::{Explanations, Program, unsupported};
 use project::Project;
@@ -108,7 +108,9 @@ pub fn check(
                       would mark everything for destruction, which is normally not what is \
                       desired. If you would like to destroy everything, run plan with the -destroy \
                       option. Otherwise, create a Mayfly configuration file (.tf file) and try again.";
-        return Err(Diagnostic::error("no-configuration", "No configuration files", detail).into());
+        return Err(
+            Diagnostic::error(Rule::NoConfiguration, "No configuration files", detail).into()
+        );
     }
     let (diagnostics, mut program) = found;
     program.explanations = Arc::new(explanations(&diagnostics));
@@ -116,7 +118,7 @@ pub fn check(
         .into_iter()
         .filter(|it| it.severity != Severity::Hint)
         // Drop warnings about possibly ephemeral values: from here on actual values decide.
-        .filter(|it| it.id != db::diagnostic::POSSIBLY_EPHEMERAL)
+        .filter(|it| it.id != Rule::PossiblyEphemeral)
         .map(|it| match purpose {
             Purpose::Saved | Purpose::Import => it,
             _ => settled(it, state),
@@ -137,9 +139,8 @@ pub fn check(
 /// location.
 fn explanations(found: &[Diagnostic]) -> Explanations {
     let mut explanations = Explanations::new();
-    let is_undecided = |it: &Diagnostic| {
-        it.severity == Severity::Hint || it.id == db::diagnostic::POSSIBLY_EPHEMERAL
-    };
+    let is_undecided =
+        |it: &Diagnostic| it.severity == Severity::Hint || it.id == Rule::PossiblyEphemeral;
     for hint in found.iter().filter(|it| is_undecided(it) && !it.related.is_empty()) {
         if let Some(location) = &hint.location {
             explanations.entry(location.clone()).or_default().push(hint.clone());

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use db::{Diagnostic, OsSystem, Sources, System};
+use db::{Diagnostic, OsSystem, Rule, Sources, System};
 use durability::Failpoints;
 use engine::{CancelToken, LogLevel, Redactor};
 use hir::{
@@ -164,7 +164,7 @@ impl Session {
              or a whole number with a unit, such as 4GiB.",
             Budget::VARIABLE
         );
-        Err(Diagnostic::error("invalid-evaluation-memory", "Invalid memory limit", detail).into())
+        Err(Diagnostic::error(Rule::InvalidEvaluationMemory, "Invalid memory limit", detail).into())
     }
 
     /// Creates an environment for another working directory, to inspect the installed modules and providers there.
@@ -229,7 +229,7 @@ impl Session {
                 path.display()
             );
             let summary = "Failed to read the selected workspace";
-            Failure::from(Diagnostic::error("invalid-workspace", summary, detail))
+            Failure::from(Diagnostic::error(Rule::InvalidWorkspace, summary, detail))
         };
         let bytes = match self.system.read_file(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
@@ -295,8 +295,8 @@ impl Session {
         let diagnostics: Vec<Diagnostic> = problems
             .into_iter()
             .map(|problem| match problem.is_error {
-                true => Diagnostic::error("cli-config", problem.summary, problem.detail),
-                false => Diagnostic::warning("cli-config", problem.summary, problem.detail),
+                true => Diagnostic::error(Rule::CliConfig, problem.summary, problem.detail),
+                false => Diagnostic::warning(Rule::CliConfig, problem.summary, problem.detail),
             })
             .collect();
         if diagnostics.iter().any(Diagnostic::is_error) {
@@ -308,7 +308,7 @@ impl Session {
         let cache = if config.plugin_cache_dir.is_some() { "with" } else { "without" };
         let text =
             format!("{methods} installation methods, {overrides} overrides, {cache} a cache");
-        self.view.log(LogLevel::Debug, "cli-config", &text);
+        self.view.log(LogLevel::Debug, Rule::CliConfig.code(), &text);
         Ok(config)
     }
 
@@ -362,7 +362,7 @@ impl Session {
             read => read.map_err(|error| {
                 let detail = format!("{LOCK_FILE} cannot be read: {error}.");
                 let summary = "Failed to read dependency lock file";
-                Diagnostic::error("lock-file", summary, detail).into()
+                Diagnostic::error(Rule::LockFile, summary, detail).into()
             }),
         }
     }
@@ -377,7 +377,7 @@ impl Session {
                  run \"mayfly init\", which selects versions anew.",
                 error.detail, error.line, error.column
             );
-            Diagnostic::error("lock-file", error.summary, detail)
+            Diagnostic::error(Rule::LockFile, error.summary, detail)
         })?;
         locks.adopt_other_registry();
         Ok(locks)
@@ -389,7 +389,7 @@ impl Session {
                 "The path of the Mayfly executable, which is needed to run the bundled providers, \
                  cannot be determined: {error}."
             );
-            Diagnostic::error("own-executable", "Failed to find own executable", detail).into()
+            Diagnostic::error(Rule::OwnExecutable, "Failed to find own executable", detail).into()
         })
     }
 
@@ -448,30 +448,30 @@ pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// The ids of errors that are reported before providers and modules are located. With such an error, the required
 /// providers and modules may be other ones than intended.
-const FIRST: &[&str] = &[
-    "syntax-error",
-    "unreadable-file",
-    "missing-name",
-    "invalid-name",
-    "missing-base",
-    "invalid-override",
-    "invalid-ephemeral-block",
-    "invalid-ephemeral-lifecycle",
-    "invalid-required-providers",
-    "duplicate-required-providers",
-    "misplaced-required-providers",
-    "invalid-provider-source",
-    "module-not-installed",
-    "invalid-module-source",
-    "module-cycle",
-    "dynamic-value",
-    "unset-static-variable",
-    "invalid-static-value",
-    "sensitive-static-value",
-    "ephemeral-static-value",
-    "invalid-version-constraint",
-    "unsupported-opentofu-version",
-    "duplicate-backend",
+const FIRST: &[Rule] = &[
+    Rule::SyntaxError,
+    Rule::UnreadableFile,
+    Rule::MissingName,
+    Rule::InvalidName,
+    Rule::MissingBase,
+    Rule::InvalidOverride,
+    Rule::InvalidEphemeralBlock,
+    Rule::InvalidEphemeralLifecycle,
+    Rule::InvalidRequiredProviders,
+    Rule::DuplicateRequiredProviders,
+    Rule::MisplacedRequiredProviders,
+    Rule::InvalidProviderSource,
+    Rule::ModuleNotInstalled,
+    Rule::InvalidModuleSource,
+    Rule::ModuleCycle,
+    Rule::DynamicValue,
+    Rule::UnsetStaticVariable,
+    Rule::InvalidStaticValue,
+    Rule::SensitiveStaticValue,
+    Rule::EphemeralStaticValue,
+    Rule::InvalidVersionConstraint,
+    Rule::UnsupportedOpentofuVersion,
+    Rule::DuplicateBackend,
     unsupported::ID,
 ];
 
@@ -482,28 +482,28 @@ pub fn broken(project: &Project) -> Option<Failure> {
 
 /// The errors of a configuration that prevent the installation of its modules. `None` if there are none.
 pub fn unreadable(project: &Project) -> Option<Failure> {
-    broken_beside(project, &["module-not-installed"])
+    broken_beside(project, &[Rule::ModuleNotInstalled])
 }
 
 /// Returns true if all setup errors may be due to missing values of variables, so that asking for values helps.
 pub fn lacks_values_only(project: &Project) -> bool {
-    broken_beside(project, &["module-not-installed", "unset-static-variable"]).is_none()
+    broken_beside(project, &[Rule::ModuleNotInstalled, Rule::UnsetStaticVariable]).is_none()
 }
 
-fn broken_beside(project: &Project, but: &[&str]) -> Option<Failure> {
+fn broken_beside(project: &Project, but: &[Rule]) -> Option<Failure> {
     let mut problems = project.setup_problems();
     problems.retain(|it| it.is_error() && !but.contains(&it.id));
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 
 /// The ids of errors in a backend block. They are reported together with those in [`FIRST`].
-const OF_BACKEND: &[&str] = &[
-    "ephemeral-backend",
-    "sensitive-backend",
-    "invalid-backend",
-    "unknown-backend",
-    "unsupported-argument",
-    "unsupported-block",
+const OF_BACKEND: &[Rule] = &[
+    Rule::EphemeralBackend,
+    Rule::SensitiveBackend,
+    Rule::InvalidBackend,
+    Rule::UnknownBackend,
+    Rule::UnsupportedArgument,
+    Rule::UnsupportedBlock,
 ];
 
 /// The place of the configuration's state. Only the local backend is supported.

@@ -16,7 +16,7 @@ use std::{
     sync::Arc,
 };
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use engine::{TempDirectories, TempRoot};
 use state::{Plan, TempEntry, TempKind};
 
@@ -83,7 +83,7 @@ impl TempFiles {
                 plan.data_dir, plan.data_dir
             );
             let summary = "Saved plan was made with another TF_DATA_DIR";
-            return Err(Diagnostic::error("stale-plan", summary, detail).into());
+            return Err(Diagnostic::error(Rule::StalePlan, summary, detail).into());
         }
         let root = TempRoot::new(plan.data_dir.as_str(), plan.id.as_str());
         Ok(Arc::new(TempFiles { root, is_kept: false }))
@@ -132,7 +132,7 @@ impl TempFiles {
                  applied. Check the directory's permissions and the disk.",
                 self.root.path()
             );
-            Diagnostic::error("temp-restore", "Failed to restore temporary files", detail).into()
+            Diagnostic::error(Rule::TempRestore, "Failed to restore temporary files", detail).into()
         })
     }
 
@@ -181,7 +181,7 @@ impl TempFiles {
             "Temporary files of this run are left in {}, {why}. Remove that directory when you no longer need it.",
             self.root.path()
         );
-        Diagnostic::warning("temp-left", "Temporary files were left behind", detail)
+        Diagnostic::warning(Rule::TempLeft, "Temporary files were left behind", detail)
     }
 }
 
@@ -230,7 +230,7 @@ impl Fault {
             "The temporary file {path} cannot be saved with the plan: {cause}. Nothing was saved. \
              Write such files outside of path.temp, or apply without saving the plan."
         );
-        Diagnostic::error("plan-write", "Failed to write plan file", detail).into()
+        Diagnostic::error(Rule::PlanWrite, "Failed to write plan file", detail).into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 
 use crate::{
     offline,
@@ -17,7 +17,7 @@ pub fn validate(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sourc
         Err(Failure::Diagnostics(diagnostics, sources)) => return (diagnostics, sources),
     };
     let (mut diagnostics, mut program) = loaded.project.checked();
-    let is_doubt = |it: &Diagnostic| it.id == db::diagnostic::POSSIBLY_EPHEMERAL;
+    let is_doubt = |it: &Diagnostic| it.id == Rule::PossiblyEphemeral;
     if diagnostics.iter().any(is_doubt) && session.give_values(&mut loaded.project) {
         // Check again with the values of variables, which decide some of the uncertain conditions.
         (diagnostics, program) = loaded.project.checked();

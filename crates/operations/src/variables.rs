@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::{Diagnostic, Directory, Severity, SourceText, Sources, System};
+use db::{Diagnostic, Directory, Rule, Severity, SourceText, Sources, System};
 use engine::{Redactor, ValueSource, VariableValues};
 use hir::{
     Entry, Module, Origin, eval,
@@ -254,7 +254,7 @@ fn unanswered(name: &Str) -> Diagnostic {
     let detail = format!(
         "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
     );
-    Diagnostic::error("prompt-ended", "Error asking for input", detail)
+    Diagnostic::error(Rule::PromptEnded, "Error asking for input", detail)
 }
 
 /// Collects values from all sources, before they are converted to the types of the variables.
@@ -327,7 +327,7 @@ impl<'a> Collect<'a> {
             Ok(names) => names,
             Err(error) => {
                 let detail = format!("The working directory cannot be read: {error}.");
-                self.error("unreadable-directory", "Failed to read module directory", detail);
+                self.error(Rule::UnreadableDirectory, "Failed to read module directory", detail);
                 return;
             }
         };
@@ -344,7 +344,7 @@ impl<'a> Collect<'a> {
             return;
         }
         self.error(
-            "undeclared-variable",
+            Rule::UndeclaredVariable,
             UNDECLARED,
             format!(
                 "A variable named \"{name}\" was assigned on the command line, but the root module \
@@ -365,13 +365,13 @@ impl<'a> Collect<'a> {
         match given {
             Some((name, value)) if name.trim() == name => return Some((name, value)),
             Some((name, _)) => self.error(
-                "invalid-var-option",
+                Rule::InvalidVarOption,
                 SUMMARY,
                 format!("There are spaces around the name in -var=\"{name}=...\". Write the name \
                          directly before the equals sign."),
             ),
             None => self.error(
-                "invalid-var-option",
+                Rule::InvalidVarOption,
                 SUMMARY,
                 "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),
             ),
@@ -385,7 +385,7 @@ impl<'a> Collect<'a> {
             Ok(bytes) => bytes,
             Err(error) => {
                 return self.error(
-                    "invalid-variables-file",
+                    Rule::InvalidVariablesFile,
                     "Failed to read variables file",
                     format!("Given variables file {shown} cannot be read: {error}."),
                 );
@@ -430,11 +430,11 @@ impl<'a> Collect<'a> {
                  file, but not declared."
             );
             let summary = "Values for undeclared variables";
-            self.diagnostics.push(Diagnostic::warning("undeclared-variable", summary, detail));
+            self.diagnostics.push(Diagnostic::warning(Rule::UndeclaredVariable, summary, detail));
         }
     }
 
-    fn error(&mut self, id: &'static str, summary: &str, detail: String) {
+    fn error(&mut self, id: Rule, summary: &str, detail: String) {
         self.diagnostics.push(Diagnostic::error(id, summary, detail));
     }
 }
@@ -483,7 +483,7 @@ impl Unfit {
              quotes for the shell, such as '[\"a\", \"b\"]'.",
             self.ty
         );
-        Diagnostic::error("invalid-variable-value", &*self.summary, detail)
+        Diagnostic::error(Rule::InvalidVariableValue, &*self.summary, detail)
     }
 }
 

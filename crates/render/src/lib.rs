@@ -44,7 +44,7 @@ pub use crate::{
     },
     event::{event, event_json, summary},
     output::{output_json, output_raw, output_value, outputs, outputs_json},
-    page::{page, page_list},
+    page::{page, rule_list},
     plan::{
         PlanJson, PlanView, change_summary_json, diagnostic_json_line, log_json,
         output_changes_json, plan, plan_footer, plan_json, planned_change_json,

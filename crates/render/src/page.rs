@@ -3,6 +3,8 @@
 //! Pages are plain Markdown: headings, paragraphs, lists, fenced blocks and `code`. Without a width, the lines are
 //! those of the source.
 
+use db::Rule;
+
 use std::fmt::Write as _;
 
 use crate::style::{Paint, Style};
@@ -40,19 +42,15 @@ pub fn page(markdown: &str, style: &Style) -> String {
     text + "\n"
 }
 
-/// The ids of pages, each with its first summary.
-pub fn page_list(pages: &[(&str, &str)], style: &Style) -> String {
-    let widest = pages.iter().map(|(id, _)| id.len()).max().unwrap_or(0);
-    let line = |(id, markdown): &(&str, &str)| {
-        let summary = markdown.lines().nth(2).unwrap_or_default();
-        let gap = " ".repeat(widest - id.len() + 2);
-        format!("{}{gap}{}\n", style.paint(Paint::Bold, id), without_ticks(summary))
+/// The codes of rules, each with its first summary.
+pub fn rule_list(rules: &[Rule], style: &Style) -> String {
+    let widest = rules.iter().map(|it| it.code().len()).max().unwrap_or(0);
+    let line = |rule: &Rule| {
+        let summary = rule.summaries()[0].line();
+        let gap = " ".repeat(widest - rule.code().len() + 2);
+        format!("{}{gap}{summary}\n", style.paint(Paint::Bold, rule.code()))
     };
-    pages.iter().map(line).collect()
-}
-
-fn without_ticks(text: &str) -> String {
-    text.replace('`', "")
+    rules.iter().map(line).collect()
 }
 
 /// Returns true if a line continues the paragraph of the previous line.
@@ -196,8 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_line_for_each_page() {
-        let list = page_list(&[("an-id", PAGE), ("b", "# b\n\nError: B\n")], &Style::PLAIN);
-        assert_eq!(list, "an-id  Error: One\nb      Error: B\n");
+    fn a_list_has_a_line_for_each_rule() {
+        let list = rule_list(&[Rule::InvalidName, Rule::CyclicMoves], &Style::PLAIN);
+        assert_eq!(
+            list,
+            "invalid-name  Error: Invalid variable name\ncyclic-moves  Error: Cyclic dependency in move statements\n"
+        );
     }
 }

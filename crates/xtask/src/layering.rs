@@ -78,8 +78,8 @@ const TABLE: &[Row] = &[
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
                      "providers", "state", "syntax", "values"], &[]),
     // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
-    // xtask. `addr`: versions of modules.
-    row("xtask", &["addr", "differential", "editor", "torture"], &[]),
+    // xtask. `addr`: versions of modules. `db`: the registry of rules, of which the index of the pages is made.
+    row("xtask", &["addr", "db", "differential", "editor", "torture"], &[]),
     // tests/conformance: from the text of a configuration to the state, with the bundled providers in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
                          "values"], &["ide", "render", "syntax"]),

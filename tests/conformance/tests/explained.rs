@@ -1,4 +1,4 @@
-//! Tests of the pages in `docs/diagnostics`: each id that the crates use has a page and each page an id; examples
+//! Tests of the pages in `docs/diagnostics`: each rule has a page and each page a rule; each rule is used; examples
 //! behave as their comments say; a page without examples gives a reason.
 
 #[path = "spec"]
@@ -9,45 +9,22 @@ mod spec {
 }
 
 mod explained {
-    pub(crate) mod literals;
     pub(crate) mod page;
+    pub(crate) mod uses;
 }
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use db::{Rule, rules::Summary};
 use explained::{
-    literals::{Literal, literals},
     page::{NO_EXAMPLE, Page, pages},
+    uses::{Use, literals, uses},
 };
 use spec::{
     block::Run,
     expectation::{Expectation, expectations},
     judge::judge,
 };
-
-/// String literals in the sources that look like ids but are not.
-const OTHER_WORDS: &[&str] = &[
-    "content-length",
-    "content-type",
-    "data-sources",
-    "ephemeral-resources",
-    "i-1",
-    "local-exec",
-    "mayfly-files",
-    "no-op",
-    "no-tests",
-    "public-read",
-    "public-read-write",
-    "refresh-only",
-    "remote-exec",
-    "replace-provider",
-    "rev-parse",
-    "serve-bundled-provider",
-    "state-adopt",
-    "tfstate-prev",
-    "utf-8",
-    "var-file",
-];
 
 /// Ids in the sources of the analysis that no text of a configuration can produce, with the reasons.
 const BEYOND_TEXT: &[(&str, &str)] = &[
@@ -64,40 +41,54 @@ const BEYOND_TEXT: &[(&str, &str)] = &[
     ("write-only-in-set", "a provider's schema has to have one"),
 ];
 
-/// Every literal that may be an id. The words of an id are joined with dashes, which [`db::Diagnostic`] ensures.
-fn used() -> BTreeMap<String, Vec<Literal>> {
-    let mut used: BTreeMap<String, Vec<Literal>> = BTreeMap::new();
-    for literal in literals() {
-        if !OTHER_WORDS.contains(&&*literal.text) {
-            used.entry(literal.text.clone()).or_default().push(literal);
-        }
+/// Every use of a rule in the sources of the crates, by code.
+fn used() -> BTreeMap<String, Vec<Use>> {
+    let mut used: BTreeMap<String, Vec<Use>> = BTreeMap::new();
+    for it in uses() {
+        used.entry(it.rule.code().to_owned()).or_default().push(it);
     }
     used
 }
 
 #[test]
-fn every_id_has_a_page_and_every_page_an_id() {
-    let used = used();
+fn every_rule_has_a_page_and_every_page_a_rule() {
     let pages: BTreeSet<String> = pages().into_iter().map(|page| page.id).collect();
-    let without_page: Vec<String> = used
-        .iter()
-        .filter(|(id, _)| !pages.contains(*id))
-        .map(|(id, at)| format!("{id} ({})", at[0].place))
-        .collect();
-    let without_use: Vec<&String> = pages.iter().filter(|id| !used.contains_key(*id)).collect();
-    assert!(
-        without_page.is_empty(),
-        "write docs/diagnostics/ID.md for each, or add what is no id to OTHER_WORDS:\n{}",
-        without_page.join("\n")
-    );
-    assert!(without_use.is_empty(), "nobody says these any more: {without_use:?}");
+    let codes: BTreeSet<String> = Rule::ALL.iter().map(|it| it.code().to_owned()).collect();
+    let without_page: Vec<_> = codes.difference(&pages).collect();
+    let without_rule: Vec<_> = pages.difference(&codes).collect();
+    assert!(without_page.is_empty(), "write docs/diagnostics/CODE.md for {without_page:?}");
+    assert!(without_rule.is_empty(), "no rule has these pages: {without_rule:?}");
 }
 
 #[test]
-fn words_that_are_no_ids_are_in_the_sources() {
-    let found: BTreeSet<String> = literals().into_iter().map(|it| it.text).collect();
-    let gone: Vec<_> = OTHER_WORDS.iter().filter(|it| !found.contains(**it)).collect();
-    assert!(gone.is_empty(), "take these out of the list: {gone:?}");
+fn every_rule_is_used() {
+    let used = used();
+    let unused: Vec<_> = Rule::ALL.iter().filter(|it| !used.contains_key(it.code())).collect();
+    assert!(unused.is_empty(), "nothing reports these rules: {unused:?}");
+}
+
+/// A code in a literal bypasses the table: a renamed rule would leave it behind.
+#[test]
+fn sources_name_rules_and_not_their_codes() {
+    let literals = literals();
+    assert!(literals.is_empty(), "write Rule::… instead:\n{}", literals.join("\n"));
+}
+
+#[test]
+fn pages_begin_with_the_summaries_of_their_rules() {
+    let mut wrong = String::new();
+    for page in pages() {
+        let Some(rule) = Rule::with_code(&page.id) else { continue };
+        let lines: Vec<String> = rule.summaries().iter().map(Summary::line).collect();
+        if page.summaries() != lines {
+            wrong.push_str(&format!(
+                "{}: {:?}, in the table {lines:?}\n",
+                page.path,
+                page.summaries()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::suggest;
 
 use operations::session::Failure;
@@ -12,13 +12,21 @@ use crate::{args::ExplainArgs, exit::Exit, pages, session::CommandSession};
 /// Runs `explain`: prints the page of an id, or the list of all ids.
 pub(crate) fn run(session: &CommandSession, args: &ExplainArgs) -> Result<Exit, Failure> {
     let Some(given) = &args.id else {
-        session.ui.print(&render::page_list(pages::all(), &session.ui.out));
+        session.ui.print(&render::rule_list(&by_code(), &session.ui.out));
         return Ok(Exit::Success);
     };
     let id = given.trim_start_matches('[').trim_end_matches(']');
-    let page = pages::page(id).ok_or_else(|| unknown(id))?;
+    let rule = Rule::with_code(id).ok_or_else(|| unknown(id))?;
+    let page = pages::page(rule);
     session.ui.print(&render::page(page, &session.ui.out));
     Ok(Exit::Success)
+}
+
+/// All rules, sorted by code.
+fn by_code() -> Vec<Rule> {
+    let mut rules = Rule::ALL.to_vec();
+    rules.sort();
+    rules
 }
 
 fn unknown(id: &str) -> Diagnostic {
@@ -29,13 +37,14 @@ fn unknown(id: &str) -> Diagnostic {
     // Do not quote the input: it may be anything, even a secret.
     let detail =
         format!("No error or warning has this id.{hint} \"mayfly explain\" lists all ids.");
-    Diagnostic::error("unknown-diagnostic", "Nothing to explain", detail)
+    Diagnostic::error(Rule::UnknownDiagnostic, "Nothing to explain", detail)
 }
 
 /// The id that the user probably meant: the closest spelling, or else the id that shares the most words. `None` if
 /// no id shares a word.
 fn nearest(id: &str) -> Option<&'static str> {
-    let ids = || pages::all().iter().map(|(id, _)| *id);
+    let rules = by_code();
+    let ids = || rules.iter().map(|it| it.code());
     suggest::closest(id, ids()).or_else(|| {
         let words: Vec<&str> = id.split(|it: char| !it.is_alphanumeric()).collect();
         let is_meant = |word: &&str| suggest::closest(word, words.iter().copied()).is_some();

@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-use db::{Diagnostic, Location, SourceText, Sources, system::open_regular};
+use db::{Diagnostic, Location, Rule, SourceText, Sources, system::open_regular};
 use syntax::{
     AstNode as _, SyntaxError, TextRange, TextSize,
     ast::{self, HasItems as _},
@@ -206,7 +206,7 @@ fn header(block: &ast::Block) -> String {
 fn syntax_error(error: &SyntaxError, text: &str, shown: &str) -> Diagnostic {
     let detail = error.detail(|place| locate(text, shown, place)).into_owned();
     let location = Location { path: shown.into(), range: error.range.into() };
-    Diagnostic::error("syntax-error", error.summary.clone(), detail).at(Some(location))
+    Diagnostic::error(Rule::SyntaxError, error.summary.clone(), detail).at(Some(location))
 }
 
 /// A source range as details show it: `main.tf:2,2-3`.
@@ -228,5 +228,5 @@ fn line_and_column(text: &str, at: TextSize) -> (usize, usize) {
 
 /// An error about a target that is not about its text.
 fn problem(summary: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("fmt-target", summary, "")
+    Diagnostic::error(Rule::FmtTarget, summary, "")
 }

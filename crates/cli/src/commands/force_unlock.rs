@@ -1,6 +1,6 @@
 //! The `force-unlock` command.
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 
 use operations::{session::Failure, store};
 
@@ -19,7 +19,7 @@ pub(crate) fn run(session: &CommandSession, args: &ForceUnlockArgs) -> Result<Ex
         }
     }
     store::force_unlock(session, &args.id).map_err(|error| {
-        Diagnostic::error("force-unlock", "Failed to unlock state", format!("{error}."))
+        Diagnostic::error(Rule::ForceUnlock, "Failed to unlock state", format!("{error}."))
     })?;
     session.ui.line(
         "Mayfly state has been successfully unlocked!\n\nThe state has been unlocked, \

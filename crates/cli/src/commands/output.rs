@@ -1,6 +1,6 @@
 //! The `output` command.
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 
 use operations::{session::Failure, store};
 
@@ -12,11 +12,11 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
     let state = &open.file.state;
     if args.raw && args.json {
         let detail = "The -raw and -json options are mutually exclusive. Choose one of them.";
-        return Err(Diagnostic::error("output-format", "Invalid output format", detail).into());
+        return Err(Diagnostic::error(Rule::OutputFormat, "Invalid output format", detail).into());
     }
     if args.raw && args.name.is_none() {
         let detail = "You must give the name of a single output value when using the -raw option.";
-        return Err(Diagnostic::error("output-name", "Output name required", detail).into());
+        return Err(Diagnostic::error(Rule::OutputName, "Output name required", detail).into());
     }
     let Some(name) = &args.name else {
         if args.json {
@@ -26,7 +26,7 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
                           are empty. Please define an output in your configuration with the \
                           `output` keyword and run `mayfly apply` for it to become available.";
             session.ui.diagnostics(
-                &[Diagnostic::warning("no-outputs", "No outputs found", detail)],
+                &[Diagnostic::warning(Rule::NoOutputs, "No outputs found", detail)],
                 &db::Sources::default(),
             );
         } else {
@@ -39,7 +39,7 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
                       recently added this to your configuration, be sure to run `mayfly apply`, \
                       since the state won't be updated with new output variables until that command is run.";
         return Err(Diagnostic::error(
-            "no-such-output",
+            Rule::NoSuchOutput,
             format!("Output {name:?} not found"),
             detail,
         )
@@ -47,7 +47,7 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
     };
     if args.raw {
         let text = render::output_raw(&output.value).map_err(|detail| {
-            Diagnostic::error("unsupported-raw", "Unsupported value for raw output", detail)
+            Diagnostic::error(Rule::UnsupportedRaw, "Unsupported value for raw output", detail)
         })?;
         session.ui.print(&text);
     } else if args.json {

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use backend::LocalPaths;
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use state::StateFile;
 
 use operations::{apply, planned, session::Failure, store};
@@ -31,7 +31,7 @@ fn is_zip(session: &CommandSession, path: &Path) -> Result<bool, Failure> {
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::error(
-        "unreadable-state-or-plan",
+        Rule::UnreadableStateOrPlan,
         "Failed to read the given file as a state or plan file",
         format!("{}: {error}.", path.display()),
     )
@@ -47,7 +47,7 @@ fn read_state(session: &CommandSession, path: &Path) -> Result<StateFile, Failur
             false => format!("{} is neither a plan file nor a state file.", path.display()),
         };
         Diagnostic::error(
-            "unreadable-state-or-plan",
+            Rule::UnreadableStateOrPlan,
             "Failed to read the given file as a state or plan file",
             detail,
         )

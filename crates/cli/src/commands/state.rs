@@ -1,7 +1,7 @@
 //! The commands `state list` and `state show`.
 
 use addr::{AbsResource, ResourceInstance, Target};
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 use state::{Instance, State};
 
 use operations::{
@@ -15,7 +15,7 @@ use crate::{
     session::CommandSession,
 };
 
-const UNKNOWN: &str = "no-such-instance";
+const UNKNOWN: Rule = Rule::NoSuchInstance;
 
 /// Runs `state list`: prints the addresses of the selected instances.
 pub(crate) fn list(session: &CommandSession, args: &StateListArgs) -> Result<Exit, Failure> {
@@ -52,7 +52,7 @@ fn selected<'s>(
             },
             Err(error) => {
                 let detail = format!("{text:?}: {}", error.detail);
-                problems.push(Diagnostic::error("invalid-address", error.summary, detail));
+                problems.push(Diagnostic::error(Rule::InvalidAddress, error.summary, detail));
             }
         }
     }
@@ -137,7 +137,7 @@ pub(crate) fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exi
     // state.
     let address = addr::parse_resource_instance(&args.address).map_err(|_| {
         let summary = format!("Error parsing instance address {:?}", args.address);
-        Diagnostic::error("invalid-address", summary, ONE_INSTANCE)
+        Diagnostic::error(Rule::InvalidAddress, summary, ONE_INSTANCE)
     })?;
     let mut open = existing(session, args.state.as_deref())?;
     let loaded = session.load(Some(&mut open.file.state))?;
@@ -169,7 +169,7 @@ fn existing(
         let detail = "State management commands require a state file. Run this command in a \
                       directory where Mayfly has been run or use the -state flag to point the \
                       command to a specific state location.";
-        return Err(Diagnostic::error("no-state", "No state file was found", detail).into());
+        return Err(Diagnostic::error(Rule::NoState, "No state file was found", detail).into());
     }
     Ok(open)
 }

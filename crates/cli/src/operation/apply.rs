@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use engine::{CancelLevel, LogLevel};
 use operations::{
     apply::{self, Applied, Approved, is_of_check},
@@ -34,7 +34,7 @@ pub(crate) fn apply_command(
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either \
                       apply a saved plan file, or enable the -auto-approve option.";
         return Err(Diagnostic::error(
-            "json-approval",
+            Rule::JsonApproval,
             "Plan file or auto-approve required",
             detail,
         )
@@ -49,7 +49,7 @@ pub(crate) fn apply_command(
             path.display()
         );
         return Err(Diagnostic::error(
-            "plan-is-directory",
+            Rule::PlanIsDirectory,
             "Too many command line arguments",
             detail,
         )
@@ -149,7 +149,7 @@ fn approved(session: &CommandSession, args: &OperationArgs) -> Result<bool, Fail
     if !args.input {
         let detail = "Mayfly cannot ask for interactive approval when input is disabled. Use \
                       -auto-approve, or save a plan and apply that.";
-        return Err(Diagnostic::error("no-input", "Approval required", detail).into());
+        return Err(Diagnostic::error(Rule::NoInput, "Approval required", detail).into());
     }
     let workspace = session.workspace();
     let within = match &*workspace {
@@ -173,7 +173,7 @@ fn approved(session: &CommandSession, args: &OperationArgs) -> Result<bool, Fail
             Ok(answer == "yes")
         }
         Err(_) => Err(Diagnostic::error(
-            "no-input",
+            Rule::NoInput,
             "Error asking for approval",
             "The answer could not be read. Use -auto-approve to run without questions.",
         )
@@ -186,7 +186,7 @@ fn destroy_of_plan(path: &Path) -> Diagnostic {
     let detail = format!(
         "If this plan was created using plan -destroy, apply it using:\n  mayfly apply {path:?}"
     );
-    Diagnostic::error("destroy-plan-file", "Destroy can't be called with a plan file", detail)
+    Diagnostic::error(Rule::DestroyPlanFile, "Destroy can't be called with a plan file", detail)
 }
 
 fn apply_saved(

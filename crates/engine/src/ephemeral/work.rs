@@ -17,7 +17,7 @@ use std::{
 };
 
 use addr::ResourceInstance;
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use provider::{
     Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
@@ -98,7 +98,7 @@ impl Walk<'_> {
                 );
                 self.report_about(
                     &text,
-                    "incomplete-ephemeral",
+                    Rule::IncompleteEphemeral,
                     "Incomplete configuration for ephemeral resource",
                     detail,
                 );
@@ -133,7 +133,7 @@ impl Walk<'_> {
                 resource.type_name
             );
             let diagnostic =
-                Diagnostic::error("invalid-resource-type", "Invalid ephemeral resource", detail);
+                Diagnostic::error(Rule::InvalidResourceType, "Invalid ephemeral resource", detail);
             self.report_at(entry, entry.resource().type_node.into(), Some(address), diagnostic);
             Failed
         })
@@ -183,7 +183,12 @@ impl Walk<'_> {
                     "Provider {} neither opened {text} nor returned an error.",
                     self.provider_name(node)
                 );
-                self.report_about(&text, "nothing-opened", "Provider produced null object", detail);
+                self.report_about(
+                    &text,
+                    Rule::NothingOpened,
+                    "Provider produced null object",
+                    detail,
+                );
             }
             self.ephemeral_end(address, action, begun, false);
             return Err(Failed);
@@ -245,7 +250,7 @@ impl Walk<'_> {
         let provider = self.provider_name(node);
         let refuse = |summary: &str, what: String| {
             let what = format!("Provider {provider} {what}");
-            self.report_provider_bug(address, "invalid-ephemeral-result", summary, &what);
+            self.report_provider_bug(address, Rule::InvalidEphemeralResult, summary, &what);
             Err(Failed)
         };
         if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty()
@@ -304,7 +309,7 @@ impl Walk<'_> {
                 let text = it.address.to_string();
                 self.report_about(
                     &text,
-                    "ephemeral-expired",
+                    Rule::EphemeralExpired,
                     "Ephemeral resource instance has expired",
                     detail,
                 );
@@ -391,7 +396,7 @@ impl Walk<'_> {
             None => {
                 self.report_about(
                     &text,
-                    "ephemeral-renew-timeout",
+                    Rule::EphemeralRenewTimeout,
                     "Renewing ephemeral resource timed out",
                     timed_out(&text, "renewing", begun.elapsed()),
                 );
@@ -442,7 +447,7 @@ impl Walk<'_> {
             Err(_) => {
                 self.report_about(
                     &text,
-                    "ephemeral-close-timeout",
+                    Rule::EphemeralCloseTimeout,
                     "Closing ephemeral resource timed out",
                     timed_out(&text, "closing", limit),
                 );

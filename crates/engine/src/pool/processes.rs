@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use provider::{ConfigureRequest, Provider, ProviderDiagnostic};
 use values::Str;
 
@@ -138,7 +138,7 @@ impl Walk<'_> {
                 END_TIMEOUT.as_secs()
             );
             self.report(Diagnostic::warning(
-                "provider-does-not-end",
+                Rule::ProviderDoesNotEnd,
                 "Provider does not end",
                 detail,
             ));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::Rule;
 use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
@@ -163,7 +164,7 @@ impl Applying<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                "inconsistent-final-plan",
+                Rule::InconsistentFinalPlan,
                 "Provider produced inconsistent final plan",
                 &detail,
                 quoted,
@@ -357,7 +358,7 @@ impl Walk<'_> {
                  still save the other known object values in the state.",
                 subject.text
             );
-            self.report_about(&subject.text, "invalid-apply-result", summary, detail);
+            self.report_about(&subject.text, Rule::InvalidApplyResult, summary, detail);
             ok = false;
         }
         if ok { Ok(()) } else { Err(Failed) }
@@ -382,7 +383,7 @@ impl Walk<'_> {
             let between = if violation.path.is_root() { "" } else { ": " };
             self.report_provider_bug_quoting(
                 &subject.text,
-                "inconsistent-result",
+                Rule::InconsistentResult,
                 "Provider produced inconsistent result after apply",
                 &detail,
                 &format!("{}{between}{}", violation.path, violation.message),
@@ -400,7 +401,7 @@ impl Walk<'_> {
         let detail = format!("Provider {provider} {what}, for {}", subject.text);
         self.report_provider_bug_quoting(
             &subject.text,
-            "invalid-apply-result",
+            Rule::InvalidApplyResult,
             summary,
             &detail,
             quoted,

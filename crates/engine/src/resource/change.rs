@@ -1,6 +1,7 @@
 //! The change that a provider plans to make an object match a configuration, step by step as the plugin protocol
 //! defines it.
 
+use db::Rule;
 use hir::item;
 use provider::{
     PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ValidateRequest,
@@ -134,7 +135,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                "invalid-plan",
+                Rule::InvalidPlan,
                 "Provider produced invalid plan",
                 &detail,
                 &path.to_string(),
@@ -226,7 +227,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                "invalid-plan",
+                Rule::InvalidPlan,
                 "Provider produced invalid plan",
                 &detail,
                 "",
@@ -268,7 +269,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                "invalid-plan",
+                Rule::InvalidPlan,
                 "Provider produced invalid plan",
                 &detail,
                 &format!("{}: {}", violation.path, violation.message),

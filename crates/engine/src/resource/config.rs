@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{At, Entry, eval};
 use provider::{AttributeType, Block};
 use values::{MarkKind, Path, Value};
@@ -75,7 +75,7 @@ impl Walk<'_> {
         let at = eval::locate_path(&entry.resource().body, &entry.item.exprs, path)
             .unwrap_or(At::Node(entry.item.header));
         let summary = "Invalid use of an ephemeral value";
-        let diagnostic = Diagnostic::error("ephemeral-value-misuse", summary, detail);
+        let diagnostic = Diagnostic::error(Rule::EphemeralValueMisuse, summary, detail);
         self.report_at(entry, at, Some(&subject.text), diagnostic);
     }
 
@@ -91,7 +91,7 @@ impl Walk<'_> {
             subject.address.resource.type_name
         );
         let diagnostic =
-            Diagnostic::error("write-only-in-set", "Write-only attribute in a set", detail);
+            Diagnostic::error(Rule::WriteOnlyInSet, "Write-only attribute in a set", detail);
         self.report_at(entry, entry.resource().type_node.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::Rule;
 use hir::Entry;
 use provider::{Provider, ReadDataSourceRequest, ValidateRequest, objchange};
 use state::{Action, Change, CheckStatus, Object, Reason, ResourceChange};
@@ -150,7 +151,7 @@ impl Applying<'_> {
                 );
                 self.report_about(
                     &subject.text,
-                    "unknown-data-config",
+                    Rule::UnknownDataConfig,
                     "Configuration contains unknown value",
                     detail,
                 );
@@ -278,7 +279,7 @@ impl Walk<'_> {
         } else {
             "Provider produced invalid object"
         };
-        self.report_provider_bug(&subject.text, "invalid-data", summary, &detail);
+        self.report_provider_bug(&subject.text, Rule::InvalidData, summary, &detail);
         Err(Failed)
     }
 

@@ -1,7 +1,7 @@
 //! The entries that work on objects makes in the journal.
 
 use addr::ResourceMode;
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use state::journal::IntentAction;
 use values::Value;
@@ -93,7 +93,8 @@ impl Planning<'_> {
             intent.provider.source.for_display(),
             ways_out(&subject.address)
         );
-        let diagnostic = Diagnostic::error("uncertain-create", "Object may exist already", detail);
+        let diagnostic =
+            Diagnostic::error(Rule::UncertainCreate, "Object may exist already", detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use state::{CheckKind, Object};
 use values::Value;
@@ -114,7 +114,7 @@ impl Walk<'_> {
             provider.source.for_display(),
             address.resource.type_name
         );
-        let diagnostic = Diagnostic::error("invalid-resource-type", summary, detail);
+        let diagnostic = Diagnostic::error(Rule::InvalidResourceType, summary, detail);
         match entry {
             Some(entry) => {
                 self.report_at(entry, entry.resource().type_node.into(), Some(text), diagnostic)
@@ -179,7 +179,7 @@ impl Walk<'_> {
             );
             self.report_about(
                 &subject.text,
-                "state-decode",
+                Rule::StateDecode,
                 "Failed to decode resource from state",
                 detail,
             );

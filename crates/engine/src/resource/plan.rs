@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use addr::{ConfigResource, InstanceKey, ResourceInstance};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use provider::{PlanResourceChangeRequest, Private, Provider};
 use state::{Action, Change, Reason, ResourceChange};
@@ -267,7 +267,7 @@ impl Planning<'_> {
             "The state has {what} for {}. This version of Mayfly does not support that. Nothing was done.",
             subject.text
         );
-        self.report_about(&subject.text, "not-supported-yet", "Not supported yet", detail);
+        self.report_about(&subject.text, Rule::NotSupportedYet, "Not supported yet", detail);
         Err(Failed)
     }
 
@@ -302,7 +302,7 @@ impl Planning<'_> {
             );
             self.report_provider_bug(
                 &subject.text,
-                "invalid-plan",
+                Rule::InvalidPlan,
                 "Provider produced invalid plan",
                 &detail,
             );
@@ -335,7 +335,7 @@ impl Planning<'_> {
                 subject.text
             );
             let diagnostic = Diagnostic::error(
-                "ephemeral-prevent-destroy",
+                Rule::EphemeralPreventDestroy,
                 "Invalid value for prevent_destroy",
                 detail,
             );
@@ -366,7 +366,7 @@ impl Planning<'_> {
                                the argument refers to is known. Write true or false, or add the module instance again.";
                 }
                 let diagnostic = Diagnostic::error(
-                    "invalid-prevent-destroy",
+                    Rule::InvalidPreventDestroy,
                     "Invalid value for prevent_destroy",
                     detail,
                 );
@@ -380,8 +380,11 @@ impl Planning<'_> {
              lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
             subject.text
         );
-        let diagnostic =
-            Diagnostic::error("prevent-destroy", "Resource instance cannot be destroyed", detail);
+        let diagnostic = Diagnostic::error(
+            Rule::PreventDestroy,
+            "Resource instance cannot be destroyed",
+            detail,
+        );
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
+use db::Rule;
 use provider::{
     Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange,
     write_only_values_present,
@@ -140,7 +141,7 @@ impl Walk<'_> {
             );
             self.report_about(
                 &subject.text,
-                "newer-provider-state",
+                Rule::NewerProviderState,
                 "Resource instance managed by newer provider version",
                 detail,
             );
@@ -167,7 +168,7 @@ impl Walk<'_> {
                 subject.text
             );
             let summary = "Provider produced null object";
-            self.report_provider_bug(&subject.text, "null-upgrade", summary, &what);
+            self.report_provider_bug(&subject.text, Rule::NullUpgrade, summary, &what);
             return Err(Failed);
         };
         let value = remark(&self.marked(subject, &value), stored);
@@ -238,7 +239,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug(
                 &subject.text,
-                "unknown-after-read",
+                Rule::UnknownAfterRead,
                 "Provider produced invalid object",
                 &detail,
             );
@@ -287,7 +288,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug(
                 &subject.text,
-                "no-object",
+                Rule::NoObject,
                 "Provider produced invalid object",
                 &detail,
             );
@@ -303,7 +304,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug(
                 &subject.text,
-                "invalid-object",
+                Rule::InvalidObject,
                 "Provider produced invalid object",
                 &detail,
             );
@@ -328,7 +329,7 @@ impl Walk<'_> {
                 let detail = format!("The object cannot be kept in the state: {error}.");
                 self.report_about(
                     &subject.text,
-                    "state-encode",
+                    Rule::StateEncode,
                     "Failed to save object to state",
                     detail,
                 );

@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use addr::{AbsResource, InstanceKey, ResourceMode};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{
     Entry, destroy_time,
     item::{Provisioner, Repetition},
@@ -290,7 +290,7 @@ impl Walk<'_> {
                 );
                 self.report_about(
                     address,
-                    "missing-provider-configuration",
+                    Rule::MissingProviderConfiguration,
                     "Provider configuration not present",
                     detail,
                 );

@@ -24,6 +24,7 @@
 //!
 //! **Invariant:** no message quotes a text that was found.
 
+use db::Rule;
 use provider::Private;
 use values::Value;
 
@@ -136,7 +137,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                "provider-returned-secret",
+                Rule::ProviderReturnedSecret,
                 "Provider returned a secret",
                 &what,
                 "",

@@ -3,7 +3,7 @@
 use std::{ops::Deref, rc::Rc, sync::Arc};
 
 use addr::{ResourceInstance, ResourceMode};
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use provider::{ImportResourceStateRequest, ImportTarget, ImportedResource, Provider};
 use state::Object;
@@ -191,7 +191,7 @@ impl ImportRun<'_> {
         );
         let summary =
             format!("resource address \"{address}\" does not exist in the configuration.");
-        self.report(Diagnostic::error("import-not-configured", summary, detail));
+        self.report(Diagnostic::error(Rule::ImportNotConfigured, summary, detail));
     }
 
     fn report_no_module(&self, address: &ResourceInstance) {
@@ -200,7 +200,7 @@ impl ImportRun<'_> {
              address, or the configuration first.",
             address.module
         );
-        self.report(Diagnostic::error("import-no-module", "No such module instance", detail));
+        self.report(Diagnostic::error(Rule::ImportNoModule, "No such module instance", detail));
     }
 
     /// Imports the object.
@@ -256,7 +256,7 @@ impl ImportRun<'_> {
             subject.text
         );
         let summary = "Provider produced invalid object";
-        self.report_provider_bug(&subject.text, "invalid-import", summary, &detail);
+        self.report_provider_bug(&subject.text, Rule::InvalidImport, summary, &detail);
         Err(Failed)
     }
 
@@ -270,7 +270,7 @@ impl ImportRun<'_> {
         );
         self.report_about(
             &subject.text,
-            "import-no-object",
+            Rule::ImportNoObject,
             "Cannot import non-existent remote object",
             detail,
         );

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use db::{Diagnostic, Severity};
+use db::{Diagnostic, Rule, Severity};
 use hir::{Module, Program};
 use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use values::{Kind, Type, Value, convert};
@@ -226,7 +226,7 @@ impl InvalidResult {
             }
             InvalidResult::NoBool(why) => format!("Invalid condition result value: {why}."),
         };
-        Diagnostic::error("invalid-condition-result", "Invalid condition result", detail)
+        Diagnostic::error(Rule::InvalidConditionResult, "Invalid condition result", detail)
     }
 
     /// The error of a variable's validation.
@@ -240,7 +240,7 @@ impl InvalidResult {
             }
         };
         let summary = "Invalid variable validation result";
-        Diagnostic::error("invalid-condition-result", summary, detail)
+        Diagnostic::error(Rule::InvalidConditionResult, summary, detail)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The evaluation of conditions, and their diagnostics.
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{Entry, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
 use values::MarkKind;
@@ -71,7 +71,7 @@ impl Walk<'_> {
                 let detail = "The condition could not be evaluated at this time, a result will be \
                               known when this plan is applied.";
                 let diagnostic = Diagnostic::warning(
-                    "check-unknown",
+                    Rule::CheckUnknown,
                     "Check block assertion known after apply",
                     detail,
                 );
@@ -89,7 +89,7 @@ impl Walk<'_> {
         });
         let diagnostic = Diagnostic {
             severity: kind.severity(),
-            ..Diagnostic::error("condition-failed", kind.summary(), shown)
+            ..Diagnostic::error(Rule::ConditionFailed, kind.summary(), shown)
         };
         self.report_at(entry, condition.condition.into(), address, diagnostic);
         Ok((CheckStatus::Fail, message))

@@ -1,6 +1,6 @@
 //! Diagnostics of a run: collected, sent as events, and located in the source text.
 
-use db::{Diagnostic, Severity};
+use db::{Diagnostic, Rule, Severity};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
     eval::{self, Evaluated},
@@ -93,7 +93,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let detail = "The result is an infinite number, as a division by zero gives it. Such a number cannot be saved.";
-        let diagnostic = Diagnostic::error("infinite-number", "Number cannot be saved", detail);
+        let diagnostic = Diagnostic::error(Rule::InfiniteNumber, "Number cannot be saved", detail);
         self.report_at(entry, entry.item.header.into(), address, diagnostic);
         Err(Failed)
     }
@@ -146,7 +146,7 @@ impl Walk<'_> {
                     entry,
                     at,
                     address,
-                    Diagnostic::error("invalid-reference", summary, detail),
+                    Diagnostic::error(Rule::InvalidReference, summary, detail),
                 );
                 Err(Failed)
             }
@@ -213,7 +213,7 @@ impl Walk<'_> {
             let summary = redactor.redact(&it.summary);
             let diagnostic = Diagnostic {
                 severity,
-                ..Diagnostic::error("provider-diagnostic", summary, redactor.redact(&it.detail))
+                ..Diagnostic::error(Rule::ProviderDiagnostic, summary, redactor.redact(&it.detail))
             };
             match place {
                 Some((entry, body)) => {
@@ -236,25 +236,13 @@ impl Walk<'_> {
     }
 
     /// Reports an error about an object that has no place in the source text.
-    pub(crate) fn report_about(
-        &self,
-        address: &str,
-        id: &'static str,
-        summary: &str,
-        detail: String,
-    ) {
+    pub(crate) fn report_about(&self, address: &str, id: Rule, summary: &str, detail: String) {
         self.report(Diagnostic::error(id, summary, detail).with_address(address));
     }
 
     /// Reports an error that only a defect of the provider explains. `what` describes what the provider did,
     /// without a full stop. It is redacted, so it may quote the provider's answer.
-    pub(crate) fn report_provider_bug(
-        &self,
-        address: &str,
-        id: &'static str,
-        summary: &str,
-        what: &str,
-    ) {
+    pub(crate) fn report_provider_bug(&self, address: &str, id: Rule, summary: &str, what: &str) {
         self.report_provider_bug_quoting(address, id, summary, "", what);
     }
 
@@ -264,7 +252,7 @@ impl Walk<'_> {
     pub(crate) fn report_provider_bug_quoting(
         &self,
         address: &str,
-        id: &'static str,
+        id: Rule,
         summary: &str,
         what: &str,
         quoted: &str,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{
     At, Entry, ExprId,
     item::{Repetition, Resource},
@@ -68,8 +68,8 @@ impl Walk<'_> {
     fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
         let Some((detail, what)) = refused else { return Failed };
         let id = match what {
-            "module" => "too-many-instances",
-            _ => "invalid-repetition-value",
+            "module" => Rule::TooManyInstances,
+            _ => Rule::InvalidRepetitionValue,
         };
         let summary = match what {
             "module" => "Too many instances".to_owned(),
@@ -238,7 +238,7 @@ impl Walk<'_> {
              from its caller. Pass it in the \"providers\" argument of the module call."
         );
         let diagnostic = Diagnostic::error(
-            "missing-provider-configuration",
+            Rule::MissingProviderConfiguration,
             "Provider configuration not present",
             detail,
         );

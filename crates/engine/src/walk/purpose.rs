@@ -11,7 +11,7 @@ use std::{
     rc::Rc,
 };
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::Entry;
 use values::Value;
 
@@ -260,7 +260,7 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
         let walk = self.walk;
         let names: Vec<String> = nodes.iter().filter_map(|node| walk.node_name(*node)).collect();
         walk.report(Diagnostic::error(
-            "dependency-cycle",
+            Rule::DependencyCycle,
             "Cycle",
             format!("Cycle: {}", names.join(", ")),
         ));
@@ -333,14 +333,14 @@ impl Walk<'_> {
                  were started."
             }
         };
-        self.report(Diagnostic::error("run-interrupted", "execution halted", detail));
+        self.report(Diagnostic::error(Rule::RunInterrupted, "execution halted", detail));
     }
 
     fn report_panic(&self) {
         let detail = "Mayfly encountered an unexpected situation. Open ephemeral resources are \
                       closed, and known results are kept. Please report this, with the steps that \
                       led to it.";
-        self.report(Diagnostic::error("internal-error", "Internal error", detail));
+        self.report(Diagnostic::error(Rule::InternalError, "Internal error", detail));
     }
 
     /// Registers this node as the current one, for the message that is shown if memory runs out.

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{Entry, ExprId, eval, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
 use values::{Mark, MarkKind, Value, convert::ConvertError};
@@ -73,7 +73,7 @@ impl Walk<'_> {
             "The input variable \"{}\" is required, and cannot be null.",
             entry.variable().name
         );
-        let diagnostic = Diagnostic::error("null-input", NOT_SET, detail);
+        let diagnostic = Diagnostic::error(Rule::NullInput, NOT_SET, detail);
         self.report_at_value(entry, Some(given), diagnostic);
         Failed
     }
@@ -126,8 +126,11 @@ impl Walk<'_> {
                 "This default value is not compatible with the variable's type constraint: {}.",
                 error.message
             );
-            let diagnostic =
-                Diagnostic::error("invalid-default", "Invalid default value for variable", detail);
+            let diagnostic = Diagnostic::error(
+                Rule::InvalidDefault,
+                "Invalid default value for variable",
+                detail,
+            );
             self.report_at(entry, default.into(), None, diagnostic);
             Failed
         })?;
@@ -140,8 +143,11 @@ impl Walk<'_> {
              ephemeral value. In case this is actually wanted, you can add the following attribute \
              to its declaration:\n  ephemeral = true"
         );
-        let diagnostic =
-            Diagnostic::error("variable-not-ephemeral", "Invalid usage of ephemeral value", detail);
+        let diagnostic = Diagnostic::error(
+            Rule::VariableNotEphemeral,
+            "Invalid usage of ephemeral value",
+            detail,
+        );
         self.report_at(call, value.into(), None, diagnostic);
         Failed
     }
@@ -172,7 +178,7 @@ impl Walk<'_> {
                     variable.name
                 );
                 let diagnostic =
-                    Diagnostic::error("missing-argument", "Missing required argument", detail);
+                    Diagnostic::error(Rule::MissingArgument, "Missing required argument", detail);
                 self.report_at(call, call.item.header.into(), None, diagnostic);
                 return Err(Failed);
             }
@@ -189,7 +195,7 @@ impl Walk<'_> {
                 "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",
                 module.address, variable.name, error.message
             );
-            let diagnostic = Diagnostic::error("invalid-module-argument", "Invalid value for input variable", detail);
+            let diagnostic = Diagnostic::error(Rule::InvalidModuleArgument, "Invalid value for input variable", detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             Failed
         })?;
@@ -201,7 +207,7 @@ impl Walk<'_> {
                 "The input variable \"{}\" is required, and cannot be null.",
                 variable.name
             );
-            let diagnostic = Diagnostic::error("null-input", NOT_SET, detail);
+            let diagnostic = Diagnostic::error(Rule::NullInput, NOT_SET, detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -279,7 +285,7 @@ impl Walk<'_> {
         let rule = rule.map(|it| format!("\n\nThis was checked by the validation rule at {it}."));
         let detail = format!("{shown}{}", rule.unwrap_or_default());
         let diagnostic =
-            Diagnostic::error("validation-failed", "Invalid value for variable", detail);
+            Diagnostic::error(Rule::ValidationFailed, "Invalid value for variable", detail);
         self.report_invalid(module, entry, diagnostic);
         hidden.is_none().then_some(shown)
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use addr::{ProviderSource, ResourceInstance};
-use db::{Diagnostic, MemorySystem, System, fixture::split_fixture};
+use db::{Diagnostic, MemorySystem, Rule, System, fixture::split_fixture};
 use engine::*;
 use hir::Program;
 use project::Project;
@@ -257,7 +257,7 @@ impl Journal for Taker {
             }
             if failed {
                 return Err(Box::new(Diagnostic::error(
-                    "journal-full",
+                    Rule::JournalWrite,
                     "The disk is full",
                     "As told.",
                 )));

@@ -8,7 +8,7 @@ pub(super) use labels::is_nonempty_text;
 
 use std::sync::Arc;
 
-use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
+use db::{Rule, Severity};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
@@ -29,12 +29,12 @@ use crate::{
 };
 
 /// The id of the error for an ephemeral value in a place that is written to the state.
-const MISUSE: &str = "ephemeral-value-misuse";
+const MISUSE: Rule = Rule::EphemeralValueMisuse;
 
 /// The error for a value that does not fit the type of its attribute.
 pub(super) fn wrong_type(attr: &Attr, problem: &str) -> ItemProblem {
     let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
-    let (id, summary) = ("incorrect-attribute-type", "Incorrect attribute value type");
+    let (id, summary) = (Rule::IncorrectAttributeType, "Incorrect attribute value type");
     ItemProblem::error(attr.value.into(), id, summary, detail)
 }
 
@@ -311,7 +311,7 @@ impl BodyInfer<'_, '_> {
             );
             let problem = ItemProblem::error(
                 at.into(),
-                db::diagnostic::LITERAL_SECRET,
+                Rule::LiteralSecret,
                 "Secret written in the configuration",
                 detail,
             );
@@ -381,8 +381,9 @@ impl BodyInfer<'_, '_> {
             // `for_each` covers it.
             let inside = self.infer.problems.split_off(before);
             let said = condition.sentence();
-            let is_new =
-                |it: &ItemProblem| it.id != POSSIBLY_EPHEMERAL || !it.detail.starts_with(&said);
+            let is_new = |it: &ItemProblem| {
+                it.id != Rule::PossiblyEphemeral || !it.detail.starts_with(&said)
+            };
             self.infer.problems.extend(inside.into_iter().filter(is_new));
         }
         if for_each.presence == Presence::Known && for_each.known_length() == Some(0) {
@@ -412,7 +413,7 @@ impl BodyInfer<'_, '_> {
                     for_each.ty.friendly_name()
                 ),
             };
-            self.error(at, "invalid-dynamic-for-each", "Invalid dynamic for_each value", detail);
+            self.error(at, Rule::InvalidDynamicForEach, "Invalid dynamic for_each value", detail);
         }
         if self.persistence == Persistence::Stored && for_each.marks.ephemeral > Tri::No {
             let judgement = (for_each.marks.ephemeral, for_each.ephemeral.here());
@@ -436,7 +437,7 @@ impl BodyInfer<'_, '_> {
             let detail = format!("Only one block of type \"{kind}\" is allowed.");
             self.error(
                 written[1].node,
-                "duplicate-block",
+                Rule::DuplicateBlock,
                 &format!("Duplicate {kind} block"),
                 detail,
             );
@@ -451,14 +452,15 @@ impl BodyInfer<'_, '_> {
                     format!("At least {} \"{kind}\" blocks are required.", nested.min_items),
                 ),
             };
-            let problem = ItemProblem::error(header.into(), "insufficient-blocks", summary, detail);
+            let problem =
+                ItemProblem::error(header.into(), Rule::InsufficientBlocks, summary, detail);
             let fix = Fix::MissingBlock(kind.into());
             self.infer.problems.push(problem.fixed_by(Some(fix)));
         } else if !single && nested.max_items > 0 && count > nested.max_items {
             let detail = format!("No more than {} \"{kind}\" blocks are allowed", nested.max_items);
             self.error(
                 written[nested.max_items as usize].node,
-                "too-many-blocks",
+                Rule::TooManyBlocks,
                 &format!("Too many {kind} blocks"),
                 detail,
             );
@@ -490,7 +492,7 @@ impl BodyInfer<'_, '_> {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
                 fix = Fix::first(&attr.name, Some(close));
             }
-            let (id, summary) = ("unsupported-argument", "Unsupported argument");
+            let (id, summary) = (Rule::UnsupportedArgument, "Unsupported argument");
             let problem = ItemProblem::error(attr.node.into(), id, summary, detail);
             self.infer.problems.push(problem.fixed_by(fix));
         }
@@ -512,7 +514,7 @@ impl BodyInfer<'_, '_> {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
                 fix = Fix::first(&block.kind, Some(close));
             }
-            let (id, summary) = ("unsupported-block", "Unsupported block type");
+            let (id, summary) = (Rule::UnsupportedBlock, "Unsupported block type");
             let problem = ItemProblem::error(block.node.into(), id, summary, detail);
             self.infer.problems.push(problem.fixed_by(fix));
         }
@@ -521,17 +523,11 @@ impl BodyInfer<'_, '_> {
     fn extraneous<'n>(&mut self, at: NodeId, name: &str, known: impl Iterator<Item = &'n Str>) {
         let hint = suggest::question(suggest::closest(name, known.map(|it| &**it)));
         let detail = format!("No argument or block type is named \"{name}\".{hint}");
-        let id = "unsupported-argument";
+        let id = Rule::UnsupportedArgument;
         self.infer.problems.push(ItemProblem::error(at.into(), id, EXTRANEOUS, detail));
     }
 
-    fn error(
-        &mut self,
-        at: impl Into<At>,
-        id: &'static str,
-        summary: &str,
-        detail: impl Into<String>,
-    ) {
+    fn error(&mut self, at: impl Into<At>, id: Rule, summary: &str, detail: impl Into<String>) {
         self.infer.problems.push(ItemProblem::error(at.into(), id, summary, detail));
     }
 }
@@ -549,9 +545,10 @@ pub(super) fn judged(
         (_, When::If(condition)) => {
             let detail = format!("{}\n\n{}", condition.sentence(), problem.detail);
             let summary = "Possibly ephemeral value".to_owned();
-            let mut problem = ItemProblem { id: POSSIBLY_EPHEMERAL, summary, detail, ..problem }
-                .with_severity(Severity::Warning)
-                .because(origin);
+            let mut problem =
+                ItemProblem { id: Rule::PossiblyEphemeral, summary, detail, ..problem }
+                    .with_severity(Severity::Warning)
+                    .because(origin);
             problem.condition = Some(Arc::clone(condition));
             for (item, at, text) in condition.places() {
                 let message = format!("whether it is ephemeral is decided by {text}");

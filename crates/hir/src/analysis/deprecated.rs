@@ -8,10 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{
-    Directory, Severity,
-    diagnostic::{DEPRECATED_ATTRIBUTE, DEPRECATED_OUTPUT},
-};
+use db::{Directory, Rule, Severity};
 use provider::{Attribute, Block};
 use rustc_hash::FxHashMap;
 use values::{MarkKind, Str};
@@ -221,15 +218,15 @@ impl Infer<'_> {
 }
 
 impl Read {
-    fn id(&self) -> &'static str {
+    fn id(&self) -> Rule {
         match self {
-            Read::Outputs(..) => DEPRECATED_OUTPUT,
-            Read::Parts(..) => DEPRECATED_ATTRIBUTE,
+            Read::Outputs(..) => Rule::DeprecatedOutput,
+            Read::Parts(..) => Rule::DeprecatedAttribute,
         }
     }
 }
 
-fn derived_from(at: ExprId, id: &'static str, source: &str, message: &str) -> ItemProblem {
+fn derived_from(at: ExprId, id: Rule, source: &str, message: &str) -> ItemProblem {
     let derived = format!("This value is derived from {source}, which is deprecated");
     let detail = match message.is_empty() {
         true => format!("{derived}."),

@@ -3,7 +3,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use addr::ResourceMode;
-use db::Directory;
+use db::{Directory, Rule};
 use values::{MarkKind, Str, Type};
 
 use super::{
@@ -239,7 +239,7 @@ impl<'db> ItemEnv<'db> {
              belongs to the check block \"{check}\". Declare it outside of the block to use it here.",
             resource.type_name, resource.name
         );
-        let (id, summary) = ("scoped-reference", "Reference to scoped resource");
+        let (id, summary) = (Rule::ScopedReference, "Reference to scoped resource");
         let mut problem = ItemProblem::error(at.into(), id, summary, detail);
         let header = item(self.db, key).header;
         problem.related.push((key, header.into(), "declared here".to_owned()));
@@ -354,7 +354,7 @@ impl<'db> ItemEnv<'db> {
             _ => {
                 problems.push(ItemProblem::error(
                     at.into(),
-                    "invalid-each",
+                    Rule::InvalidEach,
                     "Reference to \"each\" in context without for_each",
                     "The \"each\" object can be used only in \"module\" or \"resource\" blocks, \
                      and only when the \"for_each\" argument is set.",
@@ -368,7 +368,7 @@ impl<'db> ItemEnv<'db> {
         if !self.counted || self.in_repetition.get() {
             problems.push(ItemProblem::error(
                 at.into(),
-                "invalid-count-reference",
+                Rule::InvalidCountReference,
                 "Reference to \"count\" in non-counted context",
                 "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" \
                  blocks, and only when the \"count\" argument is set.",
@@ -383,7 +383,7 @@ impl<'db> ItemEnv<'db> {
             None => {
                 problems.push(ItemProblem::error(
                     at.into(),
-                    "invalid-self",
+                    Rule::InvalidSelf,
                     "Invalid \"self\" reference",
                     "The \"self\" object is not available in this context. This object can be used \
                      only in resource provisioner, connection, and postcondition blocks.",
@@ -407,7 +407,7 @@ impl<'db> ItemEnv<'db> {
 }
 
 fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
-    ItemProblem::error(at.into(), "undeclared-reference", summary, detail)
+    ItemProblem::error(at.into(), Rule::UndeclaredReference, summary, detail)
 }
 
 impl InferEnv for ItemEnv<'_> {
@@ -462,7 +462,7 @@ impl InferEnv for ItemEnv<'_> {
         let close = suggest::closest(output, names);
         let hint = suggest::question(close);
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
-        let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
+        let (id, summary) = (Rule::UnsupportedAttribute, "Unsupported attribute");
         let problem = ItemProblem::error(At::Step(at), id, summary, detail);
         problems.push(problem.fixed_by(Fix::last(output, close)));
         Some(Abstract::any())

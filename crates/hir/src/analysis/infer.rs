@@ -32,7 +32,7 @@ mod template;
 use std::sync::Arc;
 
 pub(super) use constructor::key_text;
-use db::Severity;
+use db::{Rule, Severity};
 use flow::Flow;
 pub(super) use flow::Given;
 pub(super) use iterate::UNROLL;
@@ -142,7 +142,7 @@ pub struct Infer<'a> {
     closed: closed::Closed,
     /// The problems that were found.
     pub problems: Vec<ItemProblem>,
-    pub(super) reported: FxHashSet<(At, &'static str, Severity)>,
+    pub(super) reported: FxHashSet<(At, Rule, Severity)>,
     certainty: Certainty,
     /// True within the steps of a splat that are inferred for an element that is never known, because the list may
     /// be empty.
@@ -311,13 +311,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Reports an evaluation that fails if it takes place.
-    fn fails(
-        &mut self,
-        at: impl Into<At>,
-        id: &'static str,
-        summary: &str,
-        detail: impl Into<String>,
-    ) {
+    fn fails(&mut self, at: impl Into<At>, id: Rule, summary: &str, detail: impl Into<String>) {
         self.report_by_certainty(ItemProblem::error(at.into(), id, summary, detail));
     }
 

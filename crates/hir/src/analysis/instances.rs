@@ -4,6 +4,7 @@
 //! An element that an index selects is one of many. Instances are made from *every* element, so a fact that is
 //! certain for one element is certain for one instance.
 
+use db::Rule;
 use values::{Str, Type, convert};
 
 use super::{
@@ -41,7 +42,7 @@ pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<Item
     }
 }
 
-type Found = Option<(&'static str, &'static str, String)>;
+type Found = Option<(Rule, &'static str, String)>;
 
 fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
     let key = match keys(env, base)? {
@@ -59,7 +60,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
                  specific instances.\n\nFor example, to correlate with indices of a referring \
                  resource, use:\n    {resource}[{example}]"
             );
-            Some(("missing-instance-key", "Missing resource instance key", detail))
+            Some((Rule::MissingInstanceKey, "Missing resource instance key", detail))
         }
         Expr::Ref(Ref::Module(call)) => {
             let detail = format!(
@@ -67,7 +68,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
                  instances, as in module.{call}[{example}].{attribute}, or of all of them, as in \
                  [for it in module.{call} : it.{attribute}]."
             );
-            Some(("unsupported-attribute", "Unsupported attribute", detail))
+            Some((Rule::UnsupportedAttribute, "Unsupported attribute", detail))
         }
         _ => None,
     }
@@ -89,7 +90,7 @@ fn unexpected_key(
         "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not \
          include an index key. Remove the bracketed index to refer to the single instance of this resource."
     );
-    Some(("unexpected-instance-key", "Unexpected resource instance key", detail))
+    Some((Rule::UnexpectedInstanceKey, "Unexpected resource instance key", detail))
 }
 
 /// The kind of keys that the instances of a declared resource or module call have. `None` if the expression names

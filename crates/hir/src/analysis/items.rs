@@ -22,7 +22,7 @@ use repetition::{check_repetition_type, refuse_sensitive_repetition};
 
 use std::sync::Arc;
 
-use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
+use db::{Rule, Severity};
 use rustc_hash::FxHashSet;
 use values::{MarkKind, Str};
 
@@ -65,7 +65,7 @@ pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> I
 /// Removes warnings about possibly ephemeral values from expressions that contain an error: an expression that
 /// fails is not ephemeral in any run.
 fn drop_doubts_about_faults(item: &Item, problems: &mut Vec<ItemProblem>) {
-    let is_doubt = |it: &ItemProblem| it.id == POSSIBLY_EPHEMERAL;
+    let is_doubt = |it: &ItemProblem| it.id == Rule::PossiblyEphemeral;
     if !problems.iter().any(is_doubt) {
         return;
     }
@@ -187,7 +187,7 @@ fn provider_instances(
         );
         let problem = ItemProblem::error(
             for_each.into(),
-            "ephemeral-static-value",
+            Rule::EphemeralStaticValue,
             "Ephemeral value not allowed",
             detail,
         );
@@ -211,7 +211,7 @@ fn provider_instances(
 /// The error for an argument whose value is not known before a plan.
 fn not_known(attr: &Attr, subject: &str) -> ItemProblem {
     let detail = format!("Unsuitable value of {subject}: {}.", statics::NOT_KNOWN);
-    let (id, summary) = ("invalid-static-value", "Unsuitable value type");
+    let (id, summary) = (Rule::InvalidStaticValue, "Unsuitable value type");
     ItemProblem::error(attr.value.into(), id, summary, detail)
 }
 
@@ -223,7 +223,7 @@ fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
              evaluated. Write the \"{}\" block itself.",
             block.kind
         );
-        let (id, summary) = ("unsupported-block", "Unsupported block type");
+        let (id, summary) = (Rule::UnsupportedBlock, "Unsupported block type");
         infer.problems.push(ItemProblem::error(block.node.into(), id, summary, detail));
     }
 }
@@ -268,7 +268,7 @@ fn object_names(
             let close = suggest::closest(name, known.keys().map(|it| &**it));
             let hint = suggest::question(close);
             let detail = format!("\"{}\" has no attribute \"{name}\".{hint}", attr.name);
-            let (id, summary) = ("unsupported-argument", "Unsupported argument");
+            let (id, summary) = (Rule::UnsupportedArgument, "Unsupported argument");
             let problem = ItemProblem::error(key.into(), id, summary, detail);
             Some(problem.with_severity(Severity::Warning).fixed_by(Fix::last(name, close)))
         }
@@ -296,7 +296,7 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
             RefTarget::Ambient(_) => {
                 infer.problems.push(ItemProblem::error(
                     entry.node.into(),
-                    "invalid-depends-on",
+                    Rule::InvalidDependsOn,
                     "Invalid depends_on reference",
                     "Only resources, modules, variables and local values can be waited for.",
                 ));
@@ -326,7 +326,7 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
                 RefTarget::Ambient(_) => continue,
             };
             let at = entry.node.into();
-            let problem = ItemProblem::error(at, "undeclared-reference", summary, detail);
+            let problem = ItemProblem::error(at, Rule::UndeclaredReference, summary, detail);
             infer.problems.push(problem.fixed_by(fix));
         }
     }
@@ -399,7 +399,7 @@ fn missing_base(item: &Item, summary: String, what: &str, noun: &str) -> ItemPro
         "There is {what}. An override file can only override {noun} in a primary configuration \
          file; move the block into one to declare it."
     );
-    ItemProblem::error(item.header.into(), "missing-base", summary, detail)
+    ItemProblem::error(item.header.into(), Rule::MissingBase, summary, detail)
 }
 
 fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
@@ -468,7 +468,7 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
         ),
     };
     let mut problem =
-        ItemProblem::error(declared.header.into(), "duplicate-declaration", summary, detail);
+        ItemProblem::error(declared.header.into(), Rule::DuplicateDeclaration, summary, detail);
     problem.related.push((first, item(db, first).header.into(), "first declared here".to_owned()));
     problem
 }
@@ -516,7 +516,7 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
             None if own.is_empty() => continue,
             None => ((env.key, own[0]), &own[1..]),
         };
-        problems.extend(later.iter().map(|at| repeated(id, summary, detail, *at, first)));
+        problems.extend(later.iter().map(|at| repeated(*id, summary, detail, *at, first)));
     }
     for (index, meta) in settings.provider_metas.iter().enumerate() {
         let (Some(name), at) = (meta.labels.first(), &meta.node) else { continue };
@@ -549,7 +549,7 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
 }
 
 fn repeated(
-    id: &'static str,
+    id: Rule,
     summary: &str,
     detail: &str,
     at: NodeId,
@@ -562,20 +562,20 @@ fn repeated(
 
 type Nodes = fn(&Terraform) -> Vec<NodeId>;
 
-const DUPLICATE: &str = "duplicate-declaration";
+const DUPLICATE: Rule = Rule::DuplicateDeclaration;
 
 /// The settings that a module may have only once: a function that finds their nodes, and the id, the summary and
 /// the detail of the error for a second one.
-const SETTINGS: &[(Nodes, &str, &str, &str)] = &[
+const SETTINGS: &[(Nodes, Rule, &str, &str)] = &[
     (
         backends,
-        "duplicate-backend",
+        Rule::DuplicateBackend,
         "Duplicate backend configuration",
         "A module may have only one backend configuration. Remove one of the two.",
     ),
     (
         |it| it.requirements_node.into_iter().collect(),
-        "duplicate-required-providers",
+        Rule::DuplicateRequiredProviders,
         "Duplicate required providers configuration",
         "A module may have only one required providers configuration. Merge the two.",
     ),
@@ -625,7 +625,7 @@ fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
             source.for_display(),
             entry.local_name
         );
-        let (id, summary) = ("duplicate-required-provider", "Duplicate required provider");
+        let (id, summary) = (Rule::DuplicateRequiredProvider, "Duplicate required provider");
         let problem = ItemProblem::error(entry.node.into(), id, summary, detail);
         problems.push(problem.with_severity(Severity::Warning));
     }
@@ -637,7 +637,12 @@ fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
     let (text, node) = entry.source.as_ref()?;
     let error = addr::ProviderSource::parse(text).err()?;
     let summary = "Invalid provider source string";
-    Some(ItemProblem::error((*node).into(), "invalid-provider-source", summary, error.to_string()))
+    Some(ItemProblem::error(
+        (*node).into(),
+        Rule::InvalidProviderSource,
+        summary,
+        error.to_string(),
+    ))
 }
 
 /// The error for a version constraint of a required provider that cannot be parsed.
@@ -649,5 +654,5 @@ fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
         "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
         entry.local_name
     );
-    Some(ItemProblem::error((*node).into(), "invalid-version-constraint", summary, detail))
+    Some(ItemProblem::error((*node).into(), Rule::InvalidVersionConstraint, summary, detail))
 }

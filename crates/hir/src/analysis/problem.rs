@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Severity;
+use db::{Rule, Severity};
 use values::Str;
 
 use super::{origin::Origin, value::when::Condition};
@@ -14,7 +14,7 @@ pub struct ItemProblem {
     /// The place of the problem in the item.
     pub at: At,
     /// The stable identifier of the kind of problem, in kebab-case.
-    pub id: &'static str,
+    pub id: Rule,
     /// The severity.
     pub severity: Severity,
     /// The summary, a single line.
@@ -37,7 +37,7 @@ impl ItemProblem {
     /// A problem with the severity of an error.
     pub fn error(
         at: At,
-        id: &'static str,
+        id: Rule,
         summary: impl Into<String>,
         detail: impl Into<String>,
     ) -> ItemProblem {

@@ -1,5 +1,6 @@
 //! Evaluates attribute access and indexing: `base.name` and `base[key]`.
 
+use db::Rule;
 use values::{
     Kind, Marks, Str, Value,
     ops::{self, OpError},
@@ -134,13 +135,13 @@ impl Evaluation<'_> {
 
     pub(super) fn op_failed(&mut self, at: ExprId, error: OpError, read: &Marks) -> Value {
         let id = match error.summary {
-            "Unsupported attribute" => "unsupported-attribute",
-            "Missing map element" => "missing-map-element",
-            "Attempt to get attribute from null value" => "attribute-of-null",
-            "Attempt to index null value" => "index-of-null",
-            "Invalid index" => "invalid-index",
-            "Invalid operand" => "invalid-operand",
-            _ => "operation-failed",
+            "Unsupported attribute" => Rule::UnsupportedAttribute,
+            "Missing map element" => Rule::MissingMapElement,
+            "Attempt to get attribute from null value" => Rule::AttributeOfNull,
+            "Attempt to index null value" => Rule::IndexOfNull,
+            "Invalid index" => Rule::InvalidIndex,
+            "Invalid operand" => Rule::InvalidOperand,
+            _ => Rule::OperationFailed,
         };
         self.fail(Fault { at, id, summary: error.summary, detail: error.detail }, read)
     }

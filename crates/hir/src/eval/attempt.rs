@@ -3,6 +3,7 @@
 //! The success or failure of an expression can reveal something about the values that it reads. The fallback of a
 //! `try` and the result of a `can` depend on it, so they carry the marks of the values that were read.
 
+use db::Rule;
 use values::{
     Marks, Refinements, Type, Value,
     rules::{self, RuleId},
@@ -54,7 +55,7 @@ impl Evaluation<'_> {
         Ok(self.fail(
             Fault {
                 at: id,
-                id: "error-in-function-call",
+                id: Rule::ErrorInFunctionCall,
                 summary: "Error in function call",
                 detail,
             },

@@ -1,5 +1,6 @@
 //! Evaluates function calls.
 
+use db::Rule;
 use values::{
     MarkKind, Marks, Str, Type, Value,
     functions::{self, Function, FunctionError, Place},
@@ -45,7 +46,7 @@ impl Evaluation<'_> {
             let detail = "Functions may not be called here.".to_owned();
             let fault = Fault {
                 at: id,
-                id: "function-calls-not-allowed",
+                id: Rule::FunctionCallsNotAllowed,
                 summary: "Function calls not allowed",
                 detail,
             };
@@ -81,7 +82,7 @@ impl Evaluation<'_> {
                     "The console-only \"type\" function cannot be used as part of an expression.";
                 let (at, summary) = (id, "Invalid use of type function");
                 let fault =
-                    Fault { at, id: "invalid-use-of-type", summary, detail: detail.to_owned() };
+                    Fault { at, id: Rule::InvalidUseOfType, summary, detail: detail.to_owned() };
                 Ok(self.fail(fault, &Marks::NONE))
             }
             (Some(function), _) => self.library_call(id, function, &args, scope),
@@ -115,7 +116,7 @@ impl Evaluation<'_> {
             }
         };
         let fault =
-            Fault { at, id: "unknown-function", summary: "Call to unknown function", detail };
+            Fault { at, id: Rule::UnknownFunction, summary: "Call to unknown function", detail };
         self.fail_fixable(fault, fix, &Marks::NONE)
     }
 
@@ -160,7 +161,7 @@ impl Evaluation<'_> {
     fn invalid_expansion(&mut self, at: ExprId, detail: &str, value: &Value) -> Value {
         let summary = "Invalid expanding argument value";
         let fault =
-            Fault { at, id: "invalid-expanding-argument", summary, detail: detail.to_owned() };
+            Fault { at, id: Rule::InvalidExpandingArgument, summary, detail: detail.to_owned() };
         self.fail(fault, &value.deep_marks())
     }
 
@@ -217,7 +218,7 @@ impl Evaluation<'_> {
                           variable is: convert(value, list(string)).";
             let fault = Fault {
                 at: to,
-                id: "invalid-type-constraint",
+                id: Rule::InvalidTypeConstraint,
                 summary: "Invalid type specification",
                 detail: detail.to_owned(),
             };
@@ -269,7 +270,7 @@ impl Evaluation<'_> {
             Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, *misfit, &marks)),
             Err(Interrupt::Refused { summary, detail }) => {
                 Ok(self
-                    .fail(Fault { at: id, id: "error-in-function-call", summary, detail }, &marks))
+                    .fail(Fault { at: id, id: Rule::ErrorInFunctionCall, summary, detail }, &marks))
             }
             Err(interrupt) => Err(interrupt),
         }
@@ -304,13 +305,13 @@ impl Evaluation<'_> {
                 "Function {name:?} expects{least} {wanted} argument(s). Missing value for {missing:?}."
             );
             let summary = "Not enough function arguments";
-            return Some(Fault { at, id: "not-enough-function-arguments", summary, detail });
+            return Some(Fault { at, id: Rule::NotEnoughFunctionArguments, summary, detail });
         }
         if function.variadic.is_none() && args.len() > wanted {
             let at = args.get(wanted).map_or(at, Argument::at);
             let detail = format!("Function {name:?} expects only {wanted} argument(s).");
             let summary = "Too many function arguments";
-            return Some(Fault { at, id: "too-many-function-arguments", summary, detail });
+            return Some(Fault { at, id: Rule::TooManyFunctionArguments, summary, detail });
         }
         None
     }
@@ -318,7 +319,7 @@ impl Evaluation<'_> {
     fn fail_arity(&mut self, fault: Option<Fault>, id: ExprId) -> Value {
         let fault = fault.unwrap_or_else(|| Fault {
             at: id,
-            id: "not-enough-function-arguments",
+            id: Rule::NotEnoughFunctionArguments,
             summary: "Not enough function arguments",
             detail: "An argument is missing.".to_owned(),
         });
@@ -351,16 +352,16 @@ impl Evaluation<'_> {
 pub fn function_problem(
     function: &Function,
     error: &FunctionError,
-) -> (&'static str, &'static str, String) {
+) -> (Rule, &'static str, String) {
     let message = error.message.strip_suffix('.').unwrap_or(&error.message);
     match culprit(function, error) {
         Some((_, parameter)) => {
             let detail = format!("Invalid value for {parameter:?} parameter: {message}.");
-            ("invalid-function-argument", "Invalid function argument", detail)
+            (Rule::InvalidFunctionArgument, "Invalid function argument", detail)
         }
         None => {
             let detail = format!("Call to function {:?} failed: {message}.", function.name);
-            ("error-in-function-call", "Error in function call", detail)
+            (Rule::ErrorInFunctionCall, "Error in function call", detail)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Evaluates conditional expressions, `condition ? a : b`.
 
+use db::Rule;
 use values::{
     Marks, ObjectType, Refinements, Type, Value, convert,
     rules::{self, RuleId},
@@ -73,7 +74,7 @@ impl Evaluation<'_> {
             Err(error) => {
                 let fault = Fault {
                     at: id,
-                    id: "inconsistent-conditional-result-types",
+                    id: Rule::InconsistentConditionalResultTypes,
                     summary: "Inconsistent conditional result types",
                     detail: format!(
                         "The {name} result value has the wrong type: {}.",
@@ -97,7 +98,7 @@ impl Evaluation<'_> {
     ) -> Value {
         let marks = arms.all_marks(condition);
         self.fail(
-            Fault { at, id: "invalid-condition", summary, detail: detail.to_owned() },
+            Fault { at, id: Rule::InvalidCondition, summary, detail: detail.to_owned() },
             &marks,
         );
         Value::unknown(arms.ty.clone()).with_marks(&marks)
@@ -110,7 +111,7 @@ impl Evaluation<'_> {
         let why = if is_secret { named_mismatch(&a, &b) } else { mismatch(&a, &b) };
         let fault = Fault {
             at: id,
-            id: "inconsistent-conditional-result-types",
+            id: Rule::InconsistentConditionalResultTypes,
             summary: "Inconsistent conditional result types",
             detail: format!(
                 "The true and false result expressions must have consistent types. {why}."

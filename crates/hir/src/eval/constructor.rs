@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use db::Rule;
 use values::{
     Kind, Marks, Str, Type, Value,
     convert::convert,
@@ -79,7 +80,7 @@ impl Evaluation<'_> {
         if key.is_null() {
             let detail = "Can't use a null value as a key.".to_owned();
             self.fail(
-                Fault { at: id, id: "null-value-as-key", summary: "Null value as key", detail },
+                Fault { at: id, id: Rule::NullValueAsKey, summary: "Null value as key", detail },
                 key.marks(),
             );
             return Ok(Key::Unknown(key.deep_marks()));
@@ -95,7 +96,7 @@ impl Evaluation<'_> {
                 let detail = format!("Can't use this value as a key: {}.", error.message);
                 let fault = Fault {
                     at: id,
-                    id: "incorrect-key-type",
+                    id: Rule::IncorrectKeyType,
                     summary: "Incorrect key type",
                     detail,
                 };

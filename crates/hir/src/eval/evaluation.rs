@@ -1,5 +1,6 @@
 //! The state of one evaluation: bound symbols, diagnostics and the budget. Dispatches on the form of expression.
 
+use db::Rule;
 use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
 use super::{Evaluated, describe, exceeded_problem};
@@ -44,7 +45,7 @@ pub(super) struct Evaluation<'a> {
 /// A problem of an expression.
 pub(super) struct Fault {
     pub(super) at: ExprId,
-    pub(super) id: &'static str,
+    pub(super) id: Rule,
     pub(super) summary: &'static str,
     pub(super) detail: String,
 }
@@ -202,7 +203,7 @@ impl<'a> Evaluation<'a> {
         let Some(scope) = self.scope else {
             let fault = Fault {
                 at: id,
-                id: "variables-not-allowed",
+                id: Rule::VariablesNotAllowed,
                 summary: "Variables not allowed",
                 detail: "Variables may not be used here.".to_owned(),
             };
@@ -220,7 +221,7 @@ impl<'a> Evaluation<'a> {
             self.refused.push(EvalDiagnostic {
                 at,
                 severity: db::Severity::Error,
-                id: "invalid-reference",
+                id: Rule::InvalidReference,
                 summary: summary.to_owned(),
                 detail,
                 values: Vec::new(),
@@ -282,13 +283,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Reports an error that is not the value of an expression.
-    pub(super) fn report(
-        &mut self,
-        at: At,
-        id: &'static str,
-        summary: impl Into<String>,
-        detail: String,
-    ) {
+    pub(super) fn report(&mut self, at: At, id: Rule, summary: impl Into<String>, detail: String) {
         self.failures += 1;
         // One location can have several problems with the same id. A block that is generated several times has
         // each only once.
@@ -298,14 +293,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn push(
-        &mut self,
-        at: At,
-        id: &'static str,
-        summary: String,
-        detail: String,
-        values: Vec<String>,
-    ) {
+    fn push(&mut self, at: At, id: Rule, summary: String, detail: String, values: Vec<String>) {
         self.diagnostics.push(EvalDiagnostic {
             at,
             severity: db::Severity::Error,
@@ -319,7 +307,7 @@ impl<'a> Evaluation<'a> {
 
     /// Returns true if the same problem was already reported at this location, as in an earlier iteration of a
     /// loop.
-    fn is_reported(&self, at: At, id: &str) -> bool {
+    fn is_reported(&self, at: At, id: Rule) -> bool {
         self.diagnostics.iter().any(|it| it.at == at && it.id == id)
     }
 

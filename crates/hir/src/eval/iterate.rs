@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use db::Rule;
 use values::{
     Marks, Str, Type, Value,
     convert::convert,
@@ -177,7 +178,7 @@ impl Evaluation<'_> {
         );
         let fault = Fault {
             at: parts.item_key,
-            id: "duplicate-object-key",
+            id: Rule::DuplicateObjectKey,
             summary: "Duplicate object key",
             detail,
         };
@@ -223,7 +224,7 @@ impl Evaluation<'_> {
         if collection.is_null() {
             let fault = Fault {
                 at,
-                id: "iteration-over-null",
+                id: Rule::IterationOverNull,
                 summary: "Iteration over null value",
                 detail: "A null value cannot be used as the collection in a 'for' expression."
                     .to_owned(),
@@ -232,7 +233,7 @@ impl Evaluation<'_> {
         } else if ty.is_primitive() {
             let fault = Fault {
                 at,
-                id: "iteration-over-non-iterable",
+                id: Rule::IterationOverNonIterable,
                 summary: "Iteration over non-iterable value",
                 detail: format!(
                     "A value of type {} cannot be used as the collection in a 'for' expression.",
@@ -260,7 +261,12 @@ impl Evaluation<'_> {
         if result.is_null() {
             let detail = "The value of the 'if' clause must not be null.".to_owned();
             self.fail(
-                Fault { at: id, id: "invalid-for-condition", summary: "Condition is null", detail },
+                Fault {
+                    at: id,
+                    id: Rule::InvalidForCondition,
+                    summary: "Condition is null",
+                    detail,
+                },
                 result.marks(),
             );
             return Ok(false);
@@ -328,9 +334,9 @@ fn undecided<'v>(shape: Marks, parts: impl Iterator<Item = &'v Value>) -> Value 
 }
 
 fn invalid_key(at: ExprId, detail: String) -> Fault {
-    Fault { at, id: "invalid-object-key", summary: "Invalid object key", detail }
+    Fault { at, id: Rule::InvalidObjectKey, summary: "Invalid object key", detail }
 }
 
 fn invalid_condition(at: ExprId, detail: String) -> Fault {
-    Fault { at, id: "invalid-for-condition", summary: "Invalid 'for' condition", detail }
+    Fault { at, id: Rule::InvalidForCondition, summary: "Invalid 'for' condition", detail }
 }

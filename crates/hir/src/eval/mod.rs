@@ -27,6 +27,7 @@ mod template;
 mod tests;
 mod traversal;
 
+use db::Rule;
 use values::{Budget, Exceeded, Type, Value, convert::ConvertError};
 
 pub(crate) use body::{attribute_as_blocks, wrong_labels};
@@ -113,7 +114,7 @@ pub fn decode_body(
 }
 
 /// The id, summary and detail of the diagnostic for a value that exceeds the budget of the run.
-pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, String) {
+pub fn exceeded_problem(exceeded: Exceeded) -> (Rule, &'static str, String) {
     let detail = match exceeded {
         Exceeded::Memory { needed, .. } => {
             let wanted = needed.div_ceil(1 << 30).max(4);
@@ -137,7 +138,7 @@ pub fn exceeded_problem(exceeded: Exceeded) -> (&'static str, &'static str, Stri
 }
 
 /// The id of the diagnostic for a value that exceeds the budget.
-pub const TOO_LARGE: &str = "evaluation-too-large";
+pub const TOO_LARGE: Rule = Rule::EvaluationTooLarge;
 
 /// The location in a body that is nearest to the value at a path. `None` if the body has no attribute or block for
 /// the first step.

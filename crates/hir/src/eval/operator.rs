@@ -1,5 +1,6 @@
 //! Evaluates unary and binary operators.
 
+use db::Rule;
 use values::{
     Marks, Type, Value, convert,
     ops::{self, BinaryOp, UnaryOp},
@@ -83,7 +84,8 @@ impl Evaluation<'_> {
         for (at, side, value) in [(left, "left", a), (right, "right", b)] {
             if let Err(error) = convert::convert(value, &op.operand_type()) {
                 let detail = format!("Unsuitable value for {side} operand: {}.", error.message);
-                let fault = Fault { at, id: "invalid-operand", summary: INVALID_OPERAND, detail };
+                let fault =
+                    Fault { at, id: Rule::InvalidOperand, summary: INVALID_OPERAND, detail };
                 self.fail(fault, &Marks::NONE);
             }
         }

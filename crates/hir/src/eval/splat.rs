@@ -1,5 +1,6 @@
 //! Evaluates splat expressions, `base[*].rest`.
 
+use db::Rule;
 use values::{
     Kind, Marks, Refinements, Type, Value,
     rules::{self, RuleId},
@@ -62,7 +63,7 @@ impl Evaluation<'_> {
             Kind::Null => {
                 let fault = Fault {
                     at: splat.base,
-                    id: "splat-of-null",
+                    id: Rule::SplatOfNull,
                     summary: "Splat of null value",
                     detail:
                         "Splat expressions (with the * symbol) cannot be applied to null sequences."
@@ -119,7 +120,7 @@ impl Evaluation<'_> {
         }
         let fault = Fault {
             at: splat.each,
-            id: "invalid-nested-splat",
+            id: Rule::InvalidNestedSplat,
             summary: "Invalid nested splat expressions",
             detail: "The second level of splat expression produced elements of different types, so no list can hold \
                      them. Use a \"for\" expression instead: it makes a tuple, whose elements may differ in type."

@@ -1,5 +1,6 @@
 //! Evaluates templates.
 
+use db::Rule;
 use values::{
     Marks, Refinements, Type, Value,
     convert::convert,
@@ -131,7 +132,7 @@ fn beginning(text: &str, most: usize) -> &str {
 fn invalid_interpolation(at: ExprId, detail: String) -> Fault {
     Fault {
         at,
-        id: "invalid-template-interpolation",
+        id: Rule::InvalidTemplateInterpolation,
         summary: "Invalid template interpolation value",
         detail,
     }

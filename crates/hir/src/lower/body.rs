@@ -1,5 +1,6 @@
 //! Reads bodies: takes the arguments and blocks that the language defines, and lowers the rest for a schema.
 
+use db::Rule;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use syntax::{
@@ -165,7 +166,7 @@ impl<'t> BodyReader<'t> {
         let first = blocks.next();
         for extra in blocks {
             ctx.problem(Problem::error(
-                "duplicate-block",
+                Rule::DuplicateBlock,
                 header_range(&extra),
                 format!("Duplicate {kind} block"),
                 format!(
@@ -229,7 +230,7 @@ impl<'t> BodyReader<'t> {
         for (index, escape) in self.blocks("_").into_iter().enumerate() {
             if index > 0 && !self.is_merged {
                 ctx.problem(Problem::error(
-                    "duplicate-block",
+                    Rule::DuplicateBlock,
                     header_range(&escape),
                     "Duplicate escaping block",
                     "The special block type \"_\" can be used to force particular arguments to be \
@@ -262,7 +263,7 @@ fn repeated(attr: &ast::Attribute) -> Problem {
     let range = attr.name_token().map_or(attr.syntax().text_range(), |it| it.text_range());
     let detail =
         format!("The argument \"{name}\" was already set. Each argument may be set only once.");
-    Problem::error("duplicate-argument", range, "Duplicate argument", detail)
+    Problem::error(Rule::DuplicateArgument, range, "Duplicate argument", detail)
 }
 
 /// The type of a block. For a `dynamic` block, the type of the blocks that it generates.
@@ -293,7 +294,7 @@ fn unsupported_argument(range: TextRange, name: &str, attrs: &[&str], blocks: &[
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
         fix = Fix::first(name, Some(close));
     }
-    Problem::error("unsupported-argument", range, "Unsupported argument", detail).fixed_by(fix)
+    Problem::error(Rule::UnsupportedArgument, range, "Unsupported argument", detail).fixed_by(fix)
 }
 
 fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&str]) -> Problem {
@@ -308,7 +309,7 @@ fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&st
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
         fix = Fix::first(kind, Some(close));
     }
-    Problem::error("unsupported-block", range, "Unsupported block type", detail).fixed_by(fix)
+    Problem::error(Rule::UnsupportedBlock, range, "Unsupported block type", detail).fixed_by(fix)
 }
 
 /// Lowers an attribute, `name = value`.
@@ -373,7 +374,7 @@ fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[E
         }
         Some(other) => {
             ctx.problem(Problem::error(
-                "invalid-dynamic-labels",
+                Rule::InvalidDynamicLabels,
                 other.syntax().text_range(),
                 "Invalid expression",
                 "A static list expression is required.",
@@ -390,7 +391,7 @@ fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<
     let name = expr::keyword(&value);
     if name.is_none() {
         ctx.problem(Problem::error(
-            "invalid-dynamic-iterator",
+            Rule::InvalidDynamicIterator,
             value.syntax().text_range(),
             "Invalid dynamic iterator name",
             "Dynamic iterator must be a single variable name.",
@@ -408,7 +409,7 @@ fn dynamic_content<'t>(
     let first = contents.next();
     if first.is_none() {
         ctx.problem(Problem::error(
-            "missing-dynamic-content",
+            Rule::MissingDynamicContent,
             header_range(block),
             "Missing dynamic content block",
             "A dynamic block must have a nested block of type \"content\" to describe the body of \
@@ -417,7 +418,7 @@ fn dynamic_content<'t>(
     }
     for extra in contents {
         ctx.problem(Problem::error(
-            "extraneous-dynamic-content",
+            Rule::ExtraneousDynamicContent,
             header_range(&extra),
             "Extraneous dynamic content block",
             "Only one nested \"content\" block is allowed for each dynamic block.",
@@ -431,7 +432,7 @@ pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) ->
     let Some(value) = attr.and_then(|attr| attr.value()) else { return Box::default() };
     let ast::Expr::Tuple(tuple) = &value else {
         ctx.problem(Problem::error(
-            "invalid-depends-on",
+            Rule::InvalidDependsOn,
             value.syntax().text_range(),
             "Invalid expression",
             "A static list expression is required: write the references between brackets, as in [a.b, module.c].",
@@ -450,7 +451,7 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
         // Drop the warning about quotes: the reference itself is invalid.
         ctx.problems.truncate(before);
         ctx.problem(Problem::error(
-            "invalid-depends-on",
+            Rule::InvalidDependsOn,
             range,
             "Invalid depends_on reference",
             "References in depends_on must be to a whole object (resource, module, etc), not to an \
@@ -496,7 +497,7 @@ fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId)
     }
     let kind = block.block_type().unwrap_or_default();
     ctx.problem(Problem::error(
-        "constant-condition",
+        Rule::ConstantCondition,
         ctx.range_of(condition),
         format!("Invalid {kind} expression"),
         "The condition expression must refer to at least one object from elsewhere in the \
@@ -550,9 +551,9 @@ fn not_literal(value: &ast::Expr, detail: String) -> Problem {
     match refers {
         true => {
             let detail = format!("Variables may not be used here. {detail}");
-            Problem::error("variables-not-allowed", range, "Variables not allowed", detail)
+            Problem::error(Rule::VariablesNotAllowed, range, "Variables not allowed", detail)
         }
-        false => Problem::error("unsuitable-value-type", range, "Unsuitable value type", detail),
+        false => Problem::error(Rule::UnsuitableValueType, range, "Unsuitable value type", detail),
     }
 }
 
@@ -591,7 +592,7 @@ pub(super) fn expect_labels<'t, const N: usize>(
     if labels.len() < N {
         let (plural, list) = (if N == 1 { "" } else { "s" }, names.join(", "));
         ctx.problem(Problem::error(
-            "missing-name",
+            Rule::MissingName,
             header_range(block),
             format!("Missing {} for {kind}", names[labels.len()]),
             format!("All {kind} blocks must have {N} label{plural} ({list})."),
@@ -605,7 +606,7 @@ pub(super) fn expect_labels<'t, const N: usize>(
             _ => format!("Only {N} label{plural} ({list}) are expected for {kind} blocks."),
         };
         ctx.problem(Problem::error(
-            "extraneous-label",
+            Rule::ExtraneousLabel,
             extra.syntax().text_range(),
             format!("Extraneous label for {kind}"),
             detail,
@@ -628,7 +629,7 @@ pub(super) fn name(
     let text = label.text();
     if !addr::is_identifier(&text) {
         ctx.problem(Problem::error(
-            "invalid-name",
+            Rule::InvalidName,
             label.syntax().text_range(),
             format!("Invalid {what}"),
             "A name must start with a letter or underscore and may contain only letters, digits, \

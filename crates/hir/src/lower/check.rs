@@ -1,5 +1,6 @@
 //! Lowers `check` blocks.
 
+use db::Rule;
 use syntax::{
     AstNode,
     flat::ast::{self, HasItems as _},
@@ -22,7 +23,7 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     let asserts = blocks.iter().filter_map(|block| body::condition(ctx, block)).collect();
     if blocks.is_empty() {
         ctx.problem(Problem::error(
-            "zero-asserts",
+            Rule::ZeroAsserts,
             body::header_range(block),
             "Zero assert blocks",
             "Check blocks must have at least one assert block.",
@@ -30,7 +31,7 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     }
     for extra in reader.blocks("data").iter().skip(1) {
         ctx.problem(Problem::error(
-            "duplicate-block",
+            Rule::DuplicateBlock,
             body::header_range(extra),
             "Multiple data resource blocks",
             "This check block already has a data resource. Only one is allowed; write a check block for each.",
@@ -62,7 +63,7 @@ fn refuse(lowered: &mut Lowered, data: &ast::Block) {
         let attributes = data.body().into_iter().flat_map(|body| body.attributes());
         for attr in attributes.filter(|it| it.name().as_deref() == Some(name)) {
             lowered.problems.push(Problem::error(
-                "invalid-check-data",
+                Rule::InvalidCheckData,
                 attr.syntax().text_range(),
                 format!("Invalid \"{name}\" attribute"),
                 "The \"count\" and \"for_each\" meta-arguments are not supported within nested data blocks.",
@@ -72,7 +73,7 @@ fn refuse(lowered: &mut Lowered, data: &ast::Block) {
     let blocks = data.body().into_iter().flat_map(|body| body.blocks());
     for lifecycle in blocks.filter(|it| it.block_type().as_deref() == Some("lifecycle")) {
         lowered.problems.push(Problem::error(
-            "invalid-check-data",
+            Rule::InvalidCheckData,
             body::header_range(&lifecycle),
             "Invalid lifecycle block",
             "Nested data blocks do not support \"lifecycle\" blocks as the lifecycle is managed by \

@@ -1,5 +1,6 @@
 //! Lowers the `encryption` block of a `terraform` block, which configures the encryption of state and plan files.
 
+use db::Rule;
 use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
@@ -55,7 +56,7 @@ fn data_sources(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, methods: &De
         {
             let name = name.text();
             ctx.problem(Problem::error(
-                "duplicate-declaration",
+                Rule::DuplicateDeclaration,
                 body::header_range(&source),
                 "Duplicate remote_data_source",
                 format!("Found multiple instances of remote_state_data_source \"{name}\". Names must be unique."),
@@ -80,7 +81,7 @@ fn declared(
         if !types.contains(&&*type_name) {
             let hint = suggest::question(suggest::closest(&type_name, types.iter().copied()));
             ctx.problem(Problem::error(
-                "unknown-encryption",
+                Rule::UnknownEncryption,
                 ty.syntax().text_range(),
                 format!("Unknown {kind} type"),
                 format!(
@@ -91,7 +92,7 @@ fn declared(
         }
         if !declared.insert((Str::from(&*type_name), Str::from(&*block_name))) {
             ctx.problem(Problem::error(
-                "duplicate-declaration",
+                Rule::DuplicateDeclaration,
                 body::header_range(&block),
                 format!("Duplicate {kind}"),
                 format!("Found multiple instances of {kind}.{type_name}.{block_name}. Names must be unique per type."),
@@ -130,7 +131,7 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
     });
     let Some((ty, name)) = named else {
         ctx.problem(Problem::error(
-            "invalid-encryption-method",
+            Rule::InvalidEncryptionMethod,
             range,
             "Invalid encryption method",
             "The method is a reference to a method block of the same encryption block: \
@@ -147,7 +148,7 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
         methods.iter().find(|it| *it.1 == *name).map(|(ty, _)| format!("method.{ty}.{name}"));
     let hint = suggest::question(close.or(of_name).as_deref());
     ctx.problem(Problem::error(
-        "undeclared-reference",
+        Rule::UndeclaredReference,
         range,
         "Undefined encryption method",
         format!("There is no method \"{ty}\" \"{name}\" in this encryption block.{hint}"),

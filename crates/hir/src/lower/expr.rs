@@ -1,5 +1,6 @@
 //! Lowers expressions from the syntax tree to the arena of an item.
 
+use db::Rule;
 use syntax::{
     AstNode, TextRange,
     flat::{
@@ -74,7 +75,7 @@ impl ItemCtx<'_> {
     fn no_number(&mut self, range: TextRange) -> ExprId {
         if !self.problems.iter().any(|it| it.range == range) {
             self.problem(Problem::error(
-                "invalid-number",
+                Rule::InvalidNumber,
                 range,
                 "Invalid number literal",
                 "Failed to recognize the value of this number literal: its exponent is too large \
@@ -239,7 +240,7 @@ impl ItemCtx<'_> {
                     let expr = key.expr();
                     if let Some(ast::Expr::Traversal(_)) = expr {
                         self.problem(Problem::error(
-                            "ambiguous-attribute-key",
+                            Rule::AmbiguousAttributeKey,
                             key_range,
                             "Ambiguous attribute key",
                             "If this expression is intended to be a reference, wrap it in \

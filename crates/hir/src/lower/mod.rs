@@ -26,6 +26,7 @@ pub use lone::{LoneExpression, lower_expression, lower_lone, lower_template};
 
 use std::{cmp::Reverse, sync::Arc};
 
+use db::Rule;
 use syntax::{
     AstNode, Parse, TextRange, TextSize,
     ast::{HasItems as _, SourceFile},
@@ -232,7 +233,7 @@ fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
             ast::BodyItem::Attribute(attribute) => {
                 let name = attribute.name().unwrap_or_default();
                 lowered.problems.push(Problem::error(
-                    "unsupported-argument",
+                    Rule::UnsupportedArgument,
                     attribute
                         .name_token()
                         .map_or(attribute.syntax().text_range(), |name| name.text_range()),
@@ -337,7 +338,7 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
         }
         "language" => one(lowered, top, |ctx, top| terraform::language(ctx, top.block)),
         "required_providers" => lowered.problems.push(Problem::error(
-            "misplaced-required-providers",
+            Rule::MisplacedRequiredProviders,
             body::header_range(block),
             "Invalid required_providers block",
             "A \"required_providers\" block stands in a \"terraform\" block: write terraform { \
@@ -349,7 +350,7 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
             if let Some(close) = close {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
             }
-            let (id, summary) = ("unsupported-block", "Unsupported block type");
+            let (id, summary) = (Rule::UnsupportedBlock, "Unsupported block type");
             let problem = Problem::error(id, kind.text_range(), summary, detail);
             lowered.problems.push(problem.fixed_by(Fix::first(other, close)));
         }
@@ -378,7 +379,7 @@ const MOST_LEVELS: u32 = 2 * syntax::MAX_DEPTH as u32;
 
 fn too_deep(range: TextRange) -> Problem {
     Problem::error(
-        "expression-too-deep",
+        Rule::ExpressionTooDeep,
         range,
         "Expression too deep",
         "This expression takes more steps than can be evaluated here. Move a part of it into a \

@@ -1,5 +1,6 @@
 //! Lowers `module` blocks.
 
+use db::Rule;
 use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
@@ -57,7 +58,7 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<It
 fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvider]>> {
     let ast::Expr::Object(object) = &value else {
         ctx.problem(Problem::error(
-            "invalid-providers-map",
+            Rule::InvalidProvidersMap,
             value.syntax().text_range(),
             "Invalid expression",
             "A static map expression is required: { name_in_the_module = name_here }.",
@@ -74,7 +75,7 @@ fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvi
         }
         let range = item.key().map_or(value.syntax().text_range(), |it| it.syntax().text_range());
         ctx.problem(Problem::error(
-            "duplicate-provider-address",
+            Rule::DuplicateProviderAddress,
             range,
             "Duplicate provider address",
             "A provider configuration of this name was already passed. Each provider configuration \
@@ -106,7 +107,7 @@ fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<S
     });
     if config.is_none() {
         ctx.problem(Problem::error(
-            "invalid-provider-reference",
+            Rule::InvalidProviderReference,
             key.syntax().text_range(),
             "Invalid provider configuration reference",
             "A key of \"providers\" is the name of a provider in the called module, optionally \

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::Rule;
 use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
@@ -36,7 +37,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     let name = Str::from(&*body::name(ctx, &label, "variable name"));
     if is_reserved_variable(&name) {
         ctx.problem(Problem::error(
-            "invalid-name",
+            Rule::InvalidName,
             label.syntax().text_range(),
             "Invalid variable name",
             format!("The variable name \"{name}\" is reserved due to its special meaning inside module blocks."),
@@ -86,7 +87,7 @@ fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Opti
         && !ctx.any_inside(validation.condition, is_itself)
     {
         ctx.problem(Problem::error(
-            "foreign-validation",
+            Rule::ForeignValidation,
             ctx.range_of(validation.condition),
             "Invalid variable validation condition",
             format!(
@@ -139,7 +140,7 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKin
         .collect();
     for block in reader.blocks("postcondition") {
         ctx.problem(Problem::error(
-            "invalid-output-postcondition",
+            Rule::InvalidOutputPostcondition,
             body::header_range(&block),
             "Postconditions are not allowed",
             "Output values can only have preconditions, not postconditions. Write a \"precondition\" block.",
@@ -184,7 +185,7 @@ pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
     }
     for nested in block.body().into_iter().flat_map(|body| body.blocks()) {
         lowered.problems.push(Problem::error(
-            "unsupported-block",
+            Rule::UnsupportedBlock,
             body::header_range(&nested),
             format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
             "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
@@ -192,7 +193,7 @@ pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
     }
     if let Some(label) = block.labels().next() {
         lowered.problems.push(Problem::error(
-            "extraneous-label",
+            Rule::ExtraneousLabel,
             label.syntax().text_range(),
             "Extraneous label for locals",
             "No labels are expected for locals blocks.",

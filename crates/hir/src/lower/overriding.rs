@@ -14,6 +14,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use db::Rule;
 use syntax::{
     AstNode, TextRange, TextSize,
     flat::{
@@ -195,7 +196,7 @@ pub(super) fn refuse(ctx: &mut ItemCtx<'_>, reader: &BodyReader) {
         };
         if let Some(first) = first {
             ctx.problem(Problem::error(
-                "invalid-override",
+                Rule::InvalidOverride,
                 first.syntax().text_range(),
                 "Unsupported override",
                 "The depends_on argument may not be overridden. Write it in the block that is overridden.",
@@ -214,7 +215,7 @@ pub(super) fn refuse(ctx: &mut ItemCtx<'_>, reader: &BodyReader) {
 fn refuse_condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
     let Some(kind) = condition(block) else { return };
     ctx.problem(Problem::error(
-        "invalid-override",
+        Rule::InvalidOverride,
         body::header_range(block),
         format!("Can't override {kind} blocks"),
         format!(
@@ -244,5 +245,5 @@ pub(super) fn refused_block(block: &ast::Block, kind: &str) -> Problem {
         ),
     };
     let detail = format!("{detail} Move it into a file whose name does not end in \"override\".");
-    Problem::error("invalid-override", body::header_range(block), summary, detail)
+    Problem::error(Rule::InvalidOverride, body::header_range(block), summary, detail)
 }

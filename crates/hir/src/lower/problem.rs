@@ -1,6 +1,6 @@
 //! The problems that lowering reports, with ranges relative to the block.
 
-use db::Severity;
+use db::{Rule, Severity};
 use syntax::TextRange;
 
 use crate::{fix::Fix, unsupported};
@@ -9,7 +9,7 @@ use crate::{fix::Fix, unsupported};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The stable id, kebab-case.
-    pub id: &'static str,
+    pub id: Rule,
     /// Error or warning.
     pub severity: Severity,
     /// The range, relative to the block.
@@ -28,17 +28,17 @@ pub struct Problem {
 pub const PLACE: &str = "\u{fffc}";
 
 /// The id of syntax errors.
-pub const SYNTAX_ERROR: &str = "syntax-error";
+pub const SYNTAX_ERROR: Rule = Rule::SyntaxError;
 
 /// The id of references that are invalid regardless of the declarations.
-pub const INVALID_REFERENCE: &str = "invalid-reference";
+pub const INVALID_REFERENCE: Rule = Rule::InvalidReference;
 
 /// The id of missing required arguments.
-pub const MISSING_ARGUMENT: &str = "missing-argument";
+pub const MISSING_ARGUMENT: Rule = Rule::MissingArgument;
 
 impl Problem {
     pub(crate) fn error(
-        id: &'static str,
+        id: Rule,
         range: TextRange,
         summary: impl Into<String>,
         detail: impl Into<String>,
@@ -65,7 +65,7 @@ impl Problem {
     }
 
     pub(crate) fn warning(
-        id: &'static str,
+        id: Rule,
         range: TextRange,
         summary: impl Into<String>,
         detail: impl Into<String>,

@@ -1,5 +1,6 @@
 //! Lowers `provider` blocks.
 
+use db::Rule;
 use syntax::AstNode;
 use values::Str;
 
@@ -23,7 +24,7 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
         && !addr::is_identifier(alias)
     {
         ctx.problem(Problem::error(
-            "invalid-name",
+            Rule::InvalidName,
             range,
             "Invalid provider configuration alias",
             "An alias must be a valid name: it starts with a letter or underscore and contains \
@@ -33,7 +34,7 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     let for_each_range = reader.peek("for_each").map(|it| it.syntax().text_range());
     if let (None, Some(range)) = (&alias, for_each_range) {
         ctx.problem(Problem::error(
-            "provider-for-each-without-alias",
+            Rule::ProviderForEachWithoutAlias,
             range,
             "Alias required when using \"for_each\"",
             "The for_each argument is allowed only for provider configurations with an alias, by \
@@ -44,7 +45,7 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     let has_version = version.is_some();
     if let Some(version) = version {
         ctx.problem(Problem::warning(
-            "provider-version",
+            Rule::ProviderVersion,
             version.syntax().text_range(),
             "Version constraints inside provider configuration blocks are deprecated",
             "Move the version constraint into the required_providers block of the terraform block.",
@@ -60,7 +61,7 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     for name in ["count", "depends_on", "source"] {
         if let Some(attr) = reader.attr(name) {
             ctx.problem(Problem::error(
-                "reserved-argument",
+                Rule::ReservedArgument,
                 attr.syntax().text_range(),
                 "Reserved argument name in provider block",
                 format!(

@@ -1,6 +1,7 @@
 //! Lowers `moved`, `removed` and `import` blocks to addresses. The engine applies them to the state.
 
 use addr::{ResourceMode, Target};
+use db::Rule;
 use syntax::{
     AstNode, TreeNode as _,
     flat::{FlatNode, ast},
@@ -22,7 +23,7 @@ const STATIC_REFERENCE: &str = "A single static variable reference is required: 
 
 fn invalid_expression(value: &ast::Expr) -> Problem {
     Problem::error(
-        "invalid-address",
+        Rule::InvalidAddress,
         value.syntax().text_range(),
         "Invalid expression",
         STATIC_REFERENCE,
@@ -58,7 +59,7 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     match addr::parse_target(&text) {
         Ok(target) if is_reserved(&target) => {
             ctx.problem(Problem::error(
-                "invalid-address",
+                Rule::InvalidAddress,
                 value.syntax().text_range(),
                 "Invalid address",
                 format!(
@@ -71,7 +72,7 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
         Ok(target) => Some(target),
         Err(error) => {
             let range = value.syntax().text_range();
-            ctx.problem(Problem::error("invalid-address", range, error.summary, error.detail));
+            ctx.problem(Problem::error(Rule::InvalidAddress, range, error.summary, error.detail));
             None
         }
     }
@@ -98,7 +99,7 @@ pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     let range = body::header_range(block);
     if is_module(&from) != is_module(&to) {
         ctx.problem(Problem::error(
-            "invalid-moved-addresses",
+            Rule::InvalidMovedAddresses,
             range,
             "Invalid \"moved\" addresses",
             "The \"from\" and \"to\" addresses must either both refer to resources or both refer to modules.",
@@ -108,7 +109,7 @@ pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     for (name, address) in [("from", &from), ("to", &to)] {
         if mode_of(address) == Some(ResourceMode::Ephemeral) {
             ctx.problem(Problem::error(
-                "invalid-moved-address",
+                Rule::InvalidMovedAddress,
                 range,
                 "Invalid \"moved\" address",
                 format!(
@@ -165,7 +166,7 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
             _ => continue,
         };
         ctx.problem(Problem::error(
-            "invalid-removed-provisioner",
+            Rule::InvalidRemovedProvisioner,
             body::header_range(block),
             "Invalid provisioner block",
             detail,
@@ -204,7 +205,7 @@ fn refused_removal(from: &Target, value: &ast::Expr) -> Option<Problem> {
         ),
         _ => return None,
     };
-    Some(Problem::error("invalid-removed-address", range, summary, detail))
+    Some(Problem::error(Rule::InvalidRemovedAddress, range, summary, detail))
 }
 
 fn has_key(target: &Target) -> bool {
@@ -226,7 +227,7 @@ pub(super) fn import(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
             return Some(to);
         }
         ctx.problem(Problem::error(
-            "invalid-import-address",
+            Rule::InvalidImportAddress,
             attr_range,
             "Invalid import address",
             "Only managed resources can be imported: those of \"resource\" blocks.",
@@ -246,7 +247,7 @@ pub(super) fn import(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
     };
     if let (Some(_), Some(identity)) = (&id, &identity) {
         ctx.problem(Problem::error(
-            "invalid-import",
+            Rule::InvalidImport,
             identity.syntax().text_range(),
             "Invalid import block",
             "An object to import is named by \"id\" or by \"identity\". Remove one of the two.",
@@ -297,7 +298,7 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
             Some(ImportTarget { module, module_keys: keys, resource: resource.resource, key, node })
         }
         Err(error) => {
-            ctx.problem(Problem::error("invalid-address", range, error.summary, error.detail));
+            ctx.problem(Problem::error(Rule::InvalidAddress, range, error.summary, error.detail));
             None
         }
     }

@@ -1,6 +1,7 @@
 //! Resolves the root of a traversal: the definition that its first steps name.
 
 use addr::ResourceMode;
+use db::Rule;
 use syntax::{
     AstNode, TextRange, TreeNode,
     ast::Step,
@@ -63,7 +64,7 @@ pub(super) fn unquoted<T>(
 ) -> Option<T> {
     let Some(text) = expr::literal_string(value) else { return read(ctx, value) };
     ctx.problem(Problem::warning(
-        "quoted-reference",
+        Rule::QuotedReference,
         value.syntax().text_range(),
         "Quoted references are deprecated",
         "In this context, references are expected literally rather than in quotes. Remove the \
@@ -139,7 +140,7 @@ pub fn reference_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Option<(Ref
 }
 
 struct Refused {
-    id: &'static str,
+    id: Rule,
     summary: &'static str,
     detail: String,
 }
@@ -148,7 +149,7 @@ impl Refused {
     /// The diagnostic for a reference in a place that does not allow any.
     fn of_any_name() -> Refused {
         Refused {
-            id: "variables-not-allowed",
+            id: Rule::VariablesNotAllowed,
             summary: "Variables not allowed",
             detail: "Variables may not be used here. If a text is meant, write it in quotes."
                 .to_owned(),
@@ -188,7 +189,7 @@ fn resolve_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Result<Root, Refu
         "terraform" | "tofu" => workspace_or_applying(root, first),
         "self" => Ok(Root { reference: Ref::SelfObject, taken: 0 }),
         "template" | "lazy" | "arg" => Err(Refused {
-            id: "reserved-symbol",
+            id: Rule::ReservedSymbol,
             summary: "Reserved symbol name",
             detail: format!(
                 "The symbol name \"{root}\" is reserved for use in a future version. If you are \

@@ -1,6 +1,7 @@
 //! Lowers `resource`, `data` and `ephemeral` blocks.
 
 use addr::ResourceMode;
+use db::Rule;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::{Path, Str, Value};
 
@@ -98,7 +99,7 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
         _ => "resources",
     };
     ctx.problem(Problem::error(
-        "invalid-repetition",
+        Rule::InvalidRepetition,
         range,
         format!("Invalid combination of {which}"),
         format!(
@@ -130,7 +131,7 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
     });
     if result.is_none() {
         ctx.problem(Problem::error(
-            "invalid-provider-reference",
+            Rule::InvalidProviderReference,
             range,
             "Invalid provider configuration reference",
             "The \"provider\" argument requires a provider type name, optionally followed by a \
@@ -218,7 +219,7 @@ fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> 
     let range = value.syntax().text_range();
     let ast::Expr::Tuple(tuple) = &value else {
         ctx.problem(Problem::error(
-            "invalid-replace-trigger",
+            Rule::InvalidReplaceTrigger,
             range,
             "Invalid expression",
             "A static list expression is required: write the references between brackets, as in [terraform_data.a].",
@@ -237,7 +238,7 @@ fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode
         let range = attr.syntax().text_range();
         ctx.problem(match mode {
             ResourceMode::Ephemeral => Problem::error(
-                "invalid-ephemeral-lifecycle",
+                Rule::InvalidEphemeralLifecycle,
                 range,
                 "Invalid lifecycle configuration for ephemeral resource",
                 format!(
@@ -246,7 +247,7 @@ fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode
                 ),
             ),
             _ => Problem::error(
-                "invalid-data-lifecycle",
+                Rule::InvalidDataLifecycle,
                 range,
                 "Invalid data resource lifecycle argument",
                 format!(
@@ -265,7 +266,7 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
     }
     let ast::Expr::Tuple(tuple) = &value else {
         ctx.problem(Problem::error(
-            "invalid-ignore-changes",
+            Rule::InvalidIgnoreChanges,
             value.syntax().text_range(),
             "Invalid expression",
             "A static list expression is required: write attribute names between brackets, or the keyword all.",
@@ -275,7 +276,7 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
     if let Some(star) = tuple.elements().find(|it| expr::literal_string(it).as_deref() == Some("*"))
     {
         ctx.problem(Problem::error(
-            "invalid-ignore-changes",
+            Rule::InvalidIgnoreChanges,
             star.syntax().text_range(),
             "Invalid ignore_changes wildcard",
             "The [\"*\"] form of ignore_changes wildcard is not supported. Write \"ignore_changes \
@@ -310,7 +311,7 @@ fn ignore_path(
         Some(path) => Some((IgnorePath(path), ctx.node(range))),
         None => {
             ctx.problem(Problem::error(
-                "invalid-ignore-changes",
+                Rule::InvalidIgnoreChanges,
                 range,
                 "Invalid expression",
                 "A single static variable reference is required: only attribute access and \
@@ -396,7 +397,7 @@ fn keyword_of(
     if word.as_deref().is_some_and(|word| words.contains(&word)) {
         if is_quoted {
             ctx.problem(Problem::warning(
-                "quoted-keyword",
+                Rule::QuotedKeyword,
                 value.syntax().text_range(),
                 "Quoted keywords are deprecated",
                 "In this context, keywords are expected literally rather than in quotes. Remove \
@@ -406,7 +407,7 @@ fn keyword_of(
         return word;
     }
     ctx.problem(Problem::error(
-        "invalid-provisioner-keyword",
+        Rule::InvalidProvisionerKeyword,
         value.syntax().text_range(),
         format!("Invalid \"{what}\" keyword"),
         format!(
@@ -422,7 +423,7 @@ fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
     for kind in ["connection", "provisioner"] {
         for block in reader.blocks(kind) {
             ctx.problem(Problem::error(
-                "invalid-ephemeral-block",
+                Rule::InvalidEphemeralBlock,
                 block_header(&block),
                 "Invalid configuration block for ephemeral resource",
                 format!(
@@ -456,7 +457,7 @@ pub(super) fn reserved_blocks(
             _ => " Take it out.",
         };
         ctx.problem(Problem::error(
-            "reserved-block",
+            Rule::ReservedBlock,
             block_header(&nested),
             format!("Reserved block type name in {inside} block"),
             format!(

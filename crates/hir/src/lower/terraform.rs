@@ -1,5 +1,6 @@
 //! Lowers `terraform` blocks.
 
+use db::Rule;
 use syntax::{
     AstNode,
     flat::ast::{self, BodyItem},
@@ -37,7 +38,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     let backend = backends.next();
     for extra in backends {
         ctx.problem(Problem::error(
-            "duplicate-backend",
+            Rule::DuplicateBackend,
             body::header_range(&extra),
             "Duplicate backend configuration",
             "A module may have only one backend configuration, and this terraform block already has one.",
@@ -74,7 +75,7 @@ fn encryptions(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Encry
 
 fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
     Problem::error(
-        "duplicate-required-providers",
+        Rule::DuplicateRequiredProviders,
         body::header_range(block),
         "Duplicate required providers configuration",
         "A module may have only one required providers configuration, and this terraform block \
@@ -99,7 +100,7 @@ pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<
         && expr::keyword(&edition).as_deref() != Some("tofu2024")
     {
         ctx.problem(Problem::error(
-            "invalid-language",
+            Rule::InvalidLanguage,
             edition.syntax().text_range(),
             "Unsupported language edition",
             "The only edition of the language is tofu2024, written without quotes.",
@@ -110,7 +111,7 @@ pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<
             matches!(&experiments, ast::Expr::Tuple(it) if it.elements().next().is_none());
         if !is_empty {
             ctx.problem(Problem::error(
-                "invalid-language",
+                Rule::InvalidLanguage,
                 experiments.syntax().text_range(),
                 "Unsupported language experiment",
                 "There are no experiments in this version. Take the argument out.",
@@ -142,7 +143,7 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
     let parsed = constraint(ctx, &text, value.unwrap_or(range));
     if parsed.is_some_and(|it| !it.allows(&supported)) {
         ctx.problem(Problem::error(
-            "unsupported-opentofu-version",
+            Rule::UnsupportedOpentofuVersion,
             range,
             "Unsupported OpenTofu version",
             format!(
@@ -165,7 +166,7 @@ pub(super) fn constraint(
         Ok(constraint) => Some(constraint),
         Err(error) => {
             ctx.problem(Problem::error(
-                "invalid-version-constraint",
+                Rule::InvalidVersionConstraint,
                 range,
                 "Invalid version constraint",
                 format!(
@@ -187,7 +188,7 @@ fn required_provider_items<'t>(
         match item {
             BodyItem::Attribute(attr) => attributes.push(attr),
             BodyItem::Block(nested) => ctx.problem(Problem::error(
-                "unsupported-block",
+                Rule::UnsupportedBlock,
                 body::header_range(&nested),
                 format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
                 "Blocks are not allowed here: an entry is written as \"name = { source = … }\".",
@@ -207,7 +208,7 @@ fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Req
     let name = attr.name_token()?;
     if !is_provider_name(name.text()) {
         ctx.problem(Problem::error(
-            "invalid-name",
+            Rule::InvalidName,
             name.text_range(),
             "Invalid provider local name",
             "A local name of a provider contains only lowercase letters, digits, and dashes, and \
@@ -263,14 +264,14 @@ fn required_provider_field(
                     "The {name} of a required provider must be a string without interpolation."
                 );
                 let range = value.syntax().text_range();
-                ctx.problem(Problem::error("invalid-required-providers", range, summary, detail));
+                ctx.problem(Problem::error(Rule::InvalidRequiredProviders, range, summary, detail));
             }
         },
         "configuration_aliases" => {
             entry.configuration_aliases = aliases(ctx, &entry.local_name, &value)
         }
         other => ctx.problem(Problem::error(
-            "invalid-required-providers",
+            Rule::InvalidRequiredProviders,
             key.syntax().text_range(),
             "Invalid required_providers object",
             format!(
@@ -284,7 +285,7 @@ fn required_provider_field(
 
 fn invalid(value: &ast::Expr, detail: &str) -> Problem {
     Problem::error(
-        "invalid-required-providers",
+        Rule::InvalidRequiredProviders,
         value.syntax().text_range(),
         "Invalid required_providers syntax",
         detail,
@@ -309,7 +310,7 @@ fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[S
         match alias {
             Some(alias) => aliases.push(Str::from(&*alias)),
             None => ctx.problem(Problem::error(
-                "invalid-required-providers",
+                Rule::InvalidRequiredProviders,
                 element.syntax().text_range(),
                 "Invalid configuration_aliases value",
                 format!(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::Rule;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::{ObjectType, Str, Type, convert};
 
@@ -104,7 +105,7 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
 
 fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type> {
     ctx.problem(Problem::error(
-        "invalid-type-constraint",
+        Rule::InvalidTypeConstraint,
         range,
         "Invalid type specification",
         detail,
@@ -120,7 +121,7 @@ pub(super) const WORDS: [&str; 9] =
 fn misspelt(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
     let close = crate::suggest::closest(word, WORDS);
     let hint = crate::suggest::question(close);
-    let (id, summary) = ("invalid-type-constraint", "Invalid type specification");
+    let (id, summary) = (Rule::InvalidTypeConstraint, "Invalid type specification");
     let problem = Problem::error(id, range, summary, format!("{detail}{hint}"));
     ctx.problem(problem.fixed_by(Fix::first(word, close)));
     None
@@ -168,7 +169,7 @@ fn quoted(ctx: &mut ItemCtx<'_>, text: &str, range: TextRange) -> Option<Type> {
     match ty {
         Some(ty) => {
             ctx.problem(Problem::error(
-                "quoted-type-constraint",
+                Rule::QuotedTypeConstraint,
                 range,
                 "Invalid quoted type constraints",
                 format!("Quoted type constraints are no longer supported. Remove the quotes around \"{text}\"."),
@@ -265,13 +266,13 @@ fn optional_attribute(
         match converted {
             Some(Ok(value)) => defaults.attributes.push((name.clone(), ConstValue(value))),
             Some(Err(error)) => ctx.problem(Problem::error(
-                "invalid-optional-default",
+                Rule::InvalidOptionalDefault,
                 default.syntax().text_range(),
                 "Invalid default value for optional attribute",
                 format!("This default value is not compatible with the attribute's type constraint: {error}."),
             )),
             None => ctx.problem(Problem::error(
-                "invalid-optional-default",
+                Rule::InvalidOptionalDefault,
                 default.syntax().text_range(),
                 "Invalid default value for optional attribute",
                 "A default is a constant: it may neither refer to anything nor call a function.",

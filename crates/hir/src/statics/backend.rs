@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::Rule;
 use values::{Str, Value};
 
 use super::{
@@ -99,8 +100,8 @@ fn of<'a>(subject: &'a str) -> Use<'a> {
             "The backend configuration is stored in .terraform/terraform.tfstate as well as plan \
              files. It is recommended to instead supply {} credentials via backend specific environment variables",
         ),
-        ephemeral_id: "ephemeral-backend",
-        sensitive_id: "sensitive-backend",
+        ephemeral_id: Rule::EphemeralBackend,
+        sensitive_id: Rule::SensitiveBackend,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use addr::VersionConstraint;
-use db::Directory;
+use db::{Directory, Rule};
 use rustc_hash::FxHashMap;
 use values::Str;
 
@@ -284,7 +284,8 @@ impl<'db> Walk<'db> {
         );
         let place = (key, At::Node(call.source_node));
         let here = "called here".to_owned();
-        let trouble = Trouble::at(place, "too-many-modules", "Too many module calls", detail, here);
+        let trouble =
+            Trouble::at(place, Rule::TooManyModules, "Too many module calls", detail, here);
         self.troubled(path, call, &Some(Arc::new(trouble)));
     }
 }
@@ -330,8 +331,8 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
     let of = Use {
         subject: &subject,
         secret: ("{A} value not allowed", &detail),
-        ephemeral_id: "ephemeral-static-value",
-        sensitive_id: "sensitive-static-value",
+        ephemeral_id: Rule::EphemeralStaticValue,
+        sensitive_id: Rule::SensitiveStaticValue,
     };
     let null = || {
         let detail =
@@ -339,7 +340,7 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
         let place = (call, At::Expr(expr));
         let here = format!("{subject} is null");
         let summary = "Unsuitable value type";
-        Some(Arc::new(Trouble::at(place, "invalid-static-value", summary, detail, here)))
+        Some(Arc::new(Trouble::at(place, Rule::InvalidStaticValue, summary, detail, here)))
     };
     text(db, path, call, expr, &of)?.ok_or_else(null)
 }
@@ -360,8 +361,8 @@ fn version_of<'db>(
             "Invalid version constraint",
             "{A} values, or values derived from {} values, cannot be used as version arguments.",
         ),
-        ephemeral_id: "ephemeral-static-value",
-        sensitive_id: "sensitive-static-value",
+        ephemeral_id: Rule::EphemeralStaticValue,
+        sensitive_id: Rule::SensitiveStaticValue,
     };
     let Some(version) = text(db, path, call, expr, &of)? else { return Ok(None) };
     match VersionConstraint::parse(&version) {
@@ -371,7 +372,7 @@ fn version_of<'db>(
             let place = (call, At::Expr(expr));
             let summary = "Invalid version constraint";
             let here = format!("{subject} is here");
-            let id = "invalid-version-constraint";
+            let id = Rule::InvalidVersionConstraint;
             Err(Some(Arc::new(Trouble::at(place, id, summary, detail, here))))
         }
     }

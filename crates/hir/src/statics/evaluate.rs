@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Block, Directory};
+use db::{Block, Directory, Rule};
 use values::{Kind, Mark, MarkKind, Str, Type, Value, convert};
 
 use super::{
@@ -162,7 +162,7 @@ fn root_value(
 }
 
 /// The id of the diagnostic for a variable without a value.
-const UNSET: &str = "unset-static-variable";
+const UNSET: Rule = Rule::UnsetStaticVariable;
 
 fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
     let name = &variable.name;
@@ -274,7 +274,7 @@ fn check_references(
             other => match refused(other, subject) {
                 Some((summary, detail, here)) => {
                     let place = (key, At::Expr(mentioned));
-                    let trouble = Trouble::at(place, "dynamic-value", summary, detail, here);
+                    let trouble = Trouble::at(place, Rule::DynamicValue, summary, detail, here);
                     return Err(Some(Arc::new(trouble)));
                 }
                 None => continue,
@@ -349,9 +349,9 @@ pub(super) struct Use<'a> {
     /// for the same word with a capital letter.
     pub(super) secret: (&'a str, &'a str),
     /// The id of the diagnostic for an ephemeral value.
-    pub(super) ephemeral_id: &'static str,
+    pub(super) ephemeral_id: Rule,
     /// The id of the diagnostic for a sensitive value.
-    pub(super) sensitive_id: &'static str,
+    pub(super) sensitive_id: Rule,
 }
 
 /// The value of an argument that a command needs before it starts and that must not be secret.
@@ -402,7 +402,7 @@ pub(super) fn text(
         let place = (key, At::Expr(expr));
         let here = format!("{subject} is here");
         let summary = "Unsuitable value type";
-        let trouble = Trouble::at(place, "invalid-static-value", summary, detail, here);
+        let trouble = Trouble::at(place, Rule::InvalidStaticValue, summary, detail, here);
         Some(Arc::new(trouble))
     };
     let value =
@@ -420,7 +420,7 @@ pub(super) fn secret(
     path: CallPath<'_>,
     (key, expr): (ItemKey, ExprId),
     of: &Use<'_>,
-    (kind, id, word): (MarkKind, &'static str, &str),
+    (kind, id, word): (MarkKind, Rule, &str),
 ) -> Trouble {
     let (summary, detail) = of.secret;
     let upper = format!("{}{}", word[..1].to_uppercase(), &word[1..]);

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use db::{Block, Directory};
+use db::{Block, Directory, Rule};
 use values::{Kind, MarkKind, Str, Type, Value};
 
 use super::{
@@ -42,8 +42,8 @@ pub(crate) fn provider_keys(
     let of = Use {
         subject: &subject,
         secret: ("{A} value not allowed", SECRET),
-        ephemeral_id: "ephemeral-static-value",
-        sensitive_id: "sensitive-static-value",
+        ephemeral_id: Rule::EphemeralStaticValue,
+        sensitive_id: Rule::SensitiveStaticValue,
     };
     if let Some((kind, id, word)) = secret_of(&value) {
         return Err(Some(Arc::new(secret(db, path, (key, for_each), &of, (kind, id, word)))));
@@ -51,7 +51,7 @@ pub(crate) fn provider_keys(
     let unsuitable = |why: &str| {
         let detail = format!("Unsuitable value of {subject}: {why}.");
         let here = format!("{subject} is here");
-        let (id, summary) = ("invalid-repetition-value", "Invalid for_each argument");
+        let (id, summary) = (Rule::InvalidRepetitionValue, "Invalid for_each argument");
         Some(Arc::new(Trouble::at((key, At::Expr(for_each)), id, summary, detail, here)))
     };
     match keys(&value) {
@@ -90,12 +90,12 @@ pub(crate) fn keys_of_resource(
 }
 
 /// The mark that makes the keys of a collection secret. The marks of a map's elements do not matter, only its own.
-fn secret_of(value: &Value) -> Option<(MarkKind, &'static str, &'static str)> {
+fn secret_of(value: &Value) -> Option<(MarkKind, Rule, &'static str)> {
     let is_set = matches!(value.ty(), Type::Set(_));
     let marks = if is_set { value.deep_marks() } else { value.marks().clone() };
     let secrets = [
-        (MarkKind::Ephemeral, "ephemeral-static-value", "ephemeral"),
-        (MarkKind::Sensitive, "sensitive-static-value", "sensitive"),
+        (MarkKind::Ephemeral, Rule::EphemeralStaticValue, "ephemeral"),
+        (MarkKind::Sensitive, Rule::SensitiveStaticValue, "sensitive"),
     ];
     secrets.into_iter().find(|(kind, _, _)| marks.has(*kind))
 }

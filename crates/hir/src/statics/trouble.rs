@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use db::Rule;
 use values::Str;
 
 use crate::{analysis::ItemProblem, expr::At, names::ItemKey, scope::EvalDiagnostic};
@@ -10,7 +11,7 @@ use crate::{analysis::ItemProblem, expr::At, names::ItemKey, scope::EvalDiagnost
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// The stable id.
-    pub id: &'static str,
+    pub id: Rule,
     /// The summary of the diagnostic, one line.
     pub summary: String,
     /// The detail of the diagnostic: the problem and how to solve it.
@@ -44,7 +45,7 @@ impl Trouble {
     /// Creates the problem at a location of an item. `here` is the message for the location.
     pub(super) fn at(
         (item, at): (ItemKey, At),
-        id: &'static str,
+        id: Rule,
         summary: &str,
         detail: String,
         here: String,
@@ -73,7 +74,7 @@ impl Trouble {
     /// Creates the request for a file that must be read first.
     pub(super) fn wants(file: Str) -> Trouble {
         Trouble {
-            id: "invalid-function-argument",
+            id: Rule::InvalidFunctionArgument,
             summary: "Invalid function argument".to_owned(),
             detail: String::new(),
             links: Vec::new(),

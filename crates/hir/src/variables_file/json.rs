@@ -6,7 +6,7 @@ use syntax::json::{JsonKind, JsonProperty, JsonString, JsonValue, parse_json};
 use values::{Number, Str, Type, Value};
 
 use super::{Given, INVALID, Reading};
-use db::ByteRange;
+use db::{ByteRange, Rule};
 
 /// The detail of a syntax error. It does not quote the file.
 const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, \
@@ -19,7 +19,7 @@ impl Reading<'_> {
     pub(super) fn json(&mut self, text: &str) {
         let json = parse_json(text);
         if let Some(error) = &json.error {
-            self.problem("syntax-error", &error.summary, NOT_READABLE, error.range);
+            self.problem(Rule::SyntaxError, &error.summary, NOT_READABLE, error.range);
         }
         match json.root {
             Some(JsonValue { kind: JsonKind::Object(properties), .. }) => {

@@ -6,7 +6,7 @@
 
 mod json;
 
-use db::{ByteRange, Diagnostic, Location};
+use db::{ByteRange, Diagnostic, Location, Rule};
 use syntax::{
     AstNode, SyntaxError, TextRange,
     ast::{self, BodyItem, HasItems},
@@ -101,10 +101,10 @@ impl Reading<'_> {
             }
             _ => NOT_READABLE,
         };
-        self.problem("syntax-error", &error.summary, detail, error.range);
+        self.problem(Rule::SyntaxError, &error.summary, detail, error.range);
     }
 
-    fn problem(&mut self, id: &'static str, summary: &str, detail: &str, range: TextRange) {
+    fn problem(&mut self, id: Rule, summary: &str, detail: &str, range: TextRange) {
         let problem = Diagnostic::error(id, summary, detail).at(Some(self.location(range)));
         self.file.problems.push(problem);
     }
@@ -174,7 +174,7 @@ const KNOWN_BLOCKS: &[&str] = &[
     "language",
 ];
 
-const INVALID: &str = "invalid-variables-file";
+const INVALID: Rule = Rule::InvalidVariablesFile;
 
 /// The warning for a value of a variable that the root module does not declare.
 pub fn undeclared(name: &str, file: &str) -> Diagnostic {
@@ -184,7 +184,7 @@ pub fn undeclared(name: &str, file: &str) -> Diagnostic {
          configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to \
          provide certain \"global\" settings to all configurations in your organization."
     );
-    Diagnostic::warning("undeclared-variable", "Value for undeclared variable", detail)
+    Diagnostic::warning(Rule::UndeclaredVariable, "Value for undeclared variable", detail)
 }
 
 /// The start of the message for a value that does not have the variable's type.
@@ -210,7 +210,7 @@ pub fn unsuitable(variable: &Variable, given: &Given) -> Option<Diagnostic> {
     let error = eval::apply_type(&variable.ty, value).err()?;
     let detail = format!("{}: {}.", not_suitable(variable), error.message);
     let problem =
-        Diagnostic::error("invalid-variable-value", "Invalid value for input variable", detail);
+        Diagnostic::error(Rule::InvalidVariableValue, "Invalid value for input variable", detail);
     Some(problem.at(Some(given.location.clone())))
 }
 

@@ -1,5 +1,6 @@
 //! Quick fixes that declare a missing variable, local, output or provider configuration.
 
+use db::Rule;
 use hir::{Ref, lower::reference_root, names::ItemName};
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode,
@@ -17,10 +18,10 @@ use crate::{
 /// Declares the item that a reference or an argument names.
 pub(super) fn actions(fault: &Fault<'_, '_>) -> Option<Action> {
     match fault.id() {
-        "undeclared-reference" => of_reference(fault),
-        "unsupported-attribute" => output(fault),
-        "unsupported-argument" => variable_of_module(fault),
-        "missing-provider-configuration" => provider(fault),
+        Rule::UndeclaredReference => of_reference(fault),
+        Rule::UnsupportedAttribute => output(fault),
+        Rule::UnsupportedArgument => variable_of_module(fault),
+        Rule::MissingProviderConfiguration => provider(fault),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! Quick fixes for ephemeral values in places that do not accept them.
 
+use db::Rule;
 use hir::names::ItemName;
 use syntax::{
     AstNode,
@@ -18,22 +19,22 @@ use crate::{
 pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
     let mut actions = Vec::new();
     match fault.id() {
-        "output-not-ephemeral" => {
+        Rule::OutputNotEphemeral => {
             if !fault.is_in_root() {
                 actions.extend(mark_output(fault));
             }
             actions.extend(wrap(fault));
         }
-        "ephemeral-root-output" => actions.extend(unmark(fault)),
-        "variable-not-ephemeral" => {
+        Rule::EphemeralRootOutput => actions.extend(unmark(fault)),
+        Rule::VariableNotEphemeral => {
             actions.extend(mark_variable(fault));
             actions.extend(wrap(fault));
         }
-        "ephemeral-value-misuse" | db::diagnostic::POSSIBLY_EPHEMERAL => {
+        Rule::EphemeralValueMisuse | Rule::PossiblyEphemeral => {
             actions.extend(write_only_twin(fault));
             actions.extend(wrap(fault));
         }
-        db::diagnostic::LITERAL_SECRET => actions.extend(take_from_variable(fault)),
+        Rule::LiteralSecret => actions.extend(take_from_variable(fault)),
         _ => {}
     }
     actions

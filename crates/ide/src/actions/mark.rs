@@ -1,5 +1,6 @@
 //! Quick fixes that set `sensitive = true` or `ephemeral = true`.
 
+use db::Rule;
 use syntax::{
     AstNode,
     ast::{self, HasItems},
@@ -10,7 +11,7 @@ use crate::{Cursor, Edit};
 
 /// Declares an output as sensitive.
 pub(super) fn sensitive(fault: &Fault<'_, '_>) -> Option<Action> {
-    matches!(fault.id(), "sensitive-output" | "write-only-output").then_some(())?;
+    matches!(fault.id(), Rule::SensitiveOutput | Rule::WriteOnlyOutput).then_some(())?;
     let output = crate::naming::top_level(&fault.node)?;
     let edits = set(&fault.tree, &output, "sensitive")?;
     Some(Action::fix("Declare the output as sensitive", edits).preferred())

@@ -1,5 +1,6 @@
 //! Quick fixes that remove an argument or block that is not allowed.
 
+use db::Rule;
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode,
     ast::{self, HasItems},
@@ -8,19 +9,19 @@ use syntax::{
 use super::{Action, Fault, layout};
 
 /// Identifiers of diagnostics that removing the argument or block fixes.
-const SUPERFLUOUS: &[&str] = &[
-    "unsupported-argument",
-    "unsupported-block",
-    "duplicate-block",
-    "too-many-blocks",
-    "extraneous-dynamic-content",
-    "reserved-argument",
-    "provider-version",
-    "version-of-local-module",
-    "invalid-ephemeral-lifecycle",
-    "invalid-data-lifecycle",
-    "invalid-ephemeral-block",
-    "duplicate-declaration",
+const SUPERFLUOUS: &[Rule] = &[
+    Rule::UnsupportedArgument,
+    Rule::UnsupportedBlock,
+    Rule::DuplicateBlock,
+    Rule::TooManyBlocks,
+    Rule::ExtraneousDynamicContent,
+    Rule::ReservedArgument,
+    Rule::ProviderVersion,
+    Rule::VersionOfLocalModule,
+    Rule::InvalidEphemeralLifecycle,
+    Rule::InvalidDataLifecycle,
+    Rule::InvalidEphemeralBlock,
+    Rule::DuplicateDeclaration,
 ];
 
 /// Removes the argument or block that a diagnostic points at.
@@ -32,7 +33,7 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
         return None;
     }
     let title = match ast::BodyItem::cast(node.clone())? {
-        _ if fault.id() == "duplicate-declaration" => "Remove this declaration".to_owned(),
+        _ if fault.id() == Rule::DuplicateDeclaration => "Remove this declaration".to_owned(),
         ast::BodyItem::Attribute(attribute) => format!("Remove argument \"{}\"", attribute.name()?),
         ast::BodyItem::Block(block) => format!("Remove block \"{}\"", block.block_type()?),
     };

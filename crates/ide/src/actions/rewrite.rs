@@ -1,6 +1,6 @@
 //! Rewrites of legacy syntax.
 
-use db::Fix;
+use db::{Fix, Rule};
 use syntax::{
     AstNode, SyntaxKind, SyntaxNode, TextRange,
     ast::{self, HasItems},
@@ -11,13 +11,13 @@ use crate::{Edit, naming::attribute_around};
 
 /// Removes the quotes around a type constraint or a reference.
 pub(super) fn unquote(fault: &Fault<'_, '_>) -> Option<Action> {
-    matches!(fault.id(), "quoted-type-constraint" | "quoted-reference").then_some(())?;
+    matches!(fault.id(), Rule::QuotedTypeConstraint | Rule::QuotedReference).then_some(())?;
     let ast::Expr::QuotedTemplate(quoted) = fault.expr()? else { return None };
     let text = quoted.literal_text()?;
     let text = match (fault.id(), text.as_str()) {
         // The quoted `list` and `map` meant collections of strings.
-        ("quoted-type-constraint", "list") => "list(string)".to_owned(),
-        ("quoted-type-constraint", "map") => "map(string)".to_owned(),
+        (Rule::QuotedTypeConstraint, "list") => "list(string)".to_owned(),
+        (Rule::QuotedTypeConstraint, "map") => "map(string)".to_owned(),
         _ => text,
     };
     let range = fault.tree.file_range(quoted.syntax().text_range());

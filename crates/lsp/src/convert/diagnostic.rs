@@ -36,7 +36,7 @@ impl<'s> Converter<'s> {
         ls_types::Diagnostic {
             range: it.location.as_ref().and_then(|at| self.range(at)).unwrap_or_default(),
             severity: Some(severity(it.severity)),
-            code: Some(NumberOrString::String(it.id.to_owned())),
+            code: Some(NumberOrString::String(it.id.code().to_owned())),
             source: Some("mayfly".to_owned()),
             message: self.message(it),
             related_information: self.related(it),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use addr::ModuleSource;
-use db::{Diagnostic, Directory, system::normalize};
+use db::{Diagnostic, Directory, Rule, system::normalize};
 use hir::{
     diagnostics::at_item,
     names::{SourcedCall, sourced_calls},
@@ -238,7 +238,7 @@ impl Installation<'_> {
              because only its own files are installed."
         );
         Some(Diagnostic::error(
-            "module-escapes",
+            Rule::ModuleEscapes,
             "Local module path escapes module package",
             detail,
         ))
@@ -274,7 +274,7 @@ impl Installation<'_> {
         let Ok(entries) = self.session.system.list_directory(directory) else {
             let detail = format!("The package {package} has no directory \"{subdir}\".");
             let summary = "Unreadable module subdirectory";
-            return Some(Diagnostic::error("module-subdirectory", summary, detail));
+            return Some(Diagnostic::error(Rule::ModuleSubdirectory, summary, detail));
         };
         if entries.iter().any(|it| is_configuration(&it.name)) {
             return None;
@@ -299,7 +299,7 @@ impl Installation<'_> {
             ),
         };
         let detail = format!("The package {package} holds no .tf file {place}. {way_out}");
-        Some(Diagnostic::error("module-subdirectory", "Unreadable module directory", detail))
+        Some(Diagnostic::error(Rule::ModuleSubdirectory, "Unreadable module directory", detail))
     }
 
     /// The module that another tool installed for the same call, if it is still in place.
@@ -385,12 +385,12 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
             ),
         ),
     };
-    Diagnostic::error("module-download", summary, detail)
+    Diagnostic::error(Rule::ModuleDownload, summary, detail)
 }
 
 fn unsettled(error: ModuleInstallError) -> Diagnostic {
     let detail = format!("{error}. Check the permissions of the directory that it is in.");
-    Diagnostic::error("module-download", "Failed to install module", detail)
+    Diagnostic::error(Rule::ModuleDownload, "Failed to install module", detail)
 }
 
 /// Lists the packages whose locks changed.

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use hir::{ModulePath, Program};
 use packages::{Snapshot, module_package_below};
 
@@ -102,5 +102,5 @@ fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
         lines.join("\n")
     );
     let summary = "Module writes into its own directory";
-    Diagnostic::warning("module-writes-into-itself", summary, detail)
+    Diagnostic::warning(Rule::ModuleWritesIntoItself, summary, detail)
 }

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use backend::LocalPaths;
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use state::StateFile;
 
 use crate::session::{Failure, Session};
@@ -57,5 +57,5 @@ fn emptied(path: &Path, backup: &Path, state: Option<&StateFile>) -> Diagnostic 
          Continuing would create existing objects a second time, so nothing was \
          done.\n\n{way_out}\n\nTo start without a state, remove {path}."
     );
-    Diagnostic::error("state-read", "State file is empty", detail)
+    Diagnostic::error(Rule::StateRead, "State file is empty", detail)
 }

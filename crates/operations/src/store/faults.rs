@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use backend::StoreError;
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use durability::file_fault;
 
 use super::Purpose;
@@ -13,7 +13,7 @@ pub(super) fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
     if let Some(fault) = file_fault(error) {
         let detail = format!("{fault} {}", without_writing(error, purpose));
         return Diagnostic::error(
-            "state-unwritable",
+            Rule::StateUnwritable,
             "Error opening the state for writing",
             detail,
         );
@@ -29,7 +29,7 @@ pub(super) fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
          releases it. For most commands, you can disable locking with the \"-lock=false\" flag, \
          but this is not recommended."
     );
-    Diagnostic::error("state-lock", "Error acquiring the state lock", detail)
+    Diagnostic::error(Rule::StateLock, "Error acquiring the state lock", detail)
 }
 
 /// The consequence of a state that is not writable, and what still works.

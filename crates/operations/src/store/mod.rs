@@ -22,7 +22,7 @@ use backend::{
     Expected, HeldLock, JournalStore, LocalJournal, LocalPaths, LocalStore, LockInfo, StateStore,
     StoreError,
 };
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 use durability::{
     Keeper, Opened, Openings, Writer, digest, file_fault, head, next_serial, recovery,
     recovery::Findings, refuse_last_serial,
@@ -227,7 +227,7 @@ pub fn state_path(session: &Session, options: &StateOptions) -> Result<PathBuf, 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
     let workspaces = place::workspaces(session, &session.place()?);
     workspaces.paths(&session.selected_workspace()?).map_err(|error| {
-        Diagnostic::error("invalid-workspace", "Invalid workspace", error.to_string()).into()
+        Diagnostic::error(Rule::InvalidWorkspace, "Invalid workspace", error.to_string()).into()
     })
 }
 
@@ -255,7 +255,7 @@ fn lock(
 ) -> Result<Box<dyn HeldLock>, Failure> {
     let timeout = parse_duration(&options.lock_timeout).ok_or_else(|| {
         Diagnostic::error(
-            "lock-timeout",
+            Rule::LockTimeout,
             "Invalid -lock-timeout",
             "A duration is a number with a unit, such as 30s or 5m.".to_owned(),
         )
@@ -279,7 +279,7 @@ fn read(
             "The state cannot be read: {error}. Nothing was done. Correct its permissions, or run \
              the command as the user who owns it."
         );
-        Diagnostic::error("state-read", "Error loading state", detail)
+        Diagnostic::error(Rule::StateRead, "Error loading state", detail)
     })?;
     let begun = Instant::now();
     let generation = Expected::from(&snapshot);
@@ -394,7 +394,7 @@ fn write_recovered(
     open.file.serial = serial;
     let encoded = |error: state::EncodeError| {
         let detail = format!("The state cannot be written: {error}.");
-        Diagnostic::error("state-encode", "Failed to write state", detail)
+        Diagnostic::error(Rule::StateEncode, "Failed to write state", detail)
     };
     let bytes = open.file.write().map_err(encoded)?;
     let digest = digest(&bytes);
@@ -422,7 +422,7 @@ fn not_taken_over(error: &StoreError, store: &dyn JournalStore) -> Diagnostic {
          command again.",
         store.place()
     );
-    Diagnostic::error("state-write", "Failed to save state", detail)
+    Diagnostic::error(Rule::StateWrite, "Failed to save state", detail)
 }
 
 /// The error for a state file that cannot be parsed, with the path and advice.
@@ -453,7 +453,7 @@ pub fn damaged(
             )),
         },
     }
-    Diagnostic::error("state-read", error.summary(), detail)
+    Diagnostic::error(Rule::StateRead, error.summary(), detail)
 }
 
 /// Removes the lock of the selected workspace's state, if it has this ID.
@@ -555,7 +555,7 @@ pub fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), Failure>
                  force-unlock\"."
             ),
         };
-        Diagnostic::error("state-unlock", "Error releasing the state lock", detail).into()
+        Diagnostic::error(Rule::StateUnlock, "Error releasing the state lock", detail).into()
     })
 }
 

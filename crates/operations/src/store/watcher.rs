@@ -11,7 +11,7 @@ use std::{
 
 use addr::{ProviderSource, ResourceInstance};
 use backend::{JournalStore, LocalJournal, LocalPaths, StoreError};
-use db::{Diagnostic, Sources};
+use db::{Diagnostic, Rule, Sources};
 use durability::{Openings, Writer, file_fault, recovery};
 use engine::{NoJournal, Number};
 use provider::BoxFuture;
@@ -125,7 +125,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
                      it."
                 );
                 let summary = "Failed to read the journal of a watcher";
-                let warning = Diagnostic::warning("journal-unreadable", summary, detail);
+                let warning = Diagnostic::warning(Rule::JournalUnreadable, summary, detail);
                 session.view.diagnostics(&[warning], &Sources::default());
                 continue;
             }
@@ -135,7 +135,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
             let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
             let detail = format!("{cause} This warning is repeated until the file is removed.");
             let summary = "Failed to remove the journal of a watcher";
-            let warning = Diagnostic::warning("journal-removal", summary, detail);
+            let warning = Diagnostic::warning(Rule::JournalRemoval, summary, detail);
             session.view.diagnostics(&[warning], &Sources::default());
         }
     }
@@ -166,5 +166,5 @@ fn damaged(store: &LocalJournal, error: &dyn fmt::Display) -> Diagnostic {
          was killed. It is removed, because it contains nothing else.",
         store.place()
     );
-    Diagnostic::warning("journal-damaged", "Damaged journal of a watcher", detail)
+    Diagnostic::warning(Rule::JournalDamaged, "Damaged journal of a watcher", detail)
 }

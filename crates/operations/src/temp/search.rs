@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use db::Diagnostic;
+use db::{Diagnostic, Rule};
 use engine::{PlanOutcome, Redactor};
 use state::{Attributes, TempEntry, TempKind};
 
@@ -43,7 +43,7 @@ pub fn refuse_secrets(
          attributes. \"mayfly apply\" without a saved plan keeps no such file."
     );
     let summary = "Ephemeral value in a temporary file";
-    Err(Diagnostic::error("ephemeral-in-plan", summary, detail).into())
+    Err(Diagnostic::error(Rule::EphemeralInPlan, summary, detail).into())
 }
 
 /// Returns true if `holds` is true for one of the files packed in an archive.

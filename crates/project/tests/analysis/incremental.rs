@@ -489,7 +489,7 @@ module \"m\" {
     assert!(session.project.set_text("main.tf", text), "it is part of the configuration");
     session.executed.lock().expect("not poisoned").clear();
     let problems = session.project.setup_problems();
-    let found: Vec<&str> = problems.iter().map(|it| it.id).collect();
+    let found: Vec<&str> = problems.iter().map(|it| it.id.code()).collect();
     assert_eq!(
         found,
         [

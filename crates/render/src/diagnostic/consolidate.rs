@@ -5,7 +5,7 @@ use std::{
     fmt::Write,
 };
 
-use db::{Diagnostic, Severity, Sources, diagnostic::POSSIBLY_EPHEMERAL};
+use db::{Diagnostic, Rule, Severity, Sources};
 
 use super::excerpt::Files;
 use crate::style::visible_line;
@@ -48,14 +48,14 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Dia
 
 /// Keeps only the first warning about each deprecated variable or output, because the others have the same text.
 pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
+    let mut seen: BTreeSet<(Rule, String)> = BTreeSet::new();
     diagnostics.retain(|it| !it.is_deprecation() || seen.insert((it.id, it.detail.clone())));
     diagnostics
 }
 
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
     // Each of these diagnostics has its own condition, or its own message by the author of the module.
-    let is_one_of_a_kind = diagnostic.id == POSSIBLY_EPHEMERAL || diagnostic.is_deprecation();
+    let is_one_of_a_kind = diagnostic.id == Rule::PossiblyEphemeral || diagnostic.is_deprecation();
     diagnostic.location.is_some()
         && !NEVER_GROUPED.contains(&&*diagnostic.summary)
         && !is_one_of_a_kind

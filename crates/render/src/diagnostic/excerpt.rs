@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
-use db::{Diagnostic, Location, Sources, diagnostic::LITERAL_SECRET};
+use db::{Diagnostic, Location, Rule, Sources};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A cache of the texts of files, for diagnostics that point into the same file.
@@ -95,7 +95,7 @@ impl Files<'_> {
             return Some(Excerpt { code: NOT_SHOWN.to_owned(), start: 0, end: 0, ..excerpt });
         }
         // A warning about a literal secret must not print the secret to a terminal or a CI log.
-        match diagnostic.id == LITERAL_SECRET {
+        match diagnostic.id == Rule::LiteralSecret {
             true => Some(excerpt.without_what_it_is_about()),
             false => Some(excerpt),
         }

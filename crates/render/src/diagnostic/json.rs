@@ -28,7 +28,7 @@ fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
         ("address", diagnostic.address.as_deref().map(Json::from)),
         ("range", diagnostic.location.as_ref().map(|it| range(it, files))),
         ("snippet", snippet(diagnostic, files)),
-        ("id", Some(diagnostic.id.into())),
+        ("id", Some(diagnostic.id.code().into())),
         ("related", (!related.is_empty()).then_some(Json::Array(related))),
     ])
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use db::{ByteRange, Diagnostic, Location, Related, Severity, SourceText, Sources};
+use db::{ByteRange, Diagnostic, Location, Related, Rule, Severity, SourceText, Sources};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -63,7 +63,7 @@ fn misuse() -> Diagnostic {
                 message: "variable \"password\" is declared ephemeral".to_owned(),
             },
         ],
-        ..Diagnostic::error("ephemeral-misuse", "Invalid use of an ephemeral value", detail)
+        ..Diagnostic::error(Rule::EphemeralValueMisuse, "Invalid use of an ephemeral value", detail)
             .at(Some(at("local.full", 0)))
             .with_address("playground_secret.s")
     }
@@ -81,7 +81,7 @@ fn an_ephemeral_value_comes_with_its_chain() {
         &BOX,
         expect![[r#"
         ╷
-        │ Error: Invalid use of an ephemeral value [ephemeral-misuse]
+        │ Error: Invalid use of an ephemeral value [ephemeral-value-misuse]
         │
         │   with playground_secret.s,
         │   on main.tf line 10, in resource "playground_secret" "s":
@@ -127,7 +127,8 @@ fn without_a_terminal_there_is_neither_rule_nor_wrapping() {
 
 #[test]
 fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
-    let mut diagnostic = Diagnostic::error("an-id", "Cycle: ephemeral.a.b, provider.a", "Around.");
+    let mut diagnostic =
+        Diagnostic::error(Rule::InternalError, "Cycle: ephemeral.a.b, provider.a", "Around.");
     diagnostic.related.push(Related {
         location: at("1,\n    local", 0),
         message: "ephemeral.a.b refers to provider.a here".to_owned(),
@@ -139,7 +140,8 @@ fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
 #[test]
 fn in_colour_what_it_is_about_is_underlined() {
     let style = Style { color: true, ..Style::PLAIN };
-    let diagnostic = Diagnostic::warning("an-id", "Two lines", "").at(Some(at("1,\n    local", 0)));
+    let diagnostic =
+        Diagnostic::warning(Rule::InternalError, "Two lines", "").at(Some(at("1,\n    local", 0)));
     check(
         &diagnostic,
         &style,
@@ -157,7 +159,8 @@ fn in_colour_what_it_is_about_is_underlined() {
 #[test]
 fn a_place_in_a_file_that_is_not_there_is_still_named() {
     let location = Location { path: "gone.tf".into(), range: ByteRange { start: 5, end: 9 } };
-    let diagnostic = Diagnostic::error("an-id", "Gone", "It is gone.").at(Some(location));
+    let diagnostic =
+        Diagnostic::error(Rule::InternalError, "Gone", "It is gone.").at(Some(location));
     check(
         &diagnostic,
         &Style::PLAIN,
@@ -178,7 +181,7 @@ fn ranges_that_are_empty_or_out_of_the_text_are_shown_as_far_as_they_go() {
     for (start, end) in [(0, 0), (TEXT.len() as u32, TEXT.len() as u32), (1 << 30, 1 << 31), (9, 3)]
     {
         let location = Location { path: "main.tf".into(), range: ByteRange { start, end } };
-        let diagnostic = Diagnostic::error("an-id", "S", "").at(Some(location));
+        let diagnostic = Diagnostic::error(Rule::InternalError, "S", "").at(Some(location));
         let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &Style::PLAIN);
         assert!(text.contains("on main.tf line "), "{text}");
         diagnostic_json(&diagnostic, &sources());
@@ -193,7 +196,8 @@ fn of_a_very_long_line_the_part_around_the_range_is_shown() {
     let location = Location { path: "long.tf".into(), range: ByteRange { start, end: start + 5 } };
     let file = SourceText { blocks: [text].into(), ..sources().files[0].clone() };
     let sources = Sources { files: [SourceText { path: "long.tf".into(), ..file }].into() };
-    let diagnostic = Diagnostic::error("an-id", "Wrong", "It is wrong.").at(Some(location));
+    let diagnostic =
+        Diagnostic::error(Rule::InternalError, "Wrong", "It is wrong.").at(Some(location));
     let shown = diagnostics(&[diagnostic], &sources, &Style { color: true, ..Style::PLAIN });
     let line = shown.lines().find(|it| it.contains("wrong")).expect("is shown");
     assert!(line.len() < 600 && line.contains("1: …é") && line.ends_with("z…"), "{line}");
@@ -203,7 +207,7 @@ fn of_a_very_long_line_the_part_around_the_range_is_shown() {
 #[test]
 fn control_characters_are_spelled_out() {
     let diagnostic = Diagnostic::error(
-        "an-id",
+        Rule::InternalError,
         "a\u{1b}[2Jb\nc",
         "x\u{1b}]0;title\u{7}y\u{202e}z\r\tkept\nkept",
     )
@@ -226,13 +230,16 @@ fn control_characters_are_spelled_out() {
 #[test]
 fn those_of_one_severity_are_grouped() {
     let warning = |n| {
-        Diagnostic::warning("an-id", "Deprecated", format!("Detail {n}.")).at(Some(at("local", n)))
+        Diagnostic::warning(Rule::InternalError, "Deprecated", format!("Detail {n}."))
+            .at(Some(at("local", n)))
     };
-    let error = || Diagnostic::error("an-id", "Deprecated", "").at(Some(at("local", 0)));
-    let check_block =
-        Diagnostic::warning("an-id", "Check block assertion failed", "m").at(Some(at("list", 0)));
-    let check_unknown = Diagnostic::warning("an-id", "Check block assertion known after apply", "")
+    let error =
+        || Diagnostic::error(Rule::InternalError, "Deprecated", "").at(Some(at("local", 0)));
+    let check_block = Diagnostic::warning(Rule::InternalError, "Check block assertion failed", "m")
         .at(Some(at("list", 0)));
+    let check_unknown =
+        Diagnostic::warning(Rule::InternalError, "Check block assertion known after apply", "")
+            .at(Some(at("list", 0)));
     let given = vec![
         warning(0),
         error(),
@@ -243,8 +250,8 @@ fn those_of_one_severity_are_grouped() {
         check_unknown,
         warning(2),
         error(),
-        Diagnostic::warning("an-id", "Nowhere", ""),
-        Diagnostic::warning("an-id", "Nowhere", ""),
+        Diagnostic::warning(Rule::InternalError, "Nowhere", ""),
+        Diagnostic::warning(Rule::InternalError, "Nowhere", ""),
     ];
     let shown = |severity| -> Vec<String> {
         let kept = consolidated(given.clone(), severity).into_iter();
@@ -271,8 +278,10 @@ fn those_of_one_severity_are_grouped() {
 
 #[test]
 fn compact_warnings_are_a_list() {
-    let warning = |n| Diagnostic::warning("an-id", "Deprecated", "Long.").at(Some(at("local", n)));
-    let given = [warning(0), warning(1), Diagnostic::warning("an-id", "Nowhere", "")];
+    let warning = |n| {
+        Diagnostic::warning(Rule::InternalError, "Deprecated", "Long.").at(Some(at("local", n)))
+    };
+    let given = [warning(0), warning(1), Diagnostic::warning(Rule::InternalError, "Nowhere", "")];
     expect![[r#"
 
         Warnings:
@@ -329,7 +338,7 @@ fn json_has_the_reference_s_shape_and_our_related_places() {
                   }
                 ]
               },
-              "id": "ephemeral-misuse",
+              "id": "ephemeral-value-misuse",
               "related": [
                 {
                   "message": "var.password is ephemeral",
@@ -358,20 +367,21 @@ fn json_has_the_reference_s_shape_and_our_related_places() {
 fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
     let range = ByteRange { start: 15, end: 24 };
     let location = Location { path: "a.tfvars".into(), range };
-    let diagnostic = Diagnostic::error("an-id", "Broken", "Mend it.").at(Some(location));
+    let diagnostic =
+        Diagnostic::error(Rule::InternalError, "Broken", "Mend it.").at(Some(location));
     let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &BOX)
         + &diagnostic_json(&diagnostic, &sources()).to_string();
     assert!(!text.contains("kanarek"), "{text}");
     expect![[r#"
         ╷
-        │ Error: Broken [an-id]
+        │ Error: Broken [internal-error]
         │
         │   on a.tfvars line 2:
         │    2: (not shown: this file may hold secrets)
         │
         │ Mend it.
         ╵
-        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]},"id":"an-id"}"#]].assert_eq(&text);
+        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]},"id":"internal-error"}"#]].assert_eq(&text);
 }
 
 #[test]
@@ -387,7 +397,7 @@ fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
     let start = text.find(secret).expect("is there") as u32;
     let range = ByteRange { start, end: start + secret.len() as u32 };
     let location = Location { path: "main.tf".into(), range };
-    let found = Diagnostic::warning(db::diagnostic::LITERAL_SECRET, "Secret", "Take it out.");
+    let found = Diagnostic::warning(Rule::LiteralSecret, "Secret", "Take it out.");
     let found = found.at(Some(location));
     let text = diagnostics(std::slice::from_ref(&found), &sources, &BOX)
         + &diagnostic_json(&found, &sources).to_string();
@@ -406,22 +416,22 @@ fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
 
 #[test]
 fn a_deprecation_is_shown_once_and_never_counted() {
-    let warning = |id: &'static str, detail: &str, start: u32| {
+    let warning = |id: Rule, detail: &str, start: u32| {
         let range = ByteRange { start, end: start + 1 };
         let location = Location { path: "main.tf".into(), range };
         Diagnostic::warning(id, "Deprecated", detail).at(Some(location))
     };
     let given = vec![
-        warning("deprecated-output", "a", 1),
-        warning("deprecated-output", "a", 2),
-        warning("deprecated-output", "b", 3),
-        warning("deprecated-variable", "a", 4),
-        warning("an-id", "a", 5),
-        warning("an-id", "a", 6),
+        warning(Rule::DeprecatedOutput, "a", 1),
+        warning(Rule::DeprecatedOutput, "a", 2),
+        warning(Rule::DeprecatedOutput, "b", 3),
+        warning(Rule::DeprecatedVariable, "a", 4),
+        warning(Rule::InternalError, "a", 5),
+        warning(Rule::InternalError, "a", 6),
     ];
     let kept = consolidated(without_repeated_deprecations(given), Severity::Warning);
     let shown: Vec<String> = kept.iter().map(|it| format!("{}: {}", it.id, it.detail)).collect();
-    let grouped = "an-id: a\n\n(and one more similar warning elsewhere)";
+    let grouped = "internal-error: a\n\n(and one more similar warning elsewhere)";
     assert_eq!(
         shown,
         ["deprecated-output: a", "deprecated-output: b", "deprecated-variable: a", grouped]

@@ -11,7 +11,7 @@
 
 use conformance::markdown_files;
 
-use super::literals::is_id;
+use super::uses::is_id;
 use crate::spec::block::{Block, blocks};
 
 const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/diagnostics");
@@ -49,6 +49,11 @@ impl Page {
     /// The configurations in the page.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         blocks(&self.text)
+    }
+
+    /// The lines between the title and the text.
+    pub(crate) fn summaries(&self) -> Vec<&str> {
+        self.text.split("\n\n").nth(1).unwrap_or_default().lines().collect()
     }
 
     /// Returns true if the page gives a reason for missing examples.

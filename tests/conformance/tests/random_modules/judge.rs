@@ -2,7 +2,7 @@
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, Resource, ResourceMode};
 use conformance::{World, finds, log_of, plan_file, schemas_of, state_file};
-use db::{Diagnostic, Severity, Sources};
+use db::{Diagnostic, Rule, Severity, Sources};
 use engine::{Event, PlanOutcome};
 use hir::{
     Ref,
@@ -340,8 +340,8 @@ impl Run<'_> {
 fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
     let of_plan = planned.iter().filter(|it| is_misplaced(it));
     let is_foreseen = |it: &&Diagnostic, found: &Diagnostic| {
-        let is_misplaced = MISPLACED.contains(&it.id);
-        found.id == it.id || is_misplaced && found.id == db::diagnostic::POSSIBLY_EPHEMERAL
+        let is_misplaced = MISPLACED.contains(&it.id.code());
+        found.id == it.id || is_misplaced && found.id == Rule::PossiblyEphemeral
     };
     let mut unforeseen = of_plan.filter(|it| !found.iter().any(|found| is_foreseen(it, found)));
     match unforeseen.next() {
@@ -393,13 +393,13 @@ fn is_about_ephemeral(it: &Diagnostic) -> bool {
 }
 
 fn is_misplaced(it: &Diagnostic) -> bool {
-    it.is_error() && MISPLACED.contains(&it.id)
+    it.is_error() && MISPLACED.contains(&it.id.code())
 }
 
 /// An error about an ephemeral value has the chain of its origin.
 fn explained(found: &[Diagnostic]) -> Verdict {
     let by_value = |it: &&Diagnostic| {
-        MISPLACED.contains(&it.id)
+        MISPLACED.contains(&it.id.code())
             && it.id != "ephemeral-root-output"
             && it.severity <= Severity::Hint
     };

@@ -50,7 +50,7 @@ fn found(world: &mut World, run: Run) -> Vec<Diagnostic> {
 fn position(found: &[Diagnostic], file: &File, line: usize, said: &Said) -> Option<usize> {
     found.iter().position(|it| {
         it.severity == said.severity
-            && it.id == said.id
+            && it.id.code() == said.id
             && it.summary == said.summary
             && it.detail.contains(&said.detail)
             && line_in(file, it) == Some(line)

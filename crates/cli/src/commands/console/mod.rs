@@ -15,7 +15,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use db::{ByteRange, Diagnostic, Location, SourceText, Sources};
+use db::{ByteRange, Diagnostic, Location, Rule, SourceText, Sources};
 use engine::NoTempDirectories;
 use hir::{Expr, ExprId, Exprs, Interrupt, Scope, eval, lower};
 
@@ -154,13 +154,13 @@ fn tell_problems(
     let sources = Sources { files: files.into() };
     match problems.first().map(|it| it.id) {
         None => return Ok(()),
-        Some("invalid-variable-value") => return Err(Failure::Diagnostics(problems, sources)),
+        Some(Rule::InvalidVariableValue) => return Err(Failure::Diagnostics(problems, sources)),
         Some(_) => {}
     }
     let detail = "Due to the problems above, some expressions may produce unexpected results.";
     session.ui.diagnostics(&problems, &sources);
     problems =
-        vec![Diagnostic::warning("invalid-console-values", "Some values are not valid", detail)];
+        vec![Diagnostic::warning(Rule::InvalidConsoleValues, "Some values are not valid", detail)];
     session.ui.diagnostics(&problems, &Sources::default());
     Ok(())
 }
@@ -240,11 +240,11 @@ fn interrupted(interrupt: &Interrupt) -> Diagnostic {
             Diagnostic::error(misfit.id(), misfit.summary, misfit.detail.clone())
         }
         Interrupt::Refused { summary, detail } => {
-            Diagnostic::error("invalid-reference", *summary, detail.clone())
+            Diagnostic::error(Rule::InvalidReference, *summary, detail.clone())
         }
         Interrupt::Poisoned | Interrupt::Stopped | Interrupt::Exceeded { .. } => {
             let detail = "Something that this expression refers to has no value here.";
-            Diagnostic::error("console-evaluation", "Cannot evaluate here", detail)
+            Diagnostic::error(Rule::ConsoleEvaluation, "Cannot evaluate here", detail)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The labels of dynamic blocks.
 
+use db::Rule;
 use values::Kind;
 
 use super::super::{
@@ -21,7 +22,7 @@ pub(super) fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
     let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
     let problem = ItemProblem::error(
         at.into(),
-        "invalid-dynamic-block-label",
+        Rule::InvalidDynamicBlockLabel,
         "Invalid dynamic block label",
         detail,
     );

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use db::Rule;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{LocatedProblem, problem::ItemProblem};
@@ -195,7 +196,8 @@ pub(super) fn on_ring(
              resources that are to use it."
         ));
     }
-    let mut problem = ItemProblem::error(at, "dependency-cycle", format!("Cycle: {names}"), detail);
+    let mut problem =
+        ItemProblem::error(at, Rule::DependencyCycle, format!("Cycle: {names}"), detail);
     let after_next = graph.node(db, follower((position + 1) % cycle.len()).0).name(db);
     let refers = format!("{} refers to {after_next} here", graph.node(db, next).name(db));
     problem.related.push((graph.node(db, next).key(), next_at, refers));
@@ -206,19 +208,19 @@ pub(super) fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> I
     match item(db, key).kind {
         ItemKind::Resource(_) => ItemProblem::error(
             at,
-            "self-reference",
+            Rule::SelfReference,
             "Self-referential block",
             format!("Configuration for {name} may not refer to itself."),
         ),
         ItemKind::Local(_) => ItemProblem::error(
             at,
-            "dependency-cycle",
+            Rule::DependencyCycle,
             "Self-referencing local value",
             format!("{name} may not use its own value to define itself."),
         ),
         _ => ItemProblem::error(
             at,
-            "dependency-cycle",
+            Rule::DependencyCycle,
             "Self-reference",
             format!("{name} may not refer to itself."),
         ),

@@ -1,5 +1,6 @@
 //! The expressions `base.name` and `base[key]`.
 
+use db::Rule;
 use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
 use super::{Certainty, Flow, Infer, constructor::key_text};
@@ -76,7 +77,7 @@ impl Infer<'_> {
         let Some(constant) = &key.constant else { return };
         if let Err(error) = convert::convert(&constant.0, &Type::Number) {
             let detail = format!("{NO_ELEMENT}: {}.", error.message);
-            self.fails(At::Step(index), "invalid-index", "Invalid index", detail);
+            self.fails(At::Step(index), Rule::InvalidIndex, "Invalid index", detail);
         }
     }
 
@@ -84,7 +85,7 @@ impl Infer<'_> {
         if value.is_null() {
             let summary = "Attempt to get attribute from null value";
             let detail = "This value is null, so it does not have any attributes.";
-            return self.fails(At::Step(id), "attribute-of-null", summary, detail);
+            return self.fails(At::Step(id), Rule::AttributeOfNull, summary, detail);
         }
         let mut fix = None;
         let detail = match &value.ty {
@@ -99,7 +100,7 @@ impl Infer<'_> {
                 let detail = format!("This map does not have an element with the key \"{name}\".");
                 return self.fails(
                     At::Step(id),
-                    "missing-map-element",
+                    Rule::MissingMapElement,
                     "Missing map element",
                     detail,
                 );
@@ -122,7 +123,7 @@ impl Infer<'_> {
             _ => return,
         };
         let summary = "Unsupported attribute";
-        let problem = ItemProblem::error(At::Step(id), "unsupported-attribute", summary, detail);
+        let problem = ItemProblem::error(At::Step(id), Rule::UnsupportedAttribute, summary, detail);
         let problem = problem.fixed_by(fix);
         match self.is_of_resource(id) && matches!(value.ty, Type::Object(_)) {
             true => self.report(problem),
@@ -207,7 +208,7 @@ impl Infer<'_> {
         if base.is_null() {
             let summary = "Attempt to index null value";
             let detail = "This value is null, so it does not have any indices.";
-            self.fails(At::Step(id), "index-of-null", summary, detail);
+            self.fails(At::Step(id), Rule::IndexOfNull, summary, detail);
             return None;
         }
         if key.is_null() {
@@ -347,7 +348,7 @@ impl Infer<'_> {
         let is_doubtful = self.in_splat || of_instances && self.env.may_be_absent();
         let certainty = if is_doubtful { Certainty::Doubtful } else { Certainty::Sure };
         self.with_certainty(certainty, |it| {
-            it.fails(At::Step(id), "invalid-index", "Invalid index", detail);
+            it.fails(At::Step(id), Rule::InvalidIndex, "Invalid index", detail);
         });
     }
 }

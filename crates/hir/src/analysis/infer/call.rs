@@ -3,6 +3,7 @@
 //! The types, errors and constants of a call come from calling the function with values that are unknown except for
 //! their structure. The marks of the result come from the rule of the function.
 
+use db::Rule;
 use provider::FunctionSignature;
 use values::{
     MarkKind, Type, Value, convert,
@@ -79,7 +80,7 @@ impl Infer<'_> {
             }
         };
         let summary = "Call to unknown function";
-        let problem = ItemProblem::error(At::Callee(at), "unknown-function", summary, detail);
+        let problem = ItemProblem::error(At::Callee(at), Rule::UnknownFunction, summary, detail);
         self.report(problem.fixed_by(fix));
     }
 
@@ -90,7 +91,7 @@ impl Infer<'_> {
                 signature.returns
             }
             Lookup::Unknown { detail, close } => {
-                let (name, summary) = ("unknown-provider-function", provider_function::UNKNOWN);
+                let (name, summary) = (Rule::UnknownProviderFunction, provider_function::UNKNOWN);
                 let problem = ItemProblem::error(id.into(), name, summary, detail);
                 let meant = provider_function::parse(&call.name)
                     .and_then(|it| Fix::first(it.function, close.as_deref()));
@@ -173,7 +174,7 @@ impl Infer<'_> {
             };
             let detail = format!("The expanding argument (indicated by ...) {problem}.");
             let summary = "Invalid expanding argument value";
-            self.fails(*at, "invalid-expanding-argument", summary, detail);
+            self.fails(*at, Rule::InvalidExpandingArgument, summary, detail);
         }
         if !last.failing.keeps_type {
             // The expanded argument is evaluated first; if it fails, the others were not read.
@@ -251,14 +252,14 @@ impl Infer<'_> {
             );
             (
                 At::Closer(id),
-                "not-enough-function-arguments",
+                Rule::NotEnoughFunctionArguments,
                 "Not enough function arguments",
                 detail,
             )
         } else if function.variadic.is_none() && given > wanted {
             let at = At::from(call.args.get(wanted).copied().unwrap_or(id));
             let detail = format!("Function \"{name}\" expects only {wanted} argument(s).");
-            (at, "too-many-function-arguments", "Too many function arguments", detail)
+            (at, Rule::TooManyFunctionArguments, "Too many function arguments", detail)
         } else {
             return true;
         };

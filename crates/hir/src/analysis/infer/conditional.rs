@@ -1,5 +1,6 @@
 //! The expression `condition ? a : b`.
 
+use db::Rule;
 use values::{Type, Value, convert, ops::UnaryOp, rules::RuleId};
 
 use super::{Certainty, Flow, Infer};
@@ -155,10 +156,10 @@ impl Infer<'_> {
     fn check_condition(&mut self, at: ExprId, condition: &Abstract) {
         if condition.is_null() {
             let detail = "The condition value is null. Conditions must either be true or false.";
-            self.fails(at, "invalid-condition", "Null condition", detail);
+            self.fails(at, Rule::InvalidCondition, "Null condition", detail);
         } else if !convert::can_convert(&condition.ty, &Type::Bool) {
             let detail = "The condition expression must be of type bool.";
-            self.fails(at, "invalid-condition", "Incorrect condition type", detail);
+            self.fails(at, Rule::InvalidCondition, "Incorrect condition type", detail);
         }
     }
 
@@ -195,7 +196,7 @@ impl Infer<'_> {
         let keeps_types = are_apart || a.failing.keeps_type && b.failing.keeps_type;
         let certainty = if keeps_types { Certainty::Sure } else { Certainty::Hidden };
         let (name, summary) =
-            ("inconsistent-conditional-result-types", "Inconsistent conditional result types");
+            (Rule::InconsistentConditionalResultTypes, "Inconsistent conditional result types");
         self.with_certainty(certainty, |it| it.fails(At::Arms(id), name, summary, detail));
     }
 }

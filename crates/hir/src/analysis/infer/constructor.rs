@@ -1,5 +1,6 @@
 //! The expressions `[a, b]` and `{ k = v }`.
 
+use db::Rule;
 use values::{
     Str, Type, Value, convert,
     rules::{self, Domain, MarkRule, RuleId},
@@ -97,11 +98,11 @@ impl Infer<'_> {
     fn check_key(&mut self, at: ExprId, key: &Abstract) {
         if key.is_null() {
             let detail = "Can't use a null value as a key.";
-            self.fails(at, "null-value-as-key", "Null value as key", detail);
+            self.fails(at, Rule::NullValueAsKey, "Null value as key", detail);
         } else if !convert::can_convert(&key.ty, &Type::String) {
             let reason = convert::mismatch(&key.ty, &Type::String);
             let detail = format!("Can't use this value as a key: {reason}.");
-            self.fails(at, "incorrect-key-type", "Incorrect key type", detail);
+            self.fails(at, Rule::IncorrectKeyType, "Incorrect key type", detail);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
+use db::Rule;
 use values::{Str, Type, convert, rules::RuleId};
 
 use super::{Certainty, Flow, Infer, constructor::key_text};
@@ -135,7 +136,7 @@ impl Infer<'_> {
                     "Two different items produced {named} in this 'for' expression. If duplicates \
                      are expected, use the ellipsis (...) after the value expression to enable grouping by key."
                 );
-                self.fails(at, "duplicate-object-key", "Duplicate object key", detail);
+                self.fails(at, Rule::DuplicateObjectKey, "Duplicate object key", detail);
                 false
             }
         }
@@ -162,11 +163,11 @@ impl Infer<'_> {
         let summary = "Invalid object key";
         if key.is_null() {
             let detail = "Key expression in 'for' expression must not produce a null value.";
-            self.fails(id, "invalid-object-key", summary, detail);
+            self.fails(id, Rule::InvalidObjectKey, summary, detail);
         } else if !convert::can_convert(&key.ty, &Type::String) {
             let reason = convert::mismatch(&key.ty, &Type::String);
             let detail = format!("The key expression produced an invalid result: {reason}.");
-            self.fails(id, "invalid-object-key", summary, detail);
+            self.fails(id, Rule::InvalidObjectKey, summary, detail);
         }
         let text = key_text(&key);
         progress.may_fail |= text.is_none();
@@ -196,7 +197,7 @@ impl Infer<'_> {
     fn check_collection(&mut self, at: ExprId, collection: &Abstract) -> bool {
         if collection.is_null() {
             let detail = "A null value cannot be used as the collection in a 'for' expression.";
-            self.fails(at, "iteration-over-null", "Iteration over null value", detail);
+            self.fails(at, Rule::IterationOverNull, "Iteration over null value", detail);
             return false;
         }
         if collection.ty.is_primitive() {
@@ -205,7 +206,7 @@ impl Infer<'_> {
                 collection.ty.friendly_name()
             );
             let summary = "Iteration over non-iterable value";
-            self.fails(at, "iteration-over-non-iterable", summary, detail);
+            self.fails(at, Rule::IterationOverNonIterable, summary, detail);
             return false;
         }
         true
@@ -344,11 +345,11 @@ impl Infer<'_> {
     fn check_kept(&mut self, id: ExprId, value: &Abstract, progress: &mut Progress) {
         if value.is_null() {
             let detail = "The value of the 'if' clause must not be null.";
-            self.fails(id, "invalid-for-condition", "Condition is null", detail);
+            self.fails(id, Rule::InvalidForCondition, "Condition is null", detail);
         } else if !convert::can_convert(&value.ty, &Type::Bool) {
             let reason = convert::mismatch(&value.ty, &Type::Bool);
             let detail = format!("The 'if' clause value is invalid: {reason}.");
-            self.fails(id, "invalid-for-condition", "Invalid 'for' condition", detail);
+            self.fails(id, Rule::InvalidForCondition, "Invalid 'for' condition", detail);
         }
         progress.may_fail |= match &value.constant {
             Some(constant) => {

@@ -1,5 +1,6 @@
 //! Unary and binary operators.
 
+use db::Rule;
 use values::{
     Type, convert,
     ops::{self, BinaryOp, UnaryOp},
@@ -103,7 +104,7 @@ impl Infer<'_> {
         let certainty =
             if value.failing.keeps_type { Certainty::Sure } else { Certainty::Doubtful };
         self.with_certainty(certainty, |it| {
-            it.fails(at, "invalid-operand", "Invalid operand", detail);
+            it.fails(at, Rule::InvalidOperand, "Invalid operand", detail);
         });
     }
 }

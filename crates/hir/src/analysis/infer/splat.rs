@@ -1,5 +1,6 @@
 //! The expressions `base[*].rest` and `base.*.rest`.
 
+use db::Rule;
 use values::{Type, rules::RuleId};
 
 use super::{Certainty, Flow, Infer, iterate::UNROLL};
@@ -86,7 +87,7 @@ impl Infer<'_> {
         if base.is_null() {
             self.fails(
                 each,
-                "splat-of-null",
+                Rule::SplatOfNull,
                 "Splat of null value",
                 "Splat expressions (with the * symbol) cannot be applied to null sequences.",
             );

@@ -1,5 +1,6 @@
 //! String templates.
 
+use db::Rule;
 use values::{Kind, Type, Value, convert, rules::RuleId};
 
 use super::{Flow, Given, Infer};
@@ -66,7 +67,7 @@ impl Infer<'_> {
             return;
         };
         let (id, summary) =
-            ("invalid-template-interpolation", "Invalid template interpolation value");
+            (Rule::InvalidTemplateInterpolation, "Invalid template interpolation value");
         self.fails(expr, id, summary, detail);
     }
 }

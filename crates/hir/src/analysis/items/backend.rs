@@ -1,5 +1,6 @@
 //! `backend` and `cloud` blocks, which configure where state is stored.
 
+use db::Rule;
 use provider::Block as SchemaBlock;
 use values::{Kind, Type, Value, convert};
 
@@ -47,7 +48,7 @@ fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
     backend.into_iter().chain(clouds).map(|(node, summary)| {
         let detail = "The backend applies to the entire configuration, and is configured in the \
                       root module. In a called module, this block has no effect.";
-        ItemProblem::error(node.into(), "ignored-backend", summary, detail)
+        ItemProblem::error(node.into(), Rule::IgnoredBackend, summary, detail)
             .with_severity(db::Severity::Warning)
     })
 }
@@ -98,7 +99,7 @@ impl Kept<'_> {
             if certainty > Tri::No {
                 let problem = ItemProblem::error(
                     attr.value.into(),
-                    "ephemeral-backend",
+                    Rule::EphemeralBackend,
                     "Backend config contains ephemeral values",
                     "The backend configuration is stored in .terraform/terraform.tfstate as well \
                      as plan files. It is recommended to instead supply ephemeral credentials via \
@@ -152,7 +153,7 @@ impl Kept<'_> {
     fn unfit(&self, attr: &Attr, value: &Value) -> Option<ItemProblem> {
         let Kind::String(text) = value.kind() else { return None };
         let (summary, detail) = backends::unfit(self.kind, &attr.name, text)?;
-        Some(ItemProblem::error(attr.value.into(), "invalid-backend", summary, detail))
+        Some(ItemProblem::error(attr.value.into(), Rule::InvalidBackend, summary, detail))
     }
 
     /// Refuses arguments that exclude each other.
@@ -183,7 +184,7 @@ fn refuse_both(infer: &mut Infer<'_>, one: &Attr, other: &Attr, summary: &str, d
         !constant.is_some_and(|it| it.is_null() || it.as_str() == Some(""))
     };
     if is_set(one) && is_set(other) {
-        let problem = ItemProblem::error(other.node.into(), "invalid-backend", summary, detail);
+        let problem = ItemProblem::error(other.node.into(), Rule::InvalidBackend, summary, detail);
         infer.problems.push(problem);
     }
 }
@@ -195,7 +196,7 @@ fn unknown(backend: &Block, kind: &str) -> ItemProblem {
         let hint = suggest::question(close);
         format!("There is no backend type named \"{kind}\".{hint}")
     });
-    let (id, summary) = ("unknown-backend", "Unsupported backend type");
+    let (id, summary) = (Rule::UnknownBackend, "Unsupported backend type");
     let problem = ItemProblem::error(backend.node.into(), id, summary, detail);
     problem.fixed_by(Fix::last(kind, close))
 }
@@ -213,5 +214,5 @@ fn empty(attr: &Attr) -> ItemProblem {
             "The \"path\" attribute value must not be empty. Leave it out, and the state is kept in terraform.tfstate.",
         ),
     };
-    ItemProblem::error(attr.value.into(), "invalid-backend", summary, detail)
+    ItemProblem::error(attr.value.into(), Rule::InvalidBackend, summary, detail)
 }

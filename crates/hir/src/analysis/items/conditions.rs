@@ -1,6 +1,6 @@
 //! Conditions and their error messages: conditions may use any value, messages must not show a secret.
 
-use db::Severity;
+use db::{Rule, Severity};
 use values::{MarkKind, Type, convert};
 
 use crate::{
@@ -15,7 +15,7 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) {
         infer.problems.push(ItemProblem::error(
             condition.condition.into(),
-            "invalid-condition-result",
+            Rule::InvalidConditionResult,
             "Invalid condition result",
             "Condition expression must return either true or false: bool required.",
         ));
@@ -24,7 +24,7 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     if message.ty != Type::Dynamic && !convert::can_convert(&message.ty, &Type::String) {
         infer.problems.push(ItemProblem::error(
             condition.error_message.into(),
-            "invalid-error-message",
+            Rule::InvalidErrorMessage,
             "Invalid error message",
             "Unsuitable value for error message: string required.",
         ));

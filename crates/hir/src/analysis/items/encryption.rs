@@ -3,7 +3,7 @@
 //!
 //! Their values must be known before a plan and are never written to the state, so they may be ephemeral.
 
-use db::Severity;
+use db::{Rule, Severity};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Type, Value, convert};
 
@@ -162,7 +162,7 @@ impl Part<'_> {
                         "Expected key_provider.<type>.<name>, as in key_provider.pbkdf2.main.";
                     let summary = "Invalid Key Provider expression format";
                     let problem =
-                        ItemProblem::error(at.into(), "invalid-encryption-keys", summary, detail);
+                        ItemProblem::error(at.into(), Rule::InvalidEncryptionKeys, summary, detail);
                     (at, Some(problem))
                 }
             };
@@ -176,7 +176,7 @@ impl Part<'_> {
                         "Inappropriate value for attribute \"{}\": {wanted} required, and a key provider is an object.",
                         attr.name
                     );
-                    let (id, summary) = ("incorrect-attribute-type", "Incorrect attribute value type");
+                    let (id, summary) = (Rule::IncorrectAttributeType, "Incorrect attribute value type");
                     Some(ItemProblem::error(at.into(), id, summary, detail))
                 }
             });
@@ -195,7 +195,7 @@ impl Part<'_> {
             "Key provider {kind}.{name} is missing from the encryption configuration.{hint}"
         );
         let summary = "Undefined Key Provider";
-        ItemProblem::error(at.into(), "undeclared-reference", summary, detail)
+        ItemProblem::error(at.into(), Rule::UndeclaredReference, summary, detail)
             .fixed_by(Fix::last(name, close))
     }
 
@@ -275,12 +275,12 @@ impl Part<'_> {
 }
 
 fn unbuildable(at: crate::At, detail: String) -> ItemProblem {
-    ItemProblem::error(at, "invalid-encryption-argument", UNBUILDABLE, detail)
+    ItemProblem::error(at, Rule::InvalidEncryptionArgument, UNBUILDABLE, detail)
 }
 
 fn unexpected(attr: &Attr) -> ItemProblem {
     let detail = format!("An argument named \"{}\" is not expected here.", attr.name);
-    ItemProblem::error(attr.node.into(), "unsupported-argument", "Unsupported argument", detail)
+    ItemProblem::error(attr.node.into(), Rule::UnsupportedArgument, "Unsupported argument", detail)
 }
 
 /// A reference to a key provider: `key_provider.type.name`, which parses as an attribute of a resource.
@@ -345,6 +345,6 @@ fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
         );
         let header = blocks[&cycle[0]].node.into();
         let summary = "Circular reference detected";
-        infer.problems.push(ItemProblem::error(header, "dependency-cycle", summary, detail));
+        infer.problems.push(ItemProblem::error(header, Rule::DependencyCycle, summary, detail));
     }
 }

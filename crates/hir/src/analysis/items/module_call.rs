@@ -5,7 +5,7 @@ mod source;
 
 use std::collections::BTreeMap;
 
-use db::{Block, Directory, Severity, diagnostic::DEPRECATED_VARIABLE};
+use db::{Block, Directory, Rule, Severity};
 use values::{Str, Type, convert};
 
 use super::provider_reference::{self, Referrer};
@@ -67,7 +67,7 @@ pub(super) fn check_source(
     if children.iter().any(|child| leads_to(env, *child)) {
         infer.problems.push(ItemProblem::error(
             call.source_node.into(),
-            "module-cycle",
+            Rule::ModuleCycle,
             "Module calls itself",
             "The called module is this module, or it calls this module again. Module calls must \
              not form a cycle.",
@@ -169,7 +169,7 @@ fn check_inputs(
             let hint = suggest::question(close);
             let detail =
                 format!("An argument named \"{}\" is not expected here.{hint}", input.name);
-            let (id, summary) = ("unsupported-argument", "Unsupported argument");
+            let (id, summary) = (Rule::UnsupportedArgument, "Unsupported argument");
             let problem = ItemProblem::error(input.node.into(), id, summary, detail);
             infer.problems.push(problem.fixed_by(Fix::first(&input.name, close)));
             continue;
@@ -189,7 +189,7 @@ fn check_inputs(
                 true => "Required variable not set",
                 false => "Invalid value for input variable",
             };
-            let (at, id) = (input.value.into(), "invalid-module-argument");
+            let (at, id) = (input.value.into(), Rule::InvalidModuleArgument);
             let problem = ItemProblem::error(at, id, summary, detail);
             infer.problems.push(declared_here(problem, env, *key));
         }
@@ -239,7 +239,7 @@ fn undefined_provider(
     };
     let at = passed.parent.node.into();
     let summary = "Reference to undefined provider";
-    Some(ItemProblem::error(at, "undefined-provider", summary, detail).with_severity(severity))
+    Some(ItemProblem::error(at, Rule::UndefinedProvider, summary, detail).with_severity(severity))
 }
 
 /// Returns true if the called module requires the provider under this name and alias, or has a `provider` block for
@@ -294,7 +294,7 @@ fn deprecated(input: &Attr, message: &str) -> ItemProblem {
         input.name
     );
     let summary = "Variable marked as deprecated by the module author";
-    ItemProblem::error(input.value.into(), DEPRECATED_VARIABLE, summary, detail)
+    ItemProblem::error(input.value.into(), Rule::DeprecatedVariable, summary, detail)
         .with_severity(Severity::Warning)
 }
 
@@ -309,7 +309,7 @@ fn not_ephemeral(input: &Attr, value: &Abstract) -> ItemProblem {
     );
     let problem = ItemProblem::error(
         input.value.into(),
-        "variable-not-ephemeral",
+        Rule::VariableNotEphemeral,
         "Invalid usage of ephemeral value",
         detail,
     );

@@ -1,6 +1,7 @@
 //! `output` blocks.
 
 use addr::ResourceMode;
+use db::Rule;
 use values::{MarkKind, Str};
 
 use super::conditions;
@@ -49,7 +50,7 @@ pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference
     if is_root && output.ephemeral {
         infer.problems.push(ItemProblem::error(
             item.header.into(),
-            "ephemeral-root-output",
+            Rule::EphemeralRootOutput,
             "Unallowed ephemeral output",
             EPHEMERAL_ROOT_OUTPUT,
         ));
@@ -91,7 +92,7 @@ fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<
 fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bool) {
     let problem = ItemProblem::error(
         expr.into(),
-        "output-not-ephemeral",
+        Rule::OutputNotEphemeral,
         "Output not marked as ephemeral",
         output_not_ephemeral(is_root),
     );
@@ -122,7 +123,7 @@ fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value
     if value.deep_marks().sensitive == Tri::Yes {
         infer.problems.push(ItemProblem::error(
             expr.into(),
-            "sensitive-output",
+            Rule::SensitiveOutput,
             "Output refers to sensitive values",
             "To reduce the risk of accidentally exporting sensitive data that was intended to be \
              only internal, Mayfly requires that any root module output containing sensitive data \
@@ -140,7 +141,7 @@ fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value
         );
         infer.problems.push(ItemProblem::error(
             at.into(),
-            "write-only-output",
+            Rule::WriteOnlyOutput,
             "Output refers to a write-only attribute",
             detail,
         ));

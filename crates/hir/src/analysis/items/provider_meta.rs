@@ -11,6 +11,7 @@ use crate::{
     item::Block,
     names::required_providers,
 };
+use db::Rule;
 
 /// Checks one block. It is read before anything is evaluated, so its values must be constants.
 pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
@@ -24,7 +25,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
     found.extend(meta.body.blocks.iter().map(|block| {
         let summary = format!("Unexpected \"{}\" block", block.kind);
         let detail = "Blocks are not allowed here.";
-        ItemProblem::error(block.node.into(), "unsupported-block", summary, detail)
+        ItemProblem::error(block.node.into(), Rule::UnsupportedBlock, summary, detail)
     }));
     let schemas = env.workspace.providers(env.db).get(&source).map(|it| &it.schemas(env.db).0);
     if found.is_empty()
@@ -51,5 +52,5 @@ fn without_meta(meta: &Block, source: &str) -> ItemProblem {
     let summary = format!("Provider {source} doesn't support provider_meta");
     let detail = "The schema of this provider has no provider_meta, so the provider cannot receive \
                   metadata from a module. Remove this block.";
-    ItemProblem::error(meta.node.into(), "no-provider-meta", summary, detail)
+    ItemProblem::error(meta.node.into(), Rule::NoProviderMeta, summary, detail)
 }

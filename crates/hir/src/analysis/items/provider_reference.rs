@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use db::Rule;
 use values::{Kind, Str, Type, convert};
 
 use super::{Infer, ItemProblem, resource::missing_provider_config};
@@ -66,8 +67,8 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
     let marks = value.deep_marks();
     let (certainty, id, word) = match marks.ephemeral {
-        Tri::No => (marks.sensitive, "invalid-provider-key", "a sensitive"),
-        certainty => (certainty, "ephemeral-provider-key", "an ephemeral"),
+        Tri::No => (marks.sensitive, Rule::InvalidProviderKey, "a sensitive"),
+        certainty => (certainty, Rule::EphemeralProviderKey, "an ephemeral"),
     };
     if certainty > Tri::No {
         let detail = format!("A provider instance key must not be derived from {word} value.");
@@ -94,7 +95,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
             format!("The given instance key is unsuitable: {error}.")
         }
     };
-    infer.problems.push(ItemProblem::error(key.into(), "invalid-provider-key", SUMMARY, detail));
+    infer.problems.push(ItemProblem::error(key.into(), Rule::InvalidProviderKey, SUMMARY, detail));
 }
 
 fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemProblem {
@@ -103,7 +104,7 @@ fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemP
         "The provider configuration {name}.{alias} has no for_each, so it has no instances to \
          choose from. Take the key away, or add for_each to the provider block."
     );
-    ItemProblem::error(key.into(), "invalid-provider-key", SUMMARY, detail)
+    ItemProblem::error(key.into(), Rule::InvalidProviderKey, SUMMARY, detail)
 }
 
 fn without_key(
@@ -119,7 +120,7 @@ fn without_key(
         "The provider configuration {name}.{alias} has for_each, so one of its instances has to be \
          chosen, as in {name}.{alias}[{example}]."
     );
-    ItemProblem::error(provider.node.into(), "invalid-provider-key", SUMMARY, detail)
+    ItemProblem::error(provider.node.into(), Rule::InvalidProviderKey, SUMMARY, detail)
 }
 
 /// The error for a key that no instance has, if both the key and the instances are known before a plan.
@@ -148,7 +149,7 @@ fn missing_instance(
         shown(keys),
         suggest::question(close)
     );
-    let (id, summary) = ("missing-provider-instance", "Provider instance not present");
+    let (id, summary) = (Rule::MissingProviderInstance, "Provider instance not present");
     let problem = ItemProblem::error(key.into(), id, summary, detail);
     Some(match referrer.item.exprs[key] {
         Expr::Literal(_) => problem.fixed_by(Fix::last(&missing, close)),

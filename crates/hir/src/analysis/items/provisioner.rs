@@ -1,6 +1,6 @@
 //! `provisioner` and `connection` blocks: checks against the schemas of the provisioners.
 
-use db::Severity;
+use db::{Rule, Severity};
 use provider::Block as SchemaBlock;
 use values::{Type, Value, convert};
 
@@ -59,7 +59,7 @@ fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
     }
     against(infer, &provisioner.body, schema, provisioner.node);
     if let Some((summary, detail)) = contradiction(infer, provisioner) {
-        let (at, id) = (provisioner.node.into(), "invalid-provisioner");
+        let (at, id) = (provisioner.node.into(), Rule::InvalidProvisioner);
         infer.problems.push(ItemProblem::error(at, id, summary, detail));
     }
 }
@@ -78,7 +78,7 @@ fn unknown(provisioner: &Provisioner) -> ItemProblem {
     let detail = format!(
         "There is no provisioner \"{kind}\". Provisioners are local-exec, remote-exec and file.{hint}"
     );
-    let (at, id) = (provisioner.node.into(), "unknown-provisioner");
+    let (at, id) = (provisioner.node.into(), Rule::UnknownProvisioner);
     ItemProblem::error(at, id, "Unknown provisioner", detail).fixed_by(Fix::last(kind, close))
 }
 
@@ -131,7 +131,7 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
     against(infer, &merged(&outer.body, &own.body), schema, outer.node);
     // OpenTofu does not check for unexpected arguments if there are two blocks, and they have no effect.
     for problem in &mut infer.problems[before..] {
-        if ["unsupported-argument", "unsupported-block"].contains(&problem.id) {
+        if [Rule::UnsupportedArgument, Rule::UnsupportedBlock].contains(&problem.id) {
             problem.severity = Severity::Warning;
         }
     }
@@ -191,7 +191,7 @@ fn unfit(kind: &str, attr: &Attr, value: &Value) -> Option<ItemProblem> {
     let hint = suggest::question(close);
     let detail =
         format!("The \"{}\" of this connection cannot be used: {}.{hint}", attr.name, unfit.why);
-    let (id, summary) = ("invalid-connection", "Invalid connection");
+    let (id, summary) = (Rule::InvalidConnection, "Invalid connection");
     let problem = ItemProblem::error(attr.value.into(), id, summary, detail);
     let problem = problem.fixed_by(Fix::last(text, close));
     Some(if unfit.is_ignored { problem.with_severity(Severity::Warning) } else { problem })

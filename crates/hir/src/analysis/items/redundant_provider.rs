@@ -1,7 +1,7 @@
 //! Empty `provider` blocks in modules that are called.
 
 use addr::ProviderSource;
-use db::Severity;
+use db::{Rule, Severity};
 use values::Str;
 
 use crate::{
@@ -52,7 +52,7 @@ pub(super) fn check(
          \"{}\"\n{configurations}    }}",
         source.for_display()
     );
-    let (id, summary) = ("redundant-provider-block", "Redundant empty provider block");
+    let (id, summary) = (Rule::RedundantProviderBlock, "Redundant empty provider block");
     let problem = ItemProblem::error(block.header.into(), id, summary, detail);
     Some(problem.with_severity(Severity::Warning))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use addr::Target;
-use db::Directory;
+use db::{Directory, Rule};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Str, Type, Value, convert};
 
@@ -47,7 +47,7 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
             item,
             env,
             first,
-            "moved-object-exists",
+            Rule::MovedObjectExists,
             "Moved object still exists",
             detail,
         ));
@@ -63,7 +63,7 @@ pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Infe
     *env.self_object.borrow_mut() = None;
     let mut problems = std::mem::take(&mut infer.problems);
     // A key of the removed object is known when the object is destroyed, so `each` and `count` are allowed.
-    problems.retain(|it| !["invalid-each", "invalid-count-reference"].contains(&it.id));
+    problems.retain(|it| ![Rule::InvalidEach, Rule::InvalidCountReference].contains(&it.id));
     for refused in destroy_time::refused(item) {
         // Other problems at a reference that has no value at destroy time are irrelevant.
         let at = At::from(refused);
@@ -78,7 +78,7 @@ pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Infe
             "This statement declares that {} was removed, but it is still declared. Remove its block, or this one.",
             removed.from
         );
-        problems.push(at_first(item, env, first, "removed-object-exists", &summary, detail));
+        problems.push(at_first(item, env, first, Rule::RemovedObjectExists, &summary, detail));
     }
     found(problems)
 }
@@ -87,7 +87,7 @@ fn at_first(
     at: &Item,
     env: &ItemEnv<'_>,
     first: ItemKey,
-    id: &'static str,
+    id: Rule,
     summary: &str,
     detail: String,
 ) -> ItemProblem {
@@ -176,13 +176,13 @@ fn redundant(db: &dyn Db, key: ItemKey, moved: &Moved) -> ItemProblem {
         moved.from
     );
     let at = item(db, key).header.into();
-    ItemProblem::error(at, "redundant-move", "Redundant move statement", detail)
+    ItemProblem::error(at, Rule::RedundantMove, "Redundant move statement", detail)
 }
 
 fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemProblem {
     let at = item(db, key).header.into();
     let mut problem =
-        ItemProblem::error(at, "ambiguous-moves", "Ambiguous move statements", detail);
+        ItemProblem::error(at, Rule::AmbiguousMoves, "Ambiguous move statements", detail);
     let header = item(db, first).header.into();
     problem.related.push((first, header, "the other statement".to_owned()));
     problem
@@ -230,7 +230,7 @@ fn report_ring(
     let key = cycle[0].1;
     let at = item(db, key).header.into();
     let summary = "Cyclic dependency in move statements";
-    let mut problem = ItemProblem::error(at, "cyclic-moves", summary, detail);
+    let mut problem = ItemProblem::error(at, Rule::CyclicMoves, summary, detail);
     for (_, other) in cycle.iter().skip(1).take(MOST) {
         let header = item(db, *other).header.into();
         problem.related.push((*other, header, "goes on here".to_owned()));
@@ -243,7 +243,7 @@ pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Infe
     if env.workspace.root(env.db) != env.directory {
         problems.push(ItemProblem::error(
             item.header.into(),
-            "import-outside-root",
+            Rule::ImportOutsideRoot,
             "Invalid import configuration",
             format!(
                 "An import block was detected in the module in {}. Import blocks are only allowed in the root module.",
@@ -272,7 +272,7 @@ pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Infe
         check_identity(&mut infer, identity);
     }
     // A key that is invalid in itself has been reported already.
-    if !infer.problems.iter().any(|it| it.id == "invalid-import-key") {
+    if !infer.problems.iter().any(|it| it.id == Rule::InvalidImportKey) {
         let target = wrong_target(&mut infer, import, &env);
         infer.problems.extend(target);
     }
@@ -317,7 +317,7 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
         None => return,
     };
     let problem =
-        ItemProblem::error(at.into(), "invalid-import", "Invalid for_each argument", detail);
+        ItemProblem::error(at.into(), Rule::InvalidImport, "Invalid for_each argument", detail);
     infer.problems.push(problem.because(value.origin.as_ref()));
 }
 
@@ -337,7 +337,12 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
         ),
     };
     let summary = "Invalid import identity argument";
-    infer.problems.push(ItemProblem::error(identity.into(), "invalid-import-id", summary, detail));
+    infer.problems.push(ItemProblem::error(
+        identity.into(),
+        Rule::InvalidImportId,
+        summary,
+        detail,
+    ));
 }
 
 /// Checks the key of an instance. Keys are shown and written to the state, so they must not be secret.
@@ -346,7 +351,12 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     if let Some(problem) = no_key(&value).filter(|_| !is_secret(&value)) {
         let summary = "Import block 'to' address contains an invalid key";
         let detail = format!("Invalid instance key: {problem}.");
-        infer.problems.push(ItemProblem::error(key.into(), "invalid-import-key", summary, detail));
+        infer.problems.push(ItemProblem::error(
+            key.into(),
+            Rule::InvalidImportKey,
+            summary,
+            detail,
+        ));
         return;
     }
     let marks = value.deep_marks();
@@ -362,7 +372,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
          indexes used in the resource address of an import target are not {what}"
     );
     let summary = "Import block 'to' address contains an invalid key";
-    let problem = ItemProblem::error(key.into(), "invalid-import-key", summary, detail);
+    let problem = ItemProblem::error(key.into(), Rule::InvalidImportKey, summary, detail);
     let when = value.ephemeral.somewhere();
     let judgement = (certainty, &when);
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
@@ -385,7 +395,7 @@ fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str)
     }
     let detail = format!("The import {what} cannot be {mark}.");
     let summary = format!("Invalid import {what} argument");
-    let problem = ItemProblem::error(at.into(), "invalid-import-id", summary, detail);
+    let problem = ItemProblem::error(at.into(), Rule::InvalidImportId, summary, detail);
     let when = value.ephemeral.somewhere();
     let judgement = (certainty, &when);
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
@@ -418,13 +428,13 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
     } else if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::String) {
         let detail = "Invalid expression value: string required.";
         let summary = "Incorrect value type";
-        infer.problems.push(ItemProblem::error(id.into(), "invalid-import-id", summary, detail));
+        infer.problems.push(ItemProblem::error(id.into(), Rule::InvalidImportId, summary, detail));
         return;
     } else {
         return refuse_marks(infer, id, &value, "id");
     };
     let summary = "Invalid import id argument";
-    infer.problems.push(ItemProblem::error(id.into(), "invalid-import-id", summary, detail));
+    infer.problems.push(ItemProblem::error(id.into(), Rule::InvalidImportId, summary, detail));
 }
 
 /// The reason why a value cannot be the key of an instance, or `None` if it can.
@@ -461,7 +471,7 @@ fn wrong_target(infer: &mut Infer<'_>, import: &Import, env: &ItemEnv<'_>) -> Op
              instances must have an associated configuration to be imported."
         );
         let summary = "Configuration for import target does not exist";
-        Some(ItemProblem::error(to.node.into(), "undeclared-import-target", summary, detail))
+        Some(ItemProblem::error(to.node.into(), Rule::UndeclaredImportTarget, summary, detail))
     };
     for (name, key) in to.module.names().iter().zip(&to.module_keys) {
         let Some(call) = lookup(env.db, directory, &ItemName::Module(Str::from(name.as_str())))
@@ -524,11 +534,11 @@ fn wrong_key(
             );
             let summary = "Configuration for import target does not exist";
             let at = key.map_or(import.to.node.into(), At::from);
-            return Some(ItemProblem::error(at, "undeclared-import-target", summary, detail));
+            return Some(ItemProblem::error(at, Rule::UndeclaredImportTarget, summary, detail));
         }
     };
     let at = key.map_or(import.to.node.into(), At::from);
-    Some(ItemProblem::error(at, "wrong-import-key", "Invalid import 'to' expression", detail))
+    Some(ItemProblem::error(at, Rule::WrongImportKey, "Invalid import 'to' expression", detail))
 }
 
 /// The key as text, if all instances are known and none has it; otherwise `None`.
@@ -553,7 +563,7 @@ fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &Ite
     if import.to.module.is_root() && lookup(env.db, env.directory, &name).is_some() {
         infer.problems.push(ItemProblem::error(
             (*node).into(),
-            "invalid-import-provider",
+            Rule::InvalidImportProvider,
             "Invalid import provider argument",
             "The provider argument can only be specified in import blocks that will generate \
              configuration. To choose the provider of a resource that is declared, use the \
@@ -578,7 +588,7 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
     );
     let summary = format!("Duplicate import configuration for \"{address}\"");
     let mut problem =
-        ItemProblem::error(import.to.node.into(), "duplicate-import", summary, detail);
+        ItemProblem::error(import.to.node.into(), Rule::DuplicateImport, summary, detail);
     let header = item(env.db, first).header.into();
     problem.related.push((first, header, "first declared here".to_owned()));
     Some(problem)

@@ -1,5 +1,6 @@
 //! `count`, `for_each` and `enabled` of resources and module calls.
 
+use db::Rule;
 use values::{Kind, Type, Value, convert};
 
 use super::super::{
@@ -57,7 +58,7 @@ pub(super) fn refuse_ephemeral_repetition(
             ),
         ),
     };
-    let problem = ItemProblem::error(expr.into(), "ephemeral-repetition", summary, detail);
+    let problem = ItemProblem::error(expr.into(), Rule::EphemeralRepetition, summary, detail);
     let judgement = (certainty, value.ephemeral.here());
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
 }
@@ -84,7 +85,7 @@ pub(super) fn refuse_sensitive_repetition(
     };
     infer.problems.push(ItemProblem::error(
         expr.into(),
-        "sensitive-repetition",
+        Rule::SensitiveRepetition,
         format!("Invalid {name} argument"),
         detail,
     ));
@@ -140,7 +141,7 @@ pub(super) fn check_repetition_type(
     if let Some(detail) = found {
         infer.problems.push(ItemProblem::error(
             expr.into(),
-            "invalid-repetition-value",
+            Rule::InvalidRepetitionValue,
             format!("Invalid {what} argument"),
             detail,
         ));
@@ -151,7 +152,7 @@ pub(super) fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str)
     let detail = format!("Invalid expression value: {problem}.");
     infer.problems.push(ItemProblem::error(
         expr.into(),
-        "invalid-repetition-value",
+        Rule::InvalidRepetitionValue,
         "Incorrect value type",
         detail,
     ));

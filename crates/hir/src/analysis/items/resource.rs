@@ -1,7 +1,7 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::{ProviderSource, ResourceMode};
-use db::{Severity, diagnostic::POSSIBLY_EPHEMERAL};
+use db::{Rule, Severity};
 use provider::Schema;
 use values::{Path, Step, Str, Type};
 
@@ -51,7 +51,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     // OpenTofu names the object if a value is at fault, but not if the text is. The address has the form that `with
     // …` shows, without the module's address; diagnostics of a whole configuration add that.
     let named = |problem: ItemProblem| match problem.id {
-        "ephemeral-value-misuse" | POSSIBLY_EPHEMERAL => problem.about(address.to_string()),
+        Rule::EphemeralValueMisuse | Rule::PossiblyEphemeral => problem.about(address.to_string()),
         _ => problem,
     };
     let problems = problems.into_iter().map(named).collect();
@@ -93,7 +93,7 @@ fn body(
             {
                 infer.problems.push(ItemProblem::error(
                     resource.type_node.into(),
-                    "write-only-in-set",
+                    Rule::WriteOnlyInSet,
                     "Unsupported write-only attribute",
                     format!(
                         "The provider {} declares \"{path}\" of {ty} as write-only inside of a \
@@ -165,14 +165,14 @@ fn no_such_type(
         fix = Fix::last(ty, Some(close));
     }
     let at = resource.type_node.into();
-    let problem = ItemProblem::error(at, "invalid-resource-type", summary, detail);
+    let problem = ItemProblem::error(at, Rule::InvalidResourceType, summary, detail);
     infer.problems.push(problem.fixed_by(fix));
 }
 
 pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: NodeId) -> ItemProblem {
     ItemProblem::error(
         node.into(),
-        "missing-provider-configuration",
+        Rule::MissingProviderConfiguration,
         "Provider configuration not present",
         format!(
             "There is no configuration \"{local_name}.{alias}\" in this module. Declare it with a \
@@ -218,7 +218,7 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
                       must stay consistent between plan and apply, so it cannot depend on an ephemeral value.";
         let problem = ItemProblem::error(
             prevent.into(),
-            "ephemeral-prevent-destroy",
+            Rule::EphemeralPreventDestroy,
             "Invalid value for prevent_destroy",
             detail,
         );
@@ -232,7 +232,7 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
     };
     infer.problems.push(ItemProblem::error(
         prevent.into(),
-        "unsuitable-value-type",
+        Rule::UnsuitableValueType,
         "Unsuitable value type",
         format!("Unsuitable value: \"prevent_destroy\" must be true or false, but {reason}."),
     ));
@@ -250,7 +250,7 @@ fn redundant_ignore(path: &Path, node: NodeId, schema: &Schema) -> Option<ItemPr
          ignore_changes has no effect. Remove the attribute from ignore_changes to quiet this warning."
     );
     let summary = "Redundant ignore_changes element";
-    let problem = ItemProblem::error(node.into(), "redundant-ignore-changes", summary, detail);
+    let problem = ItemProblem::error(node.into(), Rule::RedundantIgnoreChanges, summary, detail);
     Some(problem.with_severity(Severity::Warning))
 }
 
@@ -278,7 +278,7 @@ fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type
                 let at = node.into();
                 return infer.problems.push(ItemProblem::error(
                     at,
-                    "unsupported-attribute",
+                    Rule::UnsupportedAttribute,
                     summary,
                     detail,
                 ));
@@ -288,7 +288,7 @@ fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type
                 let at = node.into();
                 return infer.problems.push(ItemProblem::error(
                     at,
-                    "invalid-index",
+                    Rule::InvalidIndex,
                     summary,
                     detail,
                 ));
@@ -302,7 +302,7 @@ fn no_attribute<'a>(name: &Str, names: impl Iterator<Item = &'a Str>, node: Node
     let close = suggest::closest(name, names.map(|name| &**name));
     let hint = suggest::question(close);
     let detail = format!("This object does not have an attribute named \"{name}\".{hint}");
-    let (id, summary) = ("unsupported-attribute", "Unsupported attribute");
+    let (id, summary) = (Rule::UnsupportedAttribute, "Unsupported attribute");
     ItemProblem::error(node.into(), id, summary, detail).fixed_by(Fix::last(name, close))
 }
 
@@ -323,7 +323,7 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
             );
             infer.problems.push(ItemProblem::error(
                 trigger.into(),
-                "ephemeral-replace-trigger",
+                Rule::EphemeralReplaceTrigger,
                 "Invalid replace_triggered_by expression",
                 detail,
             ));
@@ -344,7 +344,7 @@ fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
     const OF_REFERENCE: &str = "Invalid reference in replace_triggered_by expression";
     const OF_EXPRESSION: &str = "Invalid replace_triggered_by expression";
     let wrong = |at: ExprId, summary: &str, detail: &str| {
-        Some(ItemProblem::error(at.into(), "invalid-replace-trigger", summary, detail))
+        Some(ItemProblem::error(at.into(), Rule::InvalidReplaceTrigger, summary, detail))
     };
     let references = references_in(exprs, trigger);
     for &(at, reference) in &references {

@@ -1,6 +1,6 @@
 //! `variable` blocks.
 
-use db::Severity;
+use db::{Rule, Severity};
 use values::{MarkKind, Type};
 
 use super::conditions;
@@ -53,7 +53,7 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
     if value.is_null() && !variable.nullable {
         infer.problems.push(ItemProblem::error(
             default.into(),
-            "invalid-default",
+            Rule::InvalidDefault,
             "Invalid default value for variable",
             "A null default value is not valid when nullable=false.",
         ));
@@ -66,7 +66,7 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
         );
         infer.problems.push(ItemProblem::error(
             default.into(),
-            "invalid-default",
+            Rule::InvalidDefault,
             "Invalid default value for variable",
             detail,
         ));
@@ -80,7 +80,7 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
         );
         let problem = ItemProblem::error(
             default.into(),
-            db::diagnostic::LITERAL_SECRET,
+            Rule::LiteralSecret,
             "Secret written in the configuration",
             detail,
         );

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use db::Rule;
 use provider::{NestedBlock, Nesting};
 use values::{Marks, Str, Value};
 
@@ -143,7 +144,7 @@ impl Evaluation<'_> {
             let detail = format!("Only one block of type {kind:?} is allowed.");
             self.report(
                 At::Node(second.node),
-                "duplicate-block",
+                Rule::DuplicateBlock,
                 format!("Duplicate {kind} block"),
                 detail,
             );
@@ -155,7 +156,7 @@ impl Evaluation<'_> {
             let detail = format!("A block of type {kind:?} is required here.");
             self.report(
                 place.header,
-                "insufficient-blocks",
+                Rule::InsufficientBlocks,
                 format!("Missing {kind} block"),
                 detail,
             );
@@ -189,7 +190,7 @@ impl Evaluation<'_> {
             let detail = format!("At least {min} {kind:?} blocks are required.");
             self.report(
                 place.header,
-                "insufficient-blocks",
+                Rule::InsufficientBlocks,
                 format!("Insufficient {kind} blocks"),
                 detail,
             );
@@ -200,7 +201,7 @@ impl Evaluation<'_> {
             let detail = format!("No more than {max} {kind:?} blocks are allowed");
             self.report(
                 At::Node(surplus.node),
-                "too-many-blocks",
+                Rule::TooManyBlocks,
                 format!("Too many {kind} blocks"),
                 detail,
             );
@@ -217,7 +218,7 @@ impl Evaluation<'_> {
                     format!("A block of type {kind:?} with the label {label:?} is already there.");
                 self.report(
                     At::Node(block.node),
-                    "duplicate-block",
+                    Rule::DuplicateBlock,
                     format!("Duplicate {kind} block"),
                     detail,
                 );
@@ -243,7 +244,7 @@ pub(crate) fn wrong_labels(
     block: &Block,
     wanted: usize,
     given: usize,
-) -> Option<(&'static str, String, String)> {
+) -> Option<(Rule, String, String)> {
     let kind = &block.kind;
     let is_dynamic = block.dynamic.is_some();
     let (id, summary, detail) = match (given, wanted) {
@@ -254,22 +255,22 @@ pub(crate) fn wrong_labels(
             format!("The argument \"labels\" is required, since {kind} blocks have a label."),
         ),
         (0, _) => (
-            "missing-name",
+            Rule::MissingName,
             format!("Missing key for {kind}"),
             format!("All {kind} blocks must have 1 labels (key)."),
         ),
         (_, 0) if is_dynamic => (
-            "unsupported-argument",
+            Rule::UnsupportedArgument,
             "Unsupported argument".to_owned(),
             format!("An argument named \"labels\" is not expected here: {kind} blocks have none."),
         ),
         (_, 0) => (
-            "extraneous-label",
+            Rule::ExtraneousLabel,
             format!("Extraneous label for {kind}"),
             format!("No labels are expected for {kind} blocks."),
         ),
         (_, _) => (
-            "extraneous-label",
+            Rule::ExtraneousLabel,
             match is_dynamic {
                 true => "Extraneous dynamic block label".to_owned(),
                 false => format!("Extraneous label for {kind}"),

@@ -1,5 +1,6 @@
 //! Evaluates `dynamic` blocks.
 
+use db::Rule;
 use provider::NestedBlock;
 use values::{
     Marks, Str, Type, Value,
@@ -107,7 +108,7 @@ impl Evaluation<'_> {
             return Ok(value);
         };
         let summary = "Invalid dynamic for_each value";
-        let fault = Fault { at: id, id: "invalid-dynamic-for-each", summary, detail };
+        let fault = Fault { at: id, id: Rule::InvalidDynamicForEach, summary, detail };
         Ok(self.fail(fault, &value.deep_marks()))
     }
 
@@ -137,7 +138,7 @@ impl Evaluation<'_> {
         };
         let fault = Fault {
             at: id,
-            id: "invalid-dynamic-block-label",
+            id: Rule::InvalidDynamicBlockLabel,
             summary: "Invalid dynamic block label",
             detail,
         };

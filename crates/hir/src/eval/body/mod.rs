@@ -9,6 +9,7 @@ pub(crate) use legacy::attribute_as_blocks;
 
 use std::collections::BTreeMap;
 
+use db::Rule;
 use provider::{Attribute, Block};
 use values::{Marks, Str, Value, convert::convert};
 
@@ -97,7 +98,7 @@ impl Evaluation<'_> {
                 let at = locate::locate_in_expr(self.exprs, attr.value, error.path.steps());
                 let fault = super::evaluation::Fault {
                     at,
-                    id: "incorrect-attribute-type",
+                    id: Rule::IncorrectAttributeType,
                     summary: "Incorrect attribute value type",
                     detail: format!(
                         "Inappropriate value for attribute {:?}: {}.",
@@ -148,7 +149,12 @@ impl Evaluation<'_> {
             if attribute.required {
                 let detail =
                     format!("The argument {name:?} is required, but no definition was found.");
-                self.report(place.header, "missing-argument", "Missing required argument", detail);
+                self.report(
+                    place.header,
+                    Rule::MissingArgument,
+                    "Missing required argument",
+                    detail,
+                );
                 parts.insert(name.clone(), Value::unknown(ty));
             } else {
                 parts.insert(name.clone(), Value::null(ty));
@@ -169,7 +175,7 @@ impl Evaluation<'_> {
             None => String::new(),
         };
         let detail = format!("An argument named {name:?} is not expected here.{hint}");
-        self.report(At::Node(attr.node), "unsupported-argument", "Unsupported argument", detail);
+        self.report(At::Node(attr.node), Rule::UnsupportedArgument, "Unsupported argument", detail);
     }
 
     fn unsupported_block(&mut self, block: &item::Block, schema: &Block) {
@@ -185,6 +191,6 @@ impl Evaluation<'_> {
             None => String::new(),
         };
         let detail = format!("Blocks of type {kind:?} are not expected here.{hint}");
-        self.report(At::Node(block.node), "unsupported-block", "Unsupported block type", detail);
+        self.report(At::Node(block.node), Rule::UnsupportedBlock, "Unsupported block type", detail);
     }
 }

@@ -19,6 +19,7 @@ mod shape;
 mod strings;
 mod write;
 
+use db::Rule;
 use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
 pub(super) use self::map::Map;
@@ -102,7 +103,7 @@ pub(super) fn extraneous<'n>(
 ) -> Problem {
     let hint = suggest::question(suggest::closest(name, known));
     let detail = format!("No argument or block type is named \"{name}\".{hint}");
-    Problem::error("unsupported-argument", range, EXTRANEOUS, detail)
+    Problem::error(Rule::UnsupportedArgument, range, EXTRANEOUS, detail)
 }
 
 /// A problem of the JSON text itself.

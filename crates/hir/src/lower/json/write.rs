@@ -1,5 +1,6 @@
 //! Writes blocks and expressions as native text.
 
+use db::Rule;
 use rustc_hash::FxHashMap;
 use syntax::{
     TextRange, TextSize,
@@ -204,7 +205,7 @@ impl Writer {
             );
             let range = TextRange::new(value.range.start(), opening(value).end());
             let summary = "Missing block label".to_owned();
-            self.problems.push(Problem::error("missing-name", range, summary, detail));
+            self.problems.push(Problem::error(Rule::MissingName, range, summary, detail));
         }
         for property in properties {
             given.push(&property.name);

@@ -9,6 +9,7 @@ use crate::{
     item::{Attr, Item, ItemKind, RefPlace, RefTarget, Repetition, StaticRef},
     names::{ItemName, item as item_of, lookup},
 };
+use db::Rule;
 
 /// Returns the reference that makes an argument of a call unknown before anything runs, or `None` if there is none.
 /// A variable of the calling module is accepted here; the calls of that module are checked in turn.
@@ -62,5 +63,5 @@ pub(super) fn problem(input: &Attr, dynamic: &str) -> ItemProblem {
         input.name
     );
     let summary = "Dynamic value in static context";
-    ItemProblem::error(input.value.into(), "dynamic-const", summary, detail)
+    ItemProblem::error(input.value.into(), Rule::DynamicConst, summary, detail)
 }

@@ -2,7 +2,7 @@
 //! installed.
 
 use addr::{ModuleSource, Version, VersionConstraint};
-use db::Severity;
+use db::{Rule, Severity};
 use values::Str;
 
 use crate::{
@@ -81,7 +81,7 @@ fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: &str, detail: String) {
     let value = infer.expr(expr);
     let certainty = value.deep_marks().ephemeral;
     if certainty > Tri::No {
-        let problem = ItemProblem::error(expr.into(), "ephemeral-static-value", summary, detail);
+        let problem = ItemProblem::error(expr.into(), Rule::EphemeralStaticValue, summary, detail);
         let judgement = (certainty, &value.ephemeral.somewhere());
         infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
@@ -91,13 +91,13 @@ fn wrong_version(call: &ModuleCall, expr: ExprId, version: &str) -> Option<ItemP
     let error = VersionConstraint::parse(version).err()?;
     let detail = statics::wrong_version(&call.name, version, &error.to_string());
     let summary = "Invalid version constraint";
-    Some(ItemProblem::error(expr.into(), "invalid-version-constraint", summary, detail))
+    Some(ItemProblem::error(expr.into(), Rule::InvalidVersionConstraint, summary, detail))
 }
 
 fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
     ItemProblem::error(
         version.into(),
-        "version-of-local-module",
+        Rule::VersionOfLocalModule,
         "Invalid registry module source address",
         format!(
             "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to \
@@ -132,12 +132,12 @@ fn other_version(
          modules that this configuration needs."
     );
     let summary = "Module version requirements have changed";
-    Some(ItemProblem::error(expr.into(), "module-not-installed", summary, detail))
+    Some(ItemProblem::error(expr.into(), Rule::ModuleNotInstalled, summary, detail))
 }
 
 /// The error for a source that leads to no module. `None` if the module is present.
 fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<ItemProblem> {
-    const ID: &str = "module-not-installed";
+    const ID: Rule = Rule::ModuleNotInstalled;
     let path = path_of_source(env.db, env.workspace, env.directory, &call.name, source);
     let directories = env.workspace.directories(env.db);
     if path.is_some_and(|path| directories.contains_key(&path)) {
@@ -153,7 +153,12 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
         return problem(ID, "Unreadable module directory", detail);
     }
     if let Err(error) = ModuleSource::parse(source) {
-        return Some(ItemProblem::error(at, "invalid-module-source", error.summary, error.detail));
+        return Some(ItemProblem::error(
+            at,
+            Rule::InvalidModuleSource,
+            error.summary,
+            error.detail,
+        ));
     }
     let installed = installed_modules(env.db, env.workspace, env.directory, &call.name);
     if let Some(installed) = installed.iter().find(|it| it.is_of(source)) {

@@ -1,0 +1,63 @@
+//! Tests of the table.
+
+use std::collections::BTreeSet;
+
+use super::{Group, Rule, Severity, Summary, table};
+
+#[test]
+fn rows_stand_in_the_order_of_the_rules() {
+    for (index, row) in table::ROWS.iter().enumerate() {
+        assert_eq!(row.rule as usize, index, "{}", row.code);
+    }
+}
+
+#[test]
+fn codes_are_unique_words_joined_with_dashes() {
+    let codes: BTreeSet<_> = Rule::ALL.iter().map(|it| it.code()).collect();
+    assert_eq!(codes.len(), Rule::ALL.len());
+    for code in codes {
+        assert!(code.contains('-'), "{code}");
+        assert!(code.bytes().all(|it| it.is_ascii_lowercase() || it == b'-'), "{code}");
+    }
+}
+
+#[test]
+fn the_name_of_a_rule_is_its_code() {
+    for rule in Rule::ALL {
+        let mut name = String::new();
+        for letter in format!("{rule:?}").chars() {
+            if letter.is_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.extend(letter.to_lowercase());
+        }
+        assert_eq!(name, rule.code());
+    }
+}
+
+#[test]
+fn groups_stand_together_in_the_order_of_the_index() {
+    let mut groups: Vec<Group> = Rule::ALL.iter().map(|it| it.group()).collect();
+    groups.dedup();
+    assert_eq!(groups, Group::ALL);
+}
+
+#[test]
+fn a_rule_is_found_by_its_code() {
+    assert_eq!(Rule::with_code("unsupported-argument"), Some(Rule::UnsupportedArgument));
+    assert_eq!(Rule::with_code("unsupported"), None);
+}
+
+#[test]
+fn words_in_capitals_stand_for_any_text() {
+    let matches = |summary, text| {
+        Summary { severity: Severity::Error, text: summary, is_any: false }.matches(text)
+    };
+    assert!(matches("Output \"NAME\" not found", "Output \"a b\" not found"));
+    assert!(!matches("Output \"NAME\" not found", "Output \"a b\" found"));
+    assert!(matches("No file at PATH", "No file at a/b.tf"));
+    assert!(matches("Invalid name", "Invalid name"));
+    assert!(!matches("Invalid name", "Invalid names"));
+    assert!(!matches("Invalid name", "An invalid name"));
+    assert!(matches("TYPE is missing", "The key is missing"));
+}
