@@ -98,7 +98,9 @@ pub fn exclusive(kind: &str) -> &'static [(&'static str, &'static str)] {
 }
 
 const TEXT: Type = Type::String;
+
 const SWITCH: Type = Type::Bool;
+
 const NUMBER: Type = Type::Number;
 
 static CLOUD: LazyLock<Block> = LazyLock::new(|| {

@@ -19,7 +19,7 @@ use crate::{
         module_calls, provider_local_name, required_providers,
     },
     program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
-    statics::{ResolvedModule, Target, modules},
+    statics::calls::{ResolvedModule, Target, modules},
     symbols::{NameKind, all_of_kind, gathered, names_of_kind},
     workspace::Workspace,
 };

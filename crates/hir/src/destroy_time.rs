@@ -1,11 +1,12 @@
 //! The references that destroy-time provisioners may use. Only the object itself has values while it is destroyed.
 //! The analysis and the engine share this check, so both report the same diagnostic.
 
+use db::Rule;
+
 use crate::{
     expr::{ExprId, Ref},
     item::{Item, RefPlace, RefTarget},
 };
-use db::Rule;
 
 /// The id of the diagnostic.
 pub const ID: Rule = Rule::InvalidDestroyReference;

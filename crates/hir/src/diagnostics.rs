@@ -10,11 +10,11 @@ use values::Str;
 use crate::{
     Db,
     analysis::{
-        ItemProblem, item_problems, overriding_problems, problems_of_items, setup_problems,
+        item_problems, overriding_problems, problem::ItemProblem, problems_of_items, setup_problems,
     },
     expr::NodeId,
     fix::Fix,
-    lower::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
+    lower::problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
     names::{
         ItemKey, base_of, block_names, block_problems, header_around, place_of,
         problems_in_override,

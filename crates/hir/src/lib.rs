@@ -13,13 +13,13 @@
 
 pub mod analysis;
 pub mod backends;
-mod build;
+pub(crate) mod build;
 pub mod destroy_time;
 pub mod diagnostics;
 pub mod encryption;
 pub mod eval;
 pub mod expr;
-mod fix;
+pub(crate) mod fix;
 pub mod item;
 pub mod lower;
 pub mod names;
@@ -31,7 +31,7 @@ pub mod provisioner;
 pub mod repetition;
 pub mod scope;
 pub mod secret_message;
-mod source_map;
+pub(crate) mod source_map;
 pub mod statics;
 pub mod suggest;
 pub mod symbols;

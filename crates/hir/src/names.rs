@@ -21,8 +21,10 @@ use crate::{
     expr::{At, NodeId},
     item::{Item, ItemKind, ModuleCall, Repetition, RequiredProvider},
     lower::{
-        Declaration, INVALID_REFERENCE, Lowered, Merged, Problem, SourceMap,
-        declarations as declarations_of_text, header_at, json, lower_text, merge, recycle,
+        Lowered, SourceMap, header_at, json, lower_text,
+        overriding::{Declaration, Merged, declarations as declarations_of_text, merge},
+        problem::{INVALID_REFERENCE, Problem},
+        spare::recycle,
     },
     statics,
     symbols::{NameKind, first_declaration, names_of_kind, symbol},

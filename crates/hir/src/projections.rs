@@ -12,7 +12,7 @@ use db::Block;
 
 use crate::{
     Db,
-    analysis::{self, Abstract, AnalyzedItem},
+    analysis::{self, AnalyzedItem, value::Abstract},
     item::Item,
     names::{self, ItemKey, Outline},
 };

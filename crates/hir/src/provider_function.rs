@@ -11,7 +11,9 @@ use values::{Str, Type, Value, convert};
 pub const UNKNOWN: &str = "Unknown provider function";
 
 const FAILED: &str = "Error in function call";
+
 const TOO_FEW: &str = "Not enough function arguments";
+
 const TOO_MANY: &str = "Too many function arguments";
 
 /// The parts of a provider function's name.

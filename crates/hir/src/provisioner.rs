@@ -66,7 +66,9 @@ pub fn unfit_text(kind: &str, argument: &str, text: &str) -> Option<UnfitConnect
 }
 
 const TYPES: &[&str] = &["ssh", "winrm"];
+
 const PLATFORMS: &[&str] = &["unix", "windows"];
+
 const SCHEMES: &[&str] = &["http", "https", "socks5", "socks5h"];
 
 fn is_in_windows_temp(path: &str) -> bool {

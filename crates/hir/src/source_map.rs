@@ -4,7 +4,7 @@ use db::{ByteRange, Location, SourceText, Sources};
 
 use crate::{
     expr::{At, NodeId},
-    lower::{self, Declaration, SourceMap},
+    lower::{self, SourceMap, overriding::Declaration},
     program::{Origin, Program},
 };
 

@@ -20,10 +20,8 @@
 //! or removing the entry of a name changes the input for its hash. The `Symbol` of a removed name is reused for
 //! another name.
 
-mod first;
-mod sorted;
-
-use sorted::Sorted;
+pub(crate) mod first;
+pub(crate) mod sorted;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -36,14 +34,18 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use salsa::Setter as _;
 
-pub(crate) use self::first::ModuleOutline;
-pub use self::first::{BlockOutline, Declared, Tables, blocks_to_declare};
-use self::first::{Table, hash_of};
-
 use crate::{
     Db,
     names::{ItemKey, ItemName, block_names},
+    symbols::{
+        first::{Table, hash_of},
+        sorted::Sorted,
+    },
 };
+
+pub(crate) use self::first::ModuleOutline;
+
+pub use self::first::{BlockOutline, Declared, Tables, blocks_to_declare};
 
 /// A declared name of a module.
 #[salsa::input]

@@ -3,9 +3,9 @@
 //! Pages are plain Markdown: headings, paragraphs, lists, fenced blocks and `code`. Without a width, the lines are
 //! those of the source.
 
-use db::Rule;
-
 use std::fmt::Write as _;
+
+use db::Rule;
 
 use crate::style::{Paint, Style};
 

@@ -17,7 +17,7 @@ const MOST_FILES: usize = 5;
 
 /// Crates that still have a larger cycle, with the number of its files. A number may only become smaller.
 const STILL_LARGER: &[(&str, usize)] =
-    &[("cli", 9), ("hir", 58), ("ide", 6), ("lsp", 10), ("operations", 15), ("render", 8)];
+    &[("cli", 9), ("hir", 28), ("ide", 6), ("lsp", 10), ("operations", 15)];
 
 /// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;

@@ -1,10 +1,7 @@
 //! Checks of bodies against schemas in the abstract domain: missing and unknown arguments, wrong types, and
 //! ephemeral values that would be written to the state.
 
-mod labels;
-
-use labels::dynamic_label;
-pub(super) use labels::is_nonempty_text;
+pub(crate) mod labels;
 
 use std::sync::Arc;
 
@@ -12,19 +9,25 @@ use db::{Rule, Severity};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
-use super::{
-    infer::Infer,
-    instances::instance,
-    origin::Origin,
-    problem::ItemProblem,
-    value::{Abstract, Attrs, Inside, Presence, Tri, TriMarks, When},
-};
 use crate::{
+    analysis::{
+        body::labels::dynamic_label,
+        infer::Infer,
+        instances::instance,
+        origin::Origin,
+        problem::ItemProblem,
+        value::{
+            Abstract,
+            inside::{Attrs, Inside, Presence},
+            marks::{Tri, TriMarks},
+            when::When,
+        },
+    },
     eval,
     expr::{At, Expr, ExprId, Literal, NodeId},
     fix::Fix,
     item::{Attr, Block, Body},
-    lower::{EXTRANEOUS, MISSING_ARGUMENT},
+    lower::{json::EXTRANEOUS, problem::MISSING_ARGUMENT},
     suggest,
 };
 

@@ -1,9 +1,7 @@
 //! The static dependency graph of a module: the order in which items depend on each other, and the cycles among
 //! them.
 
-mod report;
-
-use report::{Places, address_of, for_each_component, report_cycle};
+pub(crate) mod report;
 
 use std::collections::BTreeSet;
 
@@ -11,9 +9,14 @@ use db::Directory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::Str;
 
-use super::{AnalyzedId, AnalyzedItem, AnalyzedPlace, module_items, problem::ItemProblem};
 use crate::{
     Db,
+    analysis::{
+        AnalyzedId, AnalyzedItem, AnalyzedPlace,
+        cycles::report::{Places, address_of, for_each_component, report_cycle},
+        module_items,
+        problem::ItemProblem,
+    },
     expr::{At, ExprId},
     item::{Attr, Item, ItemKind, ModuleCall, RefPlace, RefTarget, StaticRef},
     names::{

@@ -13,15 +13,15 @@ use provider::{Attribute, Block};
 use rustc_hash::FxHashMap;
 use values::{MarkKind, Str};
 
-use super::{
-    env::ItemEnv,
-    infer::Infer,
-    problem::ItemProblem,
-    value::{Abstract, Tri},
-};
 use crate::{
     Db,
-    eval::traversal_text,
+    analysis::{
+        env::ItemEnv,
+        infer::Infer,
+        problem::ItemProblem,
+        value::{Abstract, marks::Tri},
+    },
+    eval::traversal::traversal_text,
     expr::{Expr, ExprId, Exprs, Ref, SymbolId},
     item::ItemKind,
     names::{ItemKey, ItemName, called_directories, item, provider_local_name, required_providers},

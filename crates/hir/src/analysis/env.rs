@@ -6,19 +6,19 @@ use addr::ResourceMode;
 use db::{Directory, Rule};
 use values::{MarkKind, Str, Type};
 
-use super::{
-    AnalyzedItem, AnalyzedPlace,
-    cycles::Resolved,
-    deprecated::{DeprecatedOutput, DeprecatedPart},
-    infer::InferEnv,
-    item_value,
-    origin::Origin,
-    problem::ItemProblem,
-    recorded::Recorder,
-    value::{Abstract, Tri},
-};
 use crate::{
     Db,
+    analysis::{
+        AnalyzedItem, AnalyzedPlace,
+        cycles::Resolved,
+        deprecated::{DeprecatedOutput, DeprecatedPart},
+        infer::InferEnv,
+        item_value,
+        origin::Origin,
+        problem::ItemProblem,
+        recorded::Recorder,
+        value::{Abstract, marks::Tri},
+    },
     expr::{At, ExprId, Ref},
     fix::Fix,
     item::{Item, ItemKind, RefTarget},

@@ -13,48 +13,52 @@
 //! condition [when](super::value::when) it is ephemeral, computed by the same rules ([`Infer::given`]). The text of
 //! conditions, of the indexes and of the collections is taken from the expressions of the source (`condition`).
 
-mod access;
-mod attempt;
-mod call;
-mod carried;
-mod carry;
-mod closed;
-mod condition;
-mod conditional;
-mod constructor;
-mod convert;
-mod flow;
-mod iterate;
-mod operator;
-mod splat;
-mod template;
+pub(crate) mod access;
+pub(crate) mod attempt;
+pub(crate) mod call;
+pub(crate) mod carried;
+pub(crate) mod carry;
+pub(crate) mod closed;
+pub(crate) mod condition;
+pub(crate) mod conditional;
+pub(crate) mod constructor;
+pub(crate) mod convert;
+pub(crate) mod flow;
+pub(crate) mod iterate;
+pub(crate) mod operator;
+pub(crate) mod splat;
+pub(crate) mod template;
 
 use std::sync::Arc;
 
-pub(super) use constructor::key_text;
 use db::{Rule, Severity};
-use flow::Flow;
-pub(super) use flow::Given;
-pub(super) use iterate::UNROLL;
 use rustc_hash::FxHashSet;
 use values::{
     Budget, Exceeded, MarkKind, Value,
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{
-    deprecated::{DeprecatedOutput, DeprecatedPart, DeprecatedReference},
-    origin::Origin,
-    problem::ItemProblem,
-    recorded::Recorder,
-    value::{Abstract, Failing, Tri, TriMarks, When},
-};
 use crate::{
+    analysis::{
+        deprecated::{DeprecatedOutput, DeprecatedPart, DeprecatedReference},
+        infer::flow::Flow,
+        origin::Origin,
+        problem::ItemProblem,
+        recorded::Recorder,
+        value::{
+            Abstract,
+            failing::Failing,
+            marks::{Tri, TriMarks},
+            when::When,
+        },
+    },
     eval,
     expr::{At, Expr, ExprId, Exprs, Ref, SymbolId},
     names::{ItemKey, Keys},
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
+
+pub(super) use flow::Given;
 
 /// The names that an inference can refer to, and their abstract values.
 pub trait InferEnv {
@@ -131,6 +135,7 @@ enum Certainty {
 /// The memory that the constants of one item may take. A larger constant is left to the run, whose budget is
 /// larger. Here it becomes an unknown value, which keeps an editor fast.
 const MOST_BYTES: u64 = 64 << 20;
+
 /// The number of steps that the evaluation of the constants of one item may take.
 const MOST_STEPS: u64 = 1_000_000;
 

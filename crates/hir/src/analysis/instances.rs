@@ -7,13 +7,17 @@
 use db::Rule;
 use values::{Str, Type, convert};
 
-use super::{
-    env::ItemEnv,
-    infer::{UNROLL, key_text},
-    problem::ItemProblem,
-    value::{Abstract, Ephemerality, Inside, Presence},
-};
 use crate::{
+    analysis::{
+        env::ItemEnv,
+        infer::{constructor::key_text, iterate::UNROLL},
+        problem::ItemProblem,
+        value::{
+            Abstract,
+            inside::{Inside, Presence},
+            when::Ephemerality,
+        },
+    },
     expr::{At, Expr, Exprs, Ref},
     item::{Item, Repetition},
     names::{ItemName, Keys, keys_of, lookup},

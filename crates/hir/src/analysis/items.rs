@@ -1,24 +1,19 @@
 //! The inference of each kind of item.
 
-mod backend;
-mod conditions;
-mod encryption;
-mod module_call;
-mod output;
-mod provider_meta;
-mod provider_reference;
-mod provisioner;
-mod redundant_provider;
-mod refactoring;
-mod repetition;
-mod resource;
+pub(crate) mod backend;
+pub(crate) mod conditions;
+pub(crate) mod encryption;
+pub(crate) mod module_call;
+pub(crate) mod output;
+pub(crate) mod provider_meta;
+pub(crate) mod provider_reference;
+pub(crate) mod provisioner;
+pub(crate) mod redundant_provider;
+pub(crate) mod refactoring;
+pub(crate) mod repetition;
+pub(crate) mod resource;
 pub(super) mod setup;
-mod variable;
-
-pub use output::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
-pub(crate) use variable::value as variable_value;
-
-use repetition::{check_repetition_type, refuse_sensitive_repetition};
+pub(crate) mod variable;
 
 use std::sync::Arc;
 
@@ -26,28 +21,33 @@ use db::{Rule, Severity};
 use rustc_hash::FxHashSet;
 use values::{MarkKind, Str};
 
-use super::{
-    AnalyzedItem, Inference,
-    body::{BodyInfer, Persistence, judged, without_schema},
-    env::ItemEnv,
-    infer::Infer,
-    problem::ItemProblem,
-    value::{Abstract, Tri},
-};
 use crate::{
     Db,
+    analysis::{
+        AnalyzedItem, Inference,
+        body::{BodyInfer, Persistence, judged, without_schema},
+        env::ItemEnv,
+        infer::Infer,
+        items::repetition::{check_repetition_type, refuse_sensitive_repetition},
+        problem::ItemProblem,
+        value::{Abstract, marks::Tri},
+    },
     expr::{Expr, ExprId, Literal, NodeId},
     fix::Fix,
     item::{
         Attr, Block, Body, DependsOn, Item, ItemKind, ProviderConfig, RefTarget, RequiredProvider,
         Terraform,
     },
-    lower::MISSING_ARGUMENT,
+    lower::problem::MISSING_ARGUMENT,
     names::{ItemKey, ItemName, item, name_of, required_providers},
-    statics::{self, Doubt},
+    statics::{self, trouble::Doubt},
     suggest,
     symbols::declared_before,
 };
+
+pub use output::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
+
+pub(crate) use variable::value as variable_value;
 
 /// Infers one item.
 pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Inference {

@@ -13,15 +13,15 @@
 //! [`item_value`] changed.
 
 pub mod body;
-mod cycles;
-mod deprecated;
+pub(crate) mod cycles;
+pub(crate) mod deprecated;
 pub(crate) mod env;
 pub mod infer;
-mod instances;
-mod items;
+pub(crate) mod instances;
+pub(crate) mod items;
 pub mod origin;
 pub mod problem;
-mod recorded;
+pub(crate) mod recorded;
 pub mod value;
 
 use std::{borrow::Cow, sync::LazyLock};
@@ -29,19 +29,24 @@ use std::{borrow::Cow, sync::LazyLock};
 use db::{Block, Directory};
 use salsa::plumbing::{AsId, FromId};
 
-pub use cycles::{Dependencies, DependencyOrder, WaitList, dependencies};
-pub use deprecated::{DeprecatedOutput, DeprecatedPart};
-pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
-pub use problem::ItemProblem;
-pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};
-pub use value::{Abstract, Ephemerality, Tri, TriMarks, When};
-
 use crate::{
     Db,
     names::{ItemKey, ItemName, base_of, block_names, item, lookup},
     symbols::gathered,
     workspace::Workspace,
 };
+
+pub use cycles::{Dependencies, DependencyOrder, WaitList, dependencies};
+
+pub use deprecated::{DeprecatedOutput, DeprecatedPart};
+
+pub use items::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
+
+pub use problem::ItemProblem;
+
+pub use recorded::{ExprValues, ItemValues, Recorder, expr_values};
+
+pub use value::{Abstract, Ephemerality, Tri, TriMarks, When};
 
 /// The result of the inference of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,14 @@ use std::sync::Arc;
 use db::{Rule, Severity};
 use values::Str;
 
-use super::{origin::Origin, value::when::Condition};
-use crate::{expr::At, fix::Fix, names::ItemKey, scope::EvalDiagnostic, unsupported};
+use crate::{
+    analysis::{origin::Origin, value::when::Condition},
+    expr::At,
+    fix::Fix,
+    names::ItemKey,
+    scope::EvalDiagnostic,
+    unsupported,
+};
 
 /// A problem at a place of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use std::cell::RefCell;
 use db::Directory;
 use rustc_hash::FxHashSet;
 
-use super::{
-    AnalyzedItem, env::ItemEnv, infer::Infer, instances::each_value, item_value, items,
-    value::Abstract,
-};
 use crate::{
     Db,
+    analysis::{
+        AnalyzedItem, env::ItemEnv, infer::Infer, instances::each_value, item_value, items,
+        value::Abstract,
+    },
     expr::{ExprId, SymbolId},
     item::{Item, ItemKind, RefTarget, Repetition},
     names::{ItemKey, ItemName, called_directory, item, lookup},

@@ -9,26 +9,30 @@
 //! **Invariant:** in runs in which every value that is read is known, a value is ephemeral exactly as its
 //! [`Ephemerality`] states ([`when`]).
 
-mod failing;
-mod inside;
-mod join;
-mod marks;
-mod runtime;
+pub(crate) mod failing;
+pub(crate) mod inside;
+pub(crate) mod join;
+pub(crate) mod marks;
+pub(crate) mod runtime;
 pub mod when;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-pub use failing::Failing;
-pub use inside::{Attrs, Inside, Parts, Presence};
-pub(super) use join::join_types;
-pub use marks::{Tri, TriMarks};
-use runtime::LARGEST_CONSTANT;
-pub(super) use runtime::Tags;
 use values::{MarkKind, Str, Type, Value};
-pub use when::{Ephemerality, When};
 
-use super::origin::Origin;
-use crate::{expr::SymbolId, item::ConstValue};
+use crate::{
+    analysis::{origin::Origin, value::runtime::LARGEST_CONSTANT},
+    expr::SymbolId,
+    item::ConstValue,
+};
+
+pub use failing::Failing;
+
+pub use inside::{Attrs, Inside, Parts, Presence};
+
+pub use marks::{Tri, TriMarks};
+
+pub use when::{Ephemerality, When};
 
 /// The facts that are known about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,12 +9,15 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::{
-    call::Argument,
-    evaluation::{Captured, Evaluation, Fault, Outcome},
-    traversal::traversals,
+use crate::{
+    eval::{
+        call::Argument,
+        evaluation::{Captured, Evaluation, Fault, Outcome},
+        traversal::traversals,
+    },
+    expr::ExprId,
+    scope::Interrupt,
 };
-use crate::{expr::ExprId, scope::Interrupt};
 
 /// The values of the references in an expression.
 struct Reads(Vec<Value>);

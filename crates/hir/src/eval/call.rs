@@ -7,8 +7,8 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{Evaluation, Fault, Outcome};
 use crate::{
+    eval::evaluation::{Evaluation, Fault, Outcome},
     expr::{Call, Expr, ExprId},
     fix::Fix,
     provider_function::Misfit,

@@ -6,8 +6,10 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{Captured, Evaluation, Fault, Outcome};
-use crate::expr::ExprId;
+use crate::{
+    eval::evaluation::{Captured, Evaluation, Fault, Outcome},
+    expr::ExprId,
+};
 
 /// Both arms, and the type of the result.
 struct Arms {

@@ -9,8 +9,8 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::evaluation::{ELEMENT, ENTRY, Evaluation, Fault, Outcome};
 use crate::{
+    eval::evaluation::{ELEMENT, ENTRY, Evaluation, Fault, Outcome},
     expr::{ExprId, ObjectItem},
     scope::Interrupt,
 };

@@ -5,11 +5,13 @@
 
 use values::{Kind, MarkKind, Refinements, Type, Value};
 
-use super::{
-    evaluation::Evaluation,
-    traversal::{traversal_text, traversals},
+use crate::{
+    eval::{
+        evaluation::Evaluation,
+        traversal::{traversal_text, traversals},
+    },
+    expr::{Expr, ExprId},
 };
-use crate::expr::{Expr, ExprId};
 
 /// Returns one line for each value that the expression reads, such as `var.x is "a"`, sorted by name.
 pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {

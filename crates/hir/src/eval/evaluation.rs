@@ -3,8 +3,8 @@
 use db::Rule;
 use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
-use super::{Evaluated, describe, exceeded_problem};
 use crate::{
+    eval::{Evaluated, describe, exceeded_problem},
     expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
     fix::Fix,
     scope::{EvalDiagnostic, Interrupt, Scope, SecretParts},

@@ -9,8 +9,8 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{ELEMENT, ENTRY, Evaluation, Fault, Outcome};
 use crate::{
+    eval::evaluation::{ELEMENT, ENTRY, Evaluation, Fault, Outcome},
     expr::{ExprId, ForObject, ForTuple, SymbolId},
     scope::Interrupt,
 };

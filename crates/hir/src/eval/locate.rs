@@ -2,8 +2,8 @@
 
 use values::{Step, Str, Value};
 
-use super::evaluation::literal_value;
 use crate::{
+    eval::evaluation::literal_value,
     expr::{At, Expr, ExprId, Exprs},
     item::{Block, Body},
 };

@@ -9,38 +9,40 @@
 //! **Invariant:** a diagnostic quotes no sensitive or ephemeral value; see [`describe`].
 //! **Invariant:** time and memory are linear in the size of the values that are read.
 
-mod access;
-mod attempt;
-mod body;
-mod call;
-mod conditional;
-mod constraint;
-mod constructor;
-mod describe;
-mod evaluation;
-mod iterate;
-mod locate;
-mod operator;
-mod splat;
-mod template;
+pub(crate) mod access;
+pub(crate) mod attempt;
+pub(crate) mod body;
+pub(crate) mod call;
+pub(crate) mod conditional;
+pub(crate) mod constraint;
+pub(crate) mod constructor;
+pub(crate) mod describe;
+pub(crate) mod evaluation;
+pub(crate) mod iterate;
+pub(crate) mod locate;
+pub(crate) mod operator;
+pub(crate) mod splat;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
-mod traversal;
+pub(crate) mod traversal;
 
 use db::Rule;
 use values::{Budget, Exceeded, Type, Value, convert::ConvertError};
-
-pub(crate) use body::{attribute_as_blocks, wrong_labels};
-pub use call::function_problem;
-pub(crate) use constraint::with_defaults;
-pub(crate) use describe::statement;
-pub(crate) use traversal::{traversal_text, traversals};
 
 use crate::{
     expr::{At, ExprId, Exprs, NodeId, SymbolId},
     item::{Body, TypeConstraint},
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
+
+pub(crate) use body::{attribute_as_blocks, wrong_labels};
+
+pub use call::function_problem;
+
+pub(crate) use constraint::with_defaults;
+
+pub(crate) use traversal::traversals;
 
 /// The result of an evaluation. A failed part of the value is unknown, and a diagnostic reports the failure.
 #[derive(Clone, Debug)]

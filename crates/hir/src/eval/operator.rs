@@ -7,8 +7,10 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{Captured, Evaluation, Fault, Outcome};
-use crate::expr::ExprId;
+use crate::{
+    eval::evaluation::{Captured, Evaluation, Fault, Outcome},
+    expr::ExprId,
+};
 
 impl Evaluation<'_> {
     pub(super) fn unary(&mut self, id: ExprId, op: UnaryOp, operand: ExprId) -> Outcome {

@@ -6,8 +6,10 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::evaluation::{ELEMENT, Evaluation, Fault, Outcome};
-use crate::expr::{ExprId, SymbolId};
+use crate::{
+    eval::evaluation::{ELEMENT, Evaluation, Fault, Outcome},
+    expr::{ExprId, SymbolId},
+};
 
 /// The parts of a splat.
 #[derive(Clone, Copy)]

@@ -12,14 +12,14 @@ use syntax::{
 };
 use values::Str;
 
-use super::{
-    ItemCtx, Top, expr, overriding,
-    problem::{MISSING_ARGUMENT, Problem},
-};
 use crate::{
     expr::{Expr, ExprId},
     fix::Fix,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
+    lower::{
+        ItemCtx, Top, expr, overriding,
+        problem::{MISSING_ARGUMENT, Problem},
+    },
     suggest,
 };
 

@@ -6,14 +6,16 @@ use syntax::{
     flat::ast::{self, HasItems as _},
 };
 
-use super::{
-    ItemCtx, Lowered, Top,
-    body::{self, BodyReader},
-    one,
-    problem::Problem,
-    resource,
+use crate::{
+    item::{Check, ItemKind},
+    lower::{
+        ItemCtx, Lowered, Top,
+        body::{self, BodyReader},
+        one,
+        problem::Problem,
+        resource,
+    },
 };
-use crate::item::{Check, ItemKind};
 
 pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;

@@ -5,14 +5,14 @@ use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
 
-use super::{
-    ItemCtx,
-    body::{self, BodyReader},
-    problem::Problem,
-};
 use crate::{
     encryption::{KEY_PROVIDERS, METHODS},
     item::{Block, Encryption},
+    lower::{
+        ItemCtx,
+        body::{self, BodyReader},
+        problem::Problem,
+    },
     suggest,
 };
 

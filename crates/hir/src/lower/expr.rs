@@ -13,10 +13,9 @@ use values::{
     ops::{BinaryOp, UnaryOp},
 };
 
-use super::{ItemCtx, problem::Problem};
 use crate::{
     expr::{Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId, TemplatePart},
-    lower::{reference, types},
+    lower::{ItemCtx, problem::Problem, reference, types},
 };
 
 impl ItemCtx<'_> {

@@ -3,8 +3,10 @@
 use syntax::{TextRange, TextSize, flat::FlatParse};
 use values::Str;
 
-use super::{ItemCtx, Problem, SourceMap, syntax_problem};
-use crate::expr::{ExprId, Exprs, SymbolId};
+use crate::{
+    expr::{ExprId, Exprs, SymbolId},
+    lower::{ItemCtx, SourceMap, problem::Problem, syntax_problem},
+};
 
 /// Lowers an expression outside of a block.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {

@@ -4,25 +4,23 @@
 //! so lowering is a pure function of the block's text. It returns items, source maps and problems. A file in the
 //! JSON syntax counts as one block.
 
-mod body;
-mod check;
-mod encryption;
-mod expr;
+pub(crate) mod body;
+pub(crate) mod check;
+pub(crate) mod encryption;
+pub(crate) mod expr;
 pub(crate) mod json;
-mod lone;
-mod module_call;
-mod named;
-mod overriding;
-mod problem;
-mod provider_block;
-mod refactoring;
-mod reference;
-mod resource;
-mod spare;
-mod terraform;
-mod types;
-
-pub use lone::{LoneExpression, lower_expression, lower_lone, lower_template};
+pub(crate) mod lone;
+pub(crate) mod module_call;
+pub(crate) mod named;
+pub(crate) mod overriding;
+pub(crate) mod problem;
+pub(crate) mod provider_block;
+pub(crate) mod refactoring;
+pub(crate) mod reference;
+pub(crate) mod resource;
+pub(crate) mod spare;
+pub(crate) mod terraform;
+pub(crate) mod types;
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -34,19 +32,22 @@ use syntax::{
 };
 use values::Str;
 
-pub(crate) use json::EXTRANEOUS;
-pub use named::is_reserved_variable;
-pub use overriding::{Declaration, Merged, declarations, merge};
-pub use problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
-pub use reference::reference_root;
-use spare::Spare;
-pub(crate) use spare::recycle;
-
 use crate::{
     expr::{At, Expr, ExprId, Exprs, NodeId, SymbolId},
     fix::Fix,
     item::{Item, ItemKind, RefPlace, StaticRef},
+    lower::spare::Spare,
 };
+
+pub use lone::{LoneExpression, lower_expression, lower_lone, lower_template};
+
+pub use named::is_reserved_variable;
+
+pub use overriding::{Declaration, Merged, declarations, merge};
+
+pub use problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR};
+
+pub use reference::reference_root;
 
 /// The result of lowering one top-level block.
 #[derive(Clone, Debug, Default)]

@@ -5,14 +5,16 @@ use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
 
-use super::{
-    ItemCtx, Top,
-    body::{self, BodyReader},
-    expr,
-    problem::Problem,
-    reference, resource,
+use crate::{
+    item::{ItemKind, ModuleCall, PassedProvider},
+    lower::{
+        ItemCtx, Top,
+        body::{self, BodyReader},
+        expr,
+        problem::Problem,
+        reference, resource,
+    },
 };
-use crate::item::{ItemKind, ModuleCall, PassedProvider};
 
 pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;

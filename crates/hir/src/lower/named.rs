@@ -10,16 +10,16 @@ use syntax::{
 };
 use values::Str;
 
-use super::{
-    ItemCtx, Lowered, Top,
-    body::{self, BodyReader},
-    expr,
-    problem::Problem,
-    types,
-};
 use crate::{
     expr::{Expr, NodeId, Ref},
     item::{Condition, ItemKind, Local, Output, RefPlace, Variable},
+    lower::{
+        ItemCtx, Lowered, Top,
+        body::{self, BodyReader},
+        expr,
+        problem::Problem,
+        types,
+    },
 };
 
 /// Names that a variable cannot have, because they are meta-arguments of module calls.

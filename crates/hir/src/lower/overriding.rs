@@ -23,14 +23,15 @@ use syntax::{
     },
 };
 
-use super::{
-    ItemCtx, Lowered, Problem, SourceMap, Top,
-    body::{self, BodyReader},
-    json::{self, Map},
-    lower_top, named,
-};
 use crate::{
     item::Item,
+    lower::{
+        ItemCtx, Lowered, SourceMap, Top,
+        body::{self, BodyReader},
+        json::{self, map::Map},
+        lower_top, named,
+        problem::Problem,
+    },
     names::{ItemName, name_of},
 };
 

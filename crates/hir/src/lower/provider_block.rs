@@ -4,13 +4,15 @@ use db::Rule;
 use syntax::AstNode;
 use values::Str;
 
-use super::{
-    ItemCtx, Top,
-    body::{self, BodyReader},
-    problem::Problem,
-    resource,
+use crate::{
+    item::{ItemKind, ProviderConfig, RefPlace},
+    lower::{
+        ItemCtx, Top,
+        body::{self, BodyReader},
+        problem::Problem,
+        resource,
+    },
 };
-use crate::item::{ItemKind, ProviderConfig, RefPlace};
 
 pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;

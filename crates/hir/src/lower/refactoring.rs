@@ -8,14 +8,16 @@ use syntax::{
 };
 use values::Str;
 
-use super::{
-    ItemCtx,
-    body::{self, BodyReader},
-    expr,
-    problem::Problem,
-    resource,
+use crate::{
+    item::{Import, ImportTarget, ItemKind, Moved, RefPlace, Removed},
+    lower::{
+        ItemCtx,
+        body::{self, BodyReader},
+        expr,
+        problem::Problem,
+        resource,
+    },
 };
-use crate::item::{Import, ImportTarget, ItemKind, Moved, RefPlace, Removed};
 
 const STATIC_REFERENCE: &str = "A single static variable reference is required: only attribute \
                                 access and indexing with constant keys. No calculations, function \

@@ -9,10 +9,13 @@ use syntax::{
 };
 use values::Str;
 
-use super::{INVALID_REFERENCE, ItemCtx, expr, problem::Problem};
 use crate::{
     expr::{Expr, ExprId, Ref},
     item::{RefTarget, StaticRef},
+    lower::{
+        ItemCtx, expr,
+        problem::{INVALID_REFERENCE, Problem},
+    },
 };
 
 /// The resolved root of a traversal.

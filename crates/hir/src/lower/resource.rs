@@ -5,18 +5,18 @@ use db::Rule;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::{Path, Str, Value};
 
-use super::{
-    ItemCtx, Top,
-    body::{self, BodyReader},
-    expr,
-    problem::Problem,
-    reference,
-};
 use crate::{
     expr::ExprId,
     item::{
         Block, IgnoreChanges, IgnorePath, ItemKind, Lifecycle, ProviderRef, Provisioner, RefPlace,
         Repetition, Resource,
+    },
+    lower::{
+        ItemCtx, Top,
+        body::{self, BodyReader},
+        expr,
+        problem::Problem,
+        reference,
     },
 };
 

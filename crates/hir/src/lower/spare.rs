@@ -3,11 +3,11 @@
 
 use std::cell::Cell;
 
-use super::SourceMap;
-use crate::expr::Expr;
+use crate::{expr::Expr, lower::SourceMap};
 
 /// The maximum capacity of a list that is kept.
 const MOST_SPARE: usize = 1 << 12;
+
 /// The maximum number of source maps that are kept. A block has only a few items.
 const MOST_MAPS: usize = 8;
 

@@ -7,13 +7,15 @@ use syntax::{
 };
 use values::Str;
 
-use super::{
-    ItemCtx,
-    body::{self, BodyReader},
-    encryption, expr,
-    problem::Problem,
+use crate::{
+    item::{Block, Encryption, ItemKind, RequiredProvider, Terraform},
+    lower::{
+        ItemCtx,
+        body::{self, BodyReader},
+        encryption, expr,
+        problem::Problem,
+    },
 };
-use crate::item::{Block, Encryption, ItemKind, RequiredProvider, Terraform};
 
 pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     body::expect_labels(ctx, block, []).map(|[]: [ast::Label; 0]| ())?;

@@ -6,10 +6,10 @@ use db::Rule;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::{ObjectType, Str, Type, convert};
 
-use super::{ItemCtx, expr, problem::Problem};
 use crate::{
     fix::Fix,
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
+    lower::{ItemCtx, expr, problem::Problem},
 };
 
 /// The `type` argument of a variable. Any type if it is absent.

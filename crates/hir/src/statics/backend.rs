@@ -5,15 +5,15 @@ use std::sync::Arc;
 use db::Rule;
 use values::{Str, Value};
 
-use super::{
-    evaluate::{CallPath, Use, plain, text},
-    trouble::{NoValue, Trouble},
-};
 use crate::{
     Db,
     expr::{Expr, ExprId, Literal},
     item::{Attr, Block, Body, Item},
     names::{ItemKey, item, keeps_state},
+    statics::{
+        evaluate::{CallPath, Use, plain, text},
+        trouble::{NoValue, Trouble},
+    },
     workspace::Workspace,
 };
 

@@ -10,15 +10,15 @@ use db::{Directory, Rule};
 use rustc_hash::FxHashMap;
 use values::Str;
 
-use super::{
-    evaluate::{CallPath, Use, text},
-    trouble::{NoValue, Trouble},
-};
 use crate::{
     Db,
     expr::{At, Expr, Literal},
     item::ModuleCall,
     names::{ItemKey, ItemName, called_directory, item, path_of_source},
+    statics::{
+        evaluate::{CallPath, Use, text},
+        trouble::{NoValue, Trouble},
+    },
     symbols::{NameKind, names_of_kind},
     workspace::Workspace,
 };

@@ -4,15 +4,15 @@
 use db::Directory;
 use values::Value;
 
-use super::{
-    evaluate::{CallPath, evaluate},
-    trouble::NoValue,
-};
 use crate::{
     Db,
     expr::{Expr, ExprId},
     item::{Block, Body, Item},
     names::{ItemKey, item, terraform_blocks},
+    statics::{
+        evaluate::{CallPath, evaluate},
+        trouble::NoValue,
+    },
     workspace::Workspace,
 };
 

@@ -5,10 +5,6 @@ use std::sync::Arc;
 use db::{Block, Directory, Rule};
 use values::{Kind, Mark, MarkKind, Str, Type, Value, convert};
 
-use super::{
-    scope::StaticScope,
-    trouble::{Doubt, NoValue, Trouble},
-};
 use crate::{
     Db,
     eval::{self, apply_type},
@@ -16,6 +12,10 @@ use crate::{
     item::{Attr, ConstValue, Item, Variable},
     names::{ItemKey, ItemName, item, lookup},
     scope::Interrupt,
+    statics::{
+        scope::StaticScope,
+        trouble::{Doubt, NoValue, Trouble},
+    },
     workspace::Workspace,
 };
 

@@ -6,15 +6,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use db::{Block, Directory, Rule};
 use values::{Kind, MarkKind, Str, Type, Value};
 
-use super::{
-    evaluate::{CallPath, NOT_KNOWN, Use, evaluate, secret},
-    trouble::{NoValue, Trouble},
-};
 use crate::{
     Db,
     expr::{At, Expr, ExprId},
     item::{ProviderConfig, Repetition},
     names::{ItemKey, item},
+    statics::{
+        evaluate::{CallPath, NOT_KNOWN, Use, evaluate, secret},
+        trouble::{NoValue, Trouble},
+    },
     symbols::{NameKind, names_of_kind},
     workspace::Workspace,
 };

@@ -15,31 +15,39 @@
 //! **Invariant:** no I/O: a file that a function asks for is an input, and [`wanted_files`] lists the files to
 //! read.
 
-mod backend;
-mod calls;
-mod early;
-mod evaluate;
-mod instances;
-mod scope;
+pub(crate) mod backend;
+pub(crate) mod calls;
+pub(crate) mod early;
+pub(crate) mod evaluate;
+pub(crate) mod instances;
+pub(crate) mod scope;
 pub(crate) mod today;
-mod trouble;
+pub(crate) mod trouble;
 
 use std::collections::BTreeSet;
 
 use db::Directory;
 use values::Str;
 
-pub use backend::{LOCAL_ARGUMENTS, LocalBackend, backend_kind, local_backend};
-pub(crate) use backend::{backend_argument, local_argument};
-pub(crate) use calls::wrong_version;
-pub use calls::{Modules, ResolvedModule, Target, modules};
-pub(crate) use early::early_value;
-pub use evaluate::CallPath;
-pub(crate) use evaluate::NOT_KNOWN;
-pub(crate) use instances::{keys_of_resource, provider_keys, subject_of};
-pub use trouble::{Doubt, Trouble};
-
 use crate::{Db, names::item, workspace::Workspace};
+
+pub use backend::{LOCAL_ARGUMENTS, LocalBackend, backend_kind, local_backend};
+
+pub(crate) use backend::{backend_argument, local_argument};
+
+pub(crate) use calls::wrong_version;
+
+pub use calls::{Modules, ResolvedModule, Target, modules};
+
+pub(crate) use early::early_value;
+
+pub use evaluate::CallPath;
+
+pub(crate) use evaluate::NOT_KNOWN;
+
+pub(crate) use instances::{keys_of_resource, provider_keys, subject_of};
+
+pub use trouble::{Doubt, Trouble};
 
 /// Returns true if the configuration needs given values, such as variables of the root module, before planning.
 pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {

@@ -7,11 +7,11 @@ use values::{
     functions::{FunctionEnv, RenderError},
 };
 
-use super::evaluate::{CallPath, local_value, variable_value};
 use crate::{
     Db,
     expr::Ref,
     scope::{Interrupt, Scope},
+    statics::evaluate::{CallPath, local_value, variable_value},
     workspace::Given,
 };
 
@@ -34,6 +34,7 @@ struct Functions<'db> {
 /// The budget of one static expression. Such an expression gives a source, a version or a path, so it needs
 /// little.
 const MOST_BYTES: u64 = 64 << 20;
+
 const MOST_STEPS: u64 = 1_000_000;
 
 impl<'db> StaticScope<'db> {

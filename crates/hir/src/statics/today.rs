@@ -5,11 +5,11 @@ use values::{
     ops::{self, BinaryOp},
 };
 
-use super::evaluate::{CallPath, evaluate};
 use crate::{
     Db,
     analysis::value::when::{Atom, Condition, Test},
     names::{ItemKey, item},
+    statics::evaluate::{CallPath, evaluate},
     workspace::Workspace,
 };
 

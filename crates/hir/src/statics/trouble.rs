@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::Rule;
 use values::Str;
 
-use crate::{analysis::ItemProblem, expr::At, names::ItemKey, scope::EvalDiagnostic};
+use crate::{analysis::problem::ItemProblem, expr::At, names::ItemKey, scope::EvalDiagnostic};
 
 /// The reason why an expression has no value before planning.
 #[derive(Clone, Debug, PartialEq, Eq)]

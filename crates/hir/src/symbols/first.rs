@@ -12,10 +12,10 @@ use rustc_hash::FxHasher;
 use salsa::Durability;
 use values::Str;
 
-use super::{NameKind, Symbol, leading};
 use crate::{
     Db,
     names::{ItemKey, ItemName, block_items, block_names, block_problems, provider_local_name},
+    symbols::{NameKind, Symbol, leading},
 };
 
 /// One declaration of a name.

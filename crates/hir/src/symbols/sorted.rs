@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::Symbol;
-use crate::names::ItemName;
+use crate::{names::ItemName, symbols::Symbol};
 
 /// Sorted names with their symbols.
 #[derive(Clone)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use db::{ByteRange, Rule};
 use syntax::json::{JsonKind, JsonProperty, JsonString, JsonValue, parse_json};
 use values::{Number, Str, Type, Value};
 
-use super::{Given, INVALID, Reading};
-use db::{ByteRange, Rule};
+use crate::variables_file::{Given, INVALID, Reading};
 
 /// The detail of a syntax error. It does not quote the file.
 const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, \

@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** no message quotes a value or a possible part of one, because it may be a secret.
 
-mod json;
+pub(crate) mod json;
 
 use db::{ByteRange, Diagnostic, Location, Rule};
 use syntax::{

@@ -7,8 +7,7 @@ use std::{
 
 use db::{Diagnostic, Rule, Severity, Sources};
 
-use super::excerpt::Files;
-use crate::style::visible_line;
+use crate::{diagnostic::excerpt::Files, style::visible_line};
 
 /// Summaries of the warnings of `check` blocks, which are never grouped because each has its own message.
 const NEVER_GROUPED: &[&str] =

@@ -46,6 +46,7 @@ pub(super) enum Lines {
 
 /// The length, in bytes, above which a line is cut to the text around the range.
 const LONGEST_LINE: usize = 400;
+
 /// The number of bytes before the range that a cut line keeps.
 const BEFORE: usize = 80;
 

@@ -22,8 +22,10 @@ use std::fmt::Write;
 
 use db::{Diagnostic, Related, Severity, Sources};
 
-use super::excerpt::{Excerpt, Files, Lines};
-use crate::style::{Paint, Style, visible, visible_line};
+use crate::{
+    diagnostic::excerpt::{Excerpt, Files, Lines},
+    style::{Paint, Style, visible, visible_line},
+};
 
 /// The width of the rule at the left, in columns.
 const RULE: usize = 2;

@@ -3,8 +3,10 @@
 use db::{Diagnostic, Location, Severity, Sources};
 use serde_json::{Value as Json, json};
 
-use super::excerpt::{Files, Lines, Position};
-use crate::json;
+use crate::{
+    diagnostic::excerpt::{Files, Lines, Position},
+    json,
+};
 
 /// One diagnostic in OpenTofu's format, with the additional fields `id` and `related`.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {

@@ -1,9 +1,9 @@
 //! Diagnostics as text and as JSON.
 
-mod consolidate;
-mod excerpt;
-mod human;
-mod json;
+pub(crate) mod consolidate;
+pub(crate) mod excerpt;
+pub(crate) mod human;
+pub(crate) mod json;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use state::Action;
 use values::{Kind, MarkKind, Step, Value};
 
-use super::{Act, Secret};
+use crate::diff::{Act, Secret};
 
 /// The value of every part of an unknown object.
 static UNKNOWN: LazyLock<Value> = LazyLock::new(Value::dynamic);

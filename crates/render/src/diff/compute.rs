@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use provider::{Attribute, AttributeType, Block, NestedObject, Nesting, ObjectNesting};
 use values::{Kind, Str, Type, Value};
 
-use super::{
+use crate::diff::{
     Act, Group, Node, Shape,
     change::{Change, Side},
     dynamic, sequence,

@@ -2,7 +2,7 @@
 
 use values::{Kind, Value};
 
-use super::{
+use crate::diff::{
     Act, Node, Shape,
     change::Change,
     compute::{by_key, primitive, secret, unknown},

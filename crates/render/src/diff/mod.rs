@@ -4,22 +4,22 @@
 //! Change (two sides, their place in the schema) ──compute──► Node (a tree of decisions) ──print──► lines
 //! ```
 
-mod change;
-mod compute;
-mod dynamic;
-mod print;
-mod sequence;
+pub(crate) mod change;
+pub(crate) mod compute;
+pub(crate) mod dynamic;
+pub(crate) mod print;
+pub(crate) mod sequence;
 
 use provider::Block;
 use state::{Action, OutputValue, ResourceChange};
 use values::{MarkKind, Path, Step, Str, Value};
 
-use self::{
-    change::Change,
-    print::{Options, Printer},
-};
 use crate::{
-    plan::PlanView,
+    diff::{
+        change::Change,
+        print::{Options, Printer},
+    },
+    plan::view::PlanView,
     style::{Paint, Style, visible_line},
 };
 

@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use values::Value;
 
-use super::{Node, change::Change};
-use crate::json;
+use crate::{
+    diff::{Node, change::Change},
+    json,
+};
 
 /// The maximal number of pairs of elements for which the longest common subsequence is computed.
 const MAX_PAIRS: usize = 1_000_000;

@@ -7,8 +7,7 @@ use db::{Diagnostic, Severity, Sources};
 use engine::{ApplyAction, ChangeCounts, EphemeralAction, Event, ObjectId, Operation};
 use serde_json::{Map, Value as Json, json};
 
-use super::human;
-use crate::{diagnostic::diagnostic_json, json};
+use crate::{diagnostic::json::diagnostic_json, event::human, json};
 
 /// A line in construction. Its fields are written in alphabetical order, as OpenTofu does.
 pub(crate) struct Line {

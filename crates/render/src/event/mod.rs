@@ -1,11 +1,10 @@
 //! Progress events of an operation.
 
-mod human;
-mod json;
+pub(crate) mod human;
+pub(crate) mod json;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::json::{Line, diagnostic_line, resource, summary_line};
 pub use self::{
     human::{event, summary},
     json::event_json,

@@ -6,13 +6,13 @@ use addr::AbsResource;
 use state::{Action, Plan, PlanMode, ResourceChange};
 use values::Path;
 
-use super::{
-    PlanView,
-    comment::{self, Section, comment},
-};
 use crate::{
     diff,
-    event::summary,
+    event::human::summary,
+    plan::{
+        comment::{self, Section, comment},
+        view::PlanView,
+    },
     style::{Paint, Style, visible_line},
 };
 

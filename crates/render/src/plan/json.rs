@@ -6,10 +6,10 @@ use serde_json::{Map, Value as Json, json};
 use state::{Action, Change, Importing, OutputChange, Plan, ResourceChange, State};
 use values::{Path, Step, Type, Value};
 
-use super::{PlanView, configuration};
 use crate::{
     json,
-    state::{StateJson, checks, document, instance_fields, tree},
+    plan::{configuration, view::PlanView},
+    state::json::{StateJson, checks, document, instance_fields, tree},
 };
 
 /// The version of the format.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use state::{Action, Importing, Plan, PlanMode, Reason, ResourceChange, State};
 
 use crate::{
-    event::{Line, diagnostic_line, resource, summary_line},
+    event::json::{Line, diagnostic_line, resource, summary_line},
     json,
 };
 

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use addr::{ModuleInstance, ProviderSource, ResourceInstance};
 use state::{DeposedKey, Object, State, Status};
 
-use super::json;
-use crate::{Schemas, diff, style::Style};
+use crate::{Schemas, diff, state::json, style::Style};
 
 /// Every object with its attributes, and the outputs.
 pub fn state(state: &State, schemas: Schemas<'_>, show_sensitive: bool, style: &Style) -> String {

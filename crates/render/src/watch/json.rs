@@ -5,8 +5,10 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use state::Plan;
 
-use super::{NewsEntry, PlanNews};
-use crate::event::Line;
+use crate::{
+    event::json::Line,
+    watch::news::{NewsEntry, PlanNews},
+};
 
 /// The line after the version, which names the watched directory.
 pub fn watching_json(directory: &str, timestamp: &str) -> String {

@@ -5,9 +5,9 @@
 //!                                        └─► plan_finished, one object a line
 //! ```
 
-mod json;
-mod news;
-mod screen;
+pub(crate) mod json;
+pub(crate) mod news;
+pub(crate) mod screen;
 #[cfg(test)]
 mod tests;
 

@@ -8,7 +8,7 @@ use std::{
 use state::{Action, OutputChange, Plan, ResourceChange};
 use values::Str;
 
-use crate::plan::is_shown;
+use crate::plan::comment::is_shown;
 
 /// The differences between two plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -17,12 +17,12 @@ use engine::{ChangeCounts, Operation};
 use state::{Action, Plan, ResourceChange};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{NewsEntry, PlanNews};
 use crate::{
     diff,
-    event::summary,
-    plan::is_shown,
+    event::human::summary,
+    plan::comment::is_shown,
     style::{Paint, Style, visible_line},
+    watch::news::{NewsEntry, PlanNews},
 };
 
 /// The size of a terminal.

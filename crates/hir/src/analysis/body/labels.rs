@@ -3,13 +3,15 @@
 use db::Rule;
 use values::Kind;
 
-use super::super::{
-    infer::Infer,
-    problem::ItemProblem,
-    value::{Abstract, Tri, When},
+use crate::{
+    analysis::{
+        body::judged,
+        infer::Infer,
+        problem::ItemProblem,
+        value::{Abstract, marks::Tri, when::When},
+    },
+    expr::ExprId,
 };
-use super::judged;
-use crate::expr::ExprId;
 
 /// Reports a secret in a label of a `dynamic` block. Labels are shown and written to the state.
 pub(super) fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {

@@ -5,10 +5,13 @@ use std::collections::VecDeque;
 use db::Rule;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::{LocatedProblem, problem::ItemProblem};
-use super::{Graph, Mentions, Node};
 use crate::{
     Db,
+    analysis::{
+        LocatedProblem,
+        cycles::{Graph, Mentions, Node},
+        problem::ItemProblem,
+    },
     expr::At,
     item::{Item, ItemKind},
     names::{ItemKey, item},

@@ -3,14 +3,20 @@
 use db::Rule;
 use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
-use super::{Certainty, Flow, Infer, constructor::key_text};
 use crate::{
     analysis::{
+        infer::{Certainty, Infer, constructor::key_text, flow::Flow},
         origin::Forgetting,
         problem::ItemProblem,
-        value::{Abstract, Ephemerality, Failing, Inside, Tri, When, when::Test},
+        value::{
+            Abstract,
+            failing::Failing,
+            inside::Inside,
+            marks::Tri,
+            when::{Ephemerality, Test, When},
+        },
     },
-    eval::{statement, traversal_text},
+    eval::{describe::statement, traversal::traversal_text},
     expr::{At, Expr, ExprId, Ref},
     fix::Fix,
     names::Keys,

@@ -2,11 +2,20 @@
 
 use values::{Type, rules::RuleId};
 
-use super::{Certainty, Flow, Given, Infer};
 use crate::{
     analysis::{
+        infer::{
+            Certainty, Infer,
+            flow::{Flow, Given},
+        },
         origin::Forgetting,
-        value::{Abstract, Ephemerality, Failing, Presence, Tri, When},
+        value::{
+            Abstract,
+            failing::Failing,
+            inside::Presence,
+            marks::Tri,
+            when::{Ephemerality, When},
+        },
     },
     expr::{Call, Expr, ExprId},
 };

@@ -11,11 +11,22 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Flow, Given, Infer, NoSurroundings, closed::is_impure};
 use crate::{
     analysis::{
+        infer::{
+            Infer, NoSurroundings,
+            closed::is_impure,
+            flow::{Flow, Given},
+        },
         problem::ItemProblem,
-        value::{Abstract, Ephemerality, Failing, Inside, Presence, Tri, TriMarks, When, is_kept},
+        value::{
+            Abstract,
+            failing::Failing,
+            inside::{Inside, Presence},
+            is_kept,
+            marks::{Tri, TriMarks},
+            when::{Ephemerality, When},
+        },
     },
     eval,
     expr::{At, Call, Expr, ExprId},

@@ -7,9 +7,15 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Infer, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Ephemerality, Inside, Presence, When, when::Test},
+    analysis::{
+        infer::{Infer, constructor::key_text},
+        value::{
+            Abstract,
+            inside::{Inside, Presence},
+            when::{Ephemerality, Test, When},
+        },
+    },
     expr::{Call, ExprId},
 };
 

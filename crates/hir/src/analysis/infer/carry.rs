@@ -7,9 +7,22 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Flow, Given, Infer, NoSurroundings, call::of_result, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Ephemerality, Inside, Presence, Tags, TriMarks, When},
+    analysis::{
+        infer::{
+            Infer, NoSurroundings,
+            call::of_result,
+            constructor::key_text,
+            flow::{Flow, Given},
+        },
+        value::{
+            Abstract,
+            inside::{Inside, Presence},
+            marks::TriMarks,
+            runtime::Tags,
+            when::{Ephemerality, When},
+        },
+    },
     expr::{Call, ExprId},
     item::ConstValue,
 };

@@ -10,19 +10,23 @@ use values::{
     ops::{BinaryOp, UnaryOp},
 };
 
-use super::{Certainty, Infer, constructor::key_text};
 use crate::{
-    analysis::value::{
-        Abstract, Ephemerality, Presence, When,
-        when::{Subject, Test},
+    analysis::{
+        infer::{Certainty, Infer, constructor::key_text},
+        value::{
+            Abstract,
+            inside::Presence,
+            when::{Ephemerality, Subject, Test, When},
+        },
     },
-    eval::{traversal_text, traversals},
+    eval::traversal::{traversal_text, traversals},
     expr::{Expr, ExprId, Exprs, Literal, SymbolId},
     item::ConstValue,
 };
 
 /// The longest text of an expression that a condition names.
 const LONGEST: usize = 60;
+
 /// The depth to which an expression is examined for the condition that it has elements, or fails.
 const DEEPEST: usize = 4;
 

@@ -3,9 +3,11 @@
 use db::Rule;
 use values::{Type, Value, convert, ops::UnaryOp, rules::RuleId};
 
-use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, Tri, When, join_types},
+    analysis::{
+        infer::{Certainty, Infer, flow::Flow},
+        value::{Abstract, failing::Failing, join::join_types, marks::Tri, when::When},
+    },
     expr::{At, Expr, ExprId, Literal, ObjectItem},
     item::ConstValue,
 };

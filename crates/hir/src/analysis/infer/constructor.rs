@@ -6,11 +6,17 @@ use values::{
     rules::{self, Domain, MarkRule, RuleId},
 };
 
-use super::{Flow, Infer};
 use crate::{
     analysis::{
+        infer::{Infer, flow::Flow},
         origin::Forgetting,
-        value::{Abstract, Failing, Inside, Presence, TriMarks, When, when::Test},
+        value::{
+            Abstract,
+            failing::Failing,
+            inside::{Inside, Presence},
+            marks::TriMarks,
+            when::{Test, When},
+        },
     },
     expr::{ExprId, ObjectItem},
 };

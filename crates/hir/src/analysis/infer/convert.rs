@@ -5,9 +5,19 @@ use std::sync::Arc;
 
 use values::{MarkKind, Type, convert, rules::RuleId};
 
-use super::{Flow, Given, Infer};
 use crate::{
-    analysis::value::{Abstract, Attrs, Ephemerality, Inside, Presence, Tri, TriMarks, When},
+    analysis::{
+        infer::{
+            Infer,
+            flow::{Flow, Given},
+        },
+        value::{
+            Abstract,
+            inside::{Attrs, Inside, Presence},
+            marks::{Tri, TriMarks},
+            when::{Ephemerality, When},
+        },
+    },
     eval,
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };

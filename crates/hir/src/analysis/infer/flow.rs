@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use super::super::{
+use crate::analysis::{
     origin::{Forgetting, Origin},
-    value::{Abstract, Failing, Tri, TriMarks, When},
+    value::{
+        Abstract,
+        failing::Failing,
+        marks::{Tri, TriMarks},
+        when::When,
+    },
 };
 
 /// The marks that a value gives to a whole by a rule.

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use db::Rule;
 use values::{Str, Type, convert, rules::RuleId};
 
-use super::{Certainty, Flow, Infer, constructor::key_text};
 use crate::{
-    analysis::value::{Abstract, Failing, Presence, When},
+    analysis::{
+        infer::{Certainty, Infer, constructor::key_text, flow::Flow},
+        value::{Abstract, failing::Failing, inside::Presence, when::When},
+    },
     expr::{ExprId, ForObject, ForTuple, SymbolId},
 };
 

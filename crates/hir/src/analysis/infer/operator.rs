@@ -7,9 +7,11 @@ use values::{
     rules::RuleId,
 };
 
-use super::{Certainty, Flow, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, Presence},
+    analysis::{
+        infer::{Certainty, Infer, flow::Flow},
+        value::{Abstract, failing::Failing, inside::Presence},
+    },
     expr::ExprId,
 };
 

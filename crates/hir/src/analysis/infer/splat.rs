@@ -3,9 +3,16 @@
 use db::Rule;
 use values::{Type, rules::RuleId};
 
-use super::{Certainty, Flow, Infer, iterate::UNROLL};
 use crate::{
-    analysis::value::{Abstract, Failing, Presence, When, when::Test},
+    analysis::{
+        infer::{Certainty, Infer, flow::Flow, iterate::UNROLL},
+        value::{
+            Abstract,
+            failing::Failing,
+            inside::Presence,
+            when::{Test, When},
+        },
+    },
     expr::{ExprId, SymbolId},
 };
 

@@ -3,9 +3,19 @@
 use db::Rule;
 use values::{Kind, Type, Value, convert, rules::RuleId};
 
-use super::{Flow, Given, Infer};
 use crate::{
-    analysis::value::{Abstract, Failing, Inside, Presence, TriMarks},
+    analysis::{
+        infer::{
+            Infer,
+            flow::{Flow, Given},
+        },
+        value::{
+            Abstract,
+            failing::Failing,
+            inside::{Inside, Presence},
+            marks::TriMarks,
+        },
+    },
     expr::{ExprId, TemplatePart},
 };
 

@@ -4,20 +4,20 @@ use db::Rule;
 use provider::Block as SchemaBlock;
 use values::{Kind, Type, Value, convert};
 
-use super::{for_each_argument, not_known, refuse_dynamic_blocks};
 use crate::{
     analysis::{
         body::{BodyInfer, Persistence, judged, without_schema, wrong_type},
         env::ItemEnv,
         infer::Infer,
+        items::{for_each_argument, not_known, refuse_dynamic_blocks},
         problem::{ItemProblem, not_supported},
-        value::Tri,
+        value::marks::Tri,
     },
     backends,
     fix::Fix,
     item::{Attr, Block, Body, Item, Terraform},
     names::keeps_state,
-    statics::{self, Doubt},
+    statics::{self, trouble::Doubt},
     suggest, unsupported,
 };
 

@@ -4,7 +4,7 @@ use db::{Rule, Severity};
 use values::{MarkKind, Type, convert};
 
 use crate::{
-    analysis::{infer::Infer, problem::ItemProblem, value::Tri},
+    analysis::{infer::Infer, problem::ItemProblem, value::marks::Tri},
     item::Condition,
     secret_message,
 };

@@ -7,19 +7,21 @@ use db::{Rule, Severity};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Type, Value, convert};
 
-use super::{Infer, ItemProblem, for_each_argument, not_known, refuse_dynamic_blocks};
 use crate::{
     analysis::{
         body::{BodyInfer, Persistence, wrong_type},
         env::ItemEnv,
-        problem::not_supported,
+        infer::Infer,
+        items::{for_each_argument, not_known, refuse_dynamic_blocks},
+        problem::{ItemProblem, not_supported},
     },
-    encryption::{self as known, Constant},
+    encryption as known,
+    encryption::Constant,
     expr::{Expr, ExprId, Exprs, Ref},
     fix::Fix,
     item::{Attr, Block, Body, Encryption, Item},
-    lower::MISSING_ARGUMENT,
-    statics::{self, Doubt},
+    lower::problem::MISSING_ARGUMENT,
+    statics::{self, trouble::Doubt},
     suggest,
 };
 

@@ -1,14 +1,13 @@
 //! `module` blocks: checks their arguments against the variables of the called module.
 
-mod constant;
-mod source;
+pub(crate) mod constant;
+pub(crate) mod source;
 
 use std::collections::BTreeMap;
 
 use db::{Block, Directory, Rule, Severity};
 use values::{Str, Type, convert};
 
-use super::provider_reference::{self, Referrer};
 use crate::{
     Db,
     analysis::{
@@ -18,12 +17,13 @@ use crate::{
         infer::{Infer, InferEnv},
         instances::all_instances,
         item_value,
+        items::provider_reference::{self, Referrer},
         problem::ItemProblem,
-        value::{Abstract, Attrs, Tri},
+        value::{Abstract, inside::Attrs, marks::Tri},
     },
     fix::Fix,
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
-    lower::MISSING_ARGUMENT,
+    lower::problem::MISSING_ARGUMENT,
     names::{
         ItemKey, ItemName, called_directories, item as item_of, lookup, module_calls,
         required_providers,

@@ -4,15 +4,15 @@ use addr::ResourceMode;
 use db::Rule;
 use values::{MarkKind, Str};
 
-use super::conditions;
 use crate::{
     analysis::{
         Inference,
         body::judged,
         env::ItemEnv,
         infer::{Infer, InferEnv},
+        items::conditions,
         problem::ItemProblem,
-        value::{Abstract, Inside, Tri},
+        value::{Abstract, inside::Inside, marks::Tri},
     },
     expr::{Expr, ExprId, Ref},
     item::{Item, Output},

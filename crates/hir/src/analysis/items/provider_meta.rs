@@ -1,17 +1,18 @@
 //! `provider_meta` blocks, in which a module describes itself to a provider.
 
-use super::{Infer, ItemProblem};
+use db::Rule;
+
 use crate::{
     analysis::{
         body::{BodyInfer, Persistence},
         env::ItemEnv,
-        problem::not_supported,
+        infer::Infer,
+        problem::{ItemProblem, not_supported},
     },
     eval,
     item::Block,
     names::required_providers,
 };
-use db::Rule;
 
 /// Checks one block. It is read before anything is evaluated, so its values must be constants.
 pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use db::Rule;
 use values::{Kind, Str, Type, convert};
 
-use super::{Infer, ItemProblem, resource::missing_provider_config};
 use crate::{
-    analysis::{body::judged, env::ItemEnv, value::Tri},
+    analysis::{
+        body::judged, env::ItemEnv, infer::Infer, items::resource::missing_provider_config,
+        problem::ItemProblem, value::marks::Tri,
+    },
     expr::{Expr, ExprId, Ref},
     fix::Fix,
     item::{Item, ProviderConfig, ProviderRef, Repetition},

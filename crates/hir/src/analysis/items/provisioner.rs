@@ -4,11 +4,11 @@ use db::{Rule, Severity};
 use provider::Block as SchemaBlock;
 use values::{Type, Value, convert};
 
-use super::{Infer, ItemProblem};
 use crate::{
     analysis::{
         body::{BodyInfer, Persistence, without_schema},
-        problem::not_supported,
+        infer::Infer,
+        problem::{ItemProblem, not_supported},
     },
     expr::NodeId,
     fix::Fix,

@@ -7,18 +7,21 @@ use db::{Directory, Rule};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Str, Type, Value, convert};
 
-use super::{
-    Infer, Inference, ItemEnv, ItemProblem, judged,
-    provider_reference::{self, Referrer},
-    provisioner,
-};
 use crate::{
     Db,
     analysis::{
-        AnalyzedItem,
+        AnalyzedItem, Inference,
+        body::judged,
+        env::ItemEnv,
+        infer::Infer,
         instances::each_value,
         item_value,
-        value::{Abstract, Inside, Tri},
+        items::{
+            provider_reference::{self, Referrer},
+            provisioner,
+        },
+        problem::ItemProblem,
+        value::{Abstract, inside::Inside, marks::Tri},
     },
     destroy_time,
     expr::{At, Expr, ExprId, Exprs, Literal},

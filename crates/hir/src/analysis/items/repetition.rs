@@ -3,14 +3,14 @@
 use db::Rule;
 use values::{Kind, Type, Value, convert};
 
-use super::super::{
-    body::judged,
-    env::ItemEnv,
-    infer::Infer,
-    problem::ItemProblem,
-    value::{Abstract, Tri},
-};
 use crate::{
+    analysis::{
+        body::judged,
+        env::ItemEnv,
+        infer::Infer,
+        problem::ItemProblem,
+        value::{Abstract, marks::Tri},
+    },
     expr::{Expr, ExprId},
     item::{Item, Repetition},
     repetition::{NULL_IN_SET, has_keys, wrong_type},

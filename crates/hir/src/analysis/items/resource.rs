@@ -5,11 +5,6 @@ use db::{Rule, Severity};
 use provider::Schema;
 use values::{Path, Step, Str, Type};
 
-use super::{
-    conditions,
-    provider_reference::{self, Referrer},
-    provisioner,
-};
 use crate::{
     analysis::{
         Inference,
@@ -17,8 +12,13 @@ use crate::{
         env::ItemEnv,
         infer::{Infer, InferEnv},
         instances::all_instances,
+        items::{
+            conditions,
+            provider_reference::{self, Referrer},
+            provisioner,
+        },
         problem::{ItemProblem, not_supported},
-        value::{Abstract, Tri},
+        value::{Abstract, marks::Tri},
     },
     destroy_time,
     expr::{Expr, ExprId, Exprs, NodeId, Ref},

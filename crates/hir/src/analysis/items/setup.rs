@@ -4,10 +4,16 @@
 //! **Invariant:** infers only expressions that determine modules, settings or provider configurations, and the
 //! expressions that these read.
 
-use super::{check_duplicate, module_call, provider_instances, variable};
 use crate::{
     Db,
-    analysis::{AnalyzedItem, env::ItemEnv, infer::Infer, item_inference, problem::ItemProblem},
+    analysis::{
+        AnalyzedItem,
+        env::ItemEnv,
+        infer::Infer,
+        item_inference,
+        items::{check_duplicate, module_call, provider_instances, variable},
+        problem::ItemProblem,
+    },
     item::ItemKind,
     names::item,
 };

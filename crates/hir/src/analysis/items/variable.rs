@@ -3,13 +3,13 @@
 use db::{Rule, Severity};
 use values::{MarkKind, Type};
 
-use super::conditions;
 use crate::{
     analysis::{
         Inference,
-        body::is_nonempty_text,
+        body::labels::is_nonempty_text,
         env::ItemEnv,
         infer::{Infer, InferEnv},
+        items::conditions,
         problem::ItemProblem,
         value::Abstract,
     },

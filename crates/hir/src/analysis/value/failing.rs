@@ -6,8 +6,13 @@
 
 use std::sync::Arc;
 
-use super::{Abstract, Tri, TriMarks};
-use crate::analysis::origin::Origin;
+use crate::analysis::{
+    origin::Origin,
+    value::{
+        Abstract,
+        marks::{Tri, TriMarks},
+    },
+};
 
 /// The facts that still hold if the evaluation fails or has to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::{ops::Deref, sync::Arc};
 use litemap::LiteMap;
 use values::Str;
 
-use super::{Abstract, TriMarks, When};
+use crate::analysis::value::{Abstract, marks::TriMarks, when::When};
 
 /// The certainty that a value is not null and not unknown, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,12 @@ use std::{borrow::Cow, sync::Arc};
 
 use values::Type;
 
-use super::{Abstract, Attrs, Ephemerality, Inside, Presence, TriMarks, When};
+use crate::analysis::value::{
+    Abstract,
+    inside::{Attrs, Inside, Presence},
+    marks::TriMarks,
+    when::{Ephemerality, When},
+};
 
 impl Abstract {
     /// Joins two values if it is not known which of them it is.

@@ -5,8 +5,14 @@ use std::collections::BTreeMap;
 
 use values::{Deprecation, Kind, Mark, Refinements, Str, Type, Value};
 
-use super::{Abstract, Inside, Presence, TriMarks};
-use crate::item::ConstValue;
+use crate::{
+    analysis::value::{
+        Abstract,
+        inside::{Inside, Presence},
+        marks::TriMarks,
+    },
+    item::ConstValue,
+};
 
 /// The largest constant that is kept, in bytes. Queries keep their results for the lifetime of the database, so a
 /// larger constant would stay in memory.

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use values::Str;
 
-use super::Tri;
 use crate::{
+    analysis::value::marks::Tri,
     expr::{ExprId, SymbolId},
     item::ConstValue,
     names::ItemKey,
@@ -33,6 +33,7 @@ use crate::{
 
 /// The largest number of atoms in a formula. A reader cannot take in more.
 const MOST_ATOMS: usize = 4;
+
 /// The largest number of references that a message about a dependence names.
 const MOST_NAMED: usize = 4;
 

@@ -6,11 +6,14 @@ use db::Rule;
 use provider::{NestedBlock, Nesting};
 use values::{Marks, Str, Value};
 
-use super::{Evaluation, Outcome, Place};
 use crate::{
+    eval::{
+        body::Place,
+        evaluation::{Evaluation, Outcome},
+    },
     expr::{At, NodeId},
     item::{Block, Body},
-    lower::MISSING_ARGUMENT,
+    lower::problem::MISSING_ARGUMENT,
     scope::Interrupt,
 };
 

@@ -8,12 +8,14 @@ use values::{
     rules::{self, RuleId},
 };
 
-use super::{
-    Evaluation, Place,
-    blocks::{Found, FoundBlock},
-};
 use crate::{
-    eval::evaluation::Fault,
+    eval::{
+        body::{
+            Place,
+            blocks::{Found, FoundBlock},
+        },
+        evaluation::{Evaluation, Fault},
+    },
     expr::{At, ExprId},
     item::{Block, Dynamic},
     scope::Interrupt,

@@ -1,11 +1,8 @@
 //! Evaluates bodies: converts arguments and blocks to an object of the schema's type.
 
-mod blocks;
-mod dynamic;
-mod legacy;
-
-pub(crate) use blocks::wrong_labels;
-pub(crate) use legacy::attribute_as_blocks;
+pub(crate) mod blocks;
+pub(crate) mod dynamic;
+pub(crate) mod legacy;
 
 use std::collections::BTreeMap;
 
@@ -13,16 +10,20 @@ use db::Rule;
 use provider::{Attribute, Block};
 use values::{Marks, Str, Value, convert::convert};
 
-use super::{
-    evaluation::{Evaluation, Outcome},
-    locate,
-};
 use crate::{
+    eval::{
+        evaluation::{Evaluation, Outcome},
+        locate,
+    },
     expr::{At, NodeId},
     item::{self, Attr, Body},
     scope::Interrupt,
     suggest,
 };
+
+pub(crate) use blocks::wrong_labels;
+
+pub(crate) use legacy::attribute_as_blocks;
 
 /// The attribute and block values of an object under construction.
 type Parts = BTreeMap<Str, Value>;

@@ -14,18 +14,28 @@
 //! **Invariant:** errors of the native text are reported as errors of the JSON text.
 //! **Absent on purpose:** the meaning of blocks, which the lowering of the native syntax defines.
 
-mod map;
-mod shape;
-mod strings;
-mod write;
+pub(crate) mod map;
+pub(crate) mod shape;
+pub(crate) mod strings;
+#[cfg(test)]
+mod tests;
+pub(crate) mod write;
 
 use db::Rule;
 use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
+use crate::{
+    lower::{
+        Lowered, SourceMap, body,
+        json::write::Writer,
+        lower_items,
+        problem::{Problem, SYNTAX_ERROR},
+        syntax_problem,
+    },
+    suggest,
+};
+
 pub(super) use self::map::Map;
-use self::write::Writer;
-use super::{Lowered, Problem, SYNTAX_ERROR, SourceMap, body, lower_items, syntax_problem};
-use crate::suggest;
 
 /// The native text of a file in the JSON syntax.
 pub(super) struct Native {
@@ -110,6 +120,3 @@ pub(super) fn extraneous<'n>(
 fn fault(range: TextRange, summary: &str, detail: impl Into<String>) -> Problem {
     Problem::error(SYNTAX_ERROR, range, summary, detail)
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,11 @@
 
 use syntax::{AstNode, NodeOrToken, SyntaxError, TextRange, TextSize, json::JsonString};
 
-use super::{fault, shape::Mode, write::Writer};
-use crate::lower::{Problem, syntax_problem};
+use crate::lower::{
+    json::{fault, shape::Mode, write::Writer},
+    problem::Problem,
+    syntax_problem,
+};
 
 /// The native text for an expression with a syntax error.
 const MISSING: &str = "()";

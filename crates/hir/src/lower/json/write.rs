@@ -7,12 +7,14 @@ use syntax::{
     json::{JsonKind, JsonProperty, JsonString, JsonValue},
 };
 
-use super::{
-    fault,
-    map::Map,
-    shape::{FILE, Mode, Rest, Shape},
+use crate::lower::{
+    json::{
+        fault,
+        map::Map,
+        shape::{FILE, Mode, Rest, Shape},
+    },
+    problem::{PLACE, Problem},
 };
-use crate::lower::{PLACE, Problem};
 
 /// The native text under construction.
 #[derive(Default)]

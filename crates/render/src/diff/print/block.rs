@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use values::Str;
 
-use super::{
-    super::{Group, Shape},
-    Act, Node, Options, Printer, indent, name_of, widest,
+use crate::diff::{
+    Act, Group, Node, Shape,
+    print::{Options, Printer, indent, name_of, widest},
 };
 
 /// Attributes that identify an object; they are shown even if they do not change.

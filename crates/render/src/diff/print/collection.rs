@@ -2,7 +2,10 @@
 
 use values::Str;
 
-use super::{super::Shape, Act, Node, Options, Printer, indent, name_of, widest};
+use crate::diff::{
+    Act, Node, Shape,
+    print::{Options, Printer, indent, name_of, widest},
+};
 
 impl Printer<'_> {
     pub(super) fn object(

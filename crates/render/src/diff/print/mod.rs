@@ -1,13 +1,15 @@
 //! Layout of a compared value as lines.
 
-mod block;
-mod collection;
-mod text;
+pub(crate) mod block;
+pub(crate) mod collection;
+pub(crate) mod text;
 
 use values::{MarkKind, Str};
 
-use super::{Act, Node, Scalar, Secret, Shape};
-use crate::style::{Paint, Style};
+use crate::{
+    diff::{Act, Node, Scalar, Secret, Shape},
+    style::{Paint, Style},
+};
 
 /// Options for the layout of a node and its parts.
 #[derive(Clone, Copy, Default)]

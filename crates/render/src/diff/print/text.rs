@@ -3,11 +3,16 @@
 use state::{with_temporary_symbols, without_temporary_plans};
 use values::{Str, Value};
 
-use super::{
-    super::{change::Change, dynamic, sequence},
-    Act, Node, Options, Paint, Printer, indent,
+use crate::{
+    diff::{
+        Act, Node,
+        change::Change,
+        dynamic,
+        print::{Options, Printer, indent},
+        sequence,
+    },
+    style::{Paint, visible},
 };
-use crate::style::visible;
 
 /// The form in which a string is shown.
 enum Reading {

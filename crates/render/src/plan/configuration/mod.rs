@@ -3,8 +3,8 @@
 //! Literals appear as written, even in a write-only attribute, because they are in the source anyway. Defaults of
 //! ephemeral variables are omitted.
 
-mod expression;
-mod providers;
+pub(crate) mod expression;
+pub(crate) mod providers;
 
 use hir::{
     Entry, ModuleId, Program,
@@ -13,8 +13,10 @@ use hir::{
 use serde_json::{Map, Value as Json};
 use values::{Str, Type, Value};
 
-use self::{expression::Expressions, providers::Place};
-use crate::{Schemas, json};
+use crate::{
+    Schemas, json,
+    plan::configuration::{expression::Expressions, providers::Place},
+};
 
 /// The defaults of the root module's variables, without those of ephemeral variables.
 pub(super) fn defaults(program: &Program) -> Vec<(Str, Value)> {

@@ -10,8 +10,7 @@ use provider::Schema;
 use serde_json::{Map, Value as Json};
 use values::Str;
 
-use super::expression::Expressions;
-use crate::{Schemas, json};
+use crate::{Schemas, json, plan::configuration::expression::Expressions};
 
 /// A module at one of its calls. Its provider configurations depend on the chain of callers.
 pub(super) struct Place<'a> {

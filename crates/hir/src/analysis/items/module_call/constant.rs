@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use db::Rule;
+
 use crate::{
     analysis::{env::ItemEnv, problem::ItemProblem},
     expr::Ref,
     item::{Attr, Item, ItemKind, RefPlace, RefTarget, Repetition, StaticRef},
     names::{ItemName, item as item_of, lookup},
 };
-use db::Rule;
 
 /// Returns the reference that makes an argument of a call unknown before anything runs, or `None` if there is none.
 /// A variable of the calling module is accepted here; the calls of that module are checked in turn.

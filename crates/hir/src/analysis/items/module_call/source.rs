@@ -6,7 +6,7 @@ use db::{Rule, Severity};
 use values::Str;
 
 use crate::{
-    analysis::{body::judged, env::ItemEnv, infer::Infer, problem::ItemProblem, value::Tri},
+    analysis::{body::judged, env::ItemEnv, infer::Infer, problem::ItemProblem, value::marks::Tri},
     expr::{At, Expr, ExprId, Literal},
     item::{Item, ModuleCall},
     names::{installed_modules, path_of_source},
