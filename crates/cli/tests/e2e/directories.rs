@@ -140,7 +140,8 @@ fn the_cli_configuration_and_the_log_lie_where_the_command_is_called() {
 #[test]
 fn a_provider_works_in_the_directory_of_chdir() {
     for program in programs() {
-        let bench = crate::commands::with_script("#!/bin/sh\npwd > \"$HOME/pwd.out\"\nexit 1\n");
+        let bench =
+            crate::script_provider::with_script("#!/bin/sh\npwd > \"$HOME/pwd.out\"\nexit 1\n");
         let run = program.run(&bench, ".", ["-chdir=plugins/..", "validate"]);
         run.env("TF_CLI_CONFIG_FILE", bench.path("home/rc")).fails();
         let seen = std::fs::read_to_string(bench.root().join("home/pwd.out")).expect("was started");

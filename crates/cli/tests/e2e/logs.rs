@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use crate::{
     bench::{Bench, Ended, Run},
-    commands::with_script,
+    script_provider::with_script,
     tofu::programs,
 };
 

@@ -1,6 +1,8 @@
 //! Generates random correct configurations: every form of the language, with blanks, newlines and comments at all
 //! permitted positions.
 
+mod templates;
+
 use fastrand::Rng;
 
 /// The forms to generate.
@@ -603,94 +605,6 @@ impl Text {
             }
         });
         self.token(close);
-    }
-
-    // --- templates ---
-
-    fn quoted(&mut self, sequences: bool) {
-        self.token("\"");
-        let newlines = std::mem::replace(&mut self.newlines, false);
-        for _ in 0..self.random.u32(..4) {
-            if sequences && self.one_in(2) {
-                self.sequence();
-            } else {
-                self.one_of(LITERALS);
-            }
-        }
-        self.newlines = newlines;
-        self.close_quote();
-    }
-
-    fn sequence(&mut self) {
-        if self.out.ends_with(['$', '%']) {
-            self.out.push('_');
-        }
-        if !self.one_in(4) || self.depth > 5 {
-            return self.interpolation();
-        }
-        if self.one_in(2) {
-            self.directive(|it| {
-                it.token("if");
-                it.expr();
-            });
-            self.interpolation();
-            if self.one_in(2) {
-                self.directive(|it| it.token("else"));
-            }
-            self.directive(|it| it.token("endif"));
-        } else {
-            self.directive(|it| {
-                it.token("for");
-                it.out.push(' ');
-                it.token("x");
-                it.out.push(' ');
-                it.token("in");
-                it.expr();
-            });
-            self.directive(|it| it.token("endfor"));
-        }
-    }
-
-    fn interpolation(&mut self) {
-        self.one_of(&["${", "${", "${~"]);
-        self.depth += 1;
-        self.with_newlines(true, Self::expr);
-        self.depth -= 1;
-        self.sequence_end();
-    }
-
-    fn directive(&mut self, write: impl FnOnce(&mut Self)) {
-        self.one_of(&["%{", "%{ ", "%{~"]);
-        self.depth += 1;
-        self.with_newlines(true, write);
-        self.depth -= 1;
-        self.sequence_end();
-    }
-
-    fn sequence_end(&mut self) {
-        self.trivia();
-        self.one_of(&["}", "}", "~}"]);
-    }
-
-    fn heredoc(&mut self) {
-        let marker = self.pick(MARKERS);
-        let intro = self.pick(&["<<", "<<-"]);
-        self.token(intro);
-        self.out.push_str(marker);
-        self.out.push_str(self.newline);
-        let outer = std::mem::replace(&mut self.newlines, false);
-        for _ in 0..self.random.u32(..3) {
-            self.one_of(LINES);
-            if self.one_in(3) && self.depth < 5 {
-                self.sequence();
-                self.one_of(&["", " x"]);
-            }
-            self.out.push_str(self.newline);
-        }
-        self.newlines = outer;
-        self.one_of(&["", "  ", "\t"]);
-        self.out.push_str(marker);
-        self.newline_is_due = true;
     }
 }
 
