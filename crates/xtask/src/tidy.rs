@@ -26,6 +26,9 @@ const MACHINES: &[&str] = &[
 /// The command that runs all tests; README.md and .ci/run contain the same one.
 const TEST_COMMAND: &str = "cargo test --workspace --features values/mutation";
 
+/// The largest number of lines of a Rust file that is not generated.
+const MOST_LINES: usize = 700;
+
 /// A violation of a rule.
 #[derive(PartialEq, Eq, Debug)]
 struct Breach {
@@ -101,6 +104,9 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
         }
         for line in prose::wide_lines(text) {
             breach(line, "a line of more than 120 characters");
+        }
+        if text.lines().count() > MOST_LINES {
+            breach(0, "a file of more than 700 lines");
         }
     }
     for (index, line) in text.lines().enumerate() {
@@ -194,6 +200,12 @@ mod tests {
             "crates/a/src/b.rs",
             concat!("fn f() { todo", "!() }\n"),
             &["crates/a/src/b.rs:1: code that is not written"],
+        );
+        check_rules("crates/a/src/c.rs", &"\n".repeat(MOST_LINES), &[]);
+        check_rules(
+            "crates/a/src/c.rs",
+            &"\n".repeat(MOST_LINES + 1),
+            &["crates/a/src/c.rs: a file of more than 700 lines"],
         );
         check_rules("README.md", "", &["README.md: the command that runs all tests is missing"]);
         check_rules(
