@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use addr::ModulePackage;
+use addr::{Getter, ModulePackage};
 use futures::{StreamExt, stream};
 use http_client::Client;
 use tempfile::TempDir;
@@ -86,6 +86,8 @@ pub struct ModuleInstaller<'a> {
     request: ModuleRequest<'a>,
     /// The current directory of each package by its address.
     placed: BTreeMap<String, PathBuf>,
+    /// The package that each address stands for. An address leaves out parameters that can contain keys.
+    packages: BTreeMap<String, ModulePackage>,
     /// The address of each package in the staging directory and the name for its directory, in the order of
     /// fetching.
     aside: Vec<(String, String)>,
@@ -93,6 +95,12 @@ pub struct ModuleInstaller<'a> {
     /// The lock file, which is held while something is written, so that concurrent runs do not interfere.
     guard: Option<File>,
 }
+
+/// The error for packages with the same address.
+const CLASH: &str = "another module call has the same address with other parameters. Mayfly \
+                     neither shows nor locks parameters of web addresses that can contain keys, \
+                     so it cannot tell the two packages apart. Use different paths, or write the \
+                     version in a parameter named \"version\"";
 
 /// The name of the staging directory.
 const ASIDE: &str = ".new";
@@ -103,8 +111,14 @@ const GUARD: &str = ".lock";
 impl<'a> ModuleInstaller<'a> {
     /// Creates an installer that has installed nothing.
     pub fn new(request: ModuleRequest<'a>) -> Self {
-        let (placed, locks) = (BTreeMap::new(), BTreeMap::new());
-        Self { request, placed, aside: Vec::new(), locks, guard: None }
+        Self {
+            request,
+            placed: BTreeMap::new(),
+            packages: BTreeMap::new(),
+            aside: Vec::new(),
+            locks: BTreeMap::new(),
+            guard: None,
+        }
     }
 
     /// Waits until no other process writes to the directory, and removes the staging directory of an earlier run.
@@ -132,8 +146,9 @@ impl<'a> ModuleInstaller<'a> {
         wanted: &[WantedModule],
         on_event: &mut (dyn FnMut(&WantedModule, ModuleEvent) + Send),
     ) -> BTreeMap<String, ModuleInstallError> {
-        let mut errors = BTreeMap::new();
-        let fresh = self.fresh(wanted);
+        let mut errors = self.refuse_clashes(wanted);
+        let mut fresh = self.fresh(wanted);
+        fresh.retain(|(address, _)| !errors.contains_key(address));
         let installed = self.installed_hashes(&fresh).await;
         let mut fetches = Vec::new();
         for (address, wanted) in fresh {
@@ -160,6 +175,20 @@ impl<'a> ModuleInstaller<'a> {
             match fetched {
                 Ok(lock) => self.place(fetch, lock),
                 Err(error) => drop(errors.insert(fetch.address, error)),
+            }
+        }
+        errors
+    }
+
+    /// Refuses archives of web servers whose addresses differ only in parameters that are not part of a lock: one
+    /// lock cannot stand for both.
+    fn refuse_clashes(&mut self, wanted: &[WantedModule]) -> BTreeMap<String, ModuleInstallError> {
+        let mut errors = BTreeMap::new();
+        for it in wanted.iter().filter(|it| it.package.getter == Getter::Http) {
+            let address = it.package.to_string();
+            let known = self.packages.entry(address.clone()).or_insert_with(|| it.package.clone());
+            if *known != it.package {
+                errors.insert(address, ModuleInstallError::Package(CLASH.to_owned()));
             }
         }
         errors

@@ -99,3 +99,13 @@ fn many_packages_are_installed_at_once() {
     let expected: Vec<_> = (0..20).map(|it| format!("call{it}")).collect();
     assert_eq!(bench.install(&packages).expect("are in place"), expected);
 }
+
+#[test]
+fn addresses_that_differ_only_in_hidden_parameters_are_refused() {
+    let mut bench = Bench::new();
+    let package = |query: &str| bench.package(&format!("http://127.0.0.1:1/net.zip?{query}"));
+    let (one, other) = (package("build=1"), package("build=2"));
+    let error = bench.install(&[&one, &other]).expect_err("clashes");
+    assert!(error.contains("the same address with other parameters"), "{error}");
+    assert!(!error.contains("build"), "{error}");
+}
