@@ -29,7 +29,8 @@ const MODULE: &str = "output \"where\" {\n  value = path.module\n}\n";
 /// The answers of a server by path. `PORT` in an answer becomes the port of the server.
 type Pages = BTreeMap<&'static str, Vec<u8>>;
 
-/// A web server on the loopback interface, for the rest of the test process.
+/// A web server on the loopback interface, for the rest of the test process. It closes each connection after its
+/// answer and says so; otherwise a client may send its next request into the closing connection.
 struct Server {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
@@ -58,7 +59,9 @@ impl Server {
                     let head = String::from_utf8_lossy(&head).into_owned();
                     let path = head.split(' ').nth(1).unwrap_or_default();
                     let path = path.split('?').next().unwrap_or_default();
-                    let missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec();
+                    let missing =
+                        b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+                            .to_vec();
                     let answer = pages.get(path).cloned().unwrap_or(missing);
                     seen.lock().expect("no panic").push(head);
                     drop(stream.write_all(&with_port(answer, port)).await);
@@ -103,12 +106,16 @@ fn archive(text: &str) -> Vec<u8> {
     zip.start_file("vpc/main.tf", SimpleFileOptions::default()).expect("in memory");
     zip.write_all(text.as_bytes()).expect("in memory");
     let body = zip.finish().expect("in memory").into_inner();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head =
+        format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
     [head.into_bytes(), body].concat()
 }
 
 fn moved(target: &str) -> Vec<u8> {
-    format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n").into_bytes()
+    format!(
+        "HTTP/1.1 302 Found\r\nlocation: {target}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+    )
+    .into_bytes()
 }
 
 fn call(bench: &Bench, server: &Server, place: &str) {
@@ -156,7 +163,10 @@ fn a_download_that_fails_is_an_error_at_its_call() {
     let pages =
         [("/plain.zip", moved("http://localhost:PORT/real")), ("/text.zip", moved("/text"))];
     let mut pages = Pages::from(pages);
-    pages.insert("/text", b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ntext".to_vec());
+    pages.insert(
+        "/text",
+        b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 4\r\n\r\ntext".to_vec(),
+    );
     let server = Server::start(&bench, pages);
     for (place, words) in [
         ("https://user:passw0rd@SERVER/missing.zip", "the status 404 Not Found"),
