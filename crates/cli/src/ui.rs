@@ -177,8 +177,8 @@ impl Ui {
         if (secret || line.is_none()) && stdin.is_terminal() {
             self.print("\n");
         }
-        let nobody = !stdin.is_terminal() && !self.is_cancelled();
-        line.ok_or(if nobody { Unanswered::NoInput } else { Unanswered::Ended })
+        let has_no_input = !stdin.is_terminal() && !self.is_cancelled();
+        line.ok_or(if has_no_input { Unanswered::NoInput } else { Unanswered::Ended })
     }
 
     /// The next line of stdin without its line end. `None` at the end of the input and after an interrupt.

@@ -283,7 +283,7 @@ mod tests {
             status.last_cost = Duration::from_millis(cost);
             status.is_due(status.last_write + Duration::from_millis(ago))
         };
-        assert!(!is_due(1, 900), "nobody needs it so often");
+        assert!(!is_due(1, 900), "a second must pass between two writes");
         assert!(is_due(1, 1_100));
         assert!(!is_due(200, 3_900));
         assert!(is_due(200, 4_100));

@@ -59,6 +59,7 @@ pub async fn apply(
         settings,
         variables,
         acts: true,
+        observed: None,
         kept: None,
         templates: Template::all(program),
         state_index: Rc::new(StateIndex::new(&previous)),

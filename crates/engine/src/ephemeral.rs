@@ -1,4 +1,5 @@
-//! The ephemeral resources that a run has opened. [`crate::ephemeral`] opens, renews and closes them.
+//! The ephemeral resources that a run has opened, and their values. `ephemeral/work.rs` opens, renews and closes
+//! them.
 
 mod work;
 

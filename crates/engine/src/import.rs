@@ -47,6 +47,7 @@ pub async fn import(
         settings,
         variables,
         acts: true,
+        observed: None,
         kept: None,
         templates: Template::all(program),
         state_index: Rc::new(StateIndex::new(&previous)),

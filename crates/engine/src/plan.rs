@@ -137,15 +137,15 @@ pub(crate) async fn plan_with(
         settings,
         variables,
         acts: false,
+        observed,
         previous: Arc::clone(&previous),
         kept: leftovers.kept.take(),
         templates,
         state_index: leftovers.index_of(&previous),
     };
-    let mut planning = Planning::new(program, environment, memo, input, planning_options);
-    planning.walk_mut().calls.observed = observed;
+    let planning = Planning::new(program, environment, memo, input, planning_options);
     let is_possible = planning.has_all_values() & is_supported(&planning);
-    let session = Session { plan, options: &options, moved, is_possible };
+    let ending = Ending { plan, options: &options, moved, is_possible };
     match options.mode {
         PlanMode::Destroy => {
             let run = DestroyPlanRun(planning);
@@ -157,7 +157,7 @@ pub(crate) async fn plan_with(
             run.plan_output_removal(|_| true);
             // A destroy plan checks nothing. Results of checks in its refresh are dropped.
             run.checks.restore(Checks::of_destruction(program.root()));
-            session.end(run.0, None, leftovers)
+            ending.finish(run.0, None, leftovers)
         }
         PlanMode::Normal | PlanMode::RefreshOnly => {
             let run = PlanRun(planning);
@@ -168,7 +168,7 @@ pub(crate) async fn plan_with(
                 purpose::run(&run).await;
             }
             run.plan_output_removal(|name| !program.root().outputs.contains_key(name));
-            session.end(run.0, part.as_ref(), leftovers)
+            ending.finish(run.0, part.as_ref(), leftovers)
         }
     }
 }
@@ -192,7 +192,7 @@ fn begin(
 }
 
 /// The data that the end of a plan needs besides the run.
-struct Session<'o> {
+struct Ending<'o> {
     plan: Plan,
     options: &'o PlanOptions,
     moved: Moved,
@@ -200,9 +200,9 @@ struct Session<'o> {
     is_possible: bool,
 }
 
-impl Session<'_> {
+impl Ending<'_> {
     /// Makes the outcome of a plan, and leaves what the next plan can use.
-    fn end(
+    fn finish(
         self,
         planning: Planning<'_>,
         part: Option<&Part>,

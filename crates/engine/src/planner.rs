@@ -225,6 +225,7 @@ fn idle_walk<'a>(
         settings,
         variables: VariableValues::new(),
         acts: false,
+        observed: None,
         previous: Arc::new(State::default()),
         kept: Some(kept),
         templates: Vec::new(),

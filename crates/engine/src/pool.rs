@@ -337,10 +337,11 @@ impl Pool {
         (self.get(slot).source != builtin::source()).then_some(Lane(slot.0))
     }
 
-    /// Returns true if the tasks of a lane may start: its process has started, or no other process of the same
-    /// provider is starting. Several starts of one executable at once would take no less time, and the memory of
-    /// all of them; meanwhile the work on the first process may end.
-    pub(crate) fn admits(&self, lane: Lane) -> bool {
+    /// Lets the tasks of a lane start if its process has started, or if no other process of the same provider is
+    /// starting; then it is this one's turn. Returns false if they must wait. Several starts of one executable at
+    /// once would take no less time, and the memory of all of them; meanwhile the work on the first process may
+    /// end.
+    pub(crate) fn admit(&self, lane: Lane) -> bool {
         let slot = self.get(SlotIx(lane.0));
         if slot.has_started.get() {
             return true;

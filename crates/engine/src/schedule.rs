@@ -87,13 +87,14 @@ pub(crate) trait Executor {
     /// The lane of a node's tasks; `None` if they need nothing that takes time to open.
     fn lane(&self, node: NodeIx) -> Option<Lane>;
 
-    /// Returns true if the tasks of a lane may start. The first of them then opens the lane.
-    fn admits(&self, lane: Lane) -> bool;
+    /// Lets the tasks of a lane start if it is open, or can be opened now: then the first of them opens it. Returns
+    /// false if they must wait.
+    fn admit(&self, lane: Lane) -> bool;
 
     /// Records that a task of a lane has ended, whether or not it opened the lane.
     fn leave(&self, lane: Lane);
 
-    /// Completes when the answer of [`Executor::admits`] may have changed without the end of a task.
+    /// Completes when the answer of [`Executor::admit`] may have changed without the end of a task.
     async fn admission_changed(&self);
 
     /// Ends a node after its tasks. Returns true if it keeps its dependencies, as [`Step::Done`] does.
@@ -217,10 +218,10 @@ impl<W, F: Future<Output = Ended>> Running<W, F> {
     }
 
     /// Takes the next task that may start. Tasks of lanes that are not admitted are set aside.
-    fn next_admitted(&mut self, admits: impl Fn(Lane) -> bool) -> Option<Task<W>> {
+    fn next_admitted(&mut self, admit: impl Fn(Lane) -> bool) -> Option<Task<W>> {
         while let Some(task) = self.waiting.pop_front() {
             match task.lane {
-                Some(lane) if !admits(lane) => {
+                Some(lane) if !admit(lane) => {
                     self.parked.entry(lane).or_default().push_back(task);
                 }
                 _ => return Some(task),
@@ -230,10 +231,10 @@ impl<W, F: Future<Output = Ended>> Running<W, F> {
     }
 
     /// Returns the tasks of lanes that are admitted now to the front of the queue.
-    fn unpark(&mut self, admits: impl Fn(Lane) -> bool) {
+    fn unpark(&mut self, admit: impl Fn(Lane) -> bool) {
         let mut admitted = Vec::new();
         self.parked.retain(|lane, tasks| {
-            let is_admitted = admits(*lane);
+            let is_admitted = admit(*lane);
             if is_admitted {
                 admitted.push(std::mem::take(tasks));
             }
@@ -391,10 +392,10 @@ fn begin<E: Executor, F: Future<Output = Ended>>(
             end(executor, running, Ended { role, lane: None, result: Err(Failed) });
         }
     }
-    let admits = |lane| executor.admits(lane);
-    running.unpark(admits);
+    let admit = |lane| executor.admit(lane);
+    running.unpark(admit);
     while running.limited < executor.parallelism().max(1) {
-        let Some(task) = running.next_admitted(admits) else { break };
+        let Some(task) = running.next_admitted(admit) else { break };
         running.limited += 1;
         running.push(make(task));
     }
@@ -530,7 +531,7 @@ mod tests {
             Some(Lane(node.0))
         }
 
-        fn admits(&self, lane: Lane) -> bool {
+        fn admit(&self, lane: Lane) -> bool {
             if self.open.borrow().contains(&lane) {
                 return true;
             }

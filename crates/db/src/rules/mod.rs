@@ -95,8 +95,6 @@ pub struct Summary {
     pub severity: Severity,
     /// The text. A word in capitals stands for any text.
     pub text: &'static str,
-    /// True if the text stands for the words of a parser or a provider.
-    pub is_any: bool,
 }
 
 impl Summary {
@@ -109,44 +107,6 @@ impl Summary {
         };
         format!("{word}: {}", self.text)
     }
-
-    /// Returns true if `text` is this summary with its words in capitals replaced.
-    fn matches(&self, text: &str) -> bool {
-        if self.is_any {
-            return true;
-        }
-        let mut rest = text;
-        let mut is_open = false;
-        for part in fixed_parts(self.text) {
-            let at = if is_open { rest.find(part) } else { rest.starts_with(part).then_some(0) };
-            let Some(at) = at else { return false };
-            rest = &rest[at + part.len()..];
-            is_open = true;
-        }
-        rest.is_empty() || self.text.ends_with(is_capital)
-    }
-}
-
-fn is_capital(it: char) -> bool {
-    it.is_ascii_uppercase() || it == '_'
-}
-
-/// Splits a summary at its words in capitals. The first part is empty if the summary begins with such a word.
-fn fixed_parts(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let whole = rest?;
-        let length = |at: usize| whole[at..].find(|it| !is_capital(it)).unwrap_or(whole.len() - at);
-        let starts = whole.char_indices().filter(|(_, it)| is_capital(*it)).map(|(at, _)| at);
-        // A single capital begins a word of the sentence.
-        let word = starts.map(|at| (at, length(at))).find(|(_, length)| *length > 1);
-        let (part, after) = match word {
-            Some((at, length)) => (&whole[..at], Some(&whole[at + length..])),
-            None => (whole, None),
-        };
-        rest = after;
-        Some(part)
-    })
 }
 
 impl Rule {
@@ -173,11 +133,6 @@ impl Rule {
     /// Returns the rule with this code; `None` if there is no such rule.
     pub fn with_code(code: &str) -> Option<Rule> {
         Rule::ALL.iter().copied().find(|it| it.code() == code)
-    }
-
-    /// Returns true if the table has this summary for the rule.
-    pub fn has_summary(self, text: &str) -> bool {
-        self.summaries().iter().any(|it| it.matches(text))
     }
 
     fn row(self) -> &'static Row {
@@ -215,7 +170,7 @@ impl PartialEq<&str> for Rule {
 /// Defines [`Rule`], the list of all rules, and their rows, in the order of the table.
 macro_rules! rules {
     ($($group:ident {
-        $($name:ident $code:literal: $($severity:ident $($any:ident)? $summary:literal),+;)*
+        $($name:ident $code:literal: $($severity:ident $summary:literal),+;)*
     })*) => {
         /// An error or a warning that Mayfly can report. Each has a row in the table and a page.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -236,11 +191,8 @@ macro_rules! rules {
             summaries: &[$(super::Summary {
                 severity: crate::Severity::$severity,
                 text: $summary,
-                is_any: rules!(@any $($any)?),
             },)+],
         },)*)*];
     };
-    (@any any) => { true };
-    (@any) => { false };
 }
 use rules;

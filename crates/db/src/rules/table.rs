@@ -265,13 +265,13 @@ rules! {
         NullUpgrade "null-upgrade": Error "Provider produced null object";
         OwnExecutable "own-executable": Error "Failed to find own executable";
         ProviderDiagnostic "provider-diagnostic":
-            Error any "The provider's own words", Warning any "The provider's own words";
+            Error "The provider's own words", Warning "The provider's own words";
         ProviderDoesNotEnd "provider-does-not-end": Warning "Provider does not end";
         ProviderForEachWithoutAlias "provider-for-each-without-alias":
             Error "Alias required when using \"for_each\"";
         ProviderInstall "provider-install": Error "Failed to install provider";
         ProviderReplaced "provider-replaced": Error "Provider was replaced";
-        ProviderSchema "provider-schema": Error any "The provider's own words";
+        ProviderSchema "provider-schema": Error "The provider's own words";
         ProviderStart "provider-start": Error "Failed to start provider";
         ProviderVersion "provider-version":
             Warning "Version constraints inside provider configuration blocks are deprecated";

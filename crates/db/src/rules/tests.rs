@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Group, Rule, Severity, Summary, table};
+use super::{Group, Rule, table};
 
 #[test]
 fn rows_stand_in_the_order_of_the_rules() {
@@ -46,18 +46,4 @@ fn groups_stand_together_in_the_order_of_the_index() {
 fn a_rule_is_found_by_its_code() {
     assert_eq!(Rule::with_code("unsupported-argument"), Some(Rule::UnsupportedArgument));
     assert_eq!(Rule::with_code("unsupported"), None);
-}
-
-#[test]
-fn words_in_capitals_stand_for_any_text() {
-    let matches = |summary, text| {
-        Summary { severity: Severity::Error, text: summary, is_any: false }.matches(text)
-    };
-    assert!(matches("Output \"NAME\" not found", "Output \"a b\" not found"));
-    assert!(!matches("Output \"NAME\" not found", "Output \"a b\" found"));
-    assert!(matches("No file at PATH", "No file at a/b.tf"));
-    assert!(matches("Invalid name", "Invalid name"));
-    assert!(!matches("Invalid name", "Invalid names"));
-    assert!(!matches("Invalid name", "An invalid name"));
-    assert!(matches("TYPE is missing", "The key is missing"));
 }

@@ -340,7 +340,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Renews all open resources until [`EphemeralStore::rest`] is called.
+    /// Renews all open resources until [`EphemeralStore::rest`](crate::ephemeral::EphemeralStore::rest) is called.
     pub(crate) async fn keep_all_open(&self) {
         // Within a run, tasks in the background would do the same.
         drop(self.store.take_unattended());

@@ -35,7 +35,7 @@ pub(crate) struct ModuleIx(pub(crate) u32);
 /// The thing that a node stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NodeKind {
-    /// A declaration of a module: an index into its [`Template`].
+    /// A declaration of a module: an index into its [`Template`](template::Template).
     Declared { module: ModuleIx, local: u32 },
     /// The empty configuration of a provider for which the root module has no block.
     ImplicitProvider { index: u32 },

@@ -12,14 +12,14 @@
 //!
 //! A text is not searched for if
 //!
-//! - it is shorter than [`LEAST_CONFIDED`] bytes: short texts occur anywhere;
+//! - it is shorter than `MIN_SEARCHED_BYTES` bytes: short texts occur anywhere;
 //! - the rest of the configuration or the object in the state contains the text, too: then it is no secret there,
 //!   and the provider may repeat it or derive values from it;
 //! - it is a part of a write-only object or list, and neither the whole nor the part has a mark: names of regions
 //!   and machines occur there next to passwords.
 //!
 //! A part of an answer that repeats a secret is not stored. But a new object would be lost without its identifying
-//! attributes (those of its identity and [`IDENTIFYING`]), which is worse: there the check reports the error, and
+//! attributes (those of its identity and `IDENTIFYING`), which is worse: there the check reports the error, and
 //! removes the text only if it consists of nothing but the secret.
 //!
 //! **Invariant:** no message quotes a text that was found.

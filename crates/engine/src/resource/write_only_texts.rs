@@ -8,7 +8,7 @@ use crate::redact::{Finder, Trace};
 
 /// The shortest text that is searched for, in bytes. A shorter text satisfies no rule for passwords, but is often
 /// a word.
-const LEAST_CONFIDED: usize = 8;
+const MIN_SEARCHED_BYTES: usize = 8;
 
 /// The attributes by which providers find an object again, whatever its type.
 const IDENTIFYING: [&str; 4] = ["id", "arn", "name", "self_link"];
@@ -78,7 +78,7 @@ fn own_texts(value: &Value, is_own: bool, texts: &mut Vec<String>) {
     match value.kind() {
         Kind::String(text) if is_own => {
             let text = text.trim();
-            if text.len() >= LEAST_CONFIDED {
+            if text.len() >= MIN_SEARCHED_BYTES {
                 texts.push(text.to_owned());
             }
         }

@@ -9,7 +9,7 @@ use std::{
 
 use addr::{ConfigResource, ModulePath, ProviderConfigRef, ResourceInstance, ResourceMode};
 use hir::Entry;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use state::Action;
 use values::{Str, Value};
 
@@ -20,10 +20,7 @@ use crate::{
         template::Declared,
     },
     resource::subject::has_conditions,
-    runs::{
-        applying::{ApplyPart, Applying},
-        destruction::{ProviderNeeds, is_needed},
-    },
+    runs::applying::{ApplyPart, Applying},
     schedule::{Failed, Step},
     walk::{
         context::Walk, instances::Keys, modules::ModuleRun, output::stored_output,
@@ -38,6 +35,8 @@ pub(crate) struct ApplyRun<'a> {
     retained: OnceCell<Retained>,
     /// The cached results of [`ApplyRun::reads_through`].
     through_calls: RefCell<FxHashMap<(ModulePath, Str), Rc<Through>>>,
+    /// The cached dependencies of provider configurations of destroyed objects.
+    provider_needs: RefCell<FxHashMap<ProviderConfigRef, FxHashSet<ConfigResource>>>,
 }
 
 /// For each output of a call, the nodes of the calling module that it is derived from.
@@ -130,34 +129,31 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
 impl<'a> ApplyRun<'a> {
     /// Adds the root module and the destructions to the graph.
     pub(crate) fn new(applying: Applying<'a>) -> ApplyRun<'a> {
-        let run =
-            ApplyRun { applying, retained: OnceCell::new(), through_calls: RefCell::default() };
+        let run = ApplyRun {
+            applying,
+            retained: OnceCell::new(),
+            through_calls: RefCell::default(),
+            provider_needs: RefCell::default(),
+        };
         run.add_root(&run);
-        run.add_destruction(&|known, provider, resource| {
-            run.provider_needs(known, provider, resource)
-        });
+        run.add_destruction(&|provider, resource| run.provider_needs(provider, resource));
         run
     }
 
     fn destructions_before(&self, instance: &ResourceInstance) -> BTreeSet<NodeIx> {
-        let needs = |known: &mut ProviderNeeds, provider: &_, resource: &_| {
-            self.provider_needs(known, provider, resource)
-        };
+        let needs = |provider: &_, resource: &_| self.provider_needs(provider, resource);
         self.applying.destructions_before(instance, &needs)
     }
 
     /// Returns true if the provider of a destroyed object is configured from a resource that is itself replaced.
     /// The destruction must then wait for the new object of that resource, so the replacement cannot wait for the
     /// destruction.
-    fn provider_needs(
-        &self,
-        known: &mut ProviderNeeds,
-        provider: &ProviderConfigRef,
-        resource: &ConfigResource,
-    ) -> bool {
-        is_needed(known, provider, resource, || {
-            self.dependencies_of_provider(provider).iter().cloned().collect()
-        })
+    fn provider_needs(&self, provider: &ProviderConfigRef, resource: &ConfigResource) -> bool {
+        let mut known = self.provider_needs.borrow_mut();
+        let needed = known
+            .entry(provider.clone())
+            .or_insert_with(|| self.dependencies_of_provider(provider).iter().cloned().collect());
+        needed.contains(resource)
     }
 
     /// Runs the first turn of a resource: waits for the dependencies that its planned changes need, and for no

@@ -29,7 +29,7 @@ impl<'a> DestroyRun<'a> {
     pub(crate) fn new(applying: Applying<'a>) -> DestroyRun<'a> {
         let run = DestroyRun(applying);
         run.add_root(&run);
-        run.add_destruction(&|_, _, _| false);
+        run.add_destruction(&|_, _| false);
         run
     }
 }

@@ -7,13 +7,10 @@
 //! The instances of a resource meet in one node, so that the number of edges grows with instances and dependencies,
 //! not with pairs of instances.
 
-use std::{
-    cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use addr::{ConfigResource, ProviderConfigRef, ResourceInstance};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use state::{ResourceChange, State};
 
 use crate::{
@@ -30,13 +27,9 @@ pub(crate) struct Destruction<'p> {
     gates: BTreeMap<ConfigResource, Gates>,
     /// For each resource, the resources whose destroyed objects depend on it.
     dependents: Dependents,
-    needs: RefCell<ProviderNeeds>,
 }
 
 type Dependents = FxHashMap<ConfigResource, BTreeSet<ConfigResource>>;
-
-/// For each provider configuration of destroyed objects, the resources that it depends on.
-pub(crate) type ProviderNeeds = FxHashMap<ProviderConfigRef, FxHashSet<ConfigResource>>;
 
 /// The nodes that order the destruction of one resource's instances.
 struct Gates {
@@ -46,9 +39,9 @@ struct Gates {
     provider: ProviderConfigRef,
 }
 
-/// Returns true if a provider configuration is derived from a resource that the apply also creates.
-pub(crate) type NeedsResource<'n> =
-    &'n dyn Fn(&mut ProviderNeeds, &ProviderConfigRef, &ConfigResource) -> bool;
+/// Returns true if a provider configuration is derived from a resource that the apply also creates. The destruction
+/// of objects of that provider must then wait for the resource, and not the other way round.
+pub(crate) type NeedsResource<'n> = &'n dyn Fn(&ProviderConfigRef, &ConfigResource) -> bool;
 
 impl<'p> Destruction<'p> {
     /// Adds a node to the graph for every object that the plan destroys. `needs` tells which provider
@@ -63,16 +56,13 @@ impl<'p> Destruction<'p> {
             destruction.add_node(walk, index as u32, change);
         }
         let previous = walk.state.previous();
-        let mut provider_needs = ProviderNeeds::default();
-        let mut needed =
-            |provider: &_, resource: &_| needs(&mut provider_needs, provider, resource);
-        let dependents = stored_dependents(previous, destroyed, &destruction.gates, &mut needed);
+        let dependents = stored_dependents(previous, destroyed, &destruction.gates, needs);
         for (dependent, dependency) in without_cycles(&destruction.gates, &dependents) {
             let before = destruction.gates[dependent].done;
             let after = destruction.gates[dependency].ready;
             walk.nodes.change(|graph| graph.add_edge(before, after, EdgeKind::Order));
         }
-        Destruction { dependents, needs: RefCell::new(provider_needs), ..destruction }
+        Destruction { dependents, ..destruction }
     }
 
     fn add_node(&mut self, walk: &Walk<'_>, index: u32, change: &'p ResourceChange) {
@@ -112,25 +102,11 @@ impl<'p> Destruction<'p> {
         let dependents = self.dependents.get(&config).into_iter().flatten();
         let object = previous.current(instance);
         let dependencies = object.iter().flat_map(|it| it.dependencies.iter());
-        let dependencies = dependencies.filter(|it| {
-            let gate = self.gates.get(it);
-            let mut known = self.needs.borrow_mut();
-            gate.is_some_and(|gate| !needs(&mut known, &gate.provider, &config))
-        });
+        let dependencies = dependencies
+            .filter(|it| self.gates.get(it).is_some_and(|gate| !needs(&gate.provider, &config)));
         let before = dependents.chain(dependencies).filter(|it| **it != config);
         before.filter_map(|it| Some(self.gates.get(it)?.done)).collect()
     }
-}
-
-/// Returns true if a provider configuration depends on a resource. `dependencies` are those of the configuration,
-/// asked for once.
-pub(crate) fn is_needed(
-    known: &mut ProviderNeeds,
-    provider: &ProviderConfigRef,
-    resource: &ConfigResource,
-    dependencies: impl FnOnce() -> FxHashSet<ConfigResource>,
-) -> bool {
-    known.entry(provider.clone()).or_insert_with(dependencies).contains(resource)
 }
 
 /// For each resource, the resources with destroyed objects that depend on it according to the state.
@@ -138,7 +114,7 @@ fn stored_dependents(
     previous: &State,
     destroyed: &[&ResourceChange],
     gates: &BTreeMap<ConfigResource, Gates>,
-    needs: &mut dyn FnMut(&ProviderConfigRef, &ConfigResource) -> bool,
+    needs: NeedsResource<'_>,
 ) -> Dependents {
     let mut dependents = Dependents::default();
     for change in destroyed {

@@ -1,13 +1,13 @@
-//! The contexts of the five kinds of runs. Each has the shared [`Walk`](crate::walk::Walk), and what only this kind
-//! may touch:
+//! The contexts of the five kinds of runs. Each has the shared [`Walk`](crate::walk::context::Walk), and what only
+//! this kind may touch:
 //!
 //! | context | touches, besides the shared part |
 //! |---|---|
-//! | [`PlanRun`] | the decisions of the plan, orphans, the memo of instances |
-//! | [`DestroyPlanRun`] | the decisions, orphans |
-//! | [`ApplyRun`] | the planned actions, their order, which nodes they need |
-//! | [`DestroyRun`] | the planned actions, their order |
-//! | [`ImportRun`] | the object to import |
+//! | [`PlanRun`](plan::PlanRun) | the decisions of the plan, orphans, the memo of instances |
+//! | [`DestroyPlanRun`](destroy_plan::DestroyPlanRun) | the decisions, orphans |
+//! | [`ApplyRun`](apply::ApplyRun) | the planned actions, their order, which nodes they need |
+//! | [`DestroyRun`](destroy::DestroyRun) | the planned actions, their order |
+//! | [`ImportRun`](import::ImportRun) | the object to import |
 //!
 //! A context dereferences to the part that it shares with others, so that its methods are one namespace, as in a type
 //! checker with a context per function. Methods on `Walk` cannot reach the decisions or the planned actions.

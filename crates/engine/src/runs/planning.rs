@@ -94,16 +94,12 @@ impl<'a> Planning<'a> {
         }
     }
 
-    pub(crate) fn walk_mut(&mut self) -> &mut Walk<'a> {
-        &mut self.walk
-    }
-
     pub(crate) fn into_walk(self) -> Walk<'a> {
         self.walk
     }
 
-    /// Returns true if the given values of root variables are checked even if nothing refers to them, as a refresh
-    /// of objects does.
+    /// Returns true if the plan asks providers for objects of the state. It then also checks the given values of
+    /// root variables that nothing refers to.
     pub(crate) fn refreshes_objects(&self) -> bool {
         self.options.refresh && !self.state.previous().is_empty()
     }

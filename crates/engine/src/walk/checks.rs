@@ -1,4 +1,5 @@
-//! Conditions of resources, outputs, variables and `check` blocks: evaluation, diagnostics and results.
+//! The results of the conditions of resources, outputs, variables and `check` blocks. `conditions.rs` evaluates
+//! them.
 
 use std::{cell::RefCell, collections::BTreeMap};
 

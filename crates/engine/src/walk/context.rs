@@ -92,6 +92,8 @@ pub(crate) struct WalkInput {
     pub(crate) variables: VariableValues,
     /// True if functions may give results that a plan could not promise, such as the current time.
     pub(crate) acts: bool,
+    /// Records the files that functions read; `None` unless the plan is saved.
+    pub(crate) observed: Option<Arc<Observed>>,
     /// The state that the run starts from.
     pub(crate) previous: Arc<State>,
     /// Provider processes and open ephemeral resources from earlier runs. `None` if none stay alive after this
@@ -110,7 +112,16 @@ impl<'a> Walk<'a> {
         memo: &'a mut Memo,
         input: WalkInput,
     ) -> Walk<'a> {
-        let WalkInput { settings, variables, acts, previous, kept, templates, state_index } = input;
+        let WalkInput {
+            settings,
+            variables,
+            acts,
+            observed,
+            previous,
+            kept,
+            templates,
+            state_index,
+        } = input;
         let functions = Functions::new(&environment.system, acts)
             .of_plan(&settings.plan_time)
             .until(&environment.cancel);
@@ -144,7 +155,7 @@ impl<'a> Walk<'a> {
             store,
             checks: Checks::default(),
             report: Report::default(),
-            calls: Calls { functions, observed: None, answers: FunctionAnswers::default() },
+            calls: Calls { functions, observed, answers: FunctionAnswers::default() },
         };
         walk.place_earlier();
         walk

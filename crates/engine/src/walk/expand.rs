@@ -1,4 +1,4 @@
-//! Expansion: the instances of resources and module calls, from `count`, `for_each` and `enabled`.
+//! Expansion: the nodes of resources and module calls that evaluate `count`, `for_each` and `enabled`.
 
 use std::{collections::BTreeMap, rc::Rc};
 

@@ -1,5 +1,5 @@
-//! The part that all runs over the graph share. [`Walk`] owns it; the context of each kind of run has a `Walk` and
-//! adds what only that kind may touch (`src/runs`).
+//! The part that all runs over the graph share. [`Walk`](context::Walk) owns it; the context of each kind of run
+//! has a `Walk` and adds what only that kind may touch (`src/runs`).
 //!
 //! ```text
 //!   PlanRun ─┐             DestroyPlanRun ─┐          ApplyRun ─┐  DestroyRun ─┐      ImportRun
@@ -10,7 +10,8 @@
 //! Tasks are futures on the thread of the scheduler. They write their results into the cells of the components and
 //! never hold a borrow across an await point.
 //!
-//! **Invariant:** nothing here depends on the kind of the run. What differs is a [`GraphRules`] or a [`Purpose`].
+//! **Invariant:** nothing here depends on the kind of the run. What differs is a [`GraphRules`](rules::GraphRules) or a
+//! [`Purpose`](purpose::Purpose).
 
 pub(crate) mod checks;
 pub(crate) mod conditions;

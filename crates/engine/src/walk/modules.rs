@@ -1,4 +1,4 @@
-//! Module instances: their nodes in the graph, and the resolution of provider names in them.
+//! The module instances of a run, as data. `module_graph.rs` adds their nodes to the graph.
 
 use std::{
     cell::{Cell, OnceCell, RefCell},

@@ -218,8 +218,8 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
         self.walk.pool.lane(slot)
     }
 
-    fn admits(&self, lane: Lane) -> bool {
-        self.walk.pool.admits(lane)
+    fn admit(&self, lane: Lane) -> bool {
+        self.walk.pool.admit(lane)
     }
 
     fn leave(&self, lane: Lane) {
