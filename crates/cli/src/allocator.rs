@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_in_digits() {
+    fn decimal_digits_equal_those_of_to_string() {
         for number in [0, 7, 10, 1_073_741_824, usize::MAX] {
             let mut digits = [0; 20];
             assert_eq!(decimal(number, &mut digits), number.to_string().as_bytes());

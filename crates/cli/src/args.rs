@@ -569,7 +569,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_flags_are_marked_in_the_help() {
+    fn help_marks_unsupported_flags() {
         for refused in REFUSED {
             for (name, flag) in refused
                 .commands
@@ -603,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invocation_is_told_by_names_alone() {
+    fn invocation_contains_names_of_flags_and_no_values() {
         let invocation = |args: &[&str]| {
             let args = std::iter::once("mayfly").chain(args.iter().copied()).map(str::to_owned);
             parse(&normalize(args)).expect("is understood").invocation
@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn one_dash_and_two_are_the_same() {
+    fn flags_may_have_one_or_two_dashes() {
         let args = normalized(&[
             "mayfly",
             "-chdir=x",
@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_the_reference_are_understood() {
+    fn flags_of_opentofu_are_accepted() {
         let cases: &[&[&str]] = &[
             &[
                 "plan",

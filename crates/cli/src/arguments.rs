@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_from_the_environment_are_split_as_a_shell_does() {
+    fn environment_arguments_are_split_like_shell_words() {
         assert_eq!(
             shell_words(r#"-var 'a=b c' -x="y z" q\ r ''"#),
             Some(["-var", "a=b c", "-x=y z", "q r", ""].map(str::to_owned).to_vec())
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_withheld_where_they_give_a_secret_a_value_or_cannot_be_read() {
+    fn arguments_that_set_a_secret_are_withheld() {
         let secrets = BTreeSet::from(["token".into()]);
         let given = |text: &str| gives_secret(flags(text).as_deref(), &secrets);
         for text in [
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_keep_their_order() {
+    fn variable_flags_keep_their_order() {
         let args: Vec<String> = [
             "mayfly",
             "plan",

@@ -31,13 +31,13 @@ mod tests {
     const CHILD: &str = "MAYFLY_TEST_PANICS";
 
     #[test]
-    fn a_panic_tells_its_place_and_no_message() {
+    fn panic_prints_its_location_without_the_message() {
         if std::env::var_os(CHILD).is_some() {
             harden();
             panic!("{SECRET}");
         }
         // A panic hook is global, so the panic happens in a child process: this test binary in another role.
-        let test = "harden::tests::a_panic_tells_its_place_and_no_message";
+        let test = "harden::tests::panic_prints_its_location_without_the_message";
         let program = std::env::current_exe().expect("is known");
         let ended = std::process::Command::new(program)
             .args([test, "--exact", "--nocapture"])

@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_wait_for_the_last_open_and_those_of_a_failed_one_are_counted() {
+    fn log_lines_wait_for_the_last_open_and_are_dropped_after_a_failure() {
         let mut held = Held::default();
         assert!(held.line(line("a")).is_some());
         held.begins();
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_the_end_is_not_written() {
+    fn provider_log_writes_nothing_after_its_end() {
         let path = tempfile::NamedTempFile::new().expect("can be made");
         let log = Log {
             provider: Some(LogLevel::Trace),
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_the_form_of_the_reference() {
+    fn log_lines_have_the_format_of_opentofu() {
         let text = Log::default().formatted(&line("text"));
         let (time, rest) = text.split_once(' ').expect("begins with a time");
         assert!(jiff::fmt::strtime::parse("%Y-%m-%dT%H:%M:%S%.3f", &time[..23]).is_ok(), "{time}");
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_is_none_is_warned_of_and_means_the_least() {
+    fn unknown_log_level_warns_once_and_means_trace() {
         let mut problems = Vec::new();
         assert_eq!(level("Warn", &mut problems), Some(LogLevel::Warn));
         assert_eq!(level("off", &mut problems), None);

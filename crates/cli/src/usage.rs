@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_flags_are_named_and_nothing_else() {
+    fn usage_errors_name_commands_and_flags_only() {
         check(
             &[
                 "aply",

@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_are_hashed_under_a_key_of_their_own() {
+    fn each_memo_hashes_inputs_under_its_own_key() {
         let (memo, other) = (Memo::new(), Memo::new());
         let versions = || [1, 2, 3].into_iter().map(Version);
         assert_eq!(memo.inputs(versions()), memo.inputs(versions()));
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_one_version_and_others_another() {
+    fn only_equal_values_have_equal_versions() {
         let memo = Memo::new();
         let version = |value: &Value| memo.version_of_value(value);
         let one = Value::string("one");
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_cannot_be_encoded_equals_no_value() {
+    fn digest_of_an_unencodable_value_equals_no_other() {
         let memo = Memo::new();
         // A marked value has no encoding.
         let marked = Value::string("").with_mark(values::Mark::Sensitive);

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_node_is_told_and_a_long_one_is_cut() {
+    fn place_is_the_entered_node_of_the_thread_cut_to_a_length() {
         let told = || with_place(|_, node| String::from_utf8_lossy(node).into_owned());
         assert_eq!(told(), "");
         enter_node(format_args!("module.{}.local.a", "m"));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_fits_the_state_that_it_was_made_for_and_no_other() {
+    fn saved_plan_matches_only_its_own_lineage_and_serial() {
         check(("a", 3), Some(("a", 3)), None);
         check(("", 0), None, None);
         let stale = "Saved plan is stale";

@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn work_on_an_open_lane_comes_before_the_next_lane() {
+    fn scheduler_prefers_open_lanes_over_the_next_lane() {
         check(
             true,
             expect![[r#"
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_no_task_opens_lets_the_next_one_open() {
+    fn lane_that_no_task_opens_does_not_block_the_next_lane() {
         check(
             false,
             expect![[r#"

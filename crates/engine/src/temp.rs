@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn each_module_instance_has_a_directory_of_its_own() {
+    fn each_module_instance_has_its_own_temporary_directory() {
         let root = TempRoot::new(".terraform", "1111");
         assert_eq!(root.of(&module("")), ".terraform/tmp/1111/e3b0c44298fc1c149afb");
         let mut seen = std::collections::BTreeSet::new();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_directory_may_be_anywhere() {
+    fn temporary_directories_lie_in_the_data_directory() {
         assert_eq!(TempRoot::new("/var/tf/", "1").path(), "/var/tf/tmp/1");
         assert_eq!(TempRoot::new("../data", "1").path(), "../data/tmp/1");
     }

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_has_arguments_and_no_removed_one_has() {
+    fn every_supported_backend_has_arguments_and_no_removed_one_has() {
         for kind in KINDS {
             assert!(schema(kind).is_some_and(|it| !it.attributes().is_empty()), "{kind}");
             assert_eq!(removed(kind), None);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_that_exclude_one_another_are_there() {
+    fn mutually_exclusive_backend_arguments_exist() {
         for kind in KINDS {
             let known = schema(kind).map(|it| it.attributes()).expect("has arguments");
             for (one, other) in exclusive(kind) {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_judged_as_the_reference_judges_them() {
+    fn backend_argument_texts_are_validated_as_in_opentofu() {
         let cases = [
             ("s3", "key", "a/b", false),
             ("s3", "key", "/a", true),

@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_three_or_four_parts() {
+    fn provider_function_name_has_three_or_four_parts() {
         let name = |provider, alias, function| Some(Name { provider, alias, function });
         assert_eq!(parse("provider::a::f"), name("a", None, "f"));
         assert_eq!(parse("provider::a::b::f"), name("a", Some("b"), "f"));

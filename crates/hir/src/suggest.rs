@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_cannot_be_written_is_not_suggested() {
+    fn suggestions_are_valid_identifiers() {
         assert_eq!(closest("x1", ["1x", "x 1"]), None);
         assert_eq!(closest("x1", ["1x", "x-1"]), Some("x-1"));
     }

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn local_modules_lie_relative_to_their_callers() {
+    fn local_module_sources_resolve_relative_to_the_caller() {
         let cases = [
             (".", "./m", "m"),
             ("m", "../n", "n"),

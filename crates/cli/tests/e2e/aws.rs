@@ -114,7 +114,7 @@ fn types_of(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_hundred_resources_are_right() {
+fn hundred_valid_aws_resources_validate() {
     assert!(types_of(RIGHT).len() >= 100);
     let Some(bed) = Bed::new() else { return };
     let programs = if bed.has_terraform { vec!["mayfly", "terraform"] } else { vec!["mayfly"] };
@@ -125,7 +125,7 @@ fn a_hundred_resources_are_right() {
 }
 
 #[test]
-fn a_hundred_resources_are_wrong() {
+fn hundred_invalid_aws_resources_are_reported() {
     let mut wrong = [types_of(WRONG_SCHEMA), types_of(WRONG_VALUES)].concat();
     let mut right = types_of(RIGHT);
     wrong.sort_unstable();
@@ -168,7 +168,7 @@ output "fails" { value = provider::aws::arn_parse("nope") }
 
 /// Compares the results and the errors of provider functions under both programs.
 #[test]
-fn functions_of_the_provider_are_called() {
+fn aws_provider_functions_match_terraform() {
     let Some(bed) = Bed::new() else { return };
     let header = &RIGHT[..RIGHT.find("resource ").expect("it has resources")];
     bed.bench.write("main.tf", header);
@@ -308,7 +308,7 @@ const RULES_IN_JSON: &str = r#"{"resource": {"aws_security_group": {
 /// Only an explicitly empty list asks the provider to remove all rules. A `dynamic` block without elements does
 /// not.
 #[test]
-fn dynamic_blocks_that_make_no_rule_leave_the_rules_alone() {
+fn dynamic_block_without_elements_leaves_aws_rules_unset() {
     let Some(bed) = Bed::new() else { return };
     let header = &RIGHT[..RIGHT.find("resource ").expect("it has resources")];
     // Prevents requests to an AWS account.

@@ -24,7 +24,7 @@ const LOOPS: &str = "variable \"n\" {\n  default = 1000\n}\noutput \"x\" {\n  va
                      length([for b in range(var.n) : length([for c in range(var.n) : \"x${c}\"])])])\n}\n";
 
 #[test]
-fn values_that_grow_without_bound_are_refused_by_plan() {
+fn plan_refuses_values_beyond_the_memory_limit() {
     for expression in [
         "join(\"\", [for i in range(10) : @])",
         "replace(\"xxxxxxxxxx\", \"x\", @)",
@@ -55,7 +55,7 @@ fn values_that_grow_without_bound_are_refused_by_plan() {
 
 /// `validate` evaluates constants that analysis does not keep, with the memory limit of a run.
 #[test]
-fn constants_that_grow_without_bound_are_refused_by_validate() {
+fn validate_refuses_constants_beyond_the_memory_limit() {
     let text = format!("\"{}\"", "${@}".repeat(10));
     for expression in [
         "join(\"\", [for i in range(10) : @])",
@@ -75,7 +75,7 @@ fn constants_that_grow_without_bound_are_refused_by_validate() {
 }
 
 #[test]
-fn a_constant_that_takes_more_than_analysis_may_is_a_warning_where_it_stands() {
+fn constant_beyond_the_analysis_limit_is_a_warning_at_its_line() {
     let main =
         "locals {\n  a = 1\n  b = length([for i in range(1000) : format(\"%0100000d\", i)])\n}\n";
     let bench = Bench::with_main(main);
@@ -85,14 +85,14 @@ fn a_constant_that_takes_more_than_analysis_may_is_a_warning_where_it_stands() {
 }
 
 #[test]
-fn a_memory_limit_that_is_no_size_is_refused() {
+fn invalid_memory_limit_is_an_error() {
     let bench = Bench::with_main("output \"a\" {\n  value = 1\n}\n");
     let ended = bench.mayfly(".", ["plan"]).env("MAYFLY_EVALUATION_MEMORY", "lots").fails();
     ended.shows(&["Error: Invalid memory limit", "\"lots\", which is no size"]);
 }
 
 #[test]
-fn constants_that_take_long_do_not_hold_up_init_and_validate() {
+fn slow_constants_do_not_delay_init_and_validate() {
     let bench = Bench::with_main(&LOOPS.replace("var.n", "1000"));
     let begun = Instant::now();
     bench.mayfly(".", ["init"]).succeeds();
@@ -133,7 +133,7 @@ fn make_pipe(path: &Path) {
 }
 
 #[test]
-fn pipes_and_devices_in_place_of_files_are_refused_by_name() {
+fn pipes_and_devices_in_place_of_files_are_errors_with_the_path() {
     let bench = Bench::with_main("output \"a\" {\n  value = fileexists(\"pipe\")\n}\n");
     make_pipe(&bench.path("pipe"));
     bench.mayfly(".", ["plan"]).fails().shows(&["pipe: it is a named pipe, not a regular file"]);
@@ -161,7 +161,7 @@ fn pipes_and_devices_in_place_of_files_are_refused_by_name() {
 }
 
 #[test]
-fn variables_and_backend_arguments_come_through_pipes() {
+fn variables_and_backend_arguments_are_read_from_pipes() {
     let bench = Bench::with_main(
         "terraform {\n  backend \"local\" {}\n}\nvariable \"dir\" {}\nmodule \"m\" {\n  source = \
          var.dir\n}\noutput \"a\" {\n  value = var.dir\n}\n",
@@ -208,7 +208,7 @@ fn limited(bench: &Bench, blocks: u32, arguments: &str) -> (Option<i32>, String)
 }
 
 #[test]
-fn a_plan_beyond_the_limit_of_file_sizes_is_an_error() {
+fn plan_file_beyond_the_file_size_limit_is_an_error() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n  count = 200\n}\n");
     bench.mayfly(".", ["init"]).succeeds();
     let (code, printed) = limited(&bench, 2, "plan -out=plan");
@@ -217,7 +217,7 @@ fn a_plan_beyond_the_limit_of_file_sizes_is_an_error() {
 }
 
 #[test]
-fn a_limit_of_file_sizes_is_an_error_and_loses_nothing() {
+fn journal_beyond_the_file_size_limit_ends_the_apply_without_loss() {
     let bench = Bench::with_main(PARAMETERS);
     bench.mayfly(".", ["init"]).succeeds();
     let (code, printed) = limited(&bench, 60, "apply -auto-approve");
@@ -233,7 +233,7 @@ fn a_limit_of_file_sizes_is_an_error_and_loses_nothing() {
 }
 
 #[test]
-fn a_second_interrupt_ends_the_process_whatever_it_does() {
+fn second_interrupt_ends_a_busy_process() {
     // A single function call that takes minutes and does not check for interrupts.
     let bench = Bench::with_main(
         "variable \"n\" {\n  default = \"200000000\"\n}\noutput \"x\" {\n  value = \

@@ -139,7 +139,7 @@ fn compare(ours: &Place, theirs: &[Place], text: &str) -> Comparison {
 }
 
 #[test]
-fn the_first_syntax_error_is_that_of_the_reference() {
+fn first_syntax_error_matches_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
         return;
@@ -175,7 +175,7 @@ fn the_first_syntax_error_is_that_of_the_reference() {
 
 /// A file that cannot be read does not count as missing.
 #[test]
-fn what_cannot_be_read_is_not_taken_for_absent() {
+fn unreadable_workspace_file_and_journal_are_errors() {
     let bench = Bench::with_main("resource \"terraform_data\" \"r\" {}\n");
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();

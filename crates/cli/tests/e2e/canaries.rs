@@ -127,7 +127,7 @@ impl Everywhere {
 }
 
 #[test]
-fn a_failing_provisioner_shows_its_output_without_the_secrets() {
+fn failed_provisioner_output_is_redacted() {
     let all = Everywhere::new();
     let script = r#"
 variable "short" {
@@ -166,7 +166,7 @@ fn missing(name: &str) -> String {
 }
 
 #[test]
-fn what_providers_and_conditions_say_is_shown_without_the_secrets() {
+fn messages_of_providers_and_conditions_are_redacted() {
     let cases = [
         (missing("var.from_flag"), "has no secret named \"(redacted)"),
         (missing("jsonencode({ k = var.structured })"), "(redacted)"),
@@ -220,7 +220,7 @@ fn what_providers_and_conditions_say_is_shown_without_the_secrets() {
 }
 
 #[test]
-fn a_provider_that_crashes_reveals_nothing() {
+fn crashing_provider_reveals_no_secret() {
     for fault in [
         r#"{"on": "create", "kind": "panic", "type": "playground_vault"}"#,
         r#"{"on": "create", "kind": "die", "type": "playground_vault", "late": true}"#,
@@ -242,7 +242,7 @@ const LONG: &str = "output \"long\" {\n  value = join(\"\", [for i in range(1000
                     the usual size cannot hold a thousand times of it, which is more than a hundred kilobytes\"])\n}\n";
 
 #[test]
-fn after_the_last_close_nothing_is_left_in_memory() {
+fn no_secret_stays_in_memory_after_the_last_close() {
     let mut all = Everywhere::new();
     all.bench.write("everywhere/long.tf", LONG);
     let outside = tempfile::tempdir().expect("a directory can be made");
@@ -270,7 +270,7 @@ fn after_the_last_close_nothing_is_left_in_memory() {
 }
 
 #[test]
-fn while_a_plan_waits_for_approval_what_providers_gave_is_gone() {
+fn provider_secrets_leave_memory_before_the_approval_prompt() {
     let all = Everywhere::new();
     // Answer only the question for the secret, and leave the approval open.
     let mut started = all
@@ -312,7 +312,7 @@ fn a_killed_process_leaves_no_dump() {
 }
 
 #[test]
-fn watching_prints_and_writes_no_secret() {
+fn watch_prints_and_writes_no_secret() {
     let all = Everywhere::new();
     let outside = tempfile::tempdir().expect("a directory can be made");
     let to = format!("-var=outside={}", outside.path().display());

@@ -72,7 +72,7 @@ fn check_inherited(seen: &str) {
 }
 
 #[test]
-fn commands_inherit_values_of_variables_unless_the_root_module_declares_them_secret() {
+fn commands_inherit_tf_var_except_of_secret_variables() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     let mut run = bench.mayfly(".", ["apply", "-auto-approve"]);
@@ -119,7 +119,7 @@ fn seen_by_script(bench: &Bench, arguments: &[&str]) -> (Ended, String) {
 }
 
 #[test]
-fn providers_inherit_them_too_but_no_tokens() {
+fn providers_inherit_tf_var_but_no_tokens() {
     let bench = bench();
     with_script(&bench);
     bench.write("script.tf", SCRIPT);
@@ -131,7 +131,7 @@ fn providers_inherit_them_too_but_no_tokens() {
 }
 
 #[test]
-fn what_cannot_be_read_may_declare_a_secret() {
+fn unreadable_declaration_withholds_the_variable_from_children() {
     let bench = Bench::with_main(SCRIPT);
     with_script(&bench);
     let mut started = 0;
@@ -157,7 +157,7 @@ fn what_cannot_be_read_may_declare_a_secret() {
 }
 
 #[test]
-fn without_a_configuration_nothing_is_declared_secret() {
+fn children_inherit_all_tf_var_without_a_configuration() {
     let bench = Bench::new();
     with_script(&bench);
     bench.write(
@@ -173,7 +173,7 @@ fn without_a_configuration_nothing_is_declared_secret() {
 }
 
 #[test]
-fn a_command_that_runs_this_program_gives_it_the_values() {
+fn nested_mayfly_run_gets_tf_var_values() {
     let bench = Bench::with_main(&format!(
         "variable \"region\" {{}}\nresource \"terraform_data\" \"outer\" {{\n  provisioner \
          \"local-exec\" {{\n    command = \"{} -chdir=inner apply -auto-approve\"\n  }}\n}}\n",
@@ -224,7 +224,7 @@ fn environments(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn a_watched_provider_is_started_anew_when_its_environment_has_a_secret() {
+fn watch_restarts_providers_when_an_inherited_variable_becomes_secret() {
     let bench = Bench::with_main(WATCHED);
     let run = bench.mayfly(".", ["watch", "-json"]).env("TF_VAR_late", "kanarek-late");
     let started = run.start();

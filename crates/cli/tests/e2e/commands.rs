@@ -75,7 +75,7 @@ fn exit_codes_tell_success_failure_and_changes() {
 }
 
 #[test]
-fn what_is_applied_can_be_looked_at_in_every_way() {
+fn output_show_and_state_print_applied_values() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds().shows(&[
         "Outputs:\n\n",
@@ -136,7 +136,7 @@ fn concise_commands_show_no_lines_of_progress() {
 }
 
 #[test]
-fn what_a_state_with_objects_forbids_is_told_once() {
+fn moved_block_with_existing_objects_is_reported_once() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
     let moved = "moved {\n  from = terraform_data.b\n  to   = terraform_data.a\n}\n";
     bench.write("moved.tf", moved);
@@ -150,7 +150,7 @@ fn what_a_state_with_objects_forbids_is_told_once() {
 }
 
 #[test]
-fn a_message_with_a_secret_is_warned_of_once_in_a_command() {
+fn secret_error_message_warns_once_per_command() {
     let bench = Bench::with_main(
         r#"
 variable "s" {
@@ -176,7 +176,7 @@ resource "terraform_data" "a" {
 }
 
 #[test]
-fn schemas_and_the_version_are_json() {
+fn providers_schema_and_version_print_json() {
     let bench = Bench::with_main(MAIN);
     let schemas = bench.mayfly(".", ["providers", "schema", "-json"]).succeeds().json();
     assert_eq!(schemas["format_version"], "1.0");
@@ -195,7 +195,7 @@ fn schemas_and_the_version_are_json() {
 }
 
 #[test]
-fn the_console_evaluates_one_expression_a_line() {
+fn console_evaluates_one_expression_per_line() {
     let bench = Bench::with_main(&format!(
         "{MAIN}\nvariable \"secret\" {{\n  type      = string\n  default   = \"hush\"\n  ephemeral = true\n}}\n"
     ));
@@ -232,7 +232,7 @@ fn check_lines(lines: &[Json], expected: &[&str]) {
 }
 
 #[test]
-fn json_streams_have_an_object_a_line() {
+fn json_streams_have_one_object_per_line() {
     let ephemeral = "ephemeral \"playground_random\" \"r\" {}\nresource \"playground_secret\" \
                      \"s\" {\n  name             = \"s\"\n  value_wo         = \
                      ephemeral.playground_random.r.result\n  value_wo_version = 1\n}\n";
@@ -274,7 +274,7 @@ fn json_streams_have_an_object_a_line() {
 }
 
 #[test]
-fn variables_come_from_everywhere_and_the_later_wins() {
+fn variable_sources_have_the_documented_precedence() {
     let bench = Bench::with_main(
         "variable \"v\" {\n  type = string\n}\n\noutput \"v\" {\n  value = var.v\n}\n",
     );
@@ -304,7 +304,7 @@ fn variables_come_from_everywhere_and_the_later_wins() {
 }
 
 #[test]
-fn prompts_name_the_variable_and_say_when_it_is_ephemeral() {
+fn prompt_names_the_variable_and_marks_ephemeral_ones() {
     let bench = Bench::with_main(
         "variable \"plain\" {\n  type        = string\n  description = \"What it is \
          for.\"\n}\n\nvariable \"password\" {\n  type      = string\n  ephemeral = \
@@ -324,7 +324,7 @@ fn prompts_name_the_variable_and_say_when_it_is_ephemeral() {
 }
 
 #[test]
-fn what_a_variable_does_not_accept_is_said_without_its_value() {
+fn invalid_variable_value_is_reported_without_the_value() {
     let bench = Bench::with_main(
         "variable \"n\" {\n  type      = number\n  ephemeral = true\n}\n\nvariable \"l\" {\n  type      \
          = list(string)\n  ephemeral = true\n  default   = []\n}\n\nvariable \"long\" {\n  type      \
@@ -347,7 +347,7 @@ fn what_a_variable_does_not_accept_is_said_without_its_value() {
 }
 
 #[test]
-fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
+fn errors_of_variables_files_show_no_values() {
     let bench =
         Bench::with_main("variable \"long\" {\n  type      = string\n  ephemeral = true\n}\n");
     let cases = [
@@ -384,7 +384,7 @@ fn what_is_wrong_with_a_variables_file_is_said_without_its_values() {
 }
 
 #[test]
-fn another_directory_can_be_worked_in() {
+fn chdir_works_in_another_directory() {
     let bench = Bench::new();
     bench.write(
         "deep/er/main.tf",
@@ -405,7 +405,7 @@ fn another_directory_can_be_worked_in() {
 }
 
 #[test]
-fn errors_of_the_configuration_are_shown_with_their_place() {
+fn configuration_errors_are_shown_with_file_and_line() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n  input = [1, 2\n}\n");
     for command in [&["validate"][..], &["plan"], &["apply", "-auto-approve"], &["init"]] {
         bench.mayfly(".", command).fails().shows(&["Error: ", "on main.tf line "]);
@@ -431,7 +431,7 @@ fn errors_of_the_configuration_are_shown_with_their_place() {
 }
 
 #[test]
-fn init_lists_modules_and_writes_down_where_they_lie() {
+fn init_lists_modules_and_writes_the_manifest() {
     let bench = Bench::with_main(
         "module \"b\" {\n  source = \"./b\"\n}\n\nmodule \"a\" {\n  source   = \"./a/../b\"\n  \
          for_each = toset([\"x\"])\n}\n",
@@ -457,7 +457,7 @@ fn init_lists_modules_and_writes_down_where_they_lie() {
 }
 
 #[test]
-fn a_state_with_the_other_registry_is_taken_over() {
+fn state_with_terraform_registry_addresses_is_adopted() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     let ours = String::from_utf8(bench.read("terraform.tfstate")).expect("is text");
@@ -473,7 +473,7 @@ fn a_state_with_the_other_registry_is_taken_over() {
 }
 
 #[test]
-fn what_cannot_be_read_is_never_taken_for_absent() {
+fn unreadable_configuration_file_never_destroys_objects() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {}\n");
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     bench.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
@@ -491,7 +491,7 @@ fn what_cannot_be_read_is_never_taken_for_absent() {
 }
 
 #[test]
-fn what_asks_for_another_place_or_for_encryption_is_refused_everywhere() {
+fn every_command_refuses_encryption_and_remote_backends() {
     let bench = Bench::with_main("output \"o\" {\n  value = 1\n}\n");
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     for command in
@@ -510,7 +510,7 @@ fn what_asks_for_another_place_or_for_encryption_is_refused_everywhere() {
 }
 
 #[test]
-fn errors_of_the_text_come_before_those_about_providers() {
+fn syntax_errors_are_reported_before_provider_errors() {
     let bench = Bench::with_main("resource \"foo_bar\" \"x\" {\n  input = \"a\n}\n");
     for command in ["init", "validate", "plan"] {
         let ended = bench.mayfly(".", [command]).fails();
@@ -520,7 +520,7 @@ fn errors_of_the_text_come_before_those_about_providers() {
 }
 
 #[test]
-fn init_refuses_modules_that_it_cannot_have() {
+fn init_refuses_missing_registry_and_cyclic_modules() {
     for (source, problem) in [
         ("./nowhere", "Unreadable module directory"),
         ("hashicorp/consul/aws", "Module not installed"),
@@ -533,7 +533,7 @@ fn init_refuses_modules_that_it_cannot_have() {
 }
 
 #[test]
-fn a_version_that_this_is_not_stops_every_command() {
+fn unmet_required_version_stops_every_command() {
     let bench = Bench::new();
     // In a `.tf` file, `required_version` would refer to Terraform.
     bench.write("main.tofu", "terraform {\n  required_version = \"< 1.6\"\n}\n");
@@ -549,7 +549,7 @@ fn a_version_that_this_is_not_stops_every_command() {
 }
 
 #[test]
-fn a_backend_that_is_not_supported_is_refused_in_the_same_words() {
+fn unsupported_backend_is_reported_beside_other_errors() {
     let text = "terraform {\n  backend \"s3\" {}\n}\noutput \"o\" {\n  value = local.nowhere\n}\n";
     let bench = Bench::with_main(text);
     for command in ["validate", "plan"] {
@@ -564,7 +564,7 @@ fn a_backend_that_is_not_supported_is_refused_in_the_same_words() {
 }
 
 #[test]
-fn a_lock_that_is_held_stops_others() {
+fn held_state_lock_stops_other_commands() {
     let bench = Bench::with_main(
         "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \
          \"while ! test -e go; do sleep 0.05; done\"\n  }\n}\n",
@@ -597,7 +597,7 @@ fn a_lock_that_is_held_stops_others() {
 }
 
 #[test]
-fn a_state_that_cannot_be_written_is_an_error_before_anything_is_done() {
+fn unwritable_state_or_plan_path_is_an_error() {
     let bench = Bench::with_main(MAIN);
     bench
         .mayfly(".", ["apply", "-auto-approve", "-state=main.tf/no.tfstate"])
@@ -612,7 +612,7 @@ fn a_state_that_cannot_be_written_is_an_error_before_anything_is_done() {
 }
 
 #[test]
-fn a_damaged_state_is_named_with_its_backup() {
+fn damaged_state_error_names_the_backup() {
     let bench = Bench::with_main("output \"o\" {\n  value = 1\n}\n");
     bench.write("terraform.tfstate", "{\"version\": 4, \"lineage\": [\"kanarek\"]}");
     for command in [&["plan"][..], &["show"], &["show", "terraform.tfstate"]] {
@@ -627,7 +627,7 @@ fn a_damaged_state_is_named_with_its_backup() {
 }
 
 #[test]
-fn arguments_come_from_the_environment_too() {
+fn arguments_are_read_from_tf_cli_args() {
     let bench = Bench::with_main(MAIN);
     let ended = bench
         .mayfly(".", ["plan"])
@@ -639,7 +639,7 @@ fn arguments_come_from_the_environment_too() {
 }
 
 #[test]
-fn workspaces_keep_their_states_apart() {
+fn workspaces_have_separate_states() {
     let bench = Bench::with_main("output \"w\" {\n  value = terraform.workspace\n}\n");
     for (workspace, path) in
         [("default", "terraform.tfstate"), ("blue", "terraform.tfstate.d/blue/terraform.tfstate")]
@@ -658,7 +658,7 @@ fn workspaces_keep_their_states_apart() {
 }
 
 #[test]
-fn every_help_can_be_asked_for() {
+fn help_is_printed_by_flag_and_command() {
     let bench = Bench::new();
     for arguments in [&["-help"][..], &["--help"], &["plan", "-help"], &["help"]] {
         let ended = bench.mayfly(".", arguments).succeeds();

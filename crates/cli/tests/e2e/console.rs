@@ -40,12 +40,12 @@ const ALLOWED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_console_shows_what_terraform_shows() {
+fn console_output_matches_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: the_console_shows_what_terraform_shows, because terraform is not on PATH"
+            "skipped: console_output_matches_terraform, because terraform is not on PATH"
         );
         return;
     }
@@ -120,7 +120,7 @@ fn answer(bench: &Bench, program: &str, expression: &str) -> Given {
 }
 
 #[test]
-fn an_expression_goes_on_while_something_is_open() {
+fn console_expression_continues_while_a_bracket_is_open() {
     let bench = Bench::with_main("");
     let shown = |typed: &str| bench.mayfly(".", ["console"]).input(typed).succeeds().out;
     assert_eq!(shown("[\n  1,\n  2,\n]\n"), "[\n  1,\n  2,\n]\n");
@@ -133,7 +133,7 @@ fn an_expression_goes_on_while_something_is_open() {
 }
 
 #[test]
-fn an_open_end_is_an_error_and_so_is_what_comes_before_it() {
+fn console_reports_unterminated_and_multiline_errors() {
     let bench = Bench::with_main("");
     let ended = bench.mayfly(".", ["console"]).input("1\n[2,\n3").fails();
     ended.shows(&["Error: Unterminated tuple constructor expression", "on <console-input> line 1"]);
@@ -144,7 +144,7 @@ fn an_open_end_is_an_error_and_so_is_what_comes_before_it() {
 }
 
 #[test]
-fn the_console_locks_the_state_while_it_is_open() {
+fn console_locks_the_state_while_it_runs() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     let mut console = bench.mayfly(".", ["console"]).start();
     console.types("1 + 1");
@@ -164,7 +164,7 @@ fn the_console_locks_the_state_while_it_is_open() {
 }
 
 #[test]
-fn values_that_are_not_valid_are_told_of_before_anything_is_asked() {
+fn console_reports_invalid_variable_values_first() {
     let bench = Bench::with_main(
         "variable \"n\" {\n  default   = 1\n  ephemeral = true\n  validation {\n    condition     \
          = var.n < 5\n    error_message = \"${var.n} is too many.\"\n  }\n}\n",
@@ -180,7 +180,7 @@ fn values_that_are_not_valid_are_told_of_before_anything_is_asked() {
 }
 
 #[test]
-fn instances_of_modules_are_seen_by_their_keys() {
+fn console_selects_module_instances_by_key() {
     let bench = Bench::with_main(
         "variable \"on\" {\n  default = true\n}\nmodule \"each\" {\n  source   = \"./child\"\n  \
          for_each = { a = 1, b = 2 }\n  given    = \"${each.key}${each.value}\"\n}\nmodule \
@@ -277,7 +277,7 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn on_a_terminal_lines_are_edited_completed_and_remembered() {
+fn console_on_a_terminal_edits_and_completes_lines() {
     let bench = Bench::with_main(
         "variable \"password\" {\n  default   = \"kanarek\"\n  ephemeral = true\n}\nvariable \
          \"length\" {\n  default = 41\n}\nlocals {\n  shape = { round = 1, square = 2 }\n}\n",

@@ -37,7 +37,7 @@ fn reasons(plan: &Json) -> Vec<Json> {
 }
 
 #[test]
-fn a_data_source_reads_what_its_resource_is_after_apply() {
+fn data_source_reads_its_dependency_after_apply() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds().shows(&["read = \"one\"\n"]);
@@ -77,7 +77,7 @@ check "missing" {
 "#;
 
 #[test]
-fn a_check_that_cannot_read_its_data_source_stops_nothing() {
+fn unreadable_check_data_source_only_warns() {
     let bench = Bench::with_main(FAILING);
     bench.mayfly(".", ["init"]).succeeds();
     let shown = bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();

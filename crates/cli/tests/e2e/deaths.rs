@@ -128,7 +128,7 @@ fn hanging(bench: &Bench, command: &[&str], call: &str) -> Started {
 }
 
 #[test]
-fn no_provider_outlives_a_command_that_is_killed() {
+fn providers_end_with_a_killed_command() {
     let moments = [
         (&["plan"][..], "plan"),
         (&["apply", "-auto-approve"][..], "create"),
@@ -148,7 +148,7 @@ fn no_provider_outlives_a_command_that_is_killed() {
 }
 
 #[test]
-fn hangup_and_quit_end_a_command_as_an_interrupt_does() {
+fn hangup_quit_and_term_stop_gracefully() {
     for signal in [Signal::HUP, Signal::QUIT, Signal::TERM] {
         let bench = bench(WAITS);
         let run = marked(&bench, bench.mayfly(".", ["apply", "-auto-approve"])).start();
@@ -180,7 +180,7 @@ fn hangup_and_quit_end_a_command_as_an_interrupt_does() {
 }
 
 #[test]
-fn a_second_hangup_ends_at_once_and_still_saves_and_closes() {
+fn second_hangup_ends_at_once_but_saves_and_closes() {
     let bench = bench(WAITS);
     let run = marked(&bench, bench.mayfly(".", ["apply", "-auto-approve"])).start();
     run.wait_until("the provisioner runs", || bench.path("started").exists());
@@ -196,7 +196,7 @@ fn a_second_hangup_ends_at_once_and_still_saves_and_closes() {
 }
 
 #[test]
-fn a_hangup_that_was_ignored_at_the_start_stays_ignored() {
+fn hangup_ignored_at_start_stays_ignored() {
     let bench = bench(WAITS);
     let script = "trap '' HUP; exec \"$0\" apply -auto-approve";
     let run = bench.program("sh", ".", ["-c", script, env!("CARGO_BIN_EXE_mayfly")]);
@@ -209,7 +209,7 @@ fn a_hangup_that_was_ignored_at_the_start_stays_ignored() {
 }
 
 #[test]
-fn a_command_of_local_exec_ends_with_all_that_it_started() {
+fn interrupted_local_exec_ends_with_all_descendants() {
     let bench = bench(
         r#"
 resource "terraform_data" "commands" {
@@ -242,7 +242,7 @@ fn runs(line: &str) -> bool {
 }
 
 #[test]
-fn what_a_finished_command_leaves_on_purpose_stays() {
+fn daemon_of_a_finished_command_keeps_running() {
     let bench = bench(
         r#"
 resource "terraform_data" "daemon" {
@@ -277,7 +277,7 @@ fn supervisor(run: &Started) -> u32 {
 }
 
 #[test]
-fn the_supervisor_survives_what_ends_the_job_and_ends_after_it() {
+fn supervisor_survives_job_signals_and_ends_after_the_run() {
     let bench = bench(SECRET);
     let run = hanging(&bench, &["plan"], "plan");
     let supervisor = supervisor(&run);
@@ -298,7 +298,7 @@ fn the_supervisor_survives_what_ends_the_job_and_ends_after_it() {
 }
 
 #[test]
-fn a_killed_supervisor_is_replaced_or_made_up_for() {
+fn providers_end_even_if_the_supervisor_is_killed() {
     // The provider ends by the parent-death signal, or because its output pipe is closed.
     let bench = bench(SECRET);
     let run = hanging(&bench, &["apply", "-auto-approve"], "create");
@@ -309,7 +309,7 @@ fn a_killed_supervisor_is_replaced_or_made_up_for() {
 }
 
 #[test]
-fn the_next_run_ends_what_an_earlier_one_left_and_nothing_of_one_that_runs() {
+fn next_run_ends_orphans_but_no_process_of_a_live_run() {
     let bench = bench(
         r#"
 resource "terraform_data" "command" {
@@ -337,7 +337,7 @@ resource "terraform_data" "command" {
 }
 
 #[test]
-fn a_run_that_is_out_of_memory_says_where_and_leaves_nothing() {
+fn out_of_memory_error_names_the_address_and_leaves_no_process() {
     let bench = bench(SECRET);
     // The allocation exceeds the limit, and needs no actual memory on the test machine.
     let script = "ulimit -v 6000000 && exec \"$0\" apply -auto-approve";
@@ -407,7 +407,7 @@ fn ends(child: &mut Child) -> Option<i32> {
 }
 
 #[test]
-fn a_closed_terminal_ends_an_apply_in_good_order() {
+fn closed_terminal_ends_an_apply_gracefully() {
     let bench = bench(WAITS);
     let arguments = ["apply", "-auto-approve"];
     let Some((mut child, terminal)) = on_terminal(&bench, &arguments) else { return };
@@ -428,7 +428,7 @@ fn a_closed_terminal_ends_an_apply_in_good_order() {
 }
 
 #[test]
-fn a_closed_terminal_ends_a_plan_and_closes_what_is_open() {
+fn closed_terminal_ends_a_plan_and_closes_ephemerals() {
     let bench = bench(&format!(
         "{SECRET}
 provider \"playground\" {{
@@ -455,7 +455,7 @@ resource \"playground_parameter\" \"slow\" {{
 }
 
 #[test]
-fn a_closed_terminal_ends_watch_console_and_the_language_server() {
+fn closed_terminal_ends_watch_console_and_lsp() {
     for command in ["watch", "console", "lsp"] {
         let bench = bench(SECRET);
         bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();

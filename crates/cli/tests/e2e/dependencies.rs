@@ -59,7 +59,7 @@ fn dependencies(state: &Json) -> Vec<String> {
 }
 
 #[test]
-fn a_bucket_is_destroyed_after_the_objects_that_it_decides_about() {
+fn bucket_is_destroyed_after_the_objects_of_its_for_each() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -86,8 +86,8 @@ fn a_bucket_is_destroyed_after_the_objects_that_it_decides_about() {
 }
 
 #[test]
-fn the_dependencies_in_state_are_those_of_the_reference() {
-    let Some(tofu) = reference::tofu("the_dependencies_in_state_are_those_of_the_reference") else {
+fn state_dependencies_match_opentofu() {
+    let Some(tofu) = reference::tofu("state_dependencies_match_opentofu") else {
         return;
     };
     let (ours, theirs) = (bench(), bench());

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use differential::{Program, Recording, replay};
 
 #[test]
-fn recorded_sequences_end_as_they_did_under_the_reference() {
+fn recorded_sequences_match_opentofu() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/differential");
     let entries = fs::read_dir(&data).expect("the recordings are there");
     let mut paths: Vec<_> = entries.map(|it| it.expect("can be read").path()).collect();

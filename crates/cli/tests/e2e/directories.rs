@@ -70,7 +70,7 @@ fn line_of(bench: &Bench, file: &str) -> String {
 }
 
 #[test]
-fn everything_but_the_calling_directory_follows_chdir() {
+fn relative_paths_resolve_in_the_directory_of_chdir() {
     for program in programs() {
         let name = program.name();
         let bench = bench();
@@ -103,7 +103,7 @@ fn everything_but_the_calling_directory_follows_chdir() {
 
 /// The console evaluates without a plan, and `source` is evaluated before one.
 #[test]
-fn abspath_is_the_same_in_the_console_and_in_a_source() {
+fn abspath_is_equal_in_console_and_source() {
     let bench = bench();
     let typed = "\"${path.cwd} ${abspath(\".\")}\"\n";
     let root = root(&bench);
@@ -121,7 +121,7 @@ fn abspath_is_the_same_in_the_console_and_in_a_source() {
 
 /// The CLI configuration and the log file are opened before the directory is changed.
 #[test]
-fn the_cli_configuration_and_the_log_lie_where_the_command_is_called() {
+fn cli_configuration_and_log_resolve_in_the_calling_directory() {
     for program in programs() {
         let name = program.name();
         let bench = bench();
@@ -138,7 +138,7 @@ fn the_cli_configuration_and_the_log_lie_where_the_command_is_called() {
 
 /// A provider process runs in the working directory of the command.
 #[test]
-fn a_provider_works_in_the_directory_of_chdir() {
+fn provider_runs_in_the_directory_of_chdir() {
     for program in programs() {
         let bench =
             crate::script_provider::with_script("#!/bin/sh\npwd > \"$HOME/pwd.out\"\nexit 1\n");
@@ -152,7 +152,7 @@ fn a_provider_works_in_the_directory_of_chdir() {
 /// After following a symbolic link, a shell sets `PWD` to the path of the link. A directory given to `-chdir` has
 /// its real path.
 #[test]
-fn the_working_directory_has_the_name_that_the_shell_has_for_it() {
+fn working_directory_keeps_the_symlink_name_of_pwd() {
     for program in programs() {
         let bench = bench();
         symlink("outer", bench.path("link")).expect("can be made");
@@ -176,7 +176,7 @@ fn the_working_directory_has_the_name_that_the_shell_has_for_it() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_entered_is_told_of_as_by_the_reference() {
+fn chdir_errors_match_opentofu() {
     for program in programs() {
         let bench = bench();
         for (flag, expected) in [

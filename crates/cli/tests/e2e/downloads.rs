@@ -131,7 +131,7 @@ fn init(bench: &Bench) -> Run {
 }
 
 #[test]
-fn a_module_comes_from_a_web_server_and_is_locked() {
+fn module_archive_is_downloaded_and_locked() {
     let bench = Bench::new();
     let pages = [("/moved.zip", moved("/real?sig=s1gnature")), ("/real", archive(MODULE))];
     let server = Server::start(&bench, pages.into());
@@ -158,7 +158,7 @@ fn a_module_comes_from_a_web_server_and_is_locked() {
 }
 
 #[test]
-fn a_download_that_fails_is_an_error_at_its_call() {
+fn failed_download_is_an_error_at_the_module_call() {
     let bench = Bench::new();
     let pages =
         [("/plain.zip", moved("http://localhost:PORT/real")), ("/text.zip", moved("/text"))];

@@ -27,7 +27,7 @@ resource "playground_secret" "s" {
 
 /// An ephemeral resource has no object in the state. It cannot be replaced, imported, shown or listed.
 #[test]
-fn an_address_of_an_ephemeral_resource_names_no_object() {
+fn ephemeral_resources_cannot_be_replaced_imported_or_listed() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -60,7 +60,7 @@ fn an_address_of_an_ephemeral_resource_names_no_object() {
 }
 
 #[test]
-fn the_console_opens_nothing_and_shows_no_secret() {
+fn console_opens_no_ephemeral_and_shows_no_secret() {
     let bench = Bench::with_main(MAIN);
     bench.mayfly(".", ["init"]).succeeds();
     for (typed, shown) in [
@@ -101,7 +101,7 @@ fn the_console_opens_nothing_and_shows_no_secret() {
 
 /// The error names the source of the value, and neither the value nor the names in it.
 #[test]
-fn a_value_that_an_ephemeral_variable_cannot_have_is_told_by_its_source() {
+fn invalid_ephemeral_variable_error_names_only_the_source() {
     const VARIABLES: &str = r#"
 variable "number" {
   type      = number
@@ -217,7 +217,7 @@ output "shown" {
 
 /// A possible misuse that `validate` only warns about is an error of the run, with the same explanation.
 #[test]
-fn a_run_shows_how_an_ephemeral_value_came_to_its_place() {
+fn plan_and_apply_show_the_path_of_a_misused_ephemeral_value() {
     let bench = Bench::with_main(DEPENDS_ON_A_VALUE);
     bench.write("m/main.tf", "variable \"in\" {}\noutput \"out\" {\n  value = var.in\n}\n");
     let run = |arguments: &[&str]| bench.mayfly(".", arguments).env("TF_VAR_password", SECRET);

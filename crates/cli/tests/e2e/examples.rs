@@ -46,7 +46,7 @@ impl Secrets {
 }
 
 #[test]
-fn storing_defers_creates_opens_and_closes() {
+fn store_example_defers_creates_opens_and_closes() {
     let secrets = Secrets::new();
     let applied = secrets.store(&["apply"]).input("yes\n").succeeds();
     applied.shows(&[
@@ -96,7 +96,7 @@ fn storing_defers_creates_opens_and_closes() {
 }
 
 #[test]
-fn reading_opens_in_both_phases_closes_after_the_last_user_and_suppresses_output() {
+fn read_example_opens_in_both_phases_and_suppresses_output() {
     let secrets = Secrets::new();
     secrets.store(&["apply", "-auto-approve"]).succeeds();
     let arn = secrets.arn();
@@ -162,7 +162,7 @@ fn reading_opens_in_both_phases_closes_after_the_last_user_and_suppresses_output
 }
 
 #[test]
-fn a_raised_version_sends_the_new_value_and_a_changed_value_alone_does_not() {
+fn store_example_sends_a_write_only_value_only_with_a_new_version() {
     let mut secrets = Secrets::new();
     secrets.store(&["apply", "-auto-approve"]).succeeds();
     secrets.keys[0] = format!("-var=access_key={}", secrets.canaries.add("second access_key"));
@@ -192,7 +192,7 @@ fn a_raised_version_sends_the_new_value_and_a_changed_value_alone_does_not() {
 }
 
 #[test]
-fn the_lease_is_renewed_and_the_tunnel_is_closed_last() {
+fn lease_example_renews_and_tunnel_example_closes_last() {
     let lease = Bench::with_example("lease");
     let applied = lease.mayfly("lease", ["apply", "-auto-approve"]).succeeds();
     applied.shows(&[

@@ -14,7 +14,7 @@ fn explain_prints_the_page_of_an_id() {
 }
 
 #[test]
-fn explain_lists_all_ids_and_proposes_one_for_another() {
+fn explain_lists_all_ids_and_suggests_a_similar_one() {
     let bench = Bench::new();
     let list = bench.mayfly(".", ["explain"]).succeeds();
     list.shows(&["\nsyntax-error ", "  Error: Argument or block definition required\n"]);
@@ -28,7 +28,7 @@ fn explain_lists_all_ids_and_proposes_one_for_another() {
 }
 
 #[test]
-fn validate_json_has_the_id_that_explain_takes() {
+fn validate_json_ids_are_accepted_by_explain() {
     let bench = Bench::with_main("locals {\n  a = var.nope\n}\n");
     let said = bench.mayfly(".", ["validate", "-json"]).end().json();
     let id = said["diagnostics"][0]["id"].as_str().expect("a text");
@@ -40,7 +40,7 @@ fn validate_json_has_the_id_that_explain_takes() {
 
 /// Consolidates diagnostics with the same summary, worded as in OpenTofu. A flag disables it.
 #[test]
-fn those_of_one_summary_are_shown_as_one() {
+fn diagnostics_with_one_summary_are_consolidated() {
     let resource = |name: &str| {
         format!(
             "resource \"terraform_data\" \"{name}\" {{\n  depends_on = [\"terraform_data.a\"]\n}}\n"

@@ -162,7 +162,7 @@ fn each<T: Sync>(cases: &[T], run: impl Fn(&T) + Sync) {
 }
 
 #[test]
-fn a_kill_at_any_step_of_an_apply_loses_nothing() {
+fn kill_at_any_failpoint_of_apply_loses_nothing() {
     let before = origin();
     let origin = before.path(".");
     let mut cases: Vec<(String, bool)> = Vec::new();
@@ -185,7 +185,7 @@ fn a_kill_at_any_step_of_an_apply_loses_nothing() {
 }
 
 #[test]
-fn a_kill_while_recovering_loses_nothing_either() {
+fn kill_during_recovery_loses_nothing() {
     let before = origin();
     let origin = before.path(".");
     each(RECOVERY, |step| {
@@ -199,7 +199,7 @@ fn a_kill_while_recovering_loses_nothing_either() {
 }
 
 #[test]
-fn a_kill_while_watch_applies_loses_nothing() {
+fn kill_during_an_apply_of_watch_loses_nothing() {
     let before = origin();
     let origin = before.path(".");
     let points = ["intent:2", "durable:3", "answer:3", "answered:3", "fold.announced", "end"];

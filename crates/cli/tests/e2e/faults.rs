@@ -129,7 +129,7 @@ fn check_all(cases: &[Case]) {
 }
 
 #[test]
-fn a_call_that_fails_is_followed_by_the_close() {
+fn failed_provider_call_is_followed_by_close() {
     let mut cases = Vec::new();
     for (on, kind) in [
         ("plan", "fail"),
@@ -146,7 +146,7 @@ fn a_call_that_fails_is_followed_by_the_close() {
 }
 
 #[test]
-fn an_open_or_close_that_fails_is_an_error() {
+fn failed_open_or_close_is_an_error() {
     let case = |on: &str, kind: &str, what, shows, close| Case {
         lease: fault(on, kind),
         ..Case::new(what, shows, close)
@@ -161,7 +161,7 @@ fn an_open_or_close_that_fails_is_an_error() {
 }
 
 #[test]
-fn a_process_that_dies_is_followed_by_the_close_of_what_others_hold() {
+fn dead_provider_is_followed_by_close_in_other_processes() {
     const GONE: &[&str] = &["Plugin did not respond"];
     let mut cases = Vec::new();
     for on in ["plan", "create"] {
@@ -191,7 +191,7 @@ fn renewal(kind: &str, shows: &'static [&'static str], close: Close) -> Case {
 }
 
 #[test]
-fn a_renewal_that_fails_or_dies_fails_its_users_and_closes() {
+fn failed_renewal_fails_its_dependents_and_closes() {
     check_all(&[
         renewal("fail", &["Renewing...", "Provoked fault"], Close::Done),
         renewal("die", &["Renewing...", "Plugin did not respond"], Close::Impossible),
@@ -199,7 +199,7 @@ fn a_renewal_that_fails_or_dies_fails_its_users_and_closes() {
 }
 
 #[test]
-fn a_renewal_or_close_that_hangs_is_given_up() {
+fn hanging_renewal_or_close_times_out() {
     let shows = &["Creation complete", "Closing ephemeral resource timed out", "after 10s"];
     let lease = "fault = { on = \"close\", kind = \"hang\", after = 1 }".into();
     check_all(&[
@@ -209,7 +209,7 @@ fn a_renewal_or_close_that_hangs_is_given_up() {
 }
 
 #[test]
-fn a_destroy_that_fails_closes_too() {
+fn failed_destroy_closes_ephemerals() {
     for kind in ["fail", "die"] {
         let bench = Bench::with_main(&main_with("", &fault("delete", kind), ""));
         bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -227,7 +227,7 @@ fn a_destroy_that_fails_closes_too() {
 }
 
 #[test]
-fn a_call_that_hangs_ends_with_the_second_interrupt_and_the_close() {
+fn second_interrupt_ends_a_hanging_call_and_closes() {
     for (on, own) in [("create", false), ("plan", true), ("open", false)] {
         let (mut lease, mut other, mut mine) = (String::new(), String::new(), String::new());
         match (on, own) {
@@ -270,7 +270,7 @@ fn a_call_that_hangs_ends_with_the_second_interrupt_and_the_close() {
 }
 
 #[test]
-fn a_call_that_waits_for_stop_ends_with_the_first_interrupt() {
+fn first_interrupt_ends_a_call_that_waits_for_stop() {
     let bench = Bench::with_main(&main_with("", &fault("create", "wait"), ""));
     let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
     // Wait until the call has arrived: a stop request that comes earlier does not end the call.
@@ -284,7 +284,7 @@ fn a_call_that_waits_for_stop_ends_with_the_first_interrupt() {
 }
 
 #[test]
-fn a_provider_that_somebody_kills_is_an_error_and_what_others_hold_is_closed() {
+fn killed_provider_is_an_error_and_other_ephemerals_close() {
     let bench = Bench::with_main(&main_with("", &fault("create", "hang"), ""));
     let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
     run.wait_for("playground_parameter.other: Creating...");
@@ -305,7 +305,7 @@ fn a_provider_that_somebody_kills_is_an_error_and_what_others_hold_is_closed() {
 }
 
 #[test]
-fn providers_end_when_the_program_is_killed() {
+fn providers_end_when_mayfly_is_killed() {
     let bench = Bench::with_main(&main_with("", &fault("create", "hang"), ""));
     let run = bench.mayfly(".", ["apply", "-auto-approve"]).start();
     run.wait_for("playground_parameter.other: Creating...");

@@ -65,7 +65,7 @@ fn flags_of(bench: &Bench, command: &[&str]) -> Vec<Flag> {
 }
 
 #[test]
-fn every_command_is_looked_at() {
+fn flag_tests_cover_every_command() {
     let bench = Bench::new();
     let listed = |help: &str| -> Vec<String> {
         let (_, rest) = help.split_once("Commands:\n").expect("there are commands");
@@ -87,7 +87,7 @@ fn every_command_is_looked_at() {
 }
 
 #[test]
-fn the_flags_that_are_refused_are_those_that_the_help_marks() {
+fn refused_flags_equal_those_marked_in_help_and_readme() {
     // A command that is not refused fails quickly, because of `TF_ENCRYPTION` or the invalid configuration.
     let bench = Bench::with_main("resource {\n");
     let readme = include_str!("../../../../README.md");
@@ -151,7 +151,7 @@ fn the_flags_that_are_refused_are_those_that_the_help_marks() {
 /// The arguments of the environment variable are inserted after the full command name, and the variable is named
 /// after the full name.
 #[test]
-fn arguments_of_the_environment_follow_the_last_word_of_the_command() {
+fn tf_cli_args_follow_the_full_command_name() {
     let bench = Bench::with_main("resource \"terraform_data\" \"a\" {\n}\n");
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     let list =

@@ -28,7 +28,7 @@ fn assert_is(bench: &Bench, name: &str, text: &str) {
 }
 
 #[test]
-fn a_directory_is_formatted_and_what_changed_is_listed() {
+fn fmt_formats_a_directory_and_lists_changed_files() {
     let bench = bench();
     let modified = fs::metadata(bench.path("done.tf")).expect("is there").mtime_nsec();
     let ended = bench.mayfly(".", ["fmt"]).succeeds();
@@ -47,7 +47,7 @@ fn a_directory_is_formatted_and_what_changed_is_listed() {
 }
 
 #[test]
-fn flags_say_what_is_written_and_printed() {
+fn fmt_flags_select_writing_and_printing() {
     let diff = "--- old/b.tf\n+++ new/b.tf\n@@ -1 +1 @@\n-x=1\n+x = 1\n";
     let (listed, both) = ("b.tf\n", format!("b.tf\n{diff}"));
     let table: &[(&[&str], i32, &str, bool)] = &[
@@ -77,7 +77,7 @@ fn flags_say_what_is_written_and_printed() {
 
 /// The output of a check ends up in logs.
 #[test]
-fn the_lines_of_a_variables_file_are_not_shown() {
+fn fmt_diff_shows_no_lines_of_a_variables_file() {
     let bench = Bench::new();
     bench.write("a.tfvars", "password=\"hunter2\"\n");
     let ended = bench.mayfly(".", ["fmt", "-check", "-diff"]).end();
@@ -87,7 +87,7 @@ fn the_lines_of_a_variables_file_are_not_shown() {
 }
 
 #[test]
-fn standard_input_goes_to_standard_output_byte_by_byte() {
+fn fmt_formats_stdin_to_stdout() {
     let bench = bench();
     let fmt = |flags: &[&str], input: &str| {
         let arguments = ["fmt"].iter().chain(flags).chain(&["-"]).copied().collect::<Vec<_>>();
@@ -110,7 +110,7 @@ fn standard_input_goes_to_standard_output_byte_by_byte() {
 }
 
 #[test]
-fn what_cannot_be_formatted_is_told_and_left_alone() {
+fn fmt_reports_unformattable_files_and_leaves_them() {
     let bench = bench();
     bench.write("bad.tf", "locals {\na=(\nb=1\n}\n");
     bench.write("secret.tfvars", "password = (hush\nb=1\n");
@@ -134,7 +134,7 @@ fn what_cannot_be_formatted_is_told_and_left_alone() {
 }
 
 #[test]
-fn links_modes_and_owners_stay() {
+fn fmt_keeps_links_modes_and_owners() {
     let bench = bench();
     symlink("../b.tf", bench.path("sub/link.tf")).expect("links");
     symlink("sub", bench.path("way")).expect("links");
@@ -151,7 +151,7 @@ fn links_modes_and_owners_stay() {
 }
 
 #[test]
-fn a_file_that_may_not_be_written_stays() {
+fn fmt_leaves_a_readonly_file_unchanged() {
     let bench = bench();
     for (name, mode) in [("b.tf", 0o444), ("sub", 0o777), ("sub/f.tf", 0o666)] {
         fs::set_permissions(bench.path(name), fs::Permissions::from_mode(mode)).expect("is ours");
@@ -165,7 +165,7 @@ fn a_file_that_may_not_be_written_stays() {
 }
 
 #[test]
-fn many_files_are_listed_in_their_order() {
+fn fmt_lists_many_files_in_order() {
     let bench = Bench::new();
     let name = |index: usize| format!("n{index:03}.tf");
     for index in 0..300 {

@@ -50,12 +50,12 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn functions_give_what_terraform_gives() {
+fn function_results_match_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: functions_give_what_terraform_gives, because terraform is not on PATH"
+            "skipped: function_results_match_terraform, because terraform is not on PATH"
         );
         return;
     }
@@ -208,7 +208,7 @@ fn shown(
 }
 
 #[test]
-fn an_apply_sees_the_time_of_its_plan() {
+fn plantimestamp_in_apply_is_that_of_the_plan() {
     let bench = Bench::with_main(
         r#"
 output "planned" {
@@ -234,7 +234,7 @@ output "files" {
 }
 
 #[test]
-fn the_console_has_a_function_of_its_own() {
+fn type_is_a_function_of_the_console_only() {
     let bench = Bench::with_main("");
     let ask = |text: &str| bench.mayfly(".", ["console"]).input(text).end();
     assert_eq!(
@@ -246,7 +246,7 @@ fn the_console_has_a_function_of_its_own() {
 }
 
 #[test]
-fn the_built_in_provider_has_functions() {
+fn built_in_provider_functions_encode_and_decode() {
     const DECLARED: &str = "terraform {\n  required_providers {\n    terraform = { source = \
                             \"terraform.io/builtin/terraform\" }\n  }\n}\n";
     let bench = Bench::with_main(DECLARED);
@@ -301,7 +301,7 @@ fn the_built_in_provider_has_functions() {
 }
 
 #[test]
-fn a_template_that_renders_itself_ends() {
+fn recursive_template_is_an_error() {
     let bench = Bench::with_main("output \"a\" {\n  value = templatefile(\"t.tpl\", {})\n}\n");
     bench.write("t.tpl", "${templatefile(\"t.tpl\", {})}");
     let planned = bench.mayfly(".", ["plan"]).end();
@@ -313,7 +313,7 @@ fn a_template_that_renders_itself_ends() {
 }
 
 #[test]
-fn functions_of_a_plugin_are_called() {
+fn plugin_functions_are_called_in_all_commands() {
     let bench = Bench::with_main(PLUGIN_FUNCTIONS);
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["validate"]).succeeds();

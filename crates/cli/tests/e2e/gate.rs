@@ -340,7 +340,7 @@ fn known_to_help(bench: &Bench, path: &[&str], found: &mut Vec<(String, BTreeSet
 }
 
 #[test]
-fn every_command_and_every_flag_passes_the_gate() {
+fn secret_gate_covers_every_command_and_flag() {
     let mut found = Vec::new();
     known_to_help(&Bench::new(), &[], &mut found);
     assert!(found.len() > 15, "the help lists commands: {found:?}");
@@ -402,7 +402,7 @@ const MISTYPED: &[&[&str]] = &[
 ];
 
 #[test]
-fn a_command_line_that_is_wrong_is_not_quoted() {
+fn invalid_command_line_is_not_quoted() {
     let mut everywhere = Everywhere::new();
     let (secret, word) = (everywhere.canaries.add("typed"), everywhere.canaries.add_word("word"));
     let told = |text: &str| text.replace("SECRET", &secret).replace("WORD", &word);
@@ -482,7 +482,7 @@ fn folders_with_configurations(directory: &Path, root: &Path, found: &mut BTreeS
 }
 
 #[test]
-fn every_example_passes_the_gate() {
+fn secret_gate_covers_every_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut found = BTreeSet::new();
     folders_with_configurations(&root, &root, &mut found);
@@ -554,7 +554,7 @@ fn no_example_prints_or_writes_a_secret() {
 }
 
 #[test]
-fn a_crash_tells_its_place_and_no_value() {
+fn crash_message_has_a_location_and_no_value() {
     for point in ["answered", "ended"] {
         let everywhere = Everywhere::new();
         let run = everywhere
@@ -590,7 +590,7 @@ pub(crate) fn descendants(parent: u32) -> Vec<u32> {
 }
 
 #[test]
-fn no_child_is_given_a_secret_that_is_not_its_own() {
+fn child_processes_get_only_their_own_secrets() {
     let mut everywhere = Everywhere::new();
     let hidden = everywhere.canaries.add_word("a sensitive variable");
     everywhere.bench.write(

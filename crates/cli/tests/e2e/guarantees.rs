@@ -86,7 +86,7 @@ fn has_test(text: &str, name: &str) -> bool {
 const MISBEHAVING: &str = "misbehaving";
 
 #[test]
-fn every_test_that_the_pages_name_is_there() {
+fn tests_named_in_documentation_exist() {
     let read = |page: &str| fs::read_to_string(root().join(page)).expect("can be read");
     let page = read("docs/guarantees.md") + &read("docs/stricter.md");
     let mut found = BTreeMap::new();

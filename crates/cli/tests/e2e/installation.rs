@@ -79,7 +79,7 @@ const MODULES: &str = "Initializing modules...\n- m in m\n";
 const PROVIDERS: &str = "\nInitializing provider plugins...\n";
 
 #[test]
-fn init_prints_the_lines_of_the_reference() {
+fn init_output_matches_opentofu() {
     for program in programs() {
         let bench = bench(NO_PROGRAM.as_bytes());
         bench.write("modules.tf", "module \"m\" {\n  source = \"./m\"\n}\n");
@@ -126,7 +126,7 @@ fn init_prints_the_lines_of_the_reference() {
 
 /// The cache is set by the environment, by a file in either syntax, or by a file in the configuration directory.
 #[test]
-fn packages_go_through_the_cache_wherever_it_is_named() {
+fn plugin_cache_is_used_from_every_setting() {
     type Name = fn(&Bench, Run, &Path) -> Run;
     let ways: &[(&str, Name)] = &[
         ("TF_PLUGIN_CACHE_DIR", |_, run, cache| run.env("TF_PLUGIN_CACHE_DIR", cache)),
@@ -203,7 +203,7 @@ fn json(bench: &Bench, cache: &Path) -> String {
 
 /// Without a lock, a cached package is compared with its source, unless the user disables that.
 #[test]
-fn an_unlocked_package_of_the_cache_is_taken_if_the_environment_allows_it() {
+fn unlocked_cached_package_is_used_only_if_allowed() {
     for program in programs() {
         for (value, expected) in [("", NO_PROGRAM), ("0", NO_PROGRAM), ("1", "of the cache")] {
             let bench = bench(NO_PROGRAM.as_bytes());
@@ -224,7 +224,7 @@ fn an_unlocked_package_of_the_cache_is_taken_if_the_environment_allows_it() {
 /// A provider that already runs needs no package, no lock and no process. In this test, no process listens at the
 /// address.
 #[test]
-fn providers_that_run_already_are_neither_installed_nor_locked() {
+fn reattached_providers_are_neither_installed_nor_locked() {
     let address = r#"{"Protocol":"grpc","ProtocolVersion":6,"Pid":1,"Test":true,"Addr":{"Network":"unix","String":"/nowhere/socket"}}"#;
     for program in programs() {
         let bench = Bench::with_main(MAIN);
@@ -243,7 +243,7 @@ fn providers_that_run_already_are_neither_installed_nor_locked() {
 
 /// Plugins for another platform, invalid executables, files without execute permission, and plugins that fail.
 #[test]
-fn init_needs_no_provider_that_can_run() {
+fn init_succeeds_with_providers_that_cannot_run() {
     // An ELF header for a machine that does not exist (0xffff).
     let mut foreign = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0];
     foreign.resize(64, 0);
@@ -272,7 +272,7 @@ fn init_needs_no_provider_that_can_run() {
 
 /// The first command that needs schemas reads those that `init` could not read.
 #[test]
-fn schemas_that_init_could_not_read_are_read_when_they_are_needed() {
+fn schemas_unread_by_init_are_read_when_needed() {
     let source = providers::playground::SOURCE;
     let mayfly = env!("CARGO_BIN_EXE_mayfly");
     let script = format!(
@@ -293,7 +293,7 @@ fn schemas_that_init_could_not_read_are_read_when_they_are_needed() {
 
 /// Mirrors often consist of links.
 #[test]
-fn a_link_to_a_package_elsewhere_is_followed() {
+fn symlinked_mirror_package_is_installed() {
     let bench = bench(NO_PROGRAM.as_bytes());
     let package = bench.path(&format!("../mirror/{}", package()));
     fs::rename(&package, bench.path("../elsewhere")).expect("is there");
@@ -330,7 +330,7 @@ fn providers_of_the_state_are_installed() {
 
 /// The directories that are searched without a CLI configuration.
 #[test]
-fn mirrors_lie_in_the_data_directories_of_the_user_and_of_the_machine() {
+fn implied_mirrors_are_found_in_data_directories() {
     for program in programs() {
         for (place, variable, value) in [
             ("work/terraform.d/plugins", "A", ""),
@@ -359,7 +359,7 @@ fn mirrors_lie_in_the_data_directories_of_the_user_and_of_the_machine() {
 
 /// A cache directory that does not exist causes a warning and is created.
 #[test]
-fn a_cache_that_is_not_there_is_made() {
+fn missing_plugin_cache_is_created_with_a_warning() {
     for program in programs() {
         let bench = bench(NO_PROGRAM.as_bytes());
         let cache = bench.root().join("nowhere/cache");
@@ -375,7 +375,7 @@ fn a_cache_that_is_not_there_is_made() {
 /// The errors that OpenTofu's `init` reports for an invalid configuration, and errors that only its `validate`
 /// finds.
 #[test]
-fn init_reports_what_a_configuration_is_read_with() {
+fn init_reports_the_configuration_errors_of_opentofu_init() {
     let refused = [
         ("resourc \"terraform_data\" \"a\" {\n}\n", "Unsupported block type"),
         ("variable \"a\" {\n  typ = string\n}\n", "Unsupported argument"),

@@ -43,7 +43,7 @@ fn names(bench: &Bench) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn one_interrupt_finishes_what_runs_saves_and_closes() {
+fn first_interrupt_finishes_running_operations_saves_and_closes() {
     let bench = Bench::with_main(MAIN);
     let run = started(&bench);
     run.interrupt();
@@ -73,7 +73,7 @@ fn one_interrupt_finishes_what_runs_saves_and_closes() {
 }
 
 #[test]
-fn a_second_interrupt_ends_and_still_saves_and_closes() {
+fn second_interrupt_ends_but_saves_and_closes() {
     let bench = Bench::with_main(MAIN);
     let run = started(&bench);
     run.interrupt();
@@ -131,7 +131,7 @@ fn an_interrupt_while_planning_ends_the_plan() {
 }
 
 #[test]
-fn an_interrupt_at_a_question_ends_at_once() {
+fn interrupt_at_a_prompt_ends_at_once() {
     let bench = Bench::with_main(MAIN);
     let mut run = bench.mayfly(".", ["apply"]).start();
     run.wait_for("Enter a value: ");
@@ -146,7 +146,7 @@ fn an_interrupt_at_a_question_ends_at_once() {
 }
 
 #[test]
-fn a_function_that_takes_days_ends_at_one_interrupt() {
+fn first_interrupt_ends_a_slow_function() {
     let bench = Bench::with_main(
         r#"
 resource "terraform_data" "first" {

@@ -83,7 +83,7 @@ fn mend(bench: &Bench) {
 }
 
 #[test]
-fn a_killed_apply_loses_no_answer_and_makes_nothing_twice() {
+fn killed_apply_loses_no_response_and_repeats_no_creation() {
     let bench = bench(LATE);
     killed(&bench);
     assert!(
@@ -125,7 +125,7 @@ fn a_killed_apply_loses_no_answer_and_makes_nothing_twice() {
 }
 
 #[test]
-fn the_journal_of_a_killed_run_has_no_secret() {
+fn journal_of_a_killed_run_contains_no_secret() {
     let mut canaries = Canaries::new();
     let token = canaries.add("variable");
     let text = TWO.replace("FAULT", LATE).replace(
@@ -141,7 +141,7 @@ fn the_journal_of_a_killed_run_has_no_secret() {
 }
 
 #[test]
-fn what_may_exist_is_made_again_on_request() {
+fn retry_uncertain_creates_an_uncertain_object() {
     let bench = bench(&LATE.replace("late = true", "late = false"));
     killed_in_vain(&bench);
     mend(&bench);
@@ -153,7 +153,7 @@ fn what_may_exist_is_made_again_on_request() {
 }
 
 #[test]
-fn a_plan_of_before_the_kill_is_out_of_date() {
+fn saved_plan_is_stale_after_a_killed_apply() {
     let bench = bench(LATE);
     bench.mayfly(".", ["plan", "-out=p"]).succeeds();
     let run = bench.mayfly(".", ["apply", "p"]).start();
@@ -163,7 +163,7 @@ fn a_plan_of_before_the_kill_is_out_of_date() {
 }
 
 #[test]
-fn a_provider_that_dies_leaves_an_uncertain_object() {
+fn dead_provider_leaves_an_uncertain_object() {
     let bench = bench(r#"{ on = "create", kind = "die", late = true }"#);
     let ended = apply(&bench).end().exits(1);
     ended.shows(&["Objects may exist that the state does not know", "playground_secret.slow"]);
@@ -180,7 +180,7 @@ fn a_provider_that_dies_leaves_an_uncertain_object() {
 }
 
 #[test]
-fn a_run_that_ends_leaves_no_journal() {
+fn completed_run_leaves_no_journal() {
     let bench = bench("null");
     apply(&bench).end().exits(0).lacks(&["Warning"]);
     assert_eq!(journal(&bench), None);
@@ -211,7 +211,7 @@ fn refused(bench: &Bench, parts: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_journal_that_is_damaged_or_of_another_state_is_an_error() {
+fn damaged_or_foreign_journal_is_an_error() {
     let bench = bench(LATE);
     killed(&bench);
     let path = bench.path("terraform.tfstate.journal");
@@ -245,7 +245,7 @@ fn a_journal_that_is_damaged_or_of_another_state_is_an_error() {
 }
 
 #[test]
-fn a_state_that_another_program_wrote_since_is_not_overwritten() {
+fn recovery_does_not_overwrite_a_state_written_since() {
     let bench = bench("null");
     apply(&bench).end().exits(0);
     // The change of an attribute is confirmed, then the next creation hangs.
@@ -275,7 +275,7 @@ fn a_state_that_another_program_wrote_since_is_not_overwritten() {
 }
 
 #[test]
-fn an_object_that_exists_after_all_is_adopted() {
+fn state_adopt_adopts_an_uncertain_object() {
     let bench = bench(LATE);
     killed(&bench);
     mend(&bench);
@@ -302,7 +302,7 @@ fn an_object_that_exists_after_all_is_adopted() {
 }
 
 #[test]
-fn an_object_that_does_not_exist_may_be_made_again() {
+fn state_adopt_gone_allows_creation_again() {
     let bench = bench(&LATE.replace("late = true", "late = false"));
     killed_in_vain(&bench);
     mend(&bench);
@@ -329,7 +329,7 @@ module "m" {
 "#;
 
 #[test]
-fn what_exists_is_imported() {
+fn import_adds_existing_objects_to_the_state() {
     let bench = bench("null");
     apply(&bench).end().exits(0);
     bench.write(
@@ -372,7 +372,7 @@ resource "playground_secret" "a" {
 "#;
 
 #[test]
-fn a_state_that_cannot_be_written_at_the_end_is_in_the_journal() {
+fn unwritable_state_is_kept_in_the_journal() {
     let bench = Bench::with_main(&format!("{HEAD}{SPOILT}"));
     bench.mayfly(".", ["apply", "-auto-approve"]).fails().shows(&[
         "Error: Failed to save state",
@@ -391,7 +391,7 @@ fn a_state_that_cannot_be_written_at_the_end_is_in_the_journal() {
 }
 
 #[test]
-fn nothing_is_begun_where_no_journal_can_be_written() {
+fn unwritable_journal_prevents_every_operation() {
     let bench = Bench::with_main(&format!(
         "{HEAD}resource \"playground_secret\" \"a\" {{\n  name = \"a\"\n}}\n"
     ));
@@ -408,7 +408,7 @@ fn nothing_is_begun_where_no_journal_can_be_written() {
 }
 
 #[test]
-fn a_full_disk_leaves_the_last_good_state() {
+fn full_disk_keeps_the_previous_state() {
     let text = |length: usize| {
         format!("resource \"terraform_data\" \"a\" {{\n  input = \"{}\"\n}}\n", "x".repeat(length))
     };
@@ -432,7 +432,7 @@ fn a_full_disk_leaves_the_last_good_state() {
 }
 
 #[test]
-fn a_state_of_another_time_is_named_and_left_alone() {
+fn unreadable_state_version_is_an_error_and_unchanged() {
     let bench = Bench::with_main("output \"o\" {\n  value = 1\n}\n");
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
     let whole = String::from_utf8(bench.read("terraform.tfstate")).expect("is text");
@@ -456,7 +456,7 @@ fn a_state_of_another_time_is_named_and_left_alone() {
 }
 
 #[test]
-fn what_a_killed_plan_left_open_is_named_once() {
+fn ephemerals_left_open_by_a_killed_plan_are_reported_once() {
     let bench = bench("{ on = \"plan\", kind = \"slow\", ms = 3600000 }");
     let run = bench.mayfly(".", ["plan"]).start();
     run.wait_until("something is open and the plan is slow", || {

@@ -81,7 +81,7 @@ const JSON: &str = r#"{
 "#;
 
 #[test]
-fn a_configuration_means_the_same_in_both_syntaxes() {
+fn json_and_native_configurations_plan_the_same() {
     let plan = |file: &str, text: &str| {
         let bench = Bench::with_main("");
         std::fs::remove_file(bench.path("main.tf")).expect("was written");
@@ -99,7 +99,7 @@ fn a_configuration_means_the_same_in_both_syntaxes() {
 }
 
 #[test]
-fn what_is_wrong_is_shown_where_it_is() {
+fn errors_of_json_configurations_name_file_and_line() {
     let bench = Bench::with_main("");
     std::fs::remove_file(bench.path("main.tf")).expect("was written");
     bench.write(
@@ -121,7 +121,7 @@ fn what_is_wrong_is_shown_where_it_is() {
 
 /// `x.tofu.json` replaces `x.tf.json`, as `x.tofu` replaces `x.tf`.
 #[test]
-fn files_of_both_syntaxes_are_one_module() {
+fn json_and_native_files_form_one_module() {
     let bench = Bench::with_main("locals {\n  a = \"native\"\n}\n");
     bench.write("x.tf.json", r#"{"output": {"old": {"value": 1}}}"#);
     bench.write("x.tofu.json", r#"{"output": {"o": {"value": "${local.a}"}}}"#);

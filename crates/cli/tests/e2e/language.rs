@@ -35,12 +35,12 @@ const SIDES: &str = "OpenTofu lets one side decide, and takes a null for false";
 const BOUNDS: &str = "bounds are kept through arithmetic";
 
 #[test]
-fn the_language_plans_what_terraform_plans() {
+fn planned_expressions_match_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: the_language_plans_what_terraform_plans, because terraform is not on PATH"
+            "skipped: planned_expressions_match_terraform, because terraform is not on PATH"
         );
         return;
     }
@@ -211,12 +211,12 @@ const NO_ELEMENTS: &str = "what a content may say does not depend on how many bl
 
 /// Bodies of a resource type with nested blocks of every kind, one per line with `␤` for a line feed.
 #[test]
-fn nested_blocks_plan_what_terraform_plans() {
+fn planned_nested_blocks_match_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: nested_blocks_plan_what_terraform_plans, because terraform is not on PATH"
+            "skipped: planned_nested_blocks_match_terraform, because terraform is not on PATH"
         );
         return;
     }

@@ -76,7 +76,7 @@ fn run(bench: &Bench, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn every_command_logs_at_every_level_that_is_asked_for() {
+fn every_command_logs_at_the_requested_level() {
     let bench = bench();
     for arguments in [COMMANDS, FAILURES].concat() {
         // `lsp` ends with an error if the client does not shut it down.
@@ -114,7 +114,7 @@ fn every_command_logs_at_every_level_that_is_asked_for() {
 }
 
 #[test]
-fn a_log_file_is_appended_to_and_is_nobody_elses() {
+fn log_file_is_private_and_appended_to() {
     let bench = bench();
     let path = bench.path("some.log");
     let run = || run(&bench, &["plan"]).env("TF_LOG", "DEBUG").env("TF_LOG_PATH", &path);
@@ -135,7 +135,7 @@ fn a_log_file_is_appended_to_and_is_nobody_elses() {
 }
 
 #[test]
-fn json_is_one_object_a_line() {
+fn json_log_has_one_object_per_line() {
     let bench = bench();
     let path = bench.path("json.log");
     run(&bench, &["plan"]).env("TF_LOG", "json").env("TF_LOG_PATH", &path).succeeds();
@@ -152,7 +152,7 @@ fn json_is_one_object_a_line() {
 
 /// Both programs print the same warning to stderr.
 #[test]
-fn a_level_that_does_not_exist_is_warned_of() {
+fn unknown_log_level_prints_a_warning() {
     for program in programs() {
         let bench = Bench::new();
         let ended = program.run(&bench, ".", ["version"]).env("TF_LOG", "loud").succeeds();
@@ -166,7 +166,7 @@ fn a_level_that_does_not_exist_is_warned_of() {
 /// `TF_LOG` sets both levels. `TF_LOG_CORE` sets the level of this program if `TF_LOG` is not set, and
 /// `TF_LOG_PROVIDER` overrides `TF_LOG` for providers.
 #[test]
-fn this_program_and_its_providers_have_levels_of_their_own() {
+fn core_and_provider_log_levels_are_independent() {
     let bench = with_script("#!/bin/sh\necho '[INFO] from the script' >&2\nexit 1\n");
     let rc = bench.path("home/rc");
     let logged = |variables: &[(&str, &str)]| {
@@ -191,7 +191,7 @@ fn this_program_and_its_providers_have_levels_of_their_own() {
 
 /// Values of variables, of the environment and of resources are never logged.
 #[test]
-fn no_line_has_a_value() {
+fn log_lines_contain_no_values() {
     let bench = Bench::with_main(
         "variable \"v\" {}\n\nvariable \"e\" {\n  ephemeral = true\n}\n\nresource \
          \"terraform_data\" \"a\" {\n  input = var.v\n}\n\noutput \"o\" {\n  value = var.v\n}\n",

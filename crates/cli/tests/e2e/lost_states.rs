@@ -43,7 +43,7 @@ const COMMANDS: [&[&str]; 10] = [
 ];
 
 #[test]
-fn a_state_of_no_bytes_beside_a_backup_has_lost_its_content() {
+fn empty_state_with_a_backup_is_an_error() {
     let bench = applied();
     let backup = bench.read("terraform.tfstate.backup");
     fs::write(bench.path("terraform.tfstate"), "").expect("is written");
@@ -73,7 +73,7 @@ fn a_state_of_no_bytes_beside_a_backup_has_lost_its_content() {
 }
 
 #[test]
-fn a_backup_that_is_damaged_says_all_the_same_that_there_was_a_state() {
+fn empty_state_with_a_damaged_backup_is_an_error() {
     let bench = applied();
     fs::write(bench.path("terraform.tfstate"), "").expect("is written");
     fs::write(bench.path("terraform.tfstate.backup"), "{ cut off").expect("is written");
@@ -92,7 +92,7 @@ fn a_backup_that_is_damaged_says_all_the_same_that_there_was_a_state() {
 }
 
 #[test]
-fn without_a_trace_of_an_earlier_state_there_is_none() {
+fn empty_state_without_a_backup_counts_as_no_state() {
     let bench = Bench::with_main(MAIN);
     for backup in [None, Some("")] {
         fs::write(bench.path("terraform.tfstate"), "").expect("is written");
@@ -117,7 +117,7 @@ fn with_serial(serial: &str) -> Bench {
 }
 
 #[test]
-fn where_no_serial_is_left_nothing_is_begun() {
+fn state_with_the_highest_serial_stops_every_change() {
     let bench = with_serial("18446744073709551615");
     let before = bench.read("terraform.tfstate");
     for command in [
@@ -140,7 +140,7 @@ fn where_no_serial_is_left_nothing_is_begun() {
 }
 
 #[test]
-fn serials_are_those_that_other_tools_write() {
+fn state_serials_are_parsed_as_in_opentofu() {
     for (serial, next) in [
         ("9223372036854775807", 9_223_372_036_854_775_808),
         ("9223372036854775808", 9_223_372_036_854_775_809),

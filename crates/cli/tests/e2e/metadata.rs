@@ -54,12 +54,12 @@ const MORE: &[&str] = &[
 ];
 
 #[test]
-fn signatures_are_those_of_terraform() {
+fn function_signatures_match_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: signatures_are_those_of_terraform, because terraform is not on PATH"
+            "skipped: function_signatures_match_terraform, because terraform is not on PATH"
         );
         return;
     }
@@ -118,7 +118,7 @@ fn signatures(program: &str) -> BTreeMap<String, Json> {
 }
 
 #[test]
-fn signatures_say_what_functions_do() {
+fn function_signatures_have_descriptions() {
     let signatures = signatures(env!("CARGO_BIN_EXE_mayfly"));
     assert_eq!(
         signatures["convert"],

@@ -79,7 +79,7 @@ fn text(bench: &Bench, name: &str) -> String {
 }
 
 #[test]
-fn calls_share_one_directory_that_is_locked() {
+fn calls_of_one_package_share_a_locked_directory() {
     let bench = bench();
     bench.mayfly(".", ["plan"]).fails().shows(&["Error: Module not installed", "mayfly init"]);
     let name = {
@@ -136,7 +136,7 @@ fn a_moved_tag_is_not_followed_until_an_upgrade() {
 
 /// Changes to an installed package, and the messages of a plan and of the apply of a saved plan.
 #[test]
-fn a_package_that_was_changed_is_neither_planned_nor_applied() {
+fn changed_module_package_stops_plan_and_apply() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["plan", "-out=saved.plan"]).succeeds();
@@ -207,7 +207,7 @@ fn a_package_that_was_changed_is_neither_planned_nor_applied() {
 }
 
 #[test]
-fn a_saved_plan_needs_no_packages_in_place() {
+fn saved_plan_applies_without_installed_packages() {
     let bench = bench();
     let main = "module \"c\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\noutput \
                 \"where\" {\n  value = module.c.where\n}\n";
@@ -221,7 +221,7 @@ fn a_saved_plan_needs_no_packages_in_place() {
 }
 
 #[test]
-fn a_module_without_checksums_is_told_of() {
+fn unlocked_module_package_is_a_warning() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     fs::remove_file(bench.path(".terraform.lock.hcl")).expect("was there");
@@ -253,7 +253,7 @@ terraform {
 "#;
 
 #[test]
-fn a_module_that_writes_into_its_own_directory_is_told_of() {
+fn module_that_writes_into_its_directory_is_a_warning() {
     let bench = bench();
     let writes = |directory: &str| format!("{PROVIDER}{}", WRITES.replace("DIRECTORY", directory));
     bench.write("net/main.tf", &writes("path.module"));
@@ -292,7 +292,7 @@ fn a_module_that_writes_into_its_own_directory_is_told_of() {
 }
 
 #[test]
-fn what_cannot_be_installed_is_said_where_it_is_called() {
+fn uninstallable_module_is_an_error_at_its_call() {
     let bench = bench();
     let cases = [
         ("/nowhere/at/all", "main.tf line 2", "No such file or directory"),
@@ -323,7 +323,7 @@ fn what_cannot_be_installed_is_said_where_it_is_called() {
 }
 
 #[test]
-fn a_module_of_a_package_stays_in_it() {
+fn module_path_must_not_leave_its_package() {
     let bench = bench();
     bench.write("net/sub/main.tf", "module \"out\" {\n  source = \"../../../beside\"\n}\n");
     commit(&bench, "v1");
@@ -336,7 +336,7 @@ fn a_module_of_a_package_stays_in_it() {
 }
 
 #[test]
-fn a_source_that_was_changed_is_installed_again() {
+fn changed_module_source_needs_init() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     let other = text(&bench, "main.tf").replace("?ref=v1", "");
@@ -351,7 +351,7 @@ fn a_source_that_was_changed_is_installed_again() {
 }
 
 #[test]
-fn a_password_in_a_source_is_written_nowhere() {
+fn password_of_a_module_source_is_not_written() {
     let bench = bench();
     bench.write(
         "main.tf",
@@ -366,7 +366,7 @@ fn a_password_in_a_source_is_written_nowhere() {
 }
 
 #[test]
-fn what_another_tool_got_from_a_registry_is_taken_over_and_locked() {
+fn registry_module_installed_by_another_tool_is_locked() {
     let bench = Bench::with_main(
         "module \"vpc\" {\n  source  = \"a/vpc/aws//modules/x\"\n  version = \"~> 1.0\"\n}\noutput \
          \"o\" {\n  value = module.vpc.o\n}\n",
@@ -396,7 +396,7 @@ fn what_another_tool_got_from_a_registry_is_taken_over_and_locked() {
 }
 
 #[test]
-fn a_package_that_calls_itself_is_refused() {
+fn module_package_that_calls_itself_is_an_error() {
     let bench = bench();
     bench.write(
         "net/main.tf",
@@ -411,7 +411,7 @@ fn a_package_that_calls_itself_is_refused() {
 
 /// The directory of a package does not depend on its version, so planned values of `path.module` stay the same.
 #[test]
-fn an_upgrade_to_another_version_changes_no_path() {
+fn upgrade_of_a_module_keeps_its_path() {
     let bench = bench();
     let source = |reference: &str| {
         with_repository(
@@ -434,7 +434,7 @@ fn an_upgrade_to_another_version_changes_no_path() {
 
 /// The manifest is not locked. The directories that it names must contain the locked packages.
 #[test]
-fn a_manifest_that_points_elsewhere_is_not_believed() {
+fn manifest_that_names_another_directory_is_an_error() {
     let bench = bench();
     let two = "module \"a\" {\n  source = \"git::file://REPOSITORY//sub?ref=v1\"\n}\nmodule \"b\" \
                {\n  source = \"git::file://REPOSITORY?ref=v2\"\n}\n";
@@ -472,7 +472,7 @@ fn a_manifest_that_points_elsewhere_is_not_believed() {
 }
 
 #[test]
-fn what_is_broken_in_place_is_put_right_by_init() {
+fn init_restores_a_damaged_package() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     let main = package(&bench).join("main.tf");
@@ -497,7 +497,7 @@ fn what_is_broken_in_place_is_put_right_by_init() {
 }
 
 #[test]
-fn a_readonly_lock_file_keeps_the_packages_as_well() {
+fn lockfile_readonly_refuses_new_module_packages() {
     let bench = bench();
     bench.mayfly(".", ["init", "-lockfile=readonly"]).fails().shows(&[
         "Error: Module package is not locked",
@@ -521,7 +521,7 @@ fn a_readonly_lock_file_keeps_the_packages_as_well() {
 
 /// Various spellings of the data directory.
 #[test]
-fn packages_are_compared_however_the_data_directory_is_written() {
+fn packages_are_verified_for_any_spelling_of_the_data_directory() {
     let bench = bench();
     let absolute = bench.path("there/../data").display().to_string();
     let cases = [("./dd", "dd"), ("dd/../ee", "ee"), (".", "."), (&*absolute, "data")];
@@ -538,7 +538,7 @@ fn packages_are_compared_however_the_data_directory_is_written() {
 }
 
 #[test]
-fn a_package_without_a_module_at_its_top_says_where_there_is_one() {
+fn package_without_a_top_level_module_suggests_a_subdirectory() {
     let bench = bench();
     fs::remove_file(bench.path("net/main.tf")).expect("was there");
     commit(&bench, "v1");
@@ -552,7 +552,7 @@ fn a_package_without_a_module_at_its_top_says_where_there_is_one() {
 
 /// A package that cannot be downloaded is reported once, regardless of the number of calls.
 #[test]
-fn a_package_that_cannot_be_had_is_told_of_once() {
+fn failed_package_download_is_reported_once() {
     let bench = bench();
     let calls = text(&bench, "main.tf").replace("?ref=v1", "?ref=v9").replace("//sub", "");
     bench.write("main.tf", &calls);
@@ -563,7 +563,7 @@ fn a_package_that_cannot_be_had_is_told_of_once() {
 
 /// Adding or removing another call does not move an installed package.
 #[test]
-fn a_package_keeps_its_directory_when_calls_come_and_go() {
+fn package_keeps_its_directory_when_calls_change() {
     let bench = bench();
     let call = |name: &str, reference: &str| {
         with_repository(
@@ -596,7 +596,7 @@ fn a_package_keeps_its_directory_when_calls_come_and_go() {
 }
 
 #[test]
-fn two_that_install_at_once_do_not_disturb_each_other() {
+fn concurrent_init_runs_succeed() {
     let bench = bench();
     let started: Vec<_> = (0..4).map(|_| bench.mayfly(".", ["init"]).start()).collect();
     for one in started {

@@ -76,7 +76,7 @@ fn changes(plan: &Json) -> Vec<Json> {
 }
 
 #[test]
-fn what_got_count_has_moved_and_stays() {
+fn adding_count_moves_and_keeps_the_object() {
     let bench = bench();
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -108,8 +108,8 @@ fn what_got_count_has_moved_and_stays() {
 }
 
 #[test]
-fn a_plan_says_of_moves_what_the_reference_says() {
-    let Some(tofu) = reference::tofu("a_plan_says_of_moves_what_the_reference_says") else {
+fn planned_moves_match_opentofu() {
+    let Some(tofu) = reference::tofu("planned_moves_match_opentofu") else {
         return;
     };
     let plans = [env!("CARGO_BIN_EXE_mayfly"), &tofu].map(|program| {
@@ -131,7 +131,7 @@ const TAKEN: &str = r#"{"version":4,"terraform_version":"1.12.0","serial":1,"lin
 {"index_key":0,"schema_version":0,"attributes":{"id":"2","input":null,"output":null,"triggers_replace":null}}]}]}"#;
 
 #[test]
-fn an_object_in_the_way_blocks_a_move_with_a_warning() {
+fn blocked_move_is_a_warning() {
     let bench = Bench::with_main("resource \"terraform_data\" \"x\" { count = 1 }\n");
     bench.write("terraform.tfstate", TAKEN);
     bench.mayfly(".", ["plan"]).succeeds().shows(&[

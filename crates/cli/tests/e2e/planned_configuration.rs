@@ -63,7 +63,7 @@ fn remove(bench: &Bench, name: &str) {
 }
 
 #[test]
-fn what_the_directory_has_today_does_not_decide_what_is_applied() {
+fn apply_of_a_saved_plan_ignores_current_configuration_files() {
     applies(&planned()).lacks(&["Warning"]);
     applies_with_warning(
         |it| it.write("c/main.tf", &MAIN.replace("var.v", "upper(var.v)")),
@@ -103,7 +103,7 @@ fn what_the_directory_has_today_does_not_decide_what_is_applied() {
 }
 
 #[test]
-fn no_configuration_is_needed_in_the_directory() {
+fn saved_plan_applies_without_configuration_files() {
     let bench = planned();
     remove(&bench, "c/main.tf");
     fs::remove_dir_all(bench.path("c/m")).expect("was there");
@@ -123,7 +123,7 @@ fn no_configuration_is_needed_in_the_directory() {
 }
 
 #[test]
-fn variables_files_of_today_may_not_contradict_the_plan() {
+fn variables_file_that_contradicts_the_plan_is_an_error() {
     let bench = planned();
     bench.write("c/terraform.tfvars", "v = \"other\"\n");
     let mismatch = "Error: Mismatch between input and plan variable value";
@@ -147,7 +147,7 @@ fn stops(expression: &str, change: impl FnOnce(&Bench), line: &str) {
 }
 
 #[test]
-fn a_file_that_a_function_reads_again_must_be_what_it_was() {
+fn changed_file_that_a_function_reads_stops_the_apply() {
     let other = |it: &Bench| it.write("c/a.txt", "hello");
     let gone = |it: &Bench| remove(it, "c/a.txt");
     stops("file(\"a.txt\")", other, "- \"a.txt\" was changed");
@@ -174,7 +174,7 @@ fn a_file_that_a_function_reads_again_must_be_what_it_was() {
 }
 
 #[test]
-fn a_file_that_is_not_read_again_may_change() {
+fn changed_file_that_apply_does_not_read_is_allowed() {
     let main = |more: &str| {
         format!(
             "resource \"terraform_data\" \"kept\" {{\n  input = file(\"kept.txt\")\n}}\nresource \
@@ -193,7 +193,7 @@ fn a_file_that_is_not_read_again_may_change() {
 }
 
 #[test]
-fn the_plan_knows_where_its_state_is() {
+fn saved_plan_records_the_state_path() {
     let bench = Bench::new();
     let main = "variable \"name\" {\n  default = \"a\"\n}\nterraform {\n  backend \"local\" {\n    \
                 path = \"states/${var.name}.tfstate\"\n  }\n}\nresource \"terraform_data\" \"a\" {}\n";
@@ -219,7 +219,7 @@ fn the_plan_knows_where_its_state_is() {
 }
 
 #[test]
-fn a_source_that_is_made_from_a_file_is_the_planned_one() {
+fn module_source_read_from_a_file_is_that_of_the_plan() {
     let bench = Bench::new();
     bench.write("c/main.tf", "module \"m\" {\n  source = \
                               yamldecode(file(\"versions.yaml\")).m\n}\noutput \"o\" {\n  value = module.m.o\n}\n");
@@ -267,7 +267,7 @@ fn with_mirror(bench: &Bench) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_providers_are_those_of_the_plan() {
+fn saved_plan_uses_its_own_provider_versions() {
     let bench = Bench::new();
     with_mirror(&bench);
     let main = |version: &str| {
@@ -319,7 +319,7 @@ fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
 }
 
 #[test]
-fn a_configuration_in_a_plan_file_is_input_from_a_stranger() {
+fn tampered_configuration_in_a_plan_file_is_an_error() {
     let text = |file: &mut PlanFile, key: &str, text: &[u8]| {
         let module = file.config.modules.get_mut(key).expect("is there");
         module.files.insert("main.tf".to_owned(), text.to_vec());
@@ -382,7 +382,7 @@ resource "terraform_data" "a" {
 "#;
 
 #[test]
-fn neither_values_of_variables_files_nor_of_files_get_into_a_plan_file() {
+fn plan_file_contains_no_ephemeral_values_or_file_contents() {
     let mut canaries = Canaries::new();
     let bench = Bench::new();
     bench.write("c/main.tf", SECRETS);
@@ -414,7 +414,7 @@ fn neither_values_of_variables_files_nor_of_files_get_into_a_plan_file() {
 }
 
 #[test]
-fn the_declarations_of_the_plan_decide_what_children_inherit() {
+fn planned_declarations_decide_the_environment_of_children() {
     let bench = Bench::new();
     bench.write("c/main.tf", SECRETS);
     bench.write("c/secret.txt", "text");

@@ -117,7 +117,7 @@ impl Guarded {
 }
 
 #[test]
-fn where_the_directory_is_read_only_nothing_is_begun() {
+fn readonly_directory_stops_changes_before_they_begin() {
     let guarded = Guarded::with_main(THING);
     let _closed = guarded.close(".", 0o555);
     guarded.refuse(&["plan"], expect![[r#"
@@ -163,7 +163,7 @@ fn where_the_directory_is_read_only_nothing_is_begun() {
 }
 
 #[test]
-fn a_directory_that_is_read_only_can_be_watched() {
+fn watch_runs_in_a_readonly_directory() {
     let secret = "ephemeral \"playground_random\" \"r\" {}\n";
     let given = "\"a\"\n  value_wo_version = 1\n  value_wo = ephemeral.playground_random.r.result";
     let text = THING.replace("\"a\"\n}", &format!("{given}\n}}"));
@@ -177,7 +177,7 @@ fn a_directory_that_is_read_only_can_be_watched() {
 }
 
 #[test]
-fn a_state_that_is_read_only_stays_as_it_is() {
+fn readonly_state_stops_changes_before_they_begin() {
     let guarded = Guarded::with_main(THING);
     guarded.mayfly(["apply", "-auto-approve"]).succeeds();
     let before = guarded.bench.read("terraform.tfstate");
@@ -220,7 +220,7 @@ fn a_state_that_is_read_only_stays_as_it_is() {
 }
 
 #[test]
-fn a_backup_that_cannot_be_written_is_noticed_before_the_first_change() {
+fn unwritable_backup_stops_changes_before_they_begin() {
     let guarded = Guarded::with_main(THING);
     guarded.mayfly(["apply", "-auto-approve"]).succeeds();
     guarded.write("kept/before", "");
@@ -241,7 +241,7 @@ fn a_backup_that_cannot_be_written_is_noticed_before_the_first_change() {
 }
 
 #[test]
-fn a_directory_that_is_closed_meanwhile_loses_nothing() {
+fn directory_made_readonly_during_apply_loses_nothing() {
     let closing = "playground_secret.a]\n  provisioner \"local-exec\" {\n    command = \"chmod 555 .\"\n  }\n}\n";
     let guarded = Guarded::with_main(&format!(
         "{THING}resource \"terraform_data\" \"closes\" {{\n  depends_on = [{closing}"
@@ -267,7 +267,7 @@ fn a_directory_that_is_closed_meanwhile_loses_nothing() {
 }
 
 #[test]
-fn init_names_what_it_cannot_write() {
+fn init_names_the_unwritable_file() {
     let guarded = Guarded::with_main(&format!("{THING}module \"m\" {{\n  source = \"./m\"\n}}\n"));
     guarded.write("m/main.tf", "");
     let closed = guarded.close(".", 0o555);

@@ -115,7 +115,7 @@ resource "terraform_data" "a" {
 }
 
 #[test]
-fn an_ephemeral_variable_that_was_set_must_be_given_again_and_may_differ() {
+fn set_ephemeral_variable_is_required_at_apply_and_may_differ() {
     let planned = Planned::with(&["-var=token=first"]);
     planned.refused(&[], &["No value for required variable", "token"]);
     planned.refused(&["-input=false"], &["No value for required variable", "token"]);
@@ -124,7 +124,7 @@ fn an_ephemeral_variable_that_was_set_must_be_given_again_and_may_differ() {
 }
 
 #[test]
-fn one_with_a_default_that_was_set_must_be_given_again_too() {
+fn set_ephemeral_variable_with_default_is_required_at_apply() {
     let planned = Planned::with(&["-var=token=first", "-var=optional=other"]);
     planned.refused(&["-var=token=first"], &["No value for required variable", "optional"]);
     planned.apply(&["-var=token=first", "-var=optional=third"]).exits(0);
@@ -132,7 +132,7 @@ fn one_with_a_default_that_was_set_must_be_given_again_too() {
 }
 
 #[test]
-fn the_values_come_from_where_they_always_come_from() {
+fn ephemeral_variable_of_a_saved_plan_comes_from_the_environment() {
     let planned = Planned::with(&["-var=token=first"]);
     let ended = planned
         .bench
@@ -145,7 +145,7 @@ fn the_values_come_from_where_they_always_come_from() {
 }
 
 #[test]
-fn a_variable_that_is_not_ephemeral_may_be_given_again_and_not_differ() {
+fn ordinary_variable_of_a_saved_plan_must_not_differ() {
     let planned = Planned::with(&["-var=token=t", "-var=plain=blue"]);
     planned.refused(
         &["-var=token=t", "-var=plain=red"],
@@ -155,7 +155,7 @@ fn a_variable_that_is_not_ephemeral_may_be_given_again_and_not_differ() {
 }
 
 #[test]
-fn the_file_holds_what_the_specification_says_and_no_secret() {
+fn plan_file_has_the_specified_entries_and_no_secret() {
     let mut canaries = Canaries::new();
     let token = format!("-var=token={}", canaries.add("token"));
     let planned = Planned::with(&[&token]);
@@ -201,7 +201,7 @@ fn the_file_holds_what_the_specification_says_and_no_secret() {
 }
 
 #[test]
-fn a_plan_is_shown_anywhere_and_as_it_was_planned() {
+fn show_of_a_saved_plan_works_in_any_directory() {
     let bench = Bench::new();
     bench.write("c/main.tf", &format!("{MAIN}\nmodule \"m\" {{ source = \"../mod\" }}\n"));
     bench.write("mod/main.tf", "output \"o\" { value = 1 }\n");
@@ -225,7 +225,7 @@ fn a_plan_is_shown_anywhere_and_as_it_was_planned() {
 }
 
 #[test]
-fn a_plan_is_for_one_version_of_one_state() {
+fn saved_plan_applies_only_to_its_state_version() {
     let planned = Planned::with(&["-var=token=t"]);
     let bench = &planned.bench;
     // Another apply changed the state first.
@@ -269,7 +269,7 @@ fn a_plan_for_another_workspace_is_refused() {
 }
 
 #[test]
-fn a_damaged_file_is_an_error_and_changes_nothing() {
+fn damaged_plan_file_is_an_error_and_changes_nothing() {
     let planned = Planned::with(&["-var=token=t"]);
     let whole = planned.bench.read("c/plan.bin");
     let path = planned.bench.path("c/plan.bin");
@@ -309,7 +309,7 @@ fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn a_plan_to_destroy_can_be_saved_too() {
+fn destroy_plan_can_be_saved_and_applied() {
     let planned = Planned::with(&["-var=token=t"]);
     planned.apply(&["-var=token=t"]).exits(0);
     planned
@@ -327,7 +327,7 @@ fn a_plan_to_destroy_can_be_saved_too() {
 }
 
 #[test]
-fn applying_a_saved_plan_opens_again_and_asks_nothing() {
+fn apply_of_a_saved_plan_reopens_ephemerals_without_prompts() {
     let planned = Planned::with(&["-var=token=t"]);
     let applied = planned.apply(&["-var=token=t"]).exits(0);
     applied.shows(&[

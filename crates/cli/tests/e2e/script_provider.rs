@@ -22,7 +22,7 @@ pub(crate) fn with_script(script: &str) -> Bench {
 }
 
 #[test]
-fn what_was_typed_for_a_secret_is_known_before_the_first_process_starts() {
+fn redactor_learns_typed_secrets_before_a_provider_starts() {
     let bench = with_script("#!/bin/sh\ntr '\\0' '\\n' < /proc/$PPID/cmdline >&2\nexit 1\n");
     let plan = |value: &str| {
         bench

@@ -40,7 +40,7 @@ output "hidden" {
 "#;
 
 #[test]
-fn what_is_sensitive_is_shown_only_where_it_is_asked_for() {
+fn sensitive_values_are_shown_only_on_request() {
     let bench = Bench::new();
     bench.write("main.tf", SENSITIVE);
     let mut canaries = Canaries::new();

@@ -29,7 +29,7 @@ struct Scene {
 }
 
 #[test]
-fn sessions_of_the_specification_happen_as_they_stand_there() {
+fn sessions_of_the_specification_hold() {
     let (mut steps, mut wrong) = (0, String::new());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/spec");
     for path in markdown_below(&folder) {
@@ -46,7 +46,7 @@ fn sessions_of_the_specification_happen_as_they_stand_there() {
 }
 
 #[test]
-fn a_wrong_session_is_told_with_its_line() {
+fn failed_session_is_reported_with_its_line() {
     let text = "```files\nlocals {\n  a = 1\n}\n```\n\n```session\n$ mayfly console\n< local.a\n< 2\n1\n3\n```\n";
     let found: Vec<String> = scenes(text).iter().flat_map(play).collect();
     assert_eq!(found, ["8: `mayfly console` prints\n1\n2\n"]);

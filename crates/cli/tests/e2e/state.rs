@@ -66,7 +66,7 @@ const NO_STATE: &str = "Error: No state file was found State management commands
                         -state flag to point the command to a specific state location.";
 
 #[test]
-fn addresses_select_what_is_there_and_all_else_is_an_error() {
+fn state_commands_select_by_address_or_fail() {
     for program in programs() {
         let bench = bench(&program);
         apply(&program, &bench);
@@ -153,7 +153,7 @@ fn addresses_select_what_is_there_and_all_else_is_an_error() {
 }
 
 #[test]
-fn a_directory_without_a_state_has_none_to_list() {
+fn state_commands_fail_without_a_state() {
     for program in programs() {
         let bench = Bench::new();
         for arguments in
@@ -167,7 +167,7 @@ fn a_directory_without_a_state_has_none_to_list() {
 
 /// `destroy` prints a different summary than the other ways to destroy, which are applies.
 #[test]
-fn only_the_command_destroy_says_that_it_destroyed() {
+fn only_the_destroy_command_prints_destroy_complete() {
     const APPLIED: &str = "Apply complete! Resources: 0 added, 0 changed, 5 destroyed.";
     const DESTROYED: &str = "Destroy complete! Resources: 5 destroyed.";
     for program in programs() {

@@ -33,7 +33,7 @@ fn chosen() -> Bench {
 }
 
 #[test]
-fn a_variable_chooses_a_module() {
+fn variable_selects_the_module_source() {
     let bench = chosen();
     let unset = "It depends on var.flavour, which is not available";
     for command in ["init", "validate", "plan"] {
@@ -61,7 +61,7 @@ fn a_variable_chooses_a_module() {
 }
 
 #[test]
-fn a_saved_plan_calls_the_modules_that_it_was_made_with() {
+fn saved_plan_keeps_its_computed_module_sources() {
     let bench = chosen();
     bench.mayfly(".", ["init", "-var=flavour=large"]).succeeds();
     bench.mayfly(".", ["plan", "-var=flavour=large", "-out=p"]).succeeds();
@@ -73,7 +73,7 @@ fn a_saved_plan_calls_the_modules_that_it_was_made_with() {
 }
 
 #[test]
-fn watch_follows_a_value_to_another_module() {
+fn watch_follows_a_changed_module_source() {
     let bench = chosen();
     bench.write("terraform.tfvars", "flavour = \"small\"\n");
     bench.mayfly(".", ["init"]).succeeds();
@@ -117,7 +117,7 @@ fn repository(bench: &Bench) -> String {
 }
 
 #[test]
-fn a_package_is_got_for_the_values_of_variables() {
+fn init_installs_the_package_of_a_computed_source() {
     let bench = Bench::new();
     let text = r#"
 variable "release" {
@@ -146,7 +146,7 @@ output "version" {
 
 /// A module that is called twice and calls a different package each time.
 #[test]
-fn one_module_calls_two_packages() {
+fn module_called_twice_can_call_two_packages() {
     let bench = Bench::new();
     let text = r#"
 module "old" {
@@ -182,7 +182,7 @@ output "version" {
 
 /// A module that calls different modules each time is checked only once.
 #[test]
-fn what_is_wrong_with_a_module_is_told_once() {
+fn error_in_a_module_with_varying_sources_is_reported_once() {
     let bench = Bench::with_main(
         r#"
 module "one" {
@@ -223,7 +223,7 @@ resource "playground_database" "d" {
 }
 
 #[test]
-fn a_version_constraint_comes_from_a_local() {
+fn module_version_can_come_from_a_local() {
     let bench = Bench::with_main(
         r#"
 variable "most" {
@@ -273,7 +273,7 @@ output "made" {
 "#;
 
 #[test]
-fn the_state_is_where_the_backend_says() {
+fn state_lies_at_the_path_of_the_backend() {
     let bench = Bench::with_main(PLACED);
     let required = "Backend initialization required, please run \"mayfly init\"";
     bench.mayfly(".", ["plan"]).fails().shows(&[required]);
@@ -306,7 +306,7 @@ fn the_state_is_where_the_backend_says() {
 }
 
 #[test]
-fn states_are_brought_along() {
+fn init_migrate_state_copies_states() {
     let bench = Bench::with_main("resource \"terraform_data\" \"r\" {}\n");
     bench.mayfly(".", ["init"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -342,7 +342,7 @@ fn states_are_brought_along() {
 }
 
 #[test]
-fn a_saved_plan_finds_the_state_that_it_was_made_for() {
+fn saved_plan_finds_the_state_of_its_computed_backend() {
     let bench = Bench::with_main(&PLACED.replace("  default = \"test\"\n", ""));
     bench.mayfly(".", ["init", "-var=environment=a"]).succeeds();
     bench.mayfly(".", ["plan", "-var=environment=a", "-out=p"]).succeeds();
@@ -367,7 +367,7 @@ fn an_override_file_replaces_a_backend() {
 
 /// A directory that was initialized with another backend has its state there.
 #[test]
-fn the_state_of_another_backend_is_not_forgotten() {
+fn recorded_remote_backend_stops_plan_until_reconfigured() {
     let bench = Bench::with_main("locals {}\n");
     bench.write(
         ".terraform/terraform.tfstate",
@@ -384,7 +384,7 @@ const PARTIAL: &str =
     "terraform {\n  backend \"local\" {\n  }\n}\nresource \"terraform_data\" \"r\" {\n}\n";
 
 #[test]
-fn the_command_line_says_where_the_state_is() {
+fn backend_config_flag_sets_the_state_path() {
     let bench = Bench::with_main(PARTIAL);
     bench.mayfly(".", ["init", "-backend-config=path=states/a.tfstate"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).succeeds();
@@ -412,7 +412,7 @@ fn the_command_line_says_where_the_state_is() {
 }
 
 #[test]
-fn what_the_command_line_added_to_a_configuration_does_not_count_for_another() {
+fn changed_backend_block_drops_earlier_backend_config() {
     let bench = Bench::with_main(PARTIAL);
     bench.mayfly(".", ["init", "-backend-config=workspace_dir=spaces"]).succeeds();
     bench.mayfly(".", ["apply", "-auto-approve"]).env("TF_WORKSPACE", "blue").succeeds();
@@ -436,7 +436,7 @@ fn what_the_command_line_added_to_a_configuration_does_not_count_for_another() {
 }
 
 #[test]
-fn a_file_says_where_the_state_is() {
+fn backend_config_file_sets_the_state_path() {
     let bench = Bench::with_main(PARTIAL);
     bench.write("a.hcl", "path = \"from/file.tfstate\"\nworkspace_dir = \"spaces\"\n");
     bench.write("b.json", "{\"workspace_dir\": null}");
@@ -464,7 +464,7 @@ fn a_file_says_where_the_state_is() {
 }
 
 #[test]
-fn what_the_command_line_says_of_no_backend_is_warned_of() {
+fn backend_config_without_a_backend_block_is_a_warning() {
     let bench = Bench::with_main("locals {}\n");
     let ended = bench.mayfly(".", ["init", "-backend-config=path=x.tfstate"]).succeeds();
     ended.shows(&["Warning: Missing backend configuration"]);
@@ -544,7 +544,7 @@ fn says(program: Option<&str>, bench: &Bench, flags: &[&str], expected: &str) {
 }
 
 #[test]
-fn init_says_of_backends_what_terraform_says() {
+fn backend_errors_of_init_match_terraform() {
     let with_terraform = Command::new("terraform").arg("version").output().is_ok();
     let programs = [None, Some("terraform")];
     for program in programs.into_iter().filter(|it| it.is_none() || with_terraform) {
@@ -561,7 +561,7 @@ fn init_says_of_backends_what_terraform_says() {
 
 /// `init` asks for the variables of static evaluation on a terminal only.
 #[test]
-fn init_asks_for_what_decides_which_modules_there_are() {
+fn init_prompts_for_variables_of_module_sources() {
     let bench = chosen();
     let nested = "variable \"inner\" {\n  type = string\n}\nmodule \"n\" {\n  source = \
                   \"./${var.inner}\"\n}\noutput \"size\" {\n  value = 1\n}\n";
@@ -592,7 +592,7 @@ fn init_asks_for_what_decides_which_modules_there_are() {
 /// Arguments of `encryption` and of provider instances may come from variables, like sources. Secrets are not
 /// shown.
 #[test]
-fn values_of_variables_are_held_against_encryption_and_instances_of_providers() {
+fn encryption_and_provider_instances_are_checked_with_variable_values() {
     let bench = Bench::with_main(
         r#"
 variable "rounds" {

@@ -47,7 +47,7 @@ fn left(bench: &Bench, data_dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn after_a_success_nothing_is_left_and_after_a_failure_it_is_said_where() {
+fn temporary_files_are_removed_on_success_and_reported_on_failure() {
     let bench = bench();
     bench.mayfly("c", ["plan"]).succeeds();
     assert!(left(&bench, "c/.terraform").is_empty());
@@ -67,7 +67,7 @@ fn after_a_success_nothing_is_left_and_after_a_failure_it_is_said_where() {
 }
 
 #[test]
-fn a_failure_names_what_is_left_in_json_too() {
+fn json_output_reports_temporary_files_left_behind() {
     let bench = bench();
     let ended = bench.mayfly("c", ["apply", "-json", "-auto-approve", "-var=fails=true"]).fails();
     let lines = ended.json_lines();
@@ -79,7 +79,7 @@ fn a_failure_names_what_is_left_in_json_too() {
 }
 
 #[test]
-fn a_saved_plan_brings_its_files_to_another_directory() {
+fn saved_plan_restores_temporary_files_in_another_directory() {
     let bench = bench();
     bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
     assert!(left(&bench, "c/.terraform").is_empty(), "the plan file has them");
@@ -93,7 +93,7 @@ fn a_saved_plan_brings_its_files_to_another_directory() {
 }
 
 #[test]
-fn a_saved_plan_is_applied_by_another_user() {
+fn saved_plan_can_be_applied_by_another_user() {
     let guarded = Guarded::with_main(STORED);
     // If the tests run as root, root plans and an unprivileged user applies.
     guarded.bench.mayfly(".", ["plan", "-out=plan.bin"]).succeeds();
@@ -107,7 +107,7 @@ fn a_saved_plan_is_applied_by_another_user() {
 }
 
 #[test]
-fn an_ephemeral_value_in_a_file_refuses_to_save_the_plan() {
+fn ephemeral_value_in_a_temporary_file_prevents_saving_the_plan() {
     let bench = bench();
     bench.write("c/main.tf", &format!("{STORED}\nvariable \"token\" {{ ephemeral = true }}\n"));
     let plan = ["plan", "-out=plan.bin", "-var=token=playground_secret"];
@@ -117,7 +117,7 @@ fn an_ephemeral_value_in_a_file_refuses_to_save_the_plan() {
 }
 
 #[test]
-fn the_data_directory_may_be_another() {
+fn temporary_files_follow_the_data_directory() {
     let bench = bench();
     let plan = || bench.mayfly("c", ["plan", "-out=plan.bin"]);
     plan().env("TF_DATA_DIR", "data").succeeds();
@@ -148,7 +148,7 @@ fn check_tampered(tamper: impl FnOnce(&mut PlanFile), parts: &[&str]) {
 }
 
 #[test]
-fn a_plan_cannot_choose_where_its_files_go() {
+fn tampered_plan_cannot_redirect_temporary_files() {
     check_tampered(|file| file.plan.id = "..".to_owned(), &["another TF_DATA_DIR"]);
     check_tampered(|file| file.plan.id = "../../../precious".to_owned(), &["another TF_DATA_DIR"]);
     check_tampered(|file| file.plan.data_dir = "../precious".to_owned(), &["another TF_DATA_DIR"]);
@@ -157,7 +157,7 @@ fn a_plan_cannot_choose_where_its_files_go() {
 }
 
 #[test]
-fn what_is_there_before_the_apply_is_replaced_by_what_was_planned() {
+fn planned_temporary_files_replace_existing_files() {
     let bench = bench();
     bench.mayfly("c", ["plan", "-out=plan.bin"]).succeeds();
     let program = concat!("mayfly ", env!("CARGO_PKG_VERSION"));
@@ -208,7 +208,7 @@ output "etag" {
 "#;
 
 #[test]
-fn a_package_that_was_planned_here_is_uploaded_there() {
+fn archive_packed_in_plan_is_uploaded_elsewhere() {
     let bench = Bench::new();
     for folder in ["c", "elsewhere"] {
         bench.write(&format!("{folder}/main.tf"), &format!("{PROVIDERS}{PACKAGE}"));
@@ -252,7 +252,7 @@ output "meta" {
 "#;
 
 #[test]
-fn a_file_that_a_provisioner_wrote_is_read_in_every_run() {
+fn temporary_file_of_a_provisioner_is_read_in_every_run() {
     let bench = Bench::new();
     bench.write("c/main.tf", &format!("{PROVIDERS}{WORKAROUND}"));
     for _ in 0..2 {
@@ -264,7 +264,7 @@ fn a_file_that_a_provisioner_wrote_is_read_in_every_run() {
 }
 
 #[test]
-fn module_instances_never_collide() {
+fn temporary_files_of_module_instances_do_not_collide() {
     let bench = Bench::new();
     let calls = r#"
 module "m" {

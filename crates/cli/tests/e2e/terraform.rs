@@ -194,7 +194,7 @@ fn differences(path: &str, ours: &Json, theirs: &Json, found: &mut Vec<String>) 
 }
 
 #[test]
-fn both_plan_and_do_the_same() {
+fn plan_and_apply_match_terraform() {
     let (Some(ours), Some(theirs)) = (Both::new(), Both::new()) else { return };
     assert_same(
         "the first plan",
@@ -232,7 +232,7 @@ fn both_plan_and_do_the_same() {
 }
 
 #[test]
-fn modules_that_one_initialized_are_there_for_the_other() {
+fn module_manifest_is_shared_with_terraform() {
     let Some(both) = Both::new() else { return };
     let call = |source: &str| format!("module \"m\" {{\n  source = \"{source}\"\n}}\n");
     both.bench.write("main.tf", &call("./a/.././a"));
@@ -248,7 +248,7 @@ fn modules_that_one_initialized_are_there_for_the_other() {
 }
 
 #[test]
-fn packages_of_modules_that_one_installed_are_there_for_the_other() {
+fn module_packages_are_shared_with_terraform() {
     let Some(both) = Both::new() else { return };
     both.bench.write("net/main.tf", "output \"o\" {\n  value = 1\n}\n");
     both.bench.write("net/sub/main.tf", "output \"o\" {\n  value = 2\n}\n");
@@ -275,7 +275,7 @@ fn packages_of_modules_that_one_installed_are_there_for_the_other() {
 }
 
 #[test]
-fn each_goes_on_with_the_state_of_the_other() {
+fn state_is_interchangeable_with_terraform() {
     let Some(both) = Both::new() else { return };
     both.apply(Mayfly, "-var=generation=1");
     let ours = both.plan(Mayfly, "-var=generation=2");
@@ -294,7 +294,7 @@ fn each_goes_on_with_the_state_of_the_other() {
 
 /// Both programs keep the state in the place of the backend block, and accept the record that the other one wrote.
 #[test]
-fn both_find_the_state_of_a_backend() {
+fn backend_record_is_shared_with_terraform() {
     let Some(both) = Both::new() else { return };
     let bench = &both.bench;
     let main = |path: &str| {

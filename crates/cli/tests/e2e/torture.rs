@@ -5,7 +5,7 @@ use std::path::Path;
 use torture::Torture;
 
 #[test]
-fn no_kill_loses_or_doubles_anything() {
+fn random_kills_lose_and_duplicate_nothing() {
     std::thread::scope(|scope| {
         for seed in 0..4 {
             scope.spawn(move || {

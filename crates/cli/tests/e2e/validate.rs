@@ -151,26 +151,26 @@ fn check(file: &str) {
 }
 
 #[test]
-fn override_files_are_judged_as_the_reference_judges_them() {
+fn verdicts_on_override_files_match_opentofu() {
     check("overrides.txt");
 }
 
 #[test]
-fn blocks_are_judged_as_the_reference_judges_them() {
+fn verdicts_on_blocks_match_opentofu() {
     check("blocks.txt");
 }
 
 #[test]
-fn syntax_is_judged_as_the_reference_judges_it() {
+fn verdicts_on_syntax_match_opentofu() {
     check("syntax.txt");
 }
 
 #[test]
-fn the_json_syntax_is_judged_as_the_reference_judges_it() {
+fn verdicts_on_json_syntax_match_opentofu() {
     check("json.txt");
 }
 
 #[test]
-fn values_of_arguments_are_judged_as_the_reference_judges_them() {
+fn verdicts_on_argument_values_match_opentofu() {
     check("values.txt");
 }

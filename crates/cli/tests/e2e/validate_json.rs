@@ -76,7 +76,7 @@ fn comparable(mut document: Json) -> Json {
 }
 
 #[test]
-fn validate_json_is_that_of_the_reference() {
+fn validate_json_matches_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         let _ = writeln!(std::io::stderr(), "skipped: terraform is not on PATH");
         return;

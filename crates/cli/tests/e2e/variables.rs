@@ -53,12 +53,12 @@ const DIFFERENT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn variables_are_what_they_are_for_terraform() {
+fn variable_values_match_terraform() {
     if Command::new("terraform").arg("version").output().is_err() {
         // Write to stderr directly: the test harness captures the output of print macros.
         let _ = writeln!(
             std::io::stderr(),
-            "skipped: variables_are_what_they_are_for_terraform, because terraform is not on PATH"
+            "skipped: variable_values_match_terraform, because terraform is not on PATH"
         );
         return;
     }
@@ -180,7 +180,7 @@ fn outputs(outputs: &Json) -> BTreeMap<String, Json> {
 }
 
 #[test]
-fn a_deprecated_variable_warns_who_gives_it_a_value() {
+fn deprecated_variable_warns_at_the_argument_that_sets_it() {
     let bench = Bench::with_main(
         "module \"a\" {\n  source = \"./m\"\n  old    = 1\n}\nmodule \"b\" {\n  source = \"./m\"\n  \
          old    = null\n}\nmodule \"c\" {\n  source = \"./m\"\n}\n",
@@ -222,7 +222,7 @@ output "counted" {
 "#;
 
 #[test]
-fn a_deprecated_output_warns_where_the_caller_refers_to_it() {
+fn deprecated_output_warns_at_the_reference() {
     let bench = Bench::with_main(DEPRECATED_OUTPUTS);
     bench.write(
         "m/main.tf",
@@ -255,7 +255,7 @@ fn a_deprecated_output_warns_where_the_caller_refers_to_it() {
 }
 
 #[test]
-fn a_constant_variable_is_known_before_anything_runs() {
+fn const_variable_requires_a_static_value() {
     let call = |value: &str| {
         let bench = Bench::with_main(&format!(
             "variable \"v\" {{\n  default = 1\n}}\nresource \"terraform_data\" \"r\" {{\n  input = \
@@ -282,7 +282,7 @@ fn a_constant_variable_is_known_before_anything_runs() {
 }
 
 #[test]
-fn a_value_that_is_replaced_need_not_be_right() {
+fn overridden_variable_value_is_not_checked() {
     let bench = Bench::with_main(
         "variable \"l\" {\n  type = list(number)\n}\noutput \"l\" {\n  value = var.l\n}\n",
     );
@@ -297,7 +297,7 @@ fn a_value_that_is_replaced_need_not_be_right() {
 }
 
 #[test]
-fn validate_reads_variables_files_but_wants_no_values() {
+fn validate_reads_variables_files_but_requires_no_values() {
     let bench = Bench::with_main("variable \"n\" {\n  type = number\n}\n");
     bench.mayfly(".", ["validate"]).succeeds();
     bench.mayfly(".", ["validate", "-var=other=1", "-var=n=x"]).succeeds();
@@ -312,7 +312,7 @@ fn validate_reads_variables_files_but_wants_no_values() {
 }
 
 #[test]
-fn every_command_takes_values() {
+fn plan_apply_destroy_and_import_accept_variables() {
     let bench = Bench::with_main(
         "variable \"n\" {\n  type = number\n}\nresource \"terraform_data\" \"a\" {\n  input = var.n\n}\n",
     );
@@ -343,7 +343,7 @@ fn every_command_takes_values() {
 /// After an error of analysis nothing runs. Failed validations of defaults are reported with the other errors, so
 /// that fixing those does not reveal them.
 #[test]
-fn validations_that_a_default_fails_are_reported_beside_other_errors() {
+fn failed_validation_of_a_default_is_reported_beside_other_errors() {
     let bench = Bench::with_main("module \"m\" {\n  source = \"./m\"\n}\n");
     bench.write(
         "m/main.tf",

@@ -87,7 +87,7 @@ fn kept(bench: &Bench) -> Vec<PathBuf> {
 }
 
 #[test]
-fn an_unchanged_configuration_is_asked_about_once_in_a_directory() {
+fn unchanged_configuration_is_validated_once_per_directory() {
     let bench = bench("x");
     assert!(asks(&bench, "c"));
     assert!(!asks(&bench, "c"));
@@ -102,7 +102,7 @@ fn an_unchanged_configuration_is_asked_about_once_in_a_directory() {
 }
 
 #[test]
-fn a_file_that_a_string_names_is_part_of_the_verdict() {
+fn content_of_a_named_file_is_part_of_the_cache_key() {
     for name in ["policy.json", "./policy.json", "sub/policy.json", "../policy.json", "~/p.json"] {
         let bench = bench(name);
         let path = match name.strip_prefix("~/") {
@@ -123,7 +123,7 @@ fn a_file_that_a_string_names_is_part_of_the_verdict() {
 }
 
 #[test]
-fn what_a_provider_may_see_in_a_directory_is_not_remembered() {
+fn configuration_that_names_a_directory_is_not_cached() {
     let bench = bench("policies");
     bench.write("c/policies/a.json", "{}");
     assert!(asks(&bench, "c"));
@@ -132,7 +132,7 @@ fn what_a_provider_may_see_in_a_directory_is_not_remembered() {
 }
 
 #[test]
-fn a_file_that_is_read_while_it_changes_is_asked_about_again() {
+fn file_changed_during_validation_prevents_caching() {
     let bench = bench("policy.json");
     bench.write("c/policy.json", "one");
     let started = bench.mayfly("c", ["validate"]).env("PLAYGROUND_FAULT", THINKS).start();
@@ -143,7 +143,7 @@ fn a_file_that_is_read_while_it_changes_is_asked_about_again() {
 }
 
 #[test]
-fn a_pass_belongs_to_the_executable_that_gave_it() {
+fn cached_verdict_belongs_to_the_validating_executable() {
     let bench = bench("x");
     let program = bench.path("mayfly");
     fs::copy(env!("CARGO_BIN_EXE_mayfly"), &program).expect("is copied");
@@ -165,7 +165,7 @@ fn a_pass_belongs_to_the_executable_that_gave_it() {
 }
 
 #[test]
-fn the_cache_can_be_switched_off() {
+fn verdict_cache_can_be_disabled() {
     let bench = bench("x");
     for value in ["off", "0", "false"] {
         let run = || bench.mayfly("c", ["validate"]).env("MAYFLY_VERDICT_CACHE", value);
@@ -178,7 +178,7 @@ fn the_cache_can_be_switched_off() {
 }
 
 #[test]
-fn a_verdict_holds_nothing_of_the_configuration_or_of_its_files() {
+fn cached_verdict_contains_no_configuration_text() {
     let mut canaries = Canaries::new();
     let value = canaries.add_word("a value");
     let bench = bench(&value);
@@ -210,7 +210,7 @@ fn files_below(directory: &std::path::Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_plan_has_blocks_without_instances_validated() {
+fn plan_validates_blocks_without_instances() {
     let bench = Bench::new();
     let block = MAIN.replace("name  = \"a\"", "count = 0\n  name  = \"a\"");
     bench.write("count/main.tf", &block);
@@ -225,7 +225,7 @@ fn a_plan_has_blocks_without_instances_validated() {
 }
 
 #[test]
-fn a_plan_asks_about_a_block_with_instances_once() {
+fn plan_validates_a_block_with_instances_once() {
     let bench = bench("x");
     bench.mayfly("c", ["plan"]).succeeds();
     assert_eq!(bench.ledger("c").calls("validate", "playground_parameter"), 1);

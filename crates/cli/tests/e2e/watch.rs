@@ -94,7 +94,7 @@ impl<'b> Watcher<'b> {
 }
 
 #[test]
-fn a_save_asks_the_provider_only_about_what_it_changed() {
+fn save_sends_only_changed_resources_to_the_provider() {
     let bench = Bench::with_main(MAIN);
     let mut canaries = Canaries::new();
     let secret = canaries.add("-var");
@@ -154,7 +154,7 @@ fn a_save_asks_the_provider_only_about_what_it_changed() {
 }
 
 #[test]
-fn what_a_killed_watcher_left_open_is_named_once() {
+fn ephemerals_left_open_by_a_killed_watch_are_reported_once() {
     let bench = Bench::with_main(MAIN);
     let journals = || {
         let entries = fs::read_dir(bench.path(".")).expect("lists").flatten();
@@ -187,7 +187,7 @@ fn what_a_killed_watcher_left_open_is_named_once() {
 }
 
 #[test]
-fn another_command_that_applies_is_noticed() {
+fn watch_notices_an_apply_of_another_command() {
     let bench = Bench::with_main(MAIN);
     let watcher = Watcher::start(&bench, "secret-value");
     // While it plans, it holds no lock.
@@ -217,7 +217,7 @@ pub(crate) fn terminal(bench: &Bench, arguments: &str) -> Option<Run> {
 const SMALL: &str = "locals {\n  value = \"one\"\n}\nresource \"terraform_data\" \"a\" {\n  input = local.value\n}\n";
 
 #[test]
-fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
+fn watch_screen_shows_and_applies_plans_and_restores_the_terminal() {
     let bench = Bench::with_main(SMALL);
     let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };
     started.wait_for("\u{1b}[?1049h");
@@ -247,7 +247,7 @@ fn the_screen_shows_plans_applies_what_is_shown_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn variables_without_a_value_are_asked_for_before_the_screen() {
+fn watch_prompts_for_variables_before_the_screen() {
     let text = "variable \"one\" {}\nvariable \"two\" {}\nresource \"terraform_data\" \"a\" {\n  \
                 input = \"${var.one} ${var.two}\"\n}\n";
     let bench = Bench::with_main(text);
@@ -264,7 +264,7 @@ fn variables_without_a_value_are_asked_for_before_the_screen() {
 }
 
 #[test]
-fn anything_but_yes_applies_nothing() {
+fn watch_applies_only_after_yes() {
     let bench = Bench::with_main(SMALL);
     let Some(mut started) = on_a_terminal(&bench, "-no-color") else { return };
     started.wait_for("Plan: 1 to add, 0 to change, 0 to destroy.");
@@ -279,7 +279,7 @@ fn anything_but_yes_applies_nothing() {
 }
 
 #[test]
-fn without_a_terminal_there_is_a_line_for_each_plan() {
+fn watch_without_a_terminal_prints_a_line_per_plan() {
     let bench = Bench::with_main(SMALL);
     let started = bench.mayfly(".", ["watch", "-no-color"]).start();
     started.wait_for("Plan: 1 to add, 0 to change, 0 to destroy.");
@@ -290,7 +290,7 @@ fn without_a_terminal_there_is_a_line_for_each_plan() {
 }
 
 #[test]
-fn a_watcher_whose_reader_has_gone_ends() {
+fn watch_ends_when_its_output_is_closed() {
     let bench = Bench::with_main(SMALL);
     let command = format!("{} watch -json | head -n 1; echo ended", env!("CARGO_BIN_EXE_mayfly"));
     bench.program("sh", ".", ["-c", &command]).succeeds().shows(&["\"type\":\"version\"", "ended"]);
@@ -298,7 +298,7 @@ fn a_watcher_whose_reader_has_gone_ends() {
 
 /// Tools such as `git` and `init` replace a whole directory with another one of the same name.
 #[test]
-fn a_directory_that_is_replaced_as_a_whole_is_followed() {
+fn watch_follows_a_replaced_directory() {
     let bench = Bench::with_main(
         "module \"m\" {\n  source = \"./m\"\n}\noutput \"o\" {\n  value = module.m.o\n}\n",
     );
@@ -320,7 +320,7 @@ fn a_directory_that_is_replaced_as_a_whole_is_followed() {
 }
 
 #[test]
-fn a_package_that_is_changed_and_put_right_is_noticed() {
+fn watch_notices_a_changed_and_restored_package() {
     let bench = Bench::new();
     bench.write("net/main.tf", "output \"o\" {\n  value = file(\"${path.module}/text\")\n}\n");
     bench.write("net/text", "good");

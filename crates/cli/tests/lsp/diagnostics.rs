@@ -48,7 +48,7 @@ fn shown(editor: &Editor, path: &str, diagnostics: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn an_editor_without_a_list_of_places_reads_the_chain_in_the_message() {
+fn message_contains_the_chain_for_clients_without_related_information() {
     let mut capabilities = editor::usual_capabilities();
     capabilities["textDocument"]["publishDiagnostics"] = json!({});
     let mut session = Session::with(workspace(MODULES), capabilities);
@@ -70,7 +70,7 @@ fn an_editor_without_a_list_of_places_reads_the_chain_in_the_message() {
 }
 
 #[test]
-fn a_misuse_is_told_while_it_is_typed_and_forgotten_when_it_is_undone() {
+fn misuse_is_published_while_typed_and_withdrawn_when_undone() {
     let mut session = Session::new(MODULES);
     session.open_file("main.tf");
     assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
@@ -108,7 +108,7 @@ fn a_misuse_is_told_while_it_is_typed_and_forgotten_when_it_is_undone() {
 }
 
 #[test]
-fn a_modules_output_that_becomes_ephemeral_is_told_in_its_callers() {
+fn output_that_becomes_ephemeral_is_reported_in_callers() {
     let mut session = Session::new(MODULES);
     session.open_file("m/main.tf");
     session.replace("m/main.tf", "\"${var.in}!\"", "\"${var.in}!\"\n  ephemeral = true");
@@ -119,7 +119,7 @@ fn a_modules_output_that_becomes_ephemeral_is_told_in_its_callers() {
 }
 
 #[test]
-fn a_client_that_pulls_is_not_pushed() {
+fn pulling_client_gets_no_published_diagnostics() {
     let mut capabilities = editor::usual_capabilities();
     capabilities["textDocument"]["diagnostic"] = json!({});
     capabilities["workspace"]["diagnostics"] = json!({ "refreshSupport": true });
@@ -163,7 +163,7 @@ fn a_client_that_pulls_is_not_pushed() {
 }
 
 #[test]
-fn what_others_do_to_files_counts() {
+fn watched_file_changes_update_diagnostics() {
     let mut session = Session::new(MODULES);
     session.open_file("main.tf");
     assert_eq!(session.diagnostics("main.tf"), Vec::<Value>::new());
@@ -193,7 +193,7 @@ fn what_others_do_to_files_counts() {
 }
 
 #[test]
-fn a_new_file_counts_before_it_is_saved() {
+fn unsaved_new_file_is_part_of_the_module() {
     let mut session = Session::new(MODULES);
     session.open_file("main.tf");
     session.replace("main.tf", "\"plain\"", "local.added");
@@ -206,7 +206,7 @@ fn a_new_file_counts_before_it_is_saved() {
 }
 
 #[test]
-fn positions_are_counted_as_the_client_counts() {
+fn positions_use_the_negotiated_encoding() {
     let text = "locals {\n  a = \"é𝒳\" + local.b\n}\n";
     for (encoding, column) in [("utf-8", 17), ("utf-16", 14), ("utf-32", 13)] {
         let mut capabilities = editor::usual_capabilities();
@@ -223,7 +223,7 @@ fn positions_are_counted_as_the_client_counts() {
 }
 
 #[test]
-fn where_the_client_cannot_watch_files_the_server_does() {
+fn server_watches_files_if_the_client_cannot() {
     // The usual capabilities do not include file watching.
     let mut session = Session::new(MODULES);
     session.open_file("main.tf");
@@ -236,7 +236,7 @@ fn where_the_client_cannot_watch_files_the_server_does() {
 }
 
 #[test]
-fn a_reference_to_a_deprecated_output_is_tagged() {
+fn deprecated_output_reference_has_the_deprecated_tag() {
     let files =
         MODULES.replace("value = \"${var.in}!\"", "value = var.in\n  deprecated = \"Use it.\"");
     let mut session = Session::new(&files);

@@ -36,7 +36,7 @@ output "out" {
 "#;
 
 #[test]
-fn hover_tells_and_keeps_secrets() {
+fn hover_shows_marks_but_no_secret() {
     let mut session = Session::new(STORE);
     session.open_file("main.tf");
     session.replace("main.tf", "upper(\"x\")", "upper(var.password)");
@@ -50,7 +50,7 @@ fn hover_tells_and_keeps_secrets() {
 }
 
 #[test]
-fn completion_proposes_what_fits() {
+fn completion_proposes_module_outputs() {
     let mut session = Session::new(STORE);
     session.open_file("main.tf");
     session.replace("main.tf", "value = module.m.out", "value = module.m.");
@@ -67,7 +67,7 @@ fn completion_proposes_what_fits() {
 }
 
 #[test]
-fn signatures_hints_and_tokens() {
+fn signature_help_inlay_hints_and_tokens_are_served() {
     let mut session = Session::new(STORE);
     session.open_file("main.tf");
     let at = session.find("main.tf", "\"x\"");
@@ -119,7 +119,7 @@ fn opened() -> Session {
 }
 
 #[test]
-fn definitions_and_references_across_modules() {
+fn definitions_and_references_cross_modules() {
     let mut session = opened();
     let at_out = session.find("main.tf", "module.m.out") + "module.m.".len();
     let found = session.ask_at("textDocument/definition", "main.tf", at_out);
@@ -192,7 +192,7 @@ fn a_variable_is_renamed_with_the_arguments_that_set_it() {
 }
 
 #[test]
-fn outlines_and_names_found_anywhere() {
+fn document_and_workspace_symbols_are_served() {
     let mut session = opened();
     let document = json!({ "textDocument": { "uri": session.uri("main.tf") } });
     let outline = session.request("textDocument/documentSymbol", document).expect("an outline");
@@ -210,7 +210,7 @@ fn outlines_and_names_found_anywhere() {
 }
 
 #[test]
-fn folds_selections_and_links() {
+fn folding_selection_and_links_are_served() {
     let mut session = opened();
     let uri = session.uri("main.tf");
     let document = json!({ "textDocument": { "uri": uri } });
@@ -247,7 +247,7 @@ fn folds_selections_and_links() {
 }
 
 #[test]
-fn files_and_parts_of_them_are_formatted_while_they_can_be_read() {
+fn documents_and_ranges_are_formatted_if_they_parse() {
     let mut session = Session::new(
         "//- /main.tf\nlocals {\na=\"é\" # é\nbb=1 # c\n}\nlocals {\nc=2\n}\n//- /terraform.tfvars\na=1\n",
     );
@@ -279,7 +279,7 @@ fn files_and_parts_of_them_are_formatted_while_they_can_be_read() {
 }
 
 #[test]
-fn lenses_count_and_show_references() {
+fn code_lenses_count_references() {
     let mut capabilities = editor::usual_capabilities();
     capabilities["experimental"] = json!({ "showReferencesCommandId": "mayfly.showReferences" });
     let mut session = Session::with(workspace(STORE), capabilities);
@@ -301,7 +301,7 @@ fn lenses_count_and_show_references() {
 }
 
 #[test]
-fn a_quick_fix_mends_what_it_says() {
+fn quick_fix_resolves_its_diagnostic() {
     let mut session = opened();
     session.replace("main.tf", "upper(\"x\")", "upper(var.password)");
     let found = errors(&mut session, "main.tf");
@@ -331,7 +331,7 @@ fn a_quick_fix_mends_what_it_says() {
 }
 
 #[test]
-fn modules_know_who_calls_them() {
+fn call_hierarchy_lists_callers_and_called_modules() {
     let mut session = opened();
     let at_output = session.find("m/main.tf", "output");
     let items = session.ask_at("textDocument/prepareCallHierarchy", "m/main.tf", at_output);
@@ -349,7 +349,7 @@ fn modules_know_who_calls_them() {
 }
 
 #[test]
-fn a_provider_that_is_not_installed_is_named_with_the_way_to_get_it() {
+fn status_names_a_missing_provider_and_mayfly_init() {
     let mut capabilities = editor::usual_capabilities();
     capabilities["experimental"] = json!({ "statusNotification": true });
     let fixture = "//- /main.tf\nresource \"nowhere_thing\" \"x\" {\n  a = 1\n}\n";
@@ -366,7 +366,7 @@ fn a_provider_that_is_not_installed_is_named_with_the_way_to_get_it() {
 }
 
 #[test]
-fn settings_turn_hints_off_and_on() {
+fn settings_disable_and_enable_inlay_hints() {
     let mut session = opened();
     let everything = session.range("main.tf", 0..session.text("main.tf").len());
     let params = json!({ "textDocument": { "uri": session.uri("main.tf") }, "range": everything });
@@ -388,7 +388,7 @@ fn settings_turn_hints_off_and_on() {
 }
 
 #[test]
-fn a_source_is_completed_with_the_modules_of_the_workspace() {
+fn module_source_completes_with_workspace_directories() {
     let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./\"\n}\n//- \
                    /modules/vpc/main.tf\nlocals {}\n//- /modules/notes/a.txt\n\n//- \
                    /.terraform/modules/x/main.tf\nlocals {}\n";

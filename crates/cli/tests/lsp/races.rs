@@ -43,7 +43,7 @@ fn called_and_bad() -> String {
 }
 
 #[test]
-fn a_module_that_nobody_calls_any_more_has_nothing_wrong() {
+fn diagnostics_of_a_no_longer_called_module_are_withdrawn() {
     let mut session = serve(&called_and_bad());
     session.open_file("main.tf");
     session.diagnostics_when("m/main.tf", has("undeclared-reference"));
@@ -56,7 +56,7 @@ fn a_module_that_nobody_calls_any_more_has_nothing_wrong() {
 
 /// A module that is not called is checked as a root module, whose outputs must not be ephemeral.
 #[test]
-fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
+fn open_uncalled_module_is_checked_as_a_root_module() {
     let output = "variable \"e\" {\n  ephemeral = true\n}\noutput \"o\" {\n  value     = var.e\n  \
                   ephemeral = true\n}\n";
     let mut session = serve(&format!("//- /main.tf\n{CALL}//- /m/main.tf\n{output}"));
@@ -71,7 +71,7 @@ fn a_module_that_is_edited_and_not_called_is_a_configuration_of_its_own() {
 }
 
 #[test]
-fn a_configuration_that_is_open_can_come_to_be_called() {
+fn open_root_module_can_become_a_called_module() {
     let mut session = serve(&format!("//- /a/main.tf\n//- /b/main.tf\n{GOOD}"));
     session.open_file("a/main.tf");
     session.open_file("b/main.tf");
@@ -83,7 +83,7 @@ fn a_configuration_that_is_open_can_come_to_be_called() {
 }
 
 #[test]
-fn a_directory_that_is_deleted_under_an_open_file_takes_nothing_from_it() {
+fn open_file_survives_deletion_of_its_directory() {
     let mut session = serve(&called_and_bad());
     session.open_file("m/main.tf");
     session.open_file("main.tf");
@@ -100,7 +100,7 @@ fn a_directory_that_is_deleted_under_an_open_file_takes_nothing_from_it() {
 
 /// Some editors report only the change of the directory.
 #[test]
-fn a_directory_that_is_deleted_and_made_again_counts() {
+fn deleted_and_restored_directory_updates_diagnostics() {
     let mut session = serve(&called_and_bad());
     session.open_file("main.tf");
     session.diagnostics_when("m/main.tf", has("undeclared-reference"));
@@ -116,7 +116,7 @@ fn a_directory_that_is_deleted_and_made_again_counts() {
 }
 
 #[test]
-fn the_servers_own_watcher_follows_directories_that_go_and_come() {
+fn server_watcher_follows_removed_and_recreated_directories() {
     let mut session = Session::new(&format!(
         "//- /caller/main.tf\nmodule \"m\" {{\n  source = \"../mods/m\"\n}}\n//- /mods/m/main.tf\n{BAD}"
     ));
@@ -132,7 +132,7 @@ fn the_servers_own_watcher_follows_directories_that_go_and_come() {
 }
 
 #[test]
-fn the_servers_own_watcher_sees_modules_that_are_installed() {
+fn server_watcher_notices_installed_modules() {
     let call = "module \"m\" {\n  source = \"a/b/c\"\n}\n";
     let mut session = Session::new(&format!("//- /main.tf\n{call}"));
     session.open_file("main.tf");
@@ -145,7 +145,7 @@ fn the_servers_own_watcher_sees_modules_that_are_installed() {
 }
 
 #[test]
-fn a_file_that_another_one_hides_is_no_part_of_the_module() {
+fn file_hidden_by_a_tofu_file_is_not_part_of_the_module() {
     let mut session = serve(&format!("//- /main.tofu\n{GOOD}//- /main.tf\n{GOOD}"));
     session.open_file("main.tofu");
     assert_eq!(session.diagnostics("main.tofu"), Vec::<Value>::new());
@@ -164,7 +164,7 @@ fn a_file_that_another_one_hides_is_no_part_of_the_module() {
 }
 
 #[test]
-fn what_the_editor_says_are_characters() {
+fn text_from_the_editor_has_no_encoding_error() {
     let mut session = serve("//- /main.tf\n");
     std::fs::write(path(&session, "main.tf"), b"locals {\n  a = \"\xff\"\n}\n").expect("written");
     session.write("other.tf", "locals {\n  b = 1\n}\n");
@@ -178,7 +178,7 @@ fn what_the_editor_says_are_characters() {
 }
 
 #[test]
-fn a_file_that_is_opened_again_is_told_of_again() {
+fn reopened_file_gets_its_diagnostics_again() {
     let mut session = serve(&format!("//- /main.tf\n{BAD}"));
     for _ in 0..3 {
         session.open_file("main.tf");
@@ -189,7 +189,7 @@ fn a_file_that_is_opened_again_is_told_of_again() {
 }
 
 #[test]
-fn a_folder_that_is_taken_out_of_the_workspace_has_nothing_wrong() {
+fn diagnostics_of_a_removed_workspace_folder_are_withdrawn() {
     let mut session = serve(&format!(
         "//- /a/main.tf\n{GOOD}//- /a/b.tf\n{}//- /c/main.tf\n{GOOD}",
         BAD.replace("a =", "b =")
@@ -213,7 +213,7 @@ fn a_folder_that_is_taken_out_of_the_workspace_has_nothing_wrong() {
 
 /// A symbol search loads files that are not open. Their diagnostics are published, and the earlier ones stay.
 #[test]
-fn what_is_loaded_for_a_search_is_checked() {
+fn files_loaded_for_a_symbol_search_are_checked() {
     let mut session = serve(&format!("//- /a/main.tf\n{BAD}//- /b/main.tf\n{BAD}"));
     session.open_file("a/main.tf");
     session.diagnostics_when("a/main.tf", has("undeclared-reference"));
@@ -223,7 +223,7 @@ fn what_is_loaded_for_a_search_is_checked() {
 }
 
 #[test]
-fn a_client_that_pulls_everything_hears_of_files_that_are_gone() {
+fn workspace_pull_reports_files_that_left_the_configuration() {
     let mut capabilities = watching();
     capabilities["textDocument"]["diagnostic"] = json!({});
     let mut session = Session::with(workspace(&called_and_bad()), capabilities);
@@ -242,7 +242,7 @@ fn a_client_that_pulls_everything_hears_of_files_that_are_gone() {
 }
 
 #[test]
-fn the_same_provider_of_two_configurations_is_missing_once() {
+fn missing_provider_of_two_configurations_is_reported_once() {
     const MISSING: &str = "no schema of example/x: run \"mayfly init\"";
     let text = "terraform {\n  required_providers {\n    x = {\n      source = \"example/x\"\n    }\n  }\n}\n";
     let mut capabilities = watching();

@@ -37,7 +37,7 @@ fn hover(session: &mut Session, path: &str, word: &str) -> String {
 }
 
 #[test]
-fn keys_are_taken_and_answered_while_schemas_are_read() {
+fn edits_are_answered_while_schemas_are_read() {
     let fixture = "//- /main.tf\nresource \"nowhere_thing\" \"x\" {\n  a = local.b\n}\nlocals {\n  b = 1\n}\n";
     let root = workspace(fixture);
     let lock = Pipe::new(root.path(), ".terraform.lock.hcl");
@@ -57,7 +57,7 @@ fn keys_are_taken_and_answered_while_schemas_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_told_even_if_schemas_never_come() {
+fn diagnostics_are_published_without_schemas() {
     let fixture = "//- /main.tf\nresource \"nowhere_thing\" \"x\" {\n  a = local.c\n}\n";
     let root = workspace(fixture);
     let lock = Pipe::new(root.path(), ".terraform.lock.hcl");
@@ -71,7 +71,7 @@ fn what_is_wrong_is_told_even_if_schemas_never_come() {
 }
 
 #[test]
-fn keys_are_taken_and_answered_while_callers_are_looked_for() {
+fn edits_are_answered_while_callers_are_searched() {
     let fixture = "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n  in     = 1\n}\n//- \
                    /m/main.tf\nvariable \"in\" {}\n\noutput \"out\" {\n  value = var.in\n}\n";
     let root = workspace(fixture);
@@ -96,7 +96,7 @@ fn keys_are_taken_and_answered_while_callers_are_looked_for() {
 }
 
 #[test]
-fn an_edit_outdates_a_rename_that_waits() {
+fn edit_cancels_a_waiting_rename() {
     let fixture = "//- /main.tf\nlocals {\n  a = 1\n  b = local.a\n}\n";
     let root = workspace(fixture);
     let other = Pipe::new(root.path(), "other/slow.tf");

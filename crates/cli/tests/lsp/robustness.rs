@@ -15,7 +15,7 @@ fn many(count: usize) -> String {
 }
 
 #[test]
-fn fifty_quick_edits_give_one_newest_answer() {
+fn quick_edits_publish_only_the_newest_diagnostics() {
     let mut session = Session::new(&many(300));
     session.open_file("main.tf");
     session.diagnostics("main.tf");
@@ -35,7 +35,7 @@ fn fifty_quick_edits_give_one_newest_answer() {
 }
 
 #[test]
-fn a_question_that_is_cancelled_is_answered_so_and_the_server_lives_on() {
+fn cancelled_request_is_answered_as_cancelled() {
     let mut session = Session::new(&many(2000));
     session.open_file("main.tf");
     let params = json!({ "textDocument": { "uri": session.uri("main.tf") } });
@@ -50,7 +50,7 @@ fn a_question_that_is_cancelled_is_answered_so_and_the_server_lives_on() {
 }
 
 #[test]
-fn nonsense_harms_nobody() {
+fn invalid_positions_and_uris_do_not_end_the_server() {
     let mut session = Session::new("//- /main.tf\nlocals {\n  a = 1\n}\n");
     session.open_file("main.tf");
     session.diagnostics("main.tf");
@@ -107,7 +107,7 @@ fn nonsense_harms_nobody() {
 }
 
 #[test]
-fn a_connection_that_breaks_ends_the_server() {
+fn exit_without_shutdown_ends_the_server_with_an_error() {
     let mut session = Session::new("//- /main.tf\n");
     session.notify("exit", Value::Null);
     let status = session.child().wait().expect("ends");
@@ -116,7 +116,7 @@ fn a_connection_that_breaks_ends_the_server() {
 
 /// Only messages of the protocol may be written to stdout, otherwise the editor disconnects.
 #[test]
-fn a_warning_about_the_cli_configuration_is_not_between_the_messages() {
+fn cli_configuration_warning_is_not_written_to_stdout() {
     let fixture = "//- /main.tf\nlocals {\n  a = local.gone\n}\n";
     let mut session = Session::with_variable(fixture, "TF_CLI_CONFIG_FILE", "is-not-there");
     session.open_file("main.tf");
@@ -126,7 +126,7 @@ fn a_warning_about_the_cli_configuration_is_not_between_the_messages() {
 
 /// The URI of a file has several spellings. The server uses the one with which the file was opened.
 #[test]
-fn a_file_is_told_of_under_the_address_that_it_was_opened_under() {
+fn diagnostics_use_the_uri_of_the_open_request() {
     let mut session = Session::new("//- /a (b).tf\n");
     let uri = session.uri("./a%20(b).tf");
     let document = json!({ "uri": uri, "languageId": "x", "version": 1, "text": "locals {\n  a = local.b\n}\n" });
@@ -138,7 +138,7 @@ fn a_file_is_told_of_under_the_address_that_it_was_opened_under() {
 
 /// In the protocol, a lone carriage return ends a line. In HCL it does not.
 #[test]
-fn an_edit_after_a_lone_carriage_return_goes_where_the_client_means() {
+fn lone_carriage_return_counts_as_a_line_end_in_positions() {
     let mut session = Session::new("//- /main.tf\n");
     session.open("main.tf", "# x\r# y\nlocals {\n  a = 1\n}\n");
     let position = |character: u32| json!({ "line": 3, "character": character });
@@ -156,7 +156,7 @@ fn an_edit_after_a_lone_carriage_return_goes_where_the_client_means() {
 }
 
 #[test]
-fn several_changes_of_one_message_count_from_the_text_after_the_one_before() {
+fn changes_of_one_message_apply_in_sequence() {
     let mut session = Session::new("//- /main.tf\n");
     session.open("main.tf", "locals {\n  a = 1\n}\n");
     let at = |line: u32, character: u32| {
@@ -183,7 +183,7 @@ fn several_changes_of_one_message_count_from_the_text_after_the_one_before() {
 /// Byte sequences that are not valid messages. Each is answered, and the following messages are read. The process
 /// ends as the client requests.
 #[test]
-fn frames_that_are_no_messages_are_answered_and_the_server_lives_on() {
+fn invalid_frames_are_answered_and_the_server_continues() {
     use std::{
         io::Write as _,
         process::{Command, Stdio},

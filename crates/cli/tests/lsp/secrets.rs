@@ -147,7 +147,7 @@ fn ask_all(session: &mut Session, path: &str, said: &mut Vec<Value>) {
 }
 
 #[test]
-fn no_answer_and_no_message_holds_a_secret() {
+fn no_response_or_notification_contains_a_secret() {
     let mut session = Session::new(FIXTURE);
     check_all_are_asked(&session);
     let mut said: Vec<Value> = Vec::new();
@@ -177,7 +177,7 @@ fn no_answer_and_no_message_holds_a_secret() {
 
 /// Log messages and status messages contain no text of an open file.
 #[test]
-fn what_is_written_in_the_open_file_is_not_logged() {
+fn text_of_open_files_is_not_logged() {
     let mut session = Session::new(FIXTURE);
     session.open_file("main.tf");
     session.pull("main.tf");

@@ -30,7 +30,7 @@ output "only_large" {
 "#;
 
 #[test]
-fn a_source_is_followed_while_it_is_typed() {
+fn module_source_is_resolved_while_typed() {
     let mut session = Session::new(FIXTURE);
     session.open_file("main.tf");
     let unset = session.diagnostics_when("main.tf", has("unset-static-variable"));
@@ -54,7 +54,7 @@ fn a_source_is_followed_while_it_is_typed() {
 }
 
 #[test]
-fn a_variables_file_gives_the_value() {
+fn variables_file_sets_the_value_of_a_module_source() {
     let mut session = Session::new(FIXTURE);
     session.open_file("main.tf");
     session.diagnostics_when("main.tf", has("unset-static-variable"));

@@ -75,7 +75,7 @@ fn check(fixture: &str, spoil: impl FnOnce(&Path), expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn the_server_tells_what_validate_tells_of_files_that_cannot_be_taken() {
+fn server_and_validate_agree_on_unreadable_files() {
     check(
         "//- /main.tf\nmodule \"m\" {\n  source = \"./m\"\n}\n//- /x.tf.json\n{\"a\": 1,}\n//- \
          /m/main.tf\nlocals {}\n//- /m/y.tofu.json\n{\"output\": {\"o\": {\"value\": \"${local.b}\"}}}\n",
@@ -105,7 +105,7 @@ fn the_server_tells_what_validate_tells_of_files_that_cannot_be_taken() {
 }
 
 #[test]
-fn the_server_tells_what_validate_tells_of_modules_that_are_not_there() {
+fn server_and_validate_agree_on_missing_modules() {
     let fixture = "//- /main.tf\nmodule \"far\" {\n  source = \"example.com/a/b/c\"\n}\nmodule \
                    \"near\" {\n  source = \"./nowhere\"\n}\n";
     let mut session = pulling(workspace(fixture));
@@ -117,7 +117,7 @@ fn the_server_tells_what_validate_tells_of_modules_that_are_not_there() {
 }
 
 #[test]
-fn a_file_of_the_json_syntax_is_checked_as_it_is_typed() {
+fn json_configuration_is_checked_while_typed() {
     let text = "{\"output\": {\"o\": {\"value\": \"\\u0041${local.b}\"}}}\n";
     let mut session = Session::new(&format!("//- /main.tf\nlocals {{}}\n//- /x.tf.json\n{text}"));
     session.open_file("x.tf.json");
@@ -154,7 +154,7 @@ fn summaries(found: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn a_variables_file_is_held_against_the_variables_while_it_is_typed() {
+fn variables_file_is_checked_against_declarations_while_typed() {
     let mut session = Session::new(VARIABLES);
     session.open_file("terraform.tfvars");
     session.replace("terraform.tfvars", "1", "\"é\"\nsiez = 2\npassword = \"hunter2\"");
@@ -183,7 +183,7 @@ fn a_variables_file_is_held_against_the_variables_while_it_is_typed() {
 }
 
 #[test]
-fn a_variables_file_knows_its_variables() {
+fn variables_file_has_hover_and_completion() {
     let mut session = Session::new(VARIABLES);
     session.open_file("terraform.tfvars");
     let hover = session.ask_at("textDocument/hover", "terraform.tfvars", 1);
@@ -199,7 +199,7 @@ fn a_variables_file_knows_its_variables() {
 }
 
 #[test]
-fn a_variables_file_on_the_disk_is_not_read() {
+fn closed_variables_file_is_not_checked() {
     let root = workspace(VARIABLES);
     write(root.path(), "terraform.tfvars", "nothing = 1\n");
     let mut capabilities = editor::usual_capabilities();

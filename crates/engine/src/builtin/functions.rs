@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_encoded_is_decoded_to_the_same() {
+    fn encoded_tfvars_decode_to_the_same_value() {
         let text = "a   = 1\nbbb = [null, \"q\\\"$${z}\\n\", {\n  \"b c\" = true\n}]\nc = {}\n";
         let value = call("decode_tfvars", &[Value::string(text)]).expect("is right");
         let again = call("encode_tfvars", std::slice::from_ref(&value)).expect("can be written");

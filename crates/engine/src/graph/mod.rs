@@ -563,22 +563,22 @@ mod tests {
     }
 
     #[test]
-    fn dependencies_run_first() {
+    fn graph_runs_dependencies_first() {
         check(3, &[(0, 1), (1, 2)], &[0], &[], &[], "run 2, run 1, run 0");
     }
 
     #[test]
-    fn what_nobody_demands_does_not_run() {
+    fn graph_runs_only_demanded_nodes() {
         check(3, &[(1, 2)], &[0], &[], &[2], "run 0");
     }
 
     #[test]
-    fn failure_poisons_users_and_spares_others() {
+    fn failed_node_skips_its_dependents_only() {
         check(4, &[(0, 1), (1, 2)], &[0, 3], &[2], &[], "run 3, fail 2, skip 1, skip 0");
     }
 
     #[test]
-    fn an_open_node_is_closed_after_its_last_user_and_in_reverse_order() {
+    fn open_nodes_close_after_their_last_dependent_in_reverse_order() {
         // 0 depends on 1, which is opened with 2; 3 depends on 2 too.
         check(
             4,
@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_released_without_running_can_still_be_needed() {
+    fn released_node_runs_if_a_later_dependent_needs_it() {
         let mut graph = Graph::default();
         let [opened, provider, late] = [(); 3].map(|()| graph.add_node(KIND));
         graph.set_closes(opened);
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_runs_again_and_is_closed_again() {
+    fn part_of_a_graph_runs_and_closes_a_second_time() {
         // 0 and 3 depend on 1, which depends on 2 and must be ended. Only 0 runs again, and 1 for it.
         let mut graph = Graph::default();
         let nodes = [(); 4].map(|()| graph.add_node(KIND));
@@ -654,7 +654,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_node_is_closed_after_its_user_failed() {
+    fn open_node_closes_after_its_dependent_failed() {
         check(2, &[(0, 1)], &[0], &[0], &[1], "run 1, fail 0, close 1");
     }
 }

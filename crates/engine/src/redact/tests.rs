@@ -15,7 +15,7 @@ fn check(secret: &str, text: &str, expected: &str) {
 }
 
 #[test]
-fn every_spelling_is_replaced() {
+fn secret_is_redacted_in_json_url_and_hex_encodings() {
     let secret = "p\"ss<w&rd\\é 1";
     check(secret, &format!("a {secret} b"), "a (redacted) b");
     check(secret, r#"{"k":"p\"ss<w&rd\\é 1"}"#, r#"{"k":"(redacted)"}"#);
@@ -30,7 +30,7 @@ fn every_spelling_is_replaced() {
 }
 
 #[test]
-fn escapes_stand_for_what_they_escape() {
+fn redactor_decodes_json_escapes() {
     check("a/b c/\n\td", r#"["a\/b c\/\n\td"]"#, r#"["(redacted)"]"#);
     check("smile 😀!", r#""smile \ud83d\ude00!""#, r#""(redacted)""#);
     check("ends in \\", r#"{"path":"ends in \\"}"#, r#"{"path":"(redacted)\"}"#);
@@ -41,7 +41,7 @@ fn escapes_stand_for_what_they_escape() {
 }
 
 #[test]
-fn base64_is_found_at_every_alignment() {
+fn secret_is_redacted_in_base64_at_every_alignment() {
     for prefix in ["", "a", "ab", "abc"] {
         for suffix in ["", "x", "xy"] {
             let text = BASE64_STANDARD.encode(format!("{prefix}correct horse{suffix}"));
@@ -52,7 +52,7 @@ fn base64_is_found_at_every_alignment() {
 }
 
 #[test]
-fn many_secrets_are_found_and_none_is_torn() {
+fn longest_of_many_overlapping_secrets_is_redacted() {
     let redactor = Redactor::new();
     for index in 0..200 {
         redactor.learn(&Value::string(format!("secret-number-{index}")).with_mark(Mark::Ephemeral));
@@ -65,12 +65,12 @@ fn many_secrets_are_found_and_none_is_torn() {
 }
 
 #[test]
-fn lines_of_a_longer_secret_are_replaced_one_by_one() {
+fn single_lines_of_a_secret_are_redacted() {
     check("first line\nsecond line", "said: second line", "said: (redacted)");
 }
 
 #[test]
-fn short_secrets_are_not_looked_for_but_told() {
+fn short_secrets_are_reported_and_not_redacted() {
     assert_eq!(knowing("abc").redact("abcdef"), "abcdef");
     assert!(has_short_secret(&Value::string("abc").with_mark(Mark::Ephemeral)));
     assert!(has_short_secret(&Value::tuple(vec![Value::int(1234)]).with_mark(Mark::Sensitive)));
@@ -79,7 +79,7 @@ fn short_secrets_are_not_looked_for_but_told() {
 }
 
 #[test]
-fn sensitive_values_are_replaced_only_where_that_is_asked_for() {
+fn only_redact_all_redacts_sensitive_values() {
     let redactor = Redactor::new();
     redactor.learn(&Value::string("eu-west-1").with_mark(Mark::Sensitive));
     assert_eq!(redactor.redact("in eu-west-1"), "in eu-west-1");
@@ -87,7 +87,7 @@ fn sensitive_values_are_replaced_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn escapes_of_go_and_python_are_read() {
+fn redactor_decodes_go_and_python_escapes() {
     check("a\u{1}b\u{7}c\u{b}d", r#""a\x01b\ac\vd""#, r#""(redacted)""#);
     check("smile 😀!", r#""smile \U0001f600!""#, r#""(redacted)""#);
     check("smile 😀!", r#""smile \u{1f600}!""#, r#""(redacted)""#);
@@ -98,14 +98,14 @@ fn escapes_of_go_and_python_are_read() {
 }
 
 #[test]
-fn entities_are_read() {
+fn redactor_decodes_html_entities() {
     check("p<a>ss&\"w'rd", "<b>p&lt;a&gt;ss&amp;&#34;w&#x27;rd</b>", "<b>(redacted)</b>");
     check("p<a>ss&\"w'rd", "p&lt;a&gt;ss&amp;&quot;w&apos;rd", "(redacted)");
     check("secret", "& &; &#; &#x; &#xffffffff; &copy", "& &; &#; &#x; &#xffffffff; &copy");
 }
 
 #[test]
-fn lists_of_bytes_are_read() {
+fn redactor_decodes_lists_of_bytes() {
     check("hunter2", "[104 117 110 116 101 114 50]", "[(redacted)]");
     check("hunter2", "{0x68, 0x75, 0x6e, 0x74, 0x65, 0x72, 0x32}", "{(redacted)}");
     check("hunter2", "68:75:6e:74:65:72:32", "(redacted)");
@@ -115,7 +115,7 @@ fn lists_of_bytes_are_read() {
 }
 
 #[test]
-fn json_in_base64_is_read() {
+fn redactor_decodes_json_in_base64() {
     let secret = "p\"ss<w&rd";
     let json = BASE64_STANDARD.encode(r#"{"k":"p\"ss\u003cw\u0026rd"}"#);
     for prefix in ["", "x/", "a_b", "key=", "Basic "] {
@@ -129,7 +129,7 @@ fn json_in_base64_is_read() {
 }
 
 #[test]
-fn numbers_are_found_with_an_exponent() {
+fn redactor_finds_numbers_in_exponent_notation() {
     for text in ["1.23456789e+11", "1.23456789E11", "1.23456789e+011", "123456789000"] {
         let shown = knowing("123456789000").redact(text);
         assert_eq!(shown.contains(REPLACEMENT), text != "1.23456789e+011", "{text}");
@@ -140,14 +140,14 @@ fn numbers_are_found_with_an_exponent() {
 }
 
 #[test]
-fn what_was_typed_is_learned_as_it_is_and_as_a_value() {
+fn typed_secret_is_redacted_raw_and_normalized() {
     let redactor = Redactor::new();
     redactor.learn_text("cafe\u{301} noir");
     assert_eq!(redactor.redact("cafe\u{301} noir, caf\u{e9} noir"), "(redacted), (redacted)");
 }
 
 #[test]
-fn private_bytes_are_learned_with_what_is_inside() {
+fn strings_inside_private_bytes_are_redacted() {
     let redactor = Redactor::new();
     let inner = BASE64_STANDARD.encode(r#"{"lease":"lease-4711","serial":12345678}"#);
     redactor.learn_private(format!(r#"{{"framework":"{inner}","short":"no"}}"#).as_bytes());
@@ -159,7 +159,7 @@ fn private_bytes_are_learned_with_what_is_inside() {
 }
 
 #[test]
-fn no_text_is_too_odd() {
+fn redactor_handles_truncated_escapes_without_a_panic() {
     let redactor = knowing("secret\\xc3");
     for text in [
         "secret\u{e9}",
@@ -178,14 +178,14 @@ fn no_text_is_too_odd() {
 }
 
 #[test]
-fn secrets_that_overlap_are_replaced_together() {
+fn overlapping_secrets_are_redacted_together() {
     let redactor = knowing("abc-def-ghi");
     redactor.learn_text("ghi-jkl");
     assert_eq!(redactor.redact("<abc-def-ghi-jkl>"), "<(redacted)>");
 }
 
 #[test]
-fn sensitive_and_ephemeral_secrets_that_overlap_are_replaced_together() {
+fn overlapping_sensitive_and_ephemeral_secrets_are_redacted_together() {
     let redactor = knowing("horse-battery");
     redactor.learn(&Value::string("correct-horse-battery-staple").with_mark(Mark::Sensitive));
     let text = "A is correct-horse-battery-staple, B is horse-battery";
@@ -193,13 +193,13 @@ fn sensitive_and_ephemeral_secrets_that_overlap_are_replaced_together() {
 }
 
 #[test]
-fn parts_of_a_secret_document_are_learned() {
+fn strings_of_a_secret_json_document_are_redacted() {
     let secret = r#"{"user":"no","password":"pass\u0077ord-1","more":["{\"key\":\"key-4711\"}"]}"#;
     check(secret, "no password-1 key-4711", "no (redacted) (redacted)");
 }
 
 #[test]
-fn parts_that_programs_take_out_of_a_secret_are_replaced_too() {
+fn parts_of_secret_json_and_urls_are_redacted() {
     let json = r#"{"user": "admin-user", "nested": [{"pin": 12345678, "inner": "{\"k\": \"deep-secret\"}"}]}"#;
     check(
         json,
@@ -213,7 +213,7 @@ fn parts_that_programs_take_out_of_a_secret_are_replaced_too() {
 }
 
 #[test]
-fn keys_of_secret_maps_and_documents_are_learned_but_for_names() {
+fn keys_of_secret_maps_are_redacted_unless_they_are_names() {
     let json = r#"{"client_email": {"bob@home.example": 1, "tok-4711": "x"}, "key-471": 2}"#;
     check(
         json,
@@ -230,7 +230,7 @@ fn keys_of_secret_maps_and_documents_are_learned_but_for_names() {
 }
 
 #[test]
-fn where_secrets_are_too_many_nothing_is_said() {
+fn text_is_withheld_if_there_are_too_many_secrets() {
     let document = |length: usize| {
         let items: Vec<String> = (0..length / 20).map(|it| format!("secret-{it:011}")).collect();
         serde_json::to_string(&items).expect("JSON")
@@ -259,7 +259,7 @@ fn where_secrets_are_too_many_nothing_is_said() {
 }
 
 #[test]
-fn a_finder_finds_whole_secrets_only() {
+fn finder_matches_whole_secrets_only() {
     let mut finder = Finder::default();
     assert!(!finder.finds("anything"));
     finder.add("-----BEGIN KEY-----\nsecret line\n-----END KEY-----");
@@ -278,7 +278,7 @@ fn check_trace(secret: &str, text: &str, expected: Trace) {
 }
 
 #[test]
-fn a_word_in_a_larger_text_is_no_trace_of_a_secret() {
+fn word_inside_a_longer_text_is_no_trace_of_a_secret() {
     for word in ["playground", "amazonaws", "us-east-1", "internationalization", "1234567890123456"]
     {
         for text in [format!("arn:{word}:1"), format!("{word}s"), format!("<{word} {word}>")] {
@@ -303,7 +303,7 @@ fn a_word_in_a_larger_text_is_no_trace_of_a_secret() {
 }
 
 #[test]
-fn every_text_of_json_in_bytes_counts_for_itself() {
+fn finder_searches_each_string_of_json_bytes() {
     let mut finder = Finder::default();
     finder.add("playground");
     assert!(!finder.is_in_bytes(br#"{"arn":"arn:playground:1"}"#));
@@ -390,7 +390,7 @@ fn random_secret(random: &mut fastrand::Rng) -> String {
 }
 
 #[test]
-fn every_secret_is_found_behind_every_two_encodings() {
+fn secrets_are_redacted_behind_any_two_encodings() {
     const KEY: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA+x/yz\nq9==\n-----END RSA PRIVATE KEY-----\n";
     let mut random = fastrand::Rng::with_seed(20);
     let mut secrets = vec![KEY.to_owned(), "p\"ss<w&rd\\é 1\n".to_owned()];
@@ -413,7 +413,7 @@ fn every_secret_is_found_behind_every_two_encodings() {
 }
 
 #[test]
-fn what_is_known_of_a_secret_does_not_grow_with_the_encodings() {
+fn redactor_stores_one_spelling_per_secret() {
     let secret = "0123456789".repeat(100);
     let redactor = knowing(&format!("-{secret}-"));
     let known = redactor.known();

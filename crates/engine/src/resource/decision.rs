@@ -138,27 +138,27 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_object_is_created_whatever_is_planned() {
+    fn absent_object_is_created() {
         let forced = Planned { forces_replacement: true, write_only_forces: true, ..CHANGED };
         check(Before::Absent, CHANGED, false, Action::Create.into());
         check(Before::Absent, forced, true, Action::Create.into());
     }
 
     #[test]
-    fn a_tainted_object_is_replaced_even_if_unchanged() {
+    fn tainted_object_is_replaced_even_if_unchanged() {
         let unchanged = Planned { is_unchanged: true, ..CHANGED };
         check(Before::Tainted, unchanged, false, replace(Reason::ReplaceBecauseTainted));
         check(Before::Tainted, CHANGED, true, replace(Reason::ReplaceBecauseTainted));
     }
 
     #[test]
-    fn a_request_replaces_an_unchanged_object() {
+    fn replace_request_replaces_an_unchanged_object() {
         let unchanged = Planned { is_unchanged: true, ..CHANGED };
         check(Before::Ready, unchanged, true, replace(Reason::ReplaceByRequest));
     }
 
     #[test]
-    fn an_attribute_forces_replacement_only_if_the_object_changes() {
+    fn attribute_forces_replacement_only_if_the_object_changes() {
         let forced = Planned { forces_replacement: true, ..CHANGED };
         let unchanged = Planned { is_unchanged: true, ..forced };
         check(Before::Ready, forced, false, replace(Reason::ReplaceBecauseCannotUpdate));
@@ -166,20 +166,20 @@ mod tests {
     }
 
     #[test]
-    fn a_write_only_attribute_forces_replacement_of_an_equal_object() {
+    fn write_only_attribute_forces_replacement_of_an_equal_object() {
         let forced = Planned { is_unchanged: true, write_only_forces: true, ..CHANGED };
         check(Before::Ready, forced, false, replace(Reason::ReplaceBecauseCannotUpdate));
     }
 
     #[test]
-    fn other_changes_are_updates() {
+    fn changed_object_is_updated_and_an_equal_one_kept() {
         let unchanged = Planned { is_unchanged: true, ..CHANGED };
         check(Before::Ready, CHANGED, false, Action::Update.into());
         check(Before::Ready, unchanged, false, Action::NoOp.into());
     }
 
     #[test]
-    fn the_last_plan_may_do_less_than_the_approved_one() {
+    fn final_plan_may_do_less_than_the_approved_plan() {
         assert!(completes(Action::DeleteThenCreate, Action::Create));
         assert!(completes(Action::Update, Action::NoOp));
         assert!(!completes(Action::NoOp, Action::Update));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reason_defers_a_read() {
+    fn data_source_read_is_deferred_for_the_first_reason() {
         let data = DataSource { is_known: true, waits: false, is_nested: true };
         assert_eq!(read_reason(data), Some(Reason::ReadBecauseCheckNested));
         let data = DataSource { waits: true, ..data };
@@ -199,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_update_keeps_the_status() {
+    fn failed_update_keeps_the_object_status() {
         let update = Applied { has_failed: true, is_new: false, has_provisioners: true };
         assert_eq!(status_after(update, Some(Status::Tainted)), Status::Tainted);
         assert_eq!(status_after(update, Some(Status::Ready)), Status::Ready);
     }
 
     #[test]
-    fn a_new_object_is_tainted_until_its_provisioners_succeed() {
+    fn new_object_is_tainted_until_its_provisioners_succeed() {
         let created = Applied { has_failed: false, is_new: true, has_provisioners: true };
         assert_eq!(status_after(created, None), Status::Tainted);
         let created = Applied { has_provisioners: false, ..created };

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_keys_are_looked_at_everywhere() {
+    fn write_only_value_is_found_in_any_stored_text_or_key() {
         let long = object(r#"{"secret_wo": "the canary of all"}"#);
         check(&long, r#"{"password": "it is the canary of all!"}"#, &[".password"]);
         check(&long, r#"{"tags": {"x-the canary of all": "x"}}"#, &[".tags"]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_is_not_found() {
+    fn names_short_and_public_texts_are_no_write_only_leaks() {
         let named = object(r#"{"secret_wo": "password"}"#);
         check(&named, r#"{"password": "x"}"#, &[]);
         check(&object(r#"{"secret_wo": "seven77"}"#), r#"{"password": "seven77"}"#, &[]);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_write_only_object_what_is_marked_counts() {
+    fn marked_parts_of_a_write_only_object_are_searched() {
         let config = object(r#"{"any_wo": {"engine": "postgresql", "password": "the canary"}}"#);
         check(&config, r#"{"password": "the canary of postgresql"}"#, &[]);
         let marked = config.with_part(&Step::Attr("any_wo".into()), |any| {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_identifies_an_object_goes_only_if_it_is_the_secret() {
+    fn identity_is_withheld_only_if_it_equals_the_secret() {
         let computed = |name: &str| (Str::from(name), Attribute::computed(Type::String));
         let secret = Attribute { write_only: true, ..Attribute::optional(Type::String) };
         let attributes =

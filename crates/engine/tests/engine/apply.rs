@@ -69,7 +69,7 @@ fn a_chain_is_created_in_order_and_then_unchanged() {
 }
 
 #[test]
-fn everything_is_destroyed_in_reverse() {
+fn destroy_runs_in_reverse_dependency_order() {
     let mut world = check(
         CHAIN,
         expect![[r#"
@@ -100,7 +100,7 @@ fn everything_is_destroyed_in_reverse() {
 }
 
 #[test]
-fn a_change_of_zone_replaces_and_of_tags_updates() {
+fn zone_change_replaces_and_tag_change_updates() {
     let mut world = world(
         r#"
 resource "test_thing" "a" {
@@ -162,7 +162,7 @@ resource "test_thing" "b" { name = test_thing.a.id }
 }
 
 #[test]
-fn what_is_no_longer_configured_is_destroyed() {
+fn unconfigured_resources_and_outputs_are_deleted() {
     let mut world = world(CHAIN);
     assert_eq!(summaries(&world.apply()), "");
     world.log();
@@ -193,7 +193,7 @@ fn what_is_no_longer_configured_is_destroyed() {
 }
 
 #[test]
-fn a_failure_skips_dependents_and_spares_others() {
+fn failed_creation_skips_dependents_only() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -246,7 +246,7 @@ fn a_failed_deletion_keeps_the_object() {
 }
 
 #[test]
-fn a_failed_deletion_leaves_the_other_instances_alone() {
+fn failed_deletion_does_not_stop_the_other_instances() {
     let config = |zone: &str, tag: &str| {
         format!(
             r#"
@@ -272,7 +272,7 @@ resource "test_thing" "after" {{ name = test_thing.x["b"].tags.t }}
 }
 
 #[test]
-fn an_object_that_is_gone_is_created_again() {
+fn object_deleted_outside_is_planned_for_creation() {
     let mut world = world(r#"resource "test_thing" "a" { name = "a" }"#);
     assert_eq!(summaries(&world.apply()), "");
     world.with_shared(|it| it.gone.push("a".to_owned()));
@@ -287,7 +287,7 @@ fn an_object_that_is_gone_is_created_again() {
 }
 
 #[test]
-fn the_state_is_handed_over_after_every_operation() {
+fn state_is_persisted_after_every_operation() {
     let mut world = world(CHAIN);
     assert_eq!(summaries(&world.apply()), "");
     let persisted = world.persisted.lock().expect("not poisoned").join(" ");
@@ -295,7 +295,7 @@ fn the_state_is_handed_over_after_every_operation() {
 }
 
 #[test]
-fn an_interrupt_finishes_what_runs_and_starts_nothing_new() {
+fn interrupt_finishes_running_operations_and_starts_no_other() {
     let mut world = world(CHAIN);
     world.stop_after = Some("test_thing.a");
     let diagnostics = world.apply();
@@ -316,7 +316,7 @@ fn an_interrupt_finishes_what_runs_and_starts_nothing_new() {
 }
 
 #[test]
-fn data_is_read_in_plan_if_it_can_be_and_else_in_apply() {
+fn data_source_with_unknown_or_pending_dependencies_is_read_in_apply() {
     check(
         r#"
 data "test_lookup" "known" { name = "k" }
@@ -346,7 +346,7 @@ output "z" { value = data.test_lookup.after.result }
 }
 
 #[test]
-fn the_state_knows_that_a_write_only_value_was_sensitive() {
+fn state_records_sensitivity_of_write_only_values() {
     let mut world = world(
         r#"
 variable "plain" { ephemeral = true }
@@ -377,7 +377,7 @@ resource "test_thing" "b" {
 }
 
 #[test]
-fn a_write_only_value_reaches_the_provider_and_nothing_else() {
+fn write_only_value_reaches_only_the_provider() {
     let mut world = world(
         r#"
 variable "s" { ephemeral = true }
@@ -429,7 +429,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn an_output_that_the_plan_knows_stays_as_planned() {
+fn apply_keeps_outputs_that_the_plan_knows() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }

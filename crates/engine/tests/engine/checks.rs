@@ -44,7 +44,7 @@ variable "v" {
 "#;
 
 #[test]
-fn a_condition_that_an_apply_does_not_come_to_is_unknown() {
+fn conditions_not_reached_by_apply_are_unknown() {
     let mut world = world(FAILING);
     let summaries = summaries(&world.apply());
     assert!(summaries.contains("Resource postcondition failed"), "{summaries}");
@@ -57,7 +57,7 @@ module.none.var.v Pass:
 }
 
 #[test]
-fn after_a_destruction_nothing_is_known_of_conditions() {
+fn destroy_leaves_conditions_unknown() {
     let mut world = world(
         r#"
 resource "test_thing" "a" {
@@ -79,7 +79,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn an_assertion_over_what_is_unknown_warns_while_planning() {
+fn unknown_check_assertion_warns_in_plan() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -98,7 +98,7 @@ check "c" {
 }
 
 #[test]
-fn a_count_may_be_sensitive() {
+fn count_accepts_a_sensitive_number() {
     let mut world = world(
         r#"
 variable "n" {
@@ -122,7 +122,7 @@ resource "test_thing" "b" { name = "b" }
 }
 
 #[test]
-fn an_object_that_only_becomes_sensitive_is_changed() {
+fn change_of_sensitivity_alone_updates_the_object() {
     let config = |sensitive: bool| {
         format!(
             "variable \"v\" {{\n  default = \"x\"\n  sensitive = {sensitive}\n}}\nresource \
@@ -140,7 +140,7 @@ fn an_object_that_only_becomes_sensitive_is_changed() {
 }
 
 #[test]
-fn an_object_of_a_call_that_is_gone_has_no_configuration() {
+fn objects_of_a_removed_module_call_have_no_configuration() {
     let module = "//- /m/main.tf\nresource \"test_thing\" \"a\" { name = \"a\" }\n";
     let mut world =
         world(&format!("module \"m\" {{\n  count = 2\n  source = \"./m\"\n}}\n{module}"));

@@ -60,7 +60,7 @@ fn state_text(world: &World) -> Vec<u8> {
 }
 
 #[test]
-fn whatever_fails_every_open_is_closed_and_no_secret_is_told() {
+fn any_failure_closes_all_ephemerals_and_reveals_no_secret() {
     let faults = [
         None,
         Some("open outer"),
@@ -132,7 +132,7 @@ fn check_pairs(world: &World, fault: Option<&str>) {
 }
 
 #[test]
-fn what_is_given_is_known_as_secret_before_a_provider_runs() {
+fn redactor_learns_given_secrets_before_a_provider_runs() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -200,7 +200,7 @@ variable "hidden" {
 "#;
 
 #[test]
-fn what_a_provider_says_of_parts_of_secrets_is_redacted() {
+fn parts_of_secrets_in_provider_messages_are_redacted() {
     let thing = |locals: &str, secret: &str| {
         format!(
             "{SECRETS}locals {{ {locals} }}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  \
@@ -235,7 +235,7 @@ fn what_a_provider_says_of_parts_of_secrets_is_redacted() {
 }
 
 #[test]
-fn what_is_written_only_is_redacted_whatever_its_marks() {
+fn write_only_values_are_redacted_regardless_of_marks() {
     for secret in ["var.plain", "var.hidden"] {
         let config = format!(
             "{SECRETS}resource \"test_thing\" \"a\" {{\n  name = \"a\"\n  secret_wo = {secret}\n}}\n"
@@ -257,7 +257,7 @@ resource "test_thing" "a" {
 "#;
 
 #[test]
-fn a_provider_that_plans_or_reads_a_secret_into_the_object_is_refused() {
+fn secret_in_planned_or_read_object_is_an_error() {
     for (call, place) in [
         ("plan", "zone"),
         ("plan", "tags"),
@@ -292,7 +292,7 @@ fn a_provider_that_plans_or_reads_a_secret_into_the_object_is_refused() {
 }
 
 #[test]
-fn a_secret_that_a_provider_returns_from_apply_is_not_kept() {
+fn secret_returned_from_apply_is_not_saved() {
     for place in ["zone", "tags", "private"] {
         let mut world = world(TOLD);
         world.set("v", "variable-canary");
@@ -312,7 +312,7 @@ fn a_secret_that_a_provider_returns_from_apply_is_not_kept() {
 }
 
 #[test]
-fn an_object_is_not_lost_because_its_id_holds_a_word() {
+fn object_with_a_common_word_in_its_id_is_saved() {
     let mut world = world(TOLD);
     world.set("v", "playground");
     world.with_shared(|it| it.lies = vec![("apply", "id", "arn:playground:thing/1")]);
@@ -321,7 +321,7 @@ fn an_object_is_not_lost_because_its_id_holds_a_word() {
 }
 
 #[test]
-fn an_object_whose_id_repeats_a_secret_is_not_lost_either() {
+fn object_with_a_secret_in_its_id_is_saved_as_tainted() {
     let mut world = world(TOLD);
     world.set("v", "Battery-staple-17");
     world.with_shared(|it| it.lies = vec![("apply", "id", "arn:Battery-staple-17/1")]);
@@ -337,7 +337,7 @@ fn an_object_whose_id_repeats_a_secret_is_not_lost_either() {
 }
 
 #[test]
-fn addresses_are_told_though_a_secret_is_a_word_of_them() {
+fn secret_equal_to_an_address_does_not_hide_the_address() {
     for call in ["plan", "apply"] {
         let mut world = world(TOLD);
         world.set("v", "test_thing.a");
@@ -350,7 +350,7 @@ fn addresses_are_told_though_a_secret_is_a_word_of_them() {
 }
 
 #[test]
-fn what_is_no_secret_may_be_returned() {
+fn provider_may_return_a_public_value_that_is_also_write_only() {
     let named = r#"
 variable "v" { default = "same-for-both" }
 resource "test_thing" "a" {

@@ -98,7 +98,7 @@ data "test_lookup" "in" { name = "n" }
 "#;
 
 #[test]
-fn a_data_source_waits_for_pending_changes_of_what_it_refers_to() {
+fn data_source_waits_for_pending_changes_of_its_dependencies() {
     check(
         PENDING,
         expect![[r#"
@@ -116,7 +116,7 @@ fn a_data_source_waits_for_pending_changes_of_what_it_refers_to() {
 }
 
 #[test]
-fn a_deferred_data_source_reads_what_apply_made() {
+fn deferred_data_source_is_read_after_its_dependency_is_applied() {
     let mut world = world(
         "variable \"v\" {}\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = var.v \
          }\n}\ndata \"test_lookup\" \"d\" {\n  name = test_thing.a.name\n}\n",
@@ -134,7 +134,7 @@ fn a_deferred_data_source_reads_what_apply_made() {
 }
 
 #[test]
-fn a_session_reads_again_what_no_longer_waits() {
+fn watch_reads_a_data_source_again_once_nothing_is_pending() {
     let text = |v: &str, tag: &str| {
         format!(
             "# {v}\nresource \"test_thing\" \"a\" {{\n  name = \"a\"\n  tags = {{ t = \"{tag}\" \
@@ -157,7 +157,7 @@ fn a_session_reads_again_what_no_longer_waits() {
 }
 
 #[test]
-fn an_ephemeral_resource_waits_by_the_same_rule() {
+fn ephemeral_resource_waits_for_pending_changes_of_its_dependencies() {
     let mut world = world(
         r#"
 variable "v" {}
@@ -226,7 +226,7 @@ fn check_results(results: &[state::CheckResult]) -> String {
 }
 
 #[test]
-fn a_data_source_of_a_check_is_read_in_plan_and_in_apply() {
+fn check_data_source_is_read_in_plan_and_in_apply() {
     let mut world = world(CHECKS);
     let planned = world.plan();
     expect![[r#"
@@ -261,7 +261,7 @@ fn a_data_source_of_a_check_is_read_in_plan_and_in_apply() {
 }
 
 #[test]
-fn a_failing_data_source_of_a_check_is_a_warning() {
+fn failing_check_data_source_is_a_warning() {
     let mut world = world(CHECKS);
     world.fault("lookup bad");
     let planned = world.plan();
@@ -299,14 +299,14 @@ fn a_failing_data_source_of_a_check_is_a_warning() {
 }
 
 #[test]
-fn a_data_source_outside_of_checks_still_fails_the_plan() {
+fn failing_data_source_outside_a_check_fails_the_plan() {
     let mut world = world("data \"test_lookup\" \"bad\" { name = \"bad\" }\n");
     world.fault("lookup bad");
     assert_eq!(summaries(&world.plan().diagnostics), "error: lookup bad failed\n");
 }
 
 #[test]
-fn a_wrong_configuration_of_a_data_source_of_a_check_is_an_error() {
+fn invalid_configuration_of_a_check_data_source_is_an_error() {
     let mut world = world(
         "variable \"v\" {}\ncheck \"c\" {\n  data \"test_lookup\" \"d\" { name = element([], \
          var.v) }\n  assert {\n    condition     = data.test_lookup.d.result == \"\"\n    \
@@ -319,7 +319,7 @@ fn a_wrong_configuration_of_a_data_source_of_a_check_is_an_error() {
 }
 
 #[test]
-fn a_check_in_a_module_comes_after_all_that_is_applied() {
+fn check_in_a_module_runs_after_all_changes() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -355,7 +355,7 @@ resource "test_thing" "in" { name = "n-${var.name}" }
 }
 
 #[test]
-fn a_failed_destruction_leaves_what_the_remaining_objects_depend_on() {
+fn failed_destroy_keeps_data_sources_of_remaining_objects() {
     let mut world = world(
         r#"
 data "test_lookup" "needed" { name = "n" }

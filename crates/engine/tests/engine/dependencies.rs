@@ -69,7 +69,7 @@ resource "terraform_data" "provisioned" {
 "#;
 
 #[test]
-fn whatever_a_block_refers_to_is_a_dependency() {
+fn references_in_count_conditions_and_provisioners_are_dependencies() {
     check(
         REPETITION,
         expect![[r#"
@@ -129,7 +129,7 @@ output "id" { value = terraform_data.deep.id }
 "#;
 
 #[test]
-fn what_decides_about_a_call_is_a_dependency_of_everything_inside() {
+fn repetition_of_a_module_call_is_a_dependency_of_its_resources() {
     check(
         MODULES,
         expect![[r#"
@@ -148,7 +148,7 @@ fn what_decides_about_a_call_is_a_dependency_of_everything_inside() {
 }
 
 #[test]
-fn data_sources_ephemeral_resources_and_those_of_providers_are_dependencies() {
+fn dependencies_pass_through_data_ephemerals_and_providers() {
     check(
         r#"
 //- /main.tf
@@ -204,7 +204,7 @@ fn objects() -> World {
 const DESTROYED_LAST: &str = "test_thing.bucket: Destroying...\n";
 
 #[test]
-fn what_decides_about_instances_is_destroyed_after_them() {
+fn repetition_dependencies_are_destroyed_after_the_instances() {
     let mut world = objects();
     world.mode = state::PlanMode::Destroy;
     assert_eq!(summaries(&world.apply()), "");
@@ -213,7 +213,7 @@ fn what_decides_about_instances_is_destroyed_after_them() {
 }
 
 #[test]
-fn the_order_of_destruction_outlives_the_blocks() {
+fn destroy_order_of_removed_blocks_comes_from_the_state() {
     for mode in [state::PlanMode::Normal, state::PlanMode::Destroy] {
         let mut world = objects();
         world.edit("main.tf", "\n");
@@ -225,7 +225,7 @@ fn the_order_of_destruction_outlives_the_blocks() {
 }
 
 #[test]
-fn a_reference_that_was_added_since_decides_the_order_of_destruction() {
+fn new_reference_decides_the_destroy_order() {
     let mut world = world(
         "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = \"b\" }\n",
     );
@@ -243,7 +243,7 @@ fn a_reference_that_was_added_since_decides_the_order_of_destruction() {
 }
 
 #[test]
-fn a_replaced_object_goes_before_what_only_its_old_block_referred_to() {
+fn replaced_object_is_destroyed_before_its_former_dependency() {
     let mut world = world(
         "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \
          test_thing.a.name\n  zone = \"x\"\n}\n",
@@ -264,7 +264,7 @@ fn a_replaced_object_goes_before_what_only_its_old_block_referred_to() {
 
 /// `b` lies between `a` and `c`, and has no instances or none that changes.
 #[test]
-fn order_goes_through_resources_that_stay_as_they_are() {
+fn dependency_order_passes_through_unchanged_resources() {
     let config = |zone: &str, count: u32| {
         format!(
             r#"
@@ -300,7 +300,7 @@ resource "test_thing" "c" {{
 }
 
 #[test]
-fn a_change_waits_for_the_destruction_of_what_depended_on_it() {
+fn update_waits_for_the_destruction_of_former_dependents() {
     let mut world = world(
         "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  tags = { t = \"1\" }\n}\nresource \
          \"test_thing\" \"b\" { name = test_thing.a.name }\n",
@@ -317,7 +317,7 @@ fn a_change_waits_for_the_destruction_of_what_depended_on_it() {
 }
 
 #[test]
-fn a_change_waits_for_the_destruction_of_what_it_depended_on() {
+fn update_waits_for_the_destruction_of_former_dependencies() {
     let mut world = world(
         "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  name = \
          \"b\"\n  tags = { t = test_thing.a.name }\n}\n",
@@ -334,7 +334,7 @@ fn a_change_waits_for_the_destruction_of_what_it_depended_on() {
 }
 
 #[test]
-fn objects_that_depend_on_each_other_are_destroyed_all_the_same() {
+fn objects_with_reversed_references_are_destroyed() {
     let mut world = world(
         "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" { name = test_thing.a.name }\n",
     );

@@ -31,7 +31,7 @@ resource "test_thing" "z" { name = test_thing.a.id }
 "#;
 
 #[test]
-fn it_is_opened_before_its_user_and_closed_right_after() {
+fn ephemeral_resource_opens_before_and_closes_after_its_dependent() {
     let world = check(
         USED,
         expect![[r#"
@@ -74,7 +74,7 @@ fn it_is_opened_before_its_user_and_closed_right_after() {
 }
 
 #[test]
-fn nobody_opens_what_nobody_uses() {
+fn unused_ephemeral_resource_is_not_opened() {
     check(
         r#"
 ephemeral "test_secret" "unused" { name = "u" }
@@ -100,7 +100,7 @@ provider "test" {
 }
 
 #[test]
-fn unknown_configuration_is_deferred_to_apply() {
+fn unknown_ephemeral_configuration_is_deferred_to_apply() {
     check(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -128,7 +128,7 @@ resource "test_thing" "b" {
 }
 
 #[test]
-fn pending_dependencies_defer_too() {
+fn pending_depends_on_defers_an_ephemeral_resource() {
     check(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -159,7 +159,7 @@ resource "test_thing" "b" {
 }
 
 #[test]
-fn a_chain_through_a_provider_closes_in_reverse() {
+fn chained_ephemerals_close_in_reverse_order() {
     let world = check(
         r#"
 ephemeral "test_secret" "outer" { name = "outer" }
@@ -229,7 +229,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn it_is_closed_after_its_user_failed() {
+fn ephemeral_resource_closes_after_its_dependent_failed() {
     let mut world = world(USED);
     world.fault("create a");
     let diagnostics = world.apply();
@@ -254,7 +254,7 @@ fn it_is_closed_after_its_user_failed() {
 }
 
 #[test]
-fn wrong_results_are_refused_and_closed() {
+fn invalid_open_result_is_an_error_and_closes() {
     for (name, expected) in [
         ("liar", "Provider produced invalid ephemeral resource instance"),
         ("unknown", "Provider produced invalid object"),
@@ -268,7 +268,7 @@ fn wrong_results_are_refused_and_closed() {
 }
 
 #[test]
-fn a_close_that_hangs_is_given_up() {
+fn hanging_close_times_out() {
     let mut world = world(USED);
     world.with_shared(|it| it.hangs.push("close s"));
     let diagnostics = world.plan().diagnostics;
@@ -284,7 +284,7 @@ fn a_close_that_hangs_is_given_up() {
 }
 
 #[test]
-fn a_run_that_is_given_up_closes_what_is_open() {
+fn aborted_run_closes_open_ephemerals() {
     let mut world = world(USED);
     world.with_shared(|it| it.hangs.push("create a"));
     let cancel = world.cancel.clone();
@@ -312,7 +312,7 @@ fn a_run_that_is_given_up_closes_what_is_open() {
 }
 
 #[test]
-fn it_is_renewed_while_it_is_used() {
+fn ephemeral_resource_is_renewed_while_in_use() {
     let mut world = world(USED);
     world.with_shared(|it| {
         it.renew_after = Some(3);
@@ -360,7 +360,7 @@ fn check_hanging_renewal(creation: Duration, expected: Expect) {
 }
 
 #[test]
-fn a_renewal_that_hangs_makes_room_for_the_close() {
+fn hanging_renewal_is_abandoned_for_the_close() {
     check_hanging_renewal(
         Duration::from_secs(5),
         expect![[r#"
@@ -382,7 +382,7 @@ fn a_renewal_that_hangs_makes_room_for_the_close() {
 }
 
 #[test]
-fn a_renewal_that_hangs_counts_as_failed_after_its_time() {
+fn hanging_renewal_fails_after_its_timeout() {
     check_hanging_renewal(
         Duration::from_secs(60),
         expect![[r#"
@@ -410,7 +410,7 @@ fn a_renewal_that_hangs_counts_as_failed_after_its_time() {
 }
 
 #[test]
-fn a_run_that_is_given_up_while_a_close_waits_for_a_renewal_closes() {
+fn abort_during_a_hanging_renewal_closes_the_ephemeral() {
     let mut world = world(USED);
     world.with_shared(|it| {
         it.renew_after = Some(3);
@@ -428,7 +428,7 @@ fn a_run_that_is_given_up_while_a_close_waits_for_a_renewal_closes() {
 }
 
 #[test]
-fn a_renewal_time_in_the_past_does_not_spin() {
+fn renewal_time_in_the_past_does_not_cause_a_busy_loop() {
     let mut world = world(USED);
     world.with_shared(|it| {
         it.renew_after = Some(-60);
@@ -440,7 +440,7 @@ fn a_renewal_time_in_the_past_does_not_spin() {
 }
 
 #[test]
-fn after_a_failed_renewal_uses_fail() {
+fn uses_after_a_failed_renewal_fail() {
     let mut world = world(
         r#"
 ephemeral "test_secret" "s" { name = "s" }
@@ -466,7 +466,7 @@ data "test_lookup" "wait" { name = "wait" }
 }
 
 #[test]
-fn conditions_are_checked_and_kept() {
+fn ephemeral_conditions_are_checked_and_recorded() {
     let mut world = world(
         r#"
 ephemeral "test_secret" "s" {
@@ -506,7 +506,7 @@ ephemeral "test_secret" "s" {
 }
 
 #[test]
-fn a_failed_postcondition_closes() {
+fn failed_postcondition_closes_the_ephemeral() {
     let mut world = world(
         r#"
 ephemeral "test_secret" "s" {
@@ -535,7 +535,7 @@ ephemeral "test_secret" "s" {
 }
 
 #[test]
-fn destroying_opens_only_what_providers_need() {
+fn destroy_opens_only_ephemerals_that_providers_need() {
     let mut world = world(
         r#"
 ephemeral "test_secret" "token" { name = "token" }
@@ -576,7 +576,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn ephemeral_values_are_refused_where_they_would_be_kept() {
+fn plan_refuses_an_ephemeral_value_in_a_stored_attribute() {
     let mut world = world(
         r#"
 variable "e" { ephemeral = true }
@@ -590,7 +590,7 @@ resource "test_thing" "a" { name = var.e }
 }
 
 #[test]
-fn applying_is_known_to_the_whole_command() {
+fn tofu_applying_is_constant_during_a_command() {
     let fixture = r#"
 provider "test" { region = tofu.applying ? "writes" : "reads" }
 resource "test_thing" "a" { name = "a" }
@@ -607,7 +607,7 @@ resource "test_thing" "a" { name = "a" }
 }
 
 #[test]
-fn a_provider_that_is_not_known_yet_opens_nothing() {
+fn provider_with_unknown_configuration_defers_its_ephemerals() {
     check(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -642,7 +642,7 @@ resource "test_thing" "b" {
 }
 
 #[test]
-fn an_ephemeral_resource_whose_provider_is_not_there_says_so() {
+fn ephemeral_resource_without_its_provider_is_an_error() {
     let mut world = world(
         r#"
 ephemeral "test_secret" "s" {

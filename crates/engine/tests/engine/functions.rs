@@ -32,7 +32,7 @@ fn output(world: &World, name: &str) -> String {
 }
 
 #[test]
-fn each_call_is_made_once_in_a_run_by_one_process_without_configuration() {
+fn equal_function_calls_are_made_once_by_an_unconfigured_provider() {
     let world = check(
         r#"
         provider "test" { region = provider::test::joined("r") }
@@ -54,7 +54,7 @@ fn each_call_is_made_once_in_a_run_by_one_process_without_configuration() {
 }
 
 #[test]
-fn a_call_inside_of_a_call_waits_for_it() {
+fn nested_function_calls_run_inner_first() {
     let world = check(
         r#"output "o" { value = provider::test::joined(provider::test::joined("a", "b"), "c") }"#,
         expect![[r#"
@@ -71,7 +71,7 @@ fn a_call_inside_of_a_call_waits_for_it() {
 }
 
 #[test]
-fn every_place_of_an_expression_has_the_answers() {
+fn provider_functions_can_be_called_in_every_expression() {
     check(
         r#"
         variable "v" {
@@ -160,7 +160,7 @@ fn every_place_of_an_expression_has_the_answers() {
 }
 
 #[test]
-fn what_is_not_known_is_not_asked_for() {
+fn function_call_with_unknown_argument_waits_for_apply() {
     check(
         r#"
         resource "test_thing" "a" { name = "a" }
@@ -182,7 +182,7 @@ fn what_is_not_known_is_not_asked_for() {
 }
 
 #[test]
-fn what_a_function_says_against_its_arguments_is_told_at_them() {
+fn provider_function_errors_name_their_argument() {
     check(
         r#"
         output "at" { value = provider::test::joined("a", "bad") }
@@ -202,7 +202,7 @@ fn what_a_function_says_against_its_arguments_is_told_at_them() {
 }
 
 #[test]
-fn what_a_function_says_about_secrets_is_not_told() {
+fn provider_function_errors_about_secrets_are_hidden() {
     let world = check(
         r#"
         variable "s" {
@@ -231,7 +231,7 @@ fn what_a_function_says_about_secrets_is_not_told() {
 }
 
 #[test]
-fn an_answer_has_the_marks_of_the_arguments() {
+fn function_result_has_the_marks_of_its_arguments() {
     let world = check(
         r#"
         variable "s" {
@@ -254,7 +254,7 @@ fn an_answer_has_the_marks_of_the_arguments() {
 }
 
 #[test]
-fn conditions_that_wait_for_answers_count_once() {
+fn conditions_that_call_functions_are_recorded_once() {
     let mut world = world(&format!(
         r#"{REQUIRED}
         check "c" {{
@@ -284,7 +284,7 @@ fn conditions_that_wait_for_answers_count_once() {
 }
 
 #[test]
-fn the_redactor_knows_secret_arguments_before_the_provider_does() {
+fn redactor_learns_secret_arguments_before_the_function_call() {
     let world = check(
         r#"
         variable "e" {
@@ -309,7 +309,7 @@ fn the_redactor_knows_secret_arguments_before_the_provider_does() {
 }
 
 #[test]
-fn under_watch_a_plan_calls_what_its_edit_changed() {
+fn watch_calls_only_functions_with_changed_arguments() {
     let text = |name: &str| {
         format!(
             r#"{REQUIRED}

@@ -22,7 +22,7 @@ output "o" { value = test_thing.a.name }
 "#;
 
 #[test]
-fn an_unchanged_program_sends_the_provider_nothing() {
+fn unchanged_program_sends_no_request_to_the_provider() {
     let mut world = world(CONFIG).watch();
     world.set("s", "a-secret");
     let first = world.plan();
@@ -40,7 +40,7 @@ fn an_unchanged_program_sends_the_provider_nothing() {
 }
 
 #[test]
-fn only_what_an_edit_touches_runs_again() {
+fn edit_reruns_only_affected_nodes() {
     let mut world = world(CONFIG).watch();
     world.set("s", "a-secret");
     world.plan();
@@ -64,7 +64,7 @@ fn only_what_an_edit_touches_runs_again() {
 }
 
 #[test]
-fn an_equal_value_ends_the_change() {
+fn edit_with_an_equal_value_sends_no_request() {
     let mut world = world(CONFIG).watch();
     world.set("s", "a-secret");
     world.plan();
@@ -75,7 +75,7 @@ fn an_equal_value_ends_the_change() {
 }
 
 #[test]
-fn another_ephemeral_value_runs_its_users_again() {
+fn changed_ephemeral_value_reruns_its_dependents() {
     let mut world = world(CONFIG).watch();
     world.set("s", "a-secret");
     world.plan();
@@ -86,7 +86,7 @@ fn another_ephemeral_value_runs_its_users_again() {
 }
 
 #[test]
-fn another_state_is_planned_again() {
+fn changed_state_is_planned_again() {
     let mut world = world(CONFIG).watch();
     world.set("s", "a-secret");
     assert_eq!(summaries(&world.apply()), "");
@@ -99,7 +99,7 @@ fn another_state_is_planned_again() {
 }
 
 #[test]
-fn another_instance_of_an_ephemeral_resource_is_noticed() {
+fn added_instance_of_an_ephemeral_resource_is_opened() {
     let config = |count: u32| {
         format!(
             "ephemeral \"test_secret\" \"s\" {{\n  count = {count}\n  name  = \"s\"\n}}\nresource \
@@ -159,7 +159,7 @@ resource "test_thing" "c" {
 "#;
 
 #[test]
-fn only_the_changed_and_what_reads_the_changed_value_is_sent() {
+fn edit_replans_the_resource_and_readers_of_the_changed_value() {
     check(
         TWO,
         applied,
@@ -172,7 +172,7 @@ fn only_the_changed_and_what_reads_the_changed_value_is_sent() {
 }
 
 #[test]
-fn what_reads_another_part_of_the_changed_is_not_sent() {
+fn readers_of_an_unchanged_attribute_are_not_replanned() {
     check(
         TWO,
         applied,
@@ -190,7 +190,7 @@ fn a_removed_resource_is_planned_once() {
 }
 
 #[test]
-fn an_instance_that_a_count_does_not_have_any_more_is_planned_once() {
+fn instance_beyond_a_lowered_count_is_planned_once() {
     let config = "resource \"test_thing\" \"a\" {\n  count = 2\n  name  = \"a${count.index}\"\n}\n";
     check(
         config,
@@ -201,7 +201,7 @@ fn an_instance_that_a_count_does_not_have_any_more_is_planned_once() {
 }
 
 #[test]
-fn another_value_of_a_variable_runs_its_users_again() {
+fn changed_variable_replans_its_dependents() {
     let config = "variable \"zone\" {}\nresource \"test_thing\" \"a\" {\n  name = \"a\"\n  zone = \
                   var.zone\n}\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n}\n";
     check(
@@ -217,7 +217,7 @@ fn another_value_of_a_variable_runs_its_users_again() {
 }
 
 #[test]
-fn an_object_that_changed_in_the_state_is_read_and_planned_again() {
+fn object_removed_from_the_state_is_planned_again() {
     check(
         TWO,
         applied,
@@ -230,7 +230,7 @@ fn an_object_that_changed_in_the_state_is_read_and_planned_again() {
 }
 
 #[test]
-fn conditions_are_checked_without_asking_the_provider() {
+fn changed_condition_is_checked_without_provider_requests() {
     let config = "variable \"v\" { default = 1 }\nresource \"test_thing\" \"a\" {\n  name = \
                   \"a\"\n  lifecycle {\n    postcondition {\n      condition     = self.name == \
                   \"a\" && var.v < 3\n      error_message = \"no\"\n    }\n  }\n}\n";
@@ -246,7 +246,7 @@ fn conditions_are_checked_without_asking_the_provider() {
 }
 
 #[test]
-fn objects_are_read_again_when_somebody_asks() {
+fn explicit_refresh_reads_all_objects_again() {
     let mut world = world(TWO).watch();
     applied(&mut world);
     world.plan();
@@ -284,7 +284,7 @@ resource "test_thing" "a" {
 "#;
 
 #[test]
-fn what_feeds_a_live_provider_stays_open_and_no_longer() {
+fn ephemeral_of_a_running_provider_stays_open_until_it_ends() {
     let mut world = world(FED).watch();
     assert_eq!(summaries(&world.plan().diagnostics), "");
     expect![[r#"
@@ -320,7 +320,7 @@ fn what_feeds_a_live_provider_stays_open_and_no_longer() {
 }
 
 #[test]
-fn what_is_open_is_renewed_between_plans_and_closed_when_nothing_happens() {
+fn open_ephemerals_are_renewed_and_closed_when_idle() {
     let mut world = world(FED).watch();
     world.with_shared(|it| it.renew_after = Some(60));
     world.plan();
@@ -343,7 +343,7 @@ fn what_is_open_is_renewed_between_plans_and_closed_when_nothing_happens() {
 }
 
 #[test]
-fn a_provider_whose_token_expired_is_started_again() {
+fn provider_is_restarted_after_its_token_expired() {
     let mut world = world(FED).watch();
     world.with_shared(|it| it.renew_after = Some(60));
     world.plan();
@@ -362,7 +362,7 @@ fn a_provider_whose_token_expired_is_started_again() {
 }
 
 #[test]
-fn a_provider_that_failed_is_not_kept() {
+fn failed_provider_process_is_not_reused() {
     let mut world = world(TWO).watch();
     world.fault("plan c");
     assert_eq!(summaries(&world.plan().diagnostics), "error: plan c failed\n");
@@ -373,7 +373,7 @@ fn a_provider_that_failed_is_not_kept() {
 }
 
 #[test]
-fn a_provider_that_nobody_uses_any_more_ends() {
+fn unused_provider_process_ends() {
     let mut world = world(TWO).watch();
     world.plan();
     world.calls();
@@ -383,7 +383,7 @@ fn a_provider_that_nobody_uses_any_more_ends() {
 }
 
 #[test]
-fn a_secret_that_is_not_computed_again_is_still_kept_out_of_what_providers_say() {
+fn secret_of_an_unchanged_node_stays_redacted() {
     let config = "variable \"v\" { ephemeral = true }\nlocals { inner = var.v }\nresource \
                   \"test_thing\" \"a\" {\n  name      = \"a\"\n  secret_wo = \
                   local.inner\n}\nresource \"test_thing\" \"b\" {\n  name = \"b\"\n}\n";
@@ -400,7 +400,7 @@ fn a_secret_that_is_not_computed_again_is_still_kept_out_of_what_providers_say()
 }
 
 #[test]
-fn a_file_that_a_function_read_counts() {
+fn changed_content_of_a_read_file_replans_its_dependents() {
     let config = "locals { text = trimspace(file(\"note.txt\")) }\nresource \"test_thing\" \"a\" \
                   {\n  name = local.text\n}\nresource \"test_thing\" \"b\" {\n  name = trimspace(file(\"b.txt\"))\n}\n";
     let mut world =

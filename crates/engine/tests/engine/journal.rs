@@ -31,7 +31,7 @@ resource "test_thing" "b" { name = "b-${test_thing.a.id}" }
 "#;
 
 #[test]
-fn an_intent_is_durable_before_the_call_and_the_answer_before_what_depends_on_it() {
+fn intent_is_durable_before_the_call_and_answer_before_dependents() {
     let mut world = world(CHAIN);
     check(
         &mut world,
@@ -113,7 +113,7 @@ fn an_intent_is_durable_before_the_call_and_the_answer_before_what_depends_on_it
 }
 
 #[test]
-fn a_failed_creation_is_answered_and_one_without_an_answer_is_not() {
+fn failed_creation_is_answered_in_the_journal_unless_the_response_is_lost() {
     let mut world = world("resource \"test_thing\" \"a\" { name = \"a\" }");
     world.fault("create a");
     check(
@@ -143,7 +143,7 @@ fn a_failed_creation_is_answered_and_one_without_an_answer_is_not() {
 }
 
 #[test]
-fn what_a_provider_was_never_asked_for_is_answered() {
+fn undelivered_creation_is_answered_in_the_journal() {
     let mut world = world("resource \"test_thing\" \"a\" { name = \"a\" }");
     world.with_shared(|shared| shared.undelivered.push("create a"));
     check(
@@ -160,7 +160,7 @@ fn what_a_provider_was_never_asked_for_is_answered() {
 }
 
 #[test]
-fn a_provider_is_not_asked_when_its_intent_cannot_be_taken_down() {
+fn unwritable_intent_prevents_the_provider_call() {
     let mut world = world(CHAIN);
     world.full = Some("intent 2");
     check(
@@ -186,7 +186,7 @@ fn a_provider_is_not_asked_when_its_intent_cannot_be_taken_down() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_taken_down_is_in_the_outcome_and_nothing_else_begins() {
+fn unwritable_answer_stays_in_the_outcome_and_ends_the_run() {
     let mut world = world(CHAIN);
     world.full = Some("test_thing.a is");
     check(
@@ -216,7 +216,7 @@ fn an_answer_that_cannot_be_taken_down_is_in_the_outcome_and_nothing_else_begins
 }
 
 #[test]
-fn objects_of_the_state_alone_are_not_waited_for() {
+fn built_in_resources_need_no_durable_intent() {
     let text = "resource \"terraform_data\" \"a\" { input = 1 }\nresource \"terraform_data\" \"b\" \
                 { input = terraform_data.a.output }";
     check(
@@ -250,7 +250,7 @@ resource "test_thing" "c" { name = "c" }
 "#;
 
 #[test]
-fn nothing_is_planned_to_be_created_where_an_object_may_be() {
+fn plan_refuses_creation_at_an_uncertain_address() {
     let mut world = world(TWO);
     world.uncertain.push(uncertain("test_thing.a[\"k\"]"));
     let outcome = world.plan();
@@ -268,7 +268,7 @@ fn nothing_is_planned_to_be_created_where_an_object_may_be() {
 }
 
 #[test]
-fn an_object_that_is_known_may_change_where_another_may_be() {
+fn known_object_at_an_uncertain_address_can_change() {
     let mut world = world(TWO);
     assert!(world.apply().is_empty());
     world.uncertain.push(uncertain("test_thing.a[\"k\"]"));

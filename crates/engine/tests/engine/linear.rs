@@ -36,7 +36,7 @@ fn measure(n: usize) -> (Duration, Duration) {
 /// The bound is wide and there are three tries, because the machine may be busy. A step that compares all pairs
 /// would exceed the bound in every try.
 #[test]
-fn planning_and_applying_is_linear() {
+fn plan_and_apply_time_is_linear_in_resources() {
     let tries: Vec<_> = (0..3).map(|_| (measure(300), measure(3000))).collect();
     let is_linear = |(small, large): &((Duration, Duration), (Duration, Duration))| {
         large.0 < small.0 * 3 && large.1 < small.1 * 3
@@ -68,7 +68,7 @@ fn measure_instances(n: usize) -> Duration {
 }
 
 #[test]
-fn instances_of_modules_in_modules_are_linear() {
+fn plan_time_is_linear_in_nested_module_instances() {
     let tries: Vec<_> = (0..3).map(|_| (measure_instances(150), measure_instances(1500))).collect();
     assert!(tries.iter().any(|(small, large)| *large < *small * 3), "small and large: {tries:?}");
 }

@@ -37,7 +37,7 @@ output "name" { value = test_thing.a[1].name }
 "#;
 
 #[test]
-fn modules_and_resources_repeat() {
+fn modules_and_resources_expand_by_count_and_for_each() {
     let mut world = check(
         MODULE,
         expect![[r#"
@@ -261,7 +261,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn numbers_of_instances_are_checked() {
+fn invalid_count_and_for_each_are_errors() {
     for (argument, expected) in [
         ("count = -1", "error: Invalid count argument\n"),
         ("count = null", "error: Invalid count argument\n"),
@@ -284,7 +284,7 @@ fn numbers_of_instances_are_checked() {
 }
 
 #[test]
-fn a_slip_in_a_count_is_refused_before_it_takes_all_memory() {
+fn excessive_module_count_is_refused() {
     check(
         r#"
 //- /main.tf
@@ -335,7 +335,7 @@ output "b" { value = 2 }
 "#;
 
 #[test]
-fn an_instance_of_a_module_that_is_not_there_can_be_tried_for() {
+fn try_falls_back_for_a_missing_module_instance() {
     let mut world = world(OPTIONAL);
     assert_eq!(summaries(&world.apply()), "");
     let shown = |world: &World| -> String {

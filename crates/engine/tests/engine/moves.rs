@@ -99,7 +99,7 @@ fn check(world: &mut World, expected: Expect) {
 }
 
 #[test]
-fn the_first_instance_keeps_its_object() {
+fn adding_or_removing_count_moves_the_first_instance() {
     let mut world = moved();
     check(
         &mut world,
@@ -144,7 +144,7 @@ fn the_first_instance_keeps_its_object() {
 }
 
 #[test]
-fn a_move_alone_is_something_to_apply() {
+fn plan_with_only_a_move_is_applyable() {
     let mut world = world("resource \"test_thing\" \"a\" { name = \"a\" }\n");
     assert_eq!(summaries(&world.apply()), "");
     world.edit("main.tf", "resource \"test_thing\" \"a\" {\n  count = 1\n  name  = \"a\"\n}\n");
@@ -158,7 +158,7 @@ fn a_move_alone_is_something_to_apply() {
 }
 
 #[test]
-fn an_object_in_the_way_blocks_a_move() {
+fn move_to_an_occupied_address_does_not_happen() {
     let mut world = world(
         "//- /main.tf\nresource \"test_thing\" \"a\" {\n  count = 1\n  name  = \"a\"\n}\nmodule \
          \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n//- /m/main.tf\nresource \"test_thing\" \
@@ -193,7 +193,7 @@ fn an_object_in_the_way_blocks_a_move() {
 }
 
 #[test]
-fn resources_move_within_modules_that_move() {
+fn resource_moves_inside_a_moved_module() {
     let mut world = world(
         "//- /main.tf\nmodule \"m\" { source = \"./m\" }\n//- /m/main.tf\nresource \"test_thing\" \
          \"in\" { name = \"in\" }\n",
@@ -210,7 +210,7 @@ fn resources_move_within_modules_that_move() {
 }
 
 #[test]
-fn what_is_destroyed_altogether_has_its_new_address() {
+fn destroy_shows_moved_objects_at_their_new_address() {
     let mut world = moved();
     world.mode = state::PlanMode::Destroy;
     let told = plan(&mut world);
@@ -220,7 +220,7 @@ fn what_is_destroyed_altogether_has_its_new_address() {
 }
 
 #[test]
-fn a_session_forgets_where_objects_were_once_that_is_applied() {
+fn watch_forgets_moves_after_apply() {
     let mut world = moved().watch();
     assert!(plan(&mut world).contains("test_thing.to_count[0] NoOp from test_thing.to_count\n"));
     assert!(plan(&mut world).contains("test_thing.to_count[0] NoOp from test_thing.to_count\n"));

@@ -29,7 +29,7 @@ output "o" { value = test_thing.b.name }
 }
 
 #[test]
-fn what_is_not_run_is_said() {
+fn moved_and_import_blocks_with_an_effect_are_unsupported() {
     let config =
         |block: &str| format!("resource \"test_thing\" \"a\" {{ name = \"a\" }}\n{block}\n");
     let moved = "moved {\n  from = test_thing.b\n  to   = test_thing.a\n}";
@@ -42,7 +42,7 @@ fn what_is_not_run_is_said() {
 
 /// A diagnostic in a module that is called twice is reported once.
 #[test]
-fn what_is_not_run_is_said_once() {
+fn unsupported_feature_in_a_module_called_twice_is_reported_once() {
     let call = |name: &str| format!("module \"{name}\" {{\n  source = \"./m\"\n}}\n");
     let called = "resource \"test_thing\" \"a\" {\n  name = \"a\"\n  lifecycle {\n    \
                   create_before_destroy = true\n  }\n}\n";
@@ -96,7 +96,7 @@ variable "short" {
 }
 
 #[test]
-fn a_destruction_checks_variables_where_it_refreshes() {
+fn destroy_checks_variables_only_if_it_refreshes() {
     let mut world = world(
         r#"
 variable "short" {
@@ -123,7 +123,7 @@ resource "test_thing" "a" { name = var.short }
 }
 
 #[test]
-fn preconditions_come_before_the_arguments() {
+fn preconditions_are_checked_before_arguments() {
     check(
         r#"
 resource "test_thing" "a" {
@@ -143,7 +143,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn the_plan_shows_what_prevent_destroy_prevents() {
+fn plan_shows_the_change_that_prevent_destroy_refuses() {
     let config = |path: &str| {
         let protected = "lifecycle {\n    prevent_destroy = true\n  }";
         format!("resource \"test_thing\" \"a\" {{\n  name = \"{path}\"\n  {protected}\n}}\n")
@@ -162,7 +162,7 @@ fn the_plan_shows_what_prevent_destroy_prevents() {
 }
 
 #[test]
-fn an_instance_of_a_module_that_is_no_more_is_protected_too() {
+fn prevent_destroy_protects_removed_module_instances() {
     let call = |keys: &str| {
         format!(
             "module \"m\" {{\n  source = \"./m\"\n  for_each = toset({keys})\n  protect = true\n}}\n"
@@ -189,7 +189,7 @@ fn an_instance_of_a_module_that_is_no_more_is_protected_too() {
 }
 
 #[test]
-fn apply_leaves_alone_outputs_of_modules_that_nothing_refers_to() {
+fn apply_does_not_evaluate_unreferenced_module_outputs() {
     let called = r#"
 resource "test_thing" "a" { name = "a" }
 output "o" {
@@ -217,7 +217,7 @@ output "o" {
 }
 
 #[test]
-fn a_failed_destruction_removes_outputs() {
+fn failed_destroy_removes_root_outputs() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -233,7 +233,7 @@ output "o" { value = test_thing.a.name }
 }
 
 #[test]
-fn an_unknown_value_is_in_no_list_for_certain() {
+fn membership_of_unknown_values_is_unknown() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -249,7 +249,7 @@ output "q" { value = toset([null, test_thing.a.id]) }
 }
 
 #[test]
-fn an_output_that_becomes_null_or_unknown_is_updated() {
+fn output_that_becomes_null_or_unknown_is_updated() {
     let mut world = world("output \"o\" { value = 1 }\noutput \"p\" { value = 1 }\n");
     assert_eq!(summaries(&world.apply()), "");
     let thing = "resource \"test_thing\" \"a\" { name = \"a\" }\n";
@@ -262,7 +262,7 @@ fn an_output_that_becomes_null_or_unknown_is_updated() {
 }
 
 #[test]
-fn a_destruction_checks_nothing() {
+fn destroy_checks_no_conditions() {
     let mut world = world(
         r#"
 variable "v" {
@@ -292,7 +292,7 @@ output "o" {
 }
 
 #[test]
-fn an_unknown_element_comes_before_a_null_one_in_for_each() {
+fn unknown_element_of_for_each_is_reported_before_a_null_one() {
     check(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -309,7 +309,7 @@ resource "test_thing" "b" {
 }
 
 #[test]
-fn a_template_is_known_if_it_does_not_come_to_its_unknown_variables() {
+fn template_is_known_if_it_reads_no_unknown_variable() {
     let mut world = world(
         r#"
 //- /main.tf

@@ -21,7 +21,7 @@ fn check(fixture: &str, prepare: impl Fn(&mut World), expected: Expect) -> World
 }
 
 #[test]
-fn a_provisioner_may_name_its_own_resource_and_self() {
+fn provisioner_may_refer_to_its_own_resource_and_self() {
     check(
         r#"
 resource "test_thing" "a" {
@@ -46,7 +46,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn output_is_suppressed_where_secrets_are_in_the_configuration() {
+fn provisioner_output_with_secrets_in_its_configuration_is_suppressed() {
     check(
         r#"
 variable "s" { sensitive = true }
@@ -96,7 +96,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn a_failure_taints_and_shows_no_secret() {
+fn failed_provisioner_taints_the_object_and_shows_no_secret() {
     let mut world = check(
         r#"
 ephemeral "test_secret" "s" { name = "s" }
@@ -139,7 +139,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn an_object_is_tainted_until_its_provisioners_have_run() {
+fn object_is_saved_as_tainted_while_provisioners_run() {
     let mut world = world(
         r#"
 resource "test_thing" "a" {
@@ -166,7 +166,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn a_short_secret_hides_the_whole_output() {
+fn short_secret_hides_the_whole_provisioner_output() {
     check(
         r#"
 variable "pin" { ephemeral = true }
@@ -198,7 +198,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn a_failure_may_be_passed_over() {
+fn on_failure_continue_ignores_a_failed_provisioner() {
     check(
         r#"
 resource "test_thing" "a" {
@@ -229,7 +229,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn one_at_destruction_runs_before_it_and_can_prevent_it() {
+fn destroy_provisioner_runs_before_and_can_prevent_destruction() {
     let mut world = world(
         r#"
 resource "test_thing" "a" {
@@ -257,7 +257,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn what_only_a_provisioner_uses_is_opened_only_when_it_runs() {
+fn ephemeral_used_only_by_a_provisioner_opens_only_if_it_runs() {
     let fixture = r#"
 ephemeral "test_secret" "s" { name = "s" }
 resource "test_thing" "a" {
@@ -275,7 +275,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn other_provisioners_are_refused_in_words() {
+fn file_and_remote_exec_provisioners_are_unsupported() {
     let mut world = world(
         r#"
 resource "test_thing" "a" {
@@ -314,7 +314,7 @@ resource "test_thing" "a" {{
 }
 
 #[test]
-fn parts_of_a_command_that_are_secret_are_not_shown_either() {
+fn secret_parts_of_a_provisioner_command_are_redacted() {
     check_failure(
         r#""echo admin:${jsondecode(var.e).password}""#,
         "tried admin:hunter2-hunter2",
@@ -348,7 +348,7 @@ fn parts_of_a_command_that_are_secret_are_not_shown_either() {
 }
 
 #[test]
-fn what_locals_and_inputs_of_a_command_are_made_from_is_not_shown() {
+fn secrets_behind_locals_and_inputs_of_a_command_are_redacted() {
     for passed in ["local.header", r#""Bearer ${upper(var.pw)}""#] {
         let mut world = world(&format!(
             r#"
@@ -380,7 +380,7 @@ resource "test_thing" "a" {{
 }
 
 #[test]
-fn what_a_template_file_is_made_from_is_not_shown() {
+fn secrets_rendered_by_a_template_file_are_redacted() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -400,7 +400,7 @@ login ${upper(it)}
 }
 
 #[test]
-fn a_plan_to_destroy_refuses_what_destruction_could_not_run() {
+fn destroy_plan_refuses_unsupported_destroy_provisioners() {
     let mut world = world(r#"resource "test_thing" "a" { name = "a" }"#);
     assert_eq!(summaries(&world.apply()), "");
     world.edit(
@@ -423,7 +423,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn what_has_no_value_at_destruction_is_told_by_whoever_plans_or_destroys() {
+fn invalid_references_of_destroy_provisioners_are_errors_in_plan_and_destroy() {
     const SUMMARY: &str = "error: Invalid reference from destroy provisioner\n";
     const THING: &str = r#"resource "test_thing" "a" { name = "a" }"#;
     const WITH_PROVISIONER: &str = r#"
@@ -446,7 +446,7 @@ resource "test_thing" "a" {
 }
 
 #[test]
-fn postconditions_are_checked_where_a_provisioner_fails() {
+fn postconditions_are_checked_after_a_failed_provisioner() {
     let mut world = world(
         r#"
 resource "test_thing" "a" {

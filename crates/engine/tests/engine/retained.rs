@@ -13,7 +13,7 @@ fn before(world: &World, first: &str, second: &str) {
 
 /// The plan evaluated these values while an identifier was unknown. In the apply, they would fail.
 #[test]
-fn a_value_that_nothing_refers_to_is_not_evaluated_again() {
+fn apply_does_not_evaluate_unreferenced_values() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -35,7 +35,7 @@ output "out" { value = "${var.in}!" }
 }
 
 #[test]
-fn a_root_output_does_not_wait_for_what_stays_as_it_is() {
+fn root_output_does_not_wait_for_unchanged_resources() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -55,7 +55,7 @@ output "out" {
 }
 
 #[test]
-fn a_resource_waits_for_the_conditions_of_what_stays_as_it_is() {
+fn resource_waits_for_conditions_of_unchanged_dependencies() {
     let mut world = world(
         r#"
 resource "test_thing" "a" { name = "a" }
@@ -78,7 +78,7 @@ resource "test_thing" "c" { name = "c${length(test_thing.idle)}" }
 }
 
 #[test]
-fn what_reads_a_call_without_instances_waits_for_its_inputs() {
+fn reader_of_a_call_without_instances_waits_for_its_inputs() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -102,7 +102,7 @@ output "out" { value = local.in }
 
 /// Nothing in a module is evaluated before the dependencies of its call are complete.
 #[test]
-fn a_call_whose_dependency_failed_checks_nothing() {
+fn module_call_with_a_failed_dependency_checks_nothing() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -138,7 +138,7 @@ check "c" {
 
 /// A second apply changes nothing and does not need the output, so the result of its precondition is unknown.
 #[test]
-fn conditions_of_outputs_that_nothing_needs_are_unknown() {
+fn conditions_of_unneeded_outputs_are_unknown() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -166,7 +166,7 @@ output "out" {
 
 /// The resource that the output gives a count has no instances, so that no change needs the output.
 #[test]
-fn the_count_of_a_resource_without_changes_is_not_evaluated_again() {
+fn apply_does_not_evaluate_count_of_unchanged_resources() {
     let mut world = world(
         r#"
 //- /main.tf

@@ -202,7 +202,7 @@ fn sequences() -> u64 {
 }
 
 #[test]
-fn a_part_comes_out_as_the_whole_does() {
+fn partial_rerun_equals_a_full_run() {
     let (mut turns, mut all) = (0, 0);
     for seed in 0..sequences() {
         let of_seed = check(seed, 12);
@@ -225,7 +225,7 @@ fn again(text: &str) -> (usize, usize) {
 }
 
 #[test]
-fn what_nobody_touched_has_no_turn() {
+fn unaffected_nodes_are_not_visited() {
     let text = |value: &str| {
         format!(
             "variable \"s\" {{ ephemeral = true }}\nresource \"test_thing\" \"a\" {{\n  for_each = \

@@ -52,7 +52,7 @@ fn variables(
 }
 
 #[test]
-fn ephemeral_variables_are_given_again_and_may_differ() {
+fn saved_plan_needs_ephemeral_variables_again_and_allows_other_values() {
     let mut world = world(CONFIG);
     world.set("plain", "p").set("secret", "first-secret");
     let (plan, state, _) = saved(&mut world);
@@ -86,7 +86,7 @@ fn ephemeral_variables_are_given_again_and_may_differ() {
 }
 
 #[test]
-fn an_ephemeral_variable_set_at_plan_is_needed_again_even_with_a_default() {
+fn saved_plan_needs_a_set_ephemeral_variable_despite_its_default() {
     let mut world = world(CONFIG);
     world.set("secret", "first-secret").set("optional", "set-at-plan");
     let (plan, ..) = saved(&mut world);
@@ -95,7 +95,7 @@ fn an_ephemeral_variable_set_at_plan_is_needed_again_even_with_a_default() {
 }
 
 #[test]
-fn no_ephemeral_byte_is_in_the_file() {
+fn plan_file_contains_no_ephemeral_value() {
     let mut world = world(CONFIG);
     world.set("secret", "first-secret-value").set("optional", "other-secret-value");
     let (_, _, bytes) = saved(&mut world);
@@ -135,7 +135,7 @@ output "o" { value = local.maybe }
 "#;
 
 #[test]
-fn a_saved_plan_knows_which_files_are_read_again_and_none_of_their_content() {
+fn saved_plan_lists_files_to_read_again_without_their_content() {
     let kept = "resource \"test_thing\" \"kept\" {\n  name = \"kept\"\n}\n";
     let mut world = world(&format!("//- main.tf\n{kept}"));
     assert_eq!(summaries(&world.apply()), "");

@@ -28,7 +28,7 @@ fn made(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn each_module_instance_has_its_own_and_apply_has_the_same() {
+fn temporary_directories_differ_by_instance_and_persist_in_apply() {
     let mut world = world(MODULES);
     let outcome = world.plan();
     assert_eq!(summaries(&outcome.diagnostics), "");
@@ -53,7 +53,7 @@ fn directory_of(path: &values::Value) -> String {
 }
 
 #[test]
-fn what_is_not_used_is_not_made() {
+fn unused_temporary_directory_is_not_created() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -69,7 +69,7 @@ resource "test_thing" "none" {
 }
 
 #[test]
-fn one_that_cannot_be_made_is_an_error_where_it_is_used() {
+fn temporary_directory_failure_is_reported_at_its_reference() {
     let mut world =
         world("//- /main.tf\nlocals { p = path.temp }\noutput \"p\" { value = local.p }");
     world.temp.refuses.store(true, Ordering::Relaxed);
@@ -82,7 +82,7 @@ fn one_that_cannot_be_made_is_an_error_where_it_is_used() {
 }
 
 #[test]
-fn an_output_that_only_changes_its_plan_is_no_change() {
+fn output_that_differs_only_by_temporary_directory_is_unchanged() {
     let mut world = world(
         "//- /main.tf\noutput \"p\" { value = [path.temp, \"x\", \"--out=${path.cwd}/${path.temp}/y\"] }",
     );
@@ -105,7 +105,7 @@ output "name" { value = test_thing.a.name }
 "#;
 
 #[test]
-fn an_object_that_only_changes_its_plan_stays_as_it_is() {
+fn object_that_differs_only_by_temporary_directory_is_unchanged() {
     let mut world = world(&format!("//- /main.tf{KEPT}"));
     assert_eq!(summaries(&world.apply()), "");
     world.plan_id = "2222";
@@ -122,7 +122,7 @@ fn an_object_that_only_changes_its_plan_stays_as_it_is() {
 }
 
 #[test]
-fn a_path_that_a_provider_passes_on_is_the_path_of_this_plan() {
+fn referenced_output_with_a_temporary_path_is_replanned() {
     let is_applyable = |text: &str| {
         let resource = "resource \"terraform_data\" \"a\" { input = \"${path.temp}/a\" }";
         let mut world = world(&format!("//- /main.tf\n{resource}\n{text}\n"));
@@ -135,7 +135,7 @@ fn a_path_that_a_provider_passes_on_is_the_path_of_this_plan() {
 }
 
 #[test]
-fn what_a_provisioner_wrote_is_written_again() {
+fn temporary_file_of_a_provisioner_is_written_again() {
     let mut world = world(
         r#"
 //- /main.tf
@@ -155,7 +155,7 @@ resource "terraform_data" "tool" {
 }
 
 #[test]
-fn a_path_that_somebody_reads_is_the_path_of_this_plan() {
+fn referenced_attribute_with_a_temporary_path_is_replanned() {
     let reads = |text: &str| {
         let mut world = world(&format!("//- /main.tf{KEPT}{text}"));
         assert_eq!(summaries(&world.apply()), "");

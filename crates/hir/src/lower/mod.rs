@@ -592,7 +592,7 @@ mod tests {
     const TYPE_CONSTRUCTORS: &str = include_str!("../../../../grammar/words/type_constructors.txt");
 
     #[test]
-    fn a_traversal_of_very_many_steps_is_refused() {
+    fn traversal_with_too_many_steps_is_refused() {
         let lowered = |steps: usize| {
             let text = format!("locals {{\n  a = local.b{}\n}}\n", ".c".repeat(steps));
             lower_chunk(&text)
@@ -606,7 +606,7 @@ mod tests {
     /// The `addr` crate parses addresses on the command line, the `syntax` crate names in a configuration. They
     /// may use tables of different Unicode versions, of which the later has more letters.
     #[test]
-    fn what_is_a_name_to_the_parser_is_one_in_an_address() {
+    fn parser_and_addresses_accept_the_same_names() {
         let is_name = |text: &str| {
             let parse = syntax::parse_expression(text);
             let name = parse.tree().expr().and_then(|expr| expr.name_token());
@@ -636,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grammar_lists_the_block_types() {
+    fn grammar_lists_all_block_types() {
         let listed: Vec<&str> = BLOCK_TYPES.lines().collect();
         let missing: Vec<_> = TOP_LEVEL.iter().filter(|it| !listed.contains(it)).collect();
         assert!(missing.is_empty(), "not in grammar/words/block_types.txt: {missing:?}");
@@ -647,7 +647,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grammar_lists_roots_of_references_that_are_no_resource_types() {
+    fn grammar_lists_no_resource_type_as_reference_root() {
         let is_resource_type = |root: &str| {
             let (exprs, _, _) = lower_expression(&format!("{root}.a.b"));
             exprs.iter().any(
@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grammar_lists_the_words_of_types() {
+    fn grammar_lists_all_type_keywords() {
         let mut listed: Vec<&str> =
             PRIMITIVE_TYPES.lines().chain(TYPE_CONSTRUCTORS.lines()).collect();
         let mut known: Vec<&str> = types::WORDS.into_iter().chain(["optional"]).collect();

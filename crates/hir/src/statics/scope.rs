@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_are_relative_to_the_root() {
+    fn path_module_is_relative_to_the_root_directory() {
         let cases = [
             (".", ".", "."),
             (".", "m/n", "m/n"),

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_constants() {
+    fn variables_file_allows_only_constants() {
         check(
             "a = 1\nb = { c = [\"x\", null] }\nd = <<E\nx\nE\n",
             expect![[r#"
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_a_mistake_and_is_not_quoted() {
+    fn errors_of_variables_files_quote_no_text() {
         check(
             "a = \"hunter2\nb = 2\n",
             expect![[r#"
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn json_gives_values_and_texts_are_no_templates() {
+    fn strings_of_json_variables_files_are_no_templates() {
         let text = r#"{"//": 1, "a": "${x} %{y", "b\u0031": {"//": [null, 1e400, true]}}"#;
         let file = read("x.tfvars.json", text.as_bytes());
         assert!(file.problems.is_empty());
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_json_is_said_at_its_place() {
+    fn errors_of_json_variables_files_have_places() {
         for (text, summary, place) in [
             (r#"{"a": 1, "a": 2}"#, "Duplicate attribute definition", r#""a""#),
             (r#"{"a": [{"b": 1, "b": 2}]}"#, "Duplicate object attribute", r#""b""#),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_letter_says_the_syntax_where_the_name_does_not() {
+    fn first_character_decides_the_syntax_of_an_unnamed_variables_file() {
         assert!(is_json("x.vars", " {}") && is_json("x.json", "a = 1"));
         assert!(!is_json("x.tfvars", "{}") && !is_json("x", "a = {}"));
     }

@@ -90,12 +90,12 @@ fn is_marked() -> (bool, bool) {
 }
 
 #[test]
-fn what_makes_a_dynamic_block_marks_everything_in_it() {
+fn ephemeral_collection_marks_the_content_of_a_dynamic_block() {
     assert_eq!(is_marked(), (true, true));
 }
 
 #[test]
-fn the_rule_of_dynamic_blocks_taken_out_of_one_domain_shows() {
+fn disabling_the_dynamic_block_rule_in_one_domain_is_detected() {
     let concrete = disable(RuleId::DynamicBlock, Domain::Concrete);
     assert_eq!(is_marked(), (false, true));
     drop(concrete);

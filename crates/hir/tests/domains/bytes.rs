@@ -43,7 +43,7 @@ fn has_values(text: &str) -> bool {
 const CORPUS: &str = include_str!("corpus.txt");
 
 #[test]
-fn the_domains_agree_on_the_corpus_and_on_mixtures() {
+fn domains_agree_on_the_corpus_and_its_mutations() {
     let check = |seed: u32, text: &str| {
         check_bytes(&[&seed.to_le_bytes(), text.as_bytes()].concat());
     };

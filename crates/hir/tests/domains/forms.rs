@@ -157,7 +157,7 @@ pub(crate) fn is_ephemeral(exprs: &Exprs, id: ExprId) -> bool {
 }
 
 #[test]
-fn every_form_has_its_rows() {
+fn every_expression_form_has_rows_in_the_specification() {
     let (mut ephemeral, mut never) = (BTreeSet::new(), BTreeSet::new());
     for row in rows() {
         let (exprs, _, _) = lower_expression(&row.expression);

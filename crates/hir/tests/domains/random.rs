@@ -200,13 +200,13 @@ fn environment(name: &str, otherwise: u64) -> u64 {
 
 /// The variables `DOMAINS_SEED` and `DOMAINS_CASES` select the first seed and the number of cases.
 #[test]
-fn the_domains_agree_on_random_expressions() {
+fn domains_agree_on_random_expressions() {
     let (seed, cases) = (environment("DOMAINS_SEED", 1), environment("DOMAINS_CASES", CASES));
     agree_on(seed..seed + cases);
 }
 
 #[test]
-fn the_domains_agree_on_calls_of_every_function() {
+fn domains_agree_on_random_calls_of_every_function() {
     let calls = environment("DOMAINS_CASES", CASES) / 500 + 3;
     let functions = values::functions::all().filter(|it| it.is_for_configurations());
     let trees = functions.flat_map(|function| {
@@ -217,19 +217,19 @@ fn the_domains_agree_on_calls_of_every_function() {
 
 /// `convert` gets many cases, because its behavior depends on the type argument.
 #[test]
-fn the_domains_agree_on_conversions_to_types() {
+fn domains_agree_on_random_calls_of_convert() {
     let convert = values::functions::lookup("convert").expect("it is there");
     let seeds = 0..environment("DOMAINS_CASES", CASES) / 2;
     agree(seeds.map(|seed| (seed, Generator::new(&mut Rng::new(seed)).call_of(convert))));
 }
 
 #[test]
-fn the_domains_agree_where_they_once_did_not() {
+fn domains_agree_on_seeds_of_earlier_disagreements() {
     agree_on(FOUND_BEFORE);
 }
 
 #[test]
-fn the_domains_agree_on_shrunk_expressions() {
+fn domains_agree_on_shrunk_expressions() {
     let sides = Sides::new();
     for (seed, text) in SHRUNK {
         if let Some(wrong) = sides.check(text, seed) {

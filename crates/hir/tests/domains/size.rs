@@ -41,13 +41,13 @@ fn long_constructors_are_inferred() {
 }
 
 #[test]
-fn many_problems_are_told() {
+fn inference_reports_all_of_many_errors() {
     let text = format!("[{}]", repeated(|_| "var.s.nothing".to_owned()));
     assert_eq!(infer(&text).1, MANY);
 }
 
 #[test]
-fn long_loops_are_walked_once() {
+fn inference_of_long_and_nested_loops_ends() {
     let tuple = format!("[{}]", repeated(|_| "var.e".to_owned()));
     let text = format!("[for a in {tuple} : [for b in {tuple} : [a, b]]]");
     assert_eq!(infer(&text).0.deep_marks().ephemeral, Tri::Maybe);

@@ -55,7 +55,7 @@ fn verdict(when: &When) -> String {
 }
 
 #[test]
-fn each_row_is_as_the_page_says() {
+fn inferred_verdict_of_each_row_matches_the_specification() {
     let sides = Sides::among(of_the_specification());
     let mut wrong = String::new();
     for row in rows() {
@@ -69,7 +69,7 @@ fn each_row_is_as_the_page_says() {
 }
 
 #[test]
-fn each_row_is_true_to_its_word_in_runs() {
+fn evaluation_agrees_with_the_verdict_of_each_row() {
     let sides = Sides::among(of_the_specification());
     let mut wrong = String::new();
     for row in rows() {
@@ -82,7 +82,7 @@ fn each_row_is_true_to_its_word_in_runs() {
 }
 
 #[test]
-fn no_verdict_shows_a_secret_constant() {
+fn verdicts_show_no_secret_constant() {
     let with_secrets: Vec<Row<'_>> =
         rows().into_iter().filter(|it| it.expression.contains("hush")).collect();
     assert!(with_secrets.len() > 10, "only {} rows have one", with_secrets.len());
@@ -93,7 +93,7 @@ fn no_verdict_shows_a_secret_constant() {
 
 /// [`crate::blocks`] tests the rule of `dynamic` blocks.
 #[test]
-fn each_rule_taken_out_of_the_abstract_domain_changes_a_verdict() {
+fn disabling_any_abstract_rule_changes_a_verdict() {
     let sides = Sides::among(of_the_specification());
     let rows = rows();
     let is_idle = |rule: &RuleId| {
@@ -166,7 +166,7 @@ fn ephemeral_position(call: &str) -> Option<usize> {
 }
 
 #[test]
-fn every_function_has_its_rows() {
+fn every_function_has_rows_in_the_specification() {
     let there: BTreeSet<String> = rows().into_iter().map(|it| it.expression).collect();
     let sides = Sides::among(of_the_specification());
     let mut missing = String::new();

@@ -198,14 +198,14 @@ fn wrong(row: &Row) -> Option<String> {
 }
 
 #[test]
-fn each_rule_does_what_its_rows_say() {
+fn every_row_of_a_mark_rule_holds_in_both_domains() {
     let wrong: Vec<String> = ROWS.iter().filter_map(wrong).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// [`crate::blocks`] tests the rule of `dynamic` blocks.
 #[test]
-fn each_rule_taken_out_of_one_domain_makes_a_row_fail() {
+fn disabling_any_rule_in_one_domain_fails_a_row() {
     let mut idle = Vec::new();
     for rule in RuleId::ALL.iter().copied().filter(|rule| *rule != RuleId::DynamicBlock) {
         for domain in [Domain::Concrete, Domain::Abstract] {

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_joined_where_a_backslash_says_so() {
+    fn backslash_at_line_end_joins_lines() {
         assert_eq!(joined("1 + \\\n2"), "1 + 2");
         assert_eq!(joined("[\n1]"), "[\n1]");
     }

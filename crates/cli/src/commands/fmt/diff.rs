@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changed_lines_are_told() {
+    fn diff_shows_changed_lines_with_context() {
         check("a = 1\n", expect![""]);
         check(
             "a=1\nb = 2\nc= 3",
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_are_far_apart_have_hunks_of_their_own() {
+    fn distant_changes_have_separate_hunks() {
         let between = "\n# c".repeat(12);
         check(
             &format!("a=1{between}\nb=\"${{\nx}}\"\n"),

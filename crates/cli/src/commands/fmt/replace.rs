@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mode_links_and_names_stay() {
+    fn replaced_file_keeps_mode_and_links() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = |name: &str| directory.path().join(name);
         for name in ["file", "target", "twice"] {

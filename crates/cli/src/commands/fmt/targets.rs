@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_by_their_names() {
+    fn formatted_files_are_selected_by_name() {
         for name in ["a.tf", "a.tofu", "x.auto.tfvars", "a.tftest.hcl", "a.tofutest.hcl"] {
             assert!(is_formatted(name) && !is_ignored(name), "{name}");
         }

@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_from_what_a_terminal_sends() {
+    fn terminal_bytes_are_decoded_to_keys() {
         use super::Scroll as To;
         use Key::*;
         for (bytes, expected) in [

@@ -3,7 +3,7 @@
 use super::{check_all, outcome};
 
 #[test]
-fn attributes_of_everything_else_are_refused() {
+fn missing_attributes_and_attributes_of_primitives_are_errors() {
     check_all(&[
         ("{a = 1}.a", "1"),
         ("tomap({a = 1}).a", "1"),
@@ -43,7 +43,7 @@ fn attributes_of_everything_else_are_refused() {
 }
 
 #[test]
-fn an_error_is_told_once() {
+fn attribute_chain_on_null_reports_one_error() {
     check_all(&[(
         "null.a.b.c",
         "Attempt to get attribute from null value: This value is null, so it does not have any attributes.",
@@ -51,7 +51,7 @@ fn an_error_is_told_once() {
 }
 
 #[test]
-fn indexes_must_lead_to_an_element() {
+fn index_must_identify_an_existing_element() {
     const NOT: &str =
         "Invalid index: The given key does not identify an element in this collection value";
     check_all(&[
@@ -99,7 +99,7 @@ fn indexes_must_lead_to_an_element() {
 }
 
 #[test]
-fn instances_are_taken_without_building_the_collection() {
+fn instance_references_do_not_build_the_whole_collection() {
     check_all(&[
         ("aws_x.y[\"k\"].id", "\"aws_x.y/\\\"k\\\"\""),
         ("aws_x.y[0].id", "\"aws_x.y/0\""),
@@ -116,7 +116,7 @@ fn instances_are_taken_without_building_the_collection() {
 }
 
 #[test]
-fn a_splat_makes_a_sequence_of_anything() {
+fn splat_turns_any_value_into_a_sequence() {
     check_all(&[
         ("[{a = 1}, {a = \"b\"}][*].a", "[1, \"b\"]"),
         ("var.objects[*].a", "list[1]"),

@@ -93,7 +93,7 @@ fn attributes_are_converted_and_absent_ones_are_null() {
 }
 
 #[test]
-fn what_the_schema_does_not_know_is_named() {
+fn unexpected_arguments_and_blocks_are_errors_with_suggestions() {
     let schema = schema(Nesting::List, 0, 0);
     check(
         &schema,
@@ -120,7 +120,7 @@ fn what_the_schema_does_not_know_is_named() {
 }
 
 #[test]
-fn required_arguments_are_missed_at_the_header() {
+fn missing_required_argument_is_reported_at_the_block_header() {
     let schema = schema(Nesting::List, 0, 0);
     check(
         &schema,
@@ -130,7 +130,7 @@ fn required_arguments_are_missed_at_the_header() {
 }
 
 #[test]
-fn nested_blocks_come_in_every_arrangement() {
+fn nested_blocks_decode_by_nesting_mode() {
     let two = "rule { port = 2 }\nrule { port = 1 }";
     check(
         &schema(Nesting::List, 0, 0),
@@ -162,7 +162,7 @@ fn nested_blocks_come_in_every_arrangement() {
 }
 
 #[test]
-fn blocks_are_counted() {
+fn number_of_nested_blocks_is_checked() {
     let two = "rule { port = 2 }\nrule { port = 1 }";
     let header = "resource \"t\" \"n\"";
     check(
@@ -203,7 +203,7 @@ fn blocks_are_counted() {
 }
 
 #[test]
-fn dynamic_blocks_are_made_in_order() {
+fn dynamic_blocks_expand_in_order_beside_static_blocks() {
     let list = schema(Nesting::List, 0, 0);
     check(
         &list,
@@ -225,7 +225,7 @@ fn dynamic_blocks_are_made_in_order() {
 }
 
 #[test]
-fn dynamic_blocks_that_are_not_known_make_the_whole_unknown() {
+fn unknown_for_each_of_dynamic_block_makes_the_blocks_unknown() {
     let list = schema(Nesting::List, 3, 0);
     let dynamic = |for_each: &str, port: &str| {
         format!("dynamic \"rule\" {{\n for_each = {for_each}\n content {{ port = {port} }}\n}}")
@@ -242,7 +242,7 @@ fn dynamic_blocks_that_are_not_known_make_the_whole_unknown() {
 
 /// An unknown parent block does not make the inner block's content unknown, so only marks of stored values count.
 #[test]
-fn blocks_in_a_block_that_is_not_known_keep_what_is_kept_of_them() {
+fn blocks_in_unknown_dynamic_block_are_marked_by_stored_values_only() {
     let text = || Attribute::optional(Type::String);
     let wo = Attribute { write_only: true, ..text() };
     let nested = |block| NestedBlock::new(Nesting::List, block);
@@ -273,7 +273,7 @@ fn blocks_in_a_block_that_is_not_known_keep_what_is_kept_of_them() {
 }
 
 #[test]
-fn dynamic_blocks_pass_the_marks_of_their_collection_on() {
+fn dynamic_blocks_take_the_marks_of_their_collection() {
     let list = schema(Nesting::List, 0, 0);
     check(
         &list,
@@ -331,7 +331,7 @@ fn iterators_of_secret_collections_are_secret() {
 }
 
 #[test]
-fn dynamic_blocks_name_what_they_cannot_use() {
+fn invalid_for_each_and_labels_of_dynamic_blocks_are_errors() {
     let list = schema(Nesting::List, 0, 0);
     let dynamic = |for_each: &str| {
         format!("dynamic \"rule\" {{\n for_each = {for_each}\n content {{ port = 1 }}\n}}")
@@ -389,7 +389,7 @@ fn blocks_with_dynamic_attributes_make_tuples_and_objects() {
 }
 
 #[test]
-fn nested_attributes_fill_in_what_may_be_left_out() {
+fn omitted_optional_attributes_of_nested_attributes_are_null() {
     let inner = attributes([
         ("a", Attribute::required(Type::String)),
         ("b", Attribute::optional(Type::Number)),
@@ -413,7 +413,7 @@ fn nested_attributes_fill_in_what_may_be_left_out() {
 }
 
 #[test]
-fn blocks_may_stand_for_the_elements_of_an_attribute() {
+fn attribute_of_objects_can_be_written_as_blocks() {
     let object = Type::object([
         ("a", Type::String),
         ("deep", Type::list(Type::object([("x", Type::Number)]))),
@@ -455,7 +455,7 @@ fn legacy_schema() -> Block {
 }
 
 #[test]
-fn dynamic_blocks_for_an_attribute_that_make_none_leave_it_unset() {
+fn dynamic_blocks_without_elements_leave_the_attribute_unset() {
     let block = |name: &str, for_each: &str| {
         format!(
             "dynamic \"{name}\" {{\n for_each = {for_each}\n content {{ a = {name}.value }}\n}}\n"
@@ -486,7 +486,7 @@ fn dynamic_blocks_for_an_attribute_that_make_none_leave_it_unset() {
 }
 
 #[test]
-fn dynamic_blocks_for_an_attribute_of_which_the_number_is_unknown_make_it_unknown() {
+fn dynamic_blocks_of_unknown_number_make_the_attribute_unknown() {
     let unknown = "dynamic \"l\" {\n for_each = var.ul\n content { a = 1 }\n}";
     let (evaluated, ..) = decoded(&legacy_schema(), &format!("s = []\n{unknown}\nl {{}}"));
     assert!(evaluated.diagnostics.is_empty(), "{:?}", evaluated.diagnostics);
@@ -495,7 +495,7 @@ fn dynamic_blocks_for_an_attribute_of_which_the_number_is_unknown_make_it_unknow
 }
 
 #[test]
-fn a_required_attribute_is_missing_where_its_dynamic_blocks_make_none() {
+fn dynamic_blocks_without_elements_do_not_satisfy_a_required_attribute() {
     check(
         &legacy_schema(),
         "dynamic \"s\" {\n for_each = []\n content {}\n}",
@@ -505,7 +505,7 @@ fn a_required_attribute_is_missing_where_its_dynamic_blocks_make_none() {
 }
 
 #[test]
-fn a_path_leads_back_to_the_text() {
+fn attribute_path_is_located_in_the_text() {
     let cases = [
         (Path::root().attr("any").attr("k").index(Value::int(1)), "2"),
         (Path::root().attr("any").attr("nothing"), "{k = [1, 2]}"),

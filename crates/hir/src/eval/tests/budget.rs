@@ -95,7 +95,7 @@ fn is_too_large(text: &str) -> Evaluated {
 }
 
 #[test]
-fn an_expression_that_grows_without_bound_is_an_error() {
+fn expression_beyond_the_memory_limit_is_an_error() {
     for text in [
         "[for a in range(1000) : [for b in range(1000) : [for c in range(1000) : 1]]]",
         "{for a in range(1000) : a => {for b in range(1000) : b => {for c in range(1000) : c => 1}}}",
@@ -115,7 +115,7 @@ fn an_expression_that_grows_without_bound_is_an_error() {
 }
 
 #[test]
-fn the_size_that_a_value_would_have_is_told() {
+fn memory_limit_error_names_the_size_and_the_limit() {
     let result = is_too_large(r#"format("%1000000000d", 1)"#);
     let detail = &result.diagnostics[0].detail;
     assert_eq!(
@@ -127,13 +127,13 @@ fn the_size_that_a_value_would_have_is_told() {
 }
 
 #[test]
-fn no_try_hides_that_a_value_is_too_large() {
+fn try_does_not_catch_the_memory_limit_error() {
     is_too_large(r#"try(format("%1000000000d", 1), "small")"#);
     is_too_large(r#"can(format("%1000000000d", 1))"#);
 }
 
 #[test]
-fn what_an_expression_drops_is_free_for_the_next() {
+fn dropped_values_are_returned_to_the_memory_budget() {
     let scope = scope(Budget::new(10_000_000));
     for _ in 0..100 {
         let text = r#"length(join("", [for i in range(1000) : format("%1000d", i)]))"#;
@@ -144,7 +144,7 @@ fn what_an_expression_drops_is_free_for_the_next() {
 }
 
 #[test]
-fn what_a_round_of_a_loop_drops_is_free_for_the_next() {
+fn values_dropped_in_a_loop_are_returned_to_the_memory_budget() {
     let scope = scope(Budget::new(1_000_000));
     let text = "[for a in range(1000) : length([for b in range(1000) : b])]";
     let result = evaluated(text, &scope).expect("is no interrupt");
@@ -152,7 +152,7 @@ fn what_a_round_of_a_loop_drops_is_free_for_the_next() {
 }
 
 #[test]
-fn a_part_that_is_shared_is_counted_once() {
+fn shared_value_counts_once_in_the_memory_budget() {
     let scope = scope(Budget::new(10_000_000));
     let text = r#"[for text in [format("%1000000d", 1)] : [for i in range(1000) : text]]"#;
     let result = evaluated(text, &scope).expect("is no interrupt");
@@ -162,7 +162,7 @@ fn a_part_that_is_shared_is_counted_once() {
 }
 
 #[test]
-fn an_interrupt_ends_an_evaluation_within_some_steps() {
+fn interrupt_ends_an_evaluation_at_the_next_check() {
     for text in [
         "length([for a in range(1000) : length([for b in range(1000) : length([for c in range(1000) : 1])])])",
         r#"try([for a in range(1000) : [for b in range(1000) : b]], "other")"#,

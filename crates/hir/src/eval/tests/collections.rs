@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[test]
-fn keys_of_objects_must_be_text() {
+fn object_keys_must_convert_to_strings() {
     check_all(&[
         ("{a = 1, a = 2}", "{a = 2}"),
         ("{(var.a) = 1, 1.5 = 2}", "{1.5 = 2, a = 1}"),
@@ -35,7 +35,7 @@ fn for_makes_tuples_and_objects_in_order() {
 }
 
 #[test]
-fn for_over_what_is_not_known_is_not_known() {
+fn for_over_unknown_collection_is_unknown() {
     check_all(&[
         ("[for x in var.ul: x]", "unknown dynamic"),
         ("[for x in var.u: x.y]", "unknown dynamic"),
@@ -45,7 +45,7 @@ fn for_over_what_is_not_known_is_not_known() {
 }
 
 #[test]
-fn for_names_what_it_cannot_use() {
+fn invalid_collections_and_conditions_of_for_are_errors() {
     check_all(&[
         (
             "[for x in null: x]",
@@ -91,7 +91,7 @@ fn for_names_what_it_cannot_use() {
 }
 
 #[test]
-fn the_same_problem_of_many_elements_is_told_once() {
+fn equal_errors_of_loop_elements_are_reported_once() {
     check_all(&[(
         "[for x in [\"a\", \"b\"]: x.y]",
         "Unsupported attribute: Can't access attributes on a primitive-typed value (string). (x is \"a\")",
@@ -106,7 +106,7 @@ fn duplicate_ephemeral_keys_are_not_shown() {
 }
 
 #[test]
-fn a_failed_reference_stops_everything_above_it() {
+fn failed_reference_poisons_the_enclosing_expressions() {
     for text in [
         "local.failed",
         "try(local.failed, 1)",
@@ -119,7 +119,7 @@ fn a_failed_reference_stops_everything_above_it() {
 }
 
 #[test]
-fn a_hundred_thousand_elements_are_no_burden() {
+fn for_over_a_hundred_thousand_elements_is_evaluated() {
     let (exprs, root, _) =
         lower_expression("[for i, x in var.big: {key = i, of = x.name} if x.name != \"9\"]");
     let scope = super::Names {
@@ -140,7 +140,7 @@ fn a_hundred_thousand_elements_are_no_burden() {
 }
 
 #[test]
-fn problems_stand_at_the_smallest_expression() {
+fn errors_are_located_at_the_smallest_expression() {
     let (exprs, _, _) = lower_expression("[1 + \"a\"]");
     let problems = evaluated("[1 + \"a\"]").expect("nothing interrupts").diagnostics;
     let crate::expr::At::Expr(ExprId(at)) = problems[0].at else { panic!("not at an expression") };
@@ -148,7 +148,7 @@ fn problems_stand_at_the_smallest_expression() {
 }
 
 #[test]
-fn the_deepest_nesting_that_can_be_read_can_be_evaluated() {
+fn deepest_nesting_that_parses_can_be_evaluated() {
     // An unoptimized build needs more stack than the two megabytes of a test thread.
     let thread = std::thread::Builder::new().stack_size(4 << 20);
     thread.spawn(evaluate_deepest).expect("starts").join().expect("is evaluated");

@@ -47,7 +47,7 @@ fn check((ty, defaults): (Type, Defaults), given: &str, expected: &str) {
 }
 
 #[test]
-fn what_is_missing_or_null_gets_its_default() {
+fn missing_and_null_attributes_get_their_defaults() {
     check(outer(), "{name = \"a\"}", "{inner = {d = true}, name = \"a\", size = 3}");
     check(
         outer(),
@@ -92,6 +92,6 @@ fn defaults_reach_into_collections() {
 }
 
 #[test]
-fn marks_stay_where_they_are() {
+fn defaults_keep_the_marks_of_given_attributes() {
     check(outer(), "{name = var.e}", "{inner = {d = true}, name = ephemeral(\"hush\"), size = 3}");
 }

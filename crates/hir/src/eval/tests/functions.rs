@@ -4,7 +4,7 @@ use super::{check_all, outcome};
 use crate::{eval::constant, lower::lower_expression};
 
 #[test]
-fn calls_are_checked_before_they_are_made() {
+fn unknown_functions_and_wrong_arguments_are_errors() {
     check_all(&[
         ("nosuch(1)", "Call to unknown function: There is no function named \"nosuch\"."),
         (
@@ -43,7 +43,7 @@ fn calls_are_checked_before_they_are_made() {
 }
 
 #[test]
-fn the_last_argument_may_be_expanded() {
+fn last_argument_can_be_expanded() {
     check_all(&[
         ("max([1, 2]...)", "2"),
         ("max(3, tolist([1, 2])...)", "3"),
@@ -64,7 +64,7 @@ fn the_last_argument_may_be_expanded() {
 }
 
 #[test]
-fn try_takes_the_first_that_succeeds() {
+fn try_takes_the_first_argument_that_succeeds() {
     check_all(&[
         ("try(1)", "1"),
         ("try(null.a, 5)", "5"),
@@ -95,7 +95,7 @@ fn try_takes_the_first_that_succeeds() {
 }
 
 #[test]
-fn no_try_hides_a_reference_that_may_not_stand_here() {
+fn try_does_not_hide_each_in_a_block_without_for_each() {
     assert!(
         outcome("try(each.key, 1)")
             .starts_with("Reference to \"each\" in context without for_each")
@@ -103,7 +103,7 @@ fn no_try_hides_a_reference_that_may_not_stand_here() {
 }
 
 #[test]
-fn functions_of_providers_are_asked_for() {
+fn provider_functions_are_called_through_the_scope() {
     check_all(&[
         ("provider::x::echo(1)", "1"),
         ("provider::x::fail()", "Error in function call: No luck."),
@@ -125,7 +125,7 @@ fn functions_of_providers_are_asked_for() {
 }
 
 #[test]
-fn constants_have_no_names_and_no_functions() {
+fn constant_expressions_refuse_references_and_calls() {
     for (text, summary) in [
         ("var.a", Some("Variables not allowed")),
         ("upper(\"a\")", Some("Function calls not allowed")),
@@ -138,7 +138,7 @@ fn constants_have_no_names_and_no_functions() {
 }
 
 #[test]
-fn values_are_described_in_a_few_words() {
+fn error_details_describe_the_values_of_references() {
     check_all(&[
         (
             "upper([var.a, var.n, var.list, var.map, var.mixed, var.objects[0]])",
@@ -204,7 +204,7 @@ fn convert_takes_a_type() {
 }
 
 #[test]
-fn what_convert_says_quotes_no_secret() {
+fn errors_of_convert_quote_no_secret() {
     let said = outcome("convert(var.s, number)");
     assert!(said.contains("a number is required") && !said.contains("\"secret\""), "{said}");
     let said = outcome("convert({(var.s) = 1}, object({a = string}))");
@@ -212,7 +212,7 @@ fn what_convert_says_quotes_no_secret() {
 }
 
 #[test]
-fn a_type_that_is_none_is_told_of_where_it_stands() {
+fn invalid_type_argument_of_convert_is_an_error() {
     for (text, said) in [
         ("convert(1, strin)", "Did you mean \"string\"?"),
         ("convert([], list)", "The list type constructor requires one argument"),

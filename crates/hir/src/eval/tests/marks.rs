@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[test]
-fn forms_pass_marks_as_the_table_says() {
+fn expression_forms_propagate_marks() {
     check_all(&[
         ("true ? \"x\" : var.e", "ephemeral(\"x\")"),
         ("var.e == \"hush\" ? 1 : 2", "ephemeral(1)"),
@@ -44,7 +44,7 @@ fn forms_pass_marks_as_the_table_says() {
 }
 
 #[test]
-fn what_fails_or_not_shows_what_was_read() {
+fn try_and_can_mark_results_by_what_their_arguments_read() {
     check_all(&[
         ("try(tonumber(var.e), \"fallback\")", "ephemeral(\"fallback\")"),
         ("try(var.e, 1)", "ephemeral(\"hush\")"),
@@ -62,7 +62,7 @@ fn what_fails_or_not_shows_what_was_read() {
 }
 
 #[test]
-fn what_is_not_known_keeps_the_marks_of_all_that_it_may_be() {
+fn unknown_results_keep_the_marks_of_all_possible_values() {
     for text in [
         "[var.e, 1][var.un]",
         "{a = var.e}[var.us]",
@@ -100,7 +100,7 @@ fn what_is_not_known_keeps_the_marks_of_all_that_it_may_be() {
 }
 
 #[test]
-fn what_fails_keeps_the_marks_of_what_it_read() {
+fn failed_expressions_keep_the_marks_of_their_operands() {
     for text in [
         "tonumber(var.e)",
         "var.e.x",
@@ -116,7 +116,7 @@ fn what_fails_keeps_the_marks_of_what_it_read() {
 
 /// A loop that fails over a secret runs a second time. Nested loops must not multiply these runs.
 #[test]
-fn loops_in_loops_that_fail_end() {
+fn failing_nested_loops_are_not_repeated_exponentially() {
     let depth = 60;
     let opened = "[for x in [var.e]: ".repeat(depth);
     let text = format!("{opened}tonumber(\"no\"){}", "]".repeat(depth));
@@ -128,7 +128,7 @@ fn loops_in_loops_that_fail_end() {
 }
 
 #[test]
-fn no_problem_quotes_a_secret() {
+fn evaluation_errors_quote_no_secret() {
     for pattern in [
         "tonumber(SECRET)",
         "tobool(SECRET)",
@@ -232,7 +232,7 @@ fn check_parts(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn secret_parts_are_gathered_where_they_are_computed() {
+fn secret_intermediate_values_are_collected() {
     check_parts("\"a ${upper(var.e)}\"", &["ephemeral(\"HUSH\")"]);
     check_parts("\"a ${upper(var.s)}\"", &["sensitive(\"secret\")", "sensitive(\"SECRET\")"]);
     check_parts("\"a ${var.en + 1}\"", &["ephemeral(1)", "ephemeral(2)"]);

@@ -25,7 +25,7 @@ fn operands_are_converted_and_null_is_refused() {
 }
 
 #[test]
-fn equality_converts_nothing() {
+fn equality_does_not_convert_operands() {
     check_all(&[
         ("1 == \"1\"", "false"),
         ("[1] == tolist([1])", "false"),
@@ -40,7 +40,7 @@ fn equality_converts_nothing() {
 }
 
 #[test]
-fn logic_stops_at_the_operand_that_decides() {
+fn logical_operators_short_circuit() {
     check_all(&[
         ("false && nosuch()", "false"),
         ("nosuch() && false", "false"),
@@ -81,7 +81,7 @@ fn conditionals_unify_their_arms() {
 }
 
 #[test]
-fn conditionals_say_how_their_arms_differ() {
+fn inconsistent_conditional_describes_the_difference_of_its_arms() {
     let cases = [
         ("true ? 1 : false", "The 'true' value is number, but the 'false' value is bool"),
         (
@@ -122,7 +122,7 @@ fn conditionals_say_how_their_arms_differ() {
 }
 
 #[test]
-fn conditions_must_be_true_or_false() {
+fn condition_must_be_a_known_kind_of_bool() {
     check_all(&[
         (
             "null ? 1 : 2",
@@ -137,7 +137,7 @@ fn conditions_must_be_true_or_false() {
 }
 
 #[test]
-fn an_unknown_condition_keeps_what_both_arms_have_in_common() {
+fn unknown_condition_keeps_the_refinements_of_both_arms() {
     check_all(&[
         ("var.ub ? 1 : 2", "unknown number! 1..2"),
         ("(var.ub ? 1 : 2) > 0", "true"),

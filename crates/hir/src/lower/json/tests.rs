@@ -24,7 +24,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn blocks_have_their_labels_from_the_objects_around() {
+fn json_labels_come_from_the_keys_of_enclosing_objects() {
     check_native(
         r#"{"variable": {"a": {"type": "list(string)", "default": ["${x}"]}, "b": null, "c": [{}, {}]}}"#,
         expect![[r#"
@@ -81,7 +81,7 @@ fn blocks_have_their_labels_from_the_objects_around() {
 }
 
 #[test]
-fn strings_are_templates_where_the_language_evaluates_them() {
+fn json_strings_are_templates_in_evaluated_arguments() {
     check_native(
         r#"{"locals": {"a": "x", "b": "${local.a}", "c": "say \"${upper(\"hi\")}\"\n$${no} \u00e9", "d": {"${local.a}": [1.50, "%{ if true }y%{ endif }"]}}}"#,
         expect![[r#"
@@ -96,7 +96,7 @@ fn strings_are_templates_where_the_language_evaluates_them() {
 }
 
 #[test]
-fn what_a_schema_may_read_as_blocks_is_there_as_both() {
+fn json_objects_are_lowered_as_attribute_and_as_block() {
     check_native(
         r#"{"resource": {"t": {"a": {"one": {"x": 1}, "many": [{"y": "${z.a}"}], "list": [1], "tags": {"a b": 1}, "dynamic": {"one": {"for_each": [], "content": {"x": 2}}}}}}}"#,
         expect![[r#"
@@ -125,7 +125,7 @@ fn what_a_schema_may_read_as_blocks_is_there_as_both() {
 }
 
 #[test]
-fn what_is_wrong_stands_in_the_text() {
+fn json_errors_are_located_in_the_text() {
     check(
         r#"{"foo": 1, "varible": {}}"#,
         expect![[r#"
@@ -193,7 +193,7 @@ fn what_is_wrong_stands_in_the_text() {
 }
 
 #[test]
-fn a_place_is_found_behind_escapes() {
+fn ranges_in_json_strings_account_for_escapes() {
     let text = r#"{"locals": {"a": "\u0041\n${local.first} \"${local.second}\""}}"#;
     let lowered = lower(text, (false, false));
     let map = &lowered.source_maps[0];
@@ -207,7 +207,7 @@ fn a_place_is_found_behind_escapes() {
 }
 
 #[test]
-fn what_is_nested_deeply_is_written_a_few_times_at_most() {
+fn native_text_of_deep_json_grows_linearly() {
     let deep = format!("{}1{}", r#"{"b":"#.repeat(500), "}".repeat(500));
     let text = format!(r#"{{"resource":{{"t":{{"a":{deep}}}}}}}"#);
     assert!(native(&text).text.len() < 50 * text.len());
@@ -253,7 +253,7 @@ fn any_json() -> impl Strategy<Value = String> {
 proptest! {
     /// Checks that nothing panics, that all ranges are in the text, and that valid JSON gives valid native text.
     #[test]
-    fn every_text_has_a_native_form(text in any_json()) {
+    fn any_valid_json_lowers_to_valid_native_text(text in any_json()) {
         let native = native(&text);
         let parse = syntax::parse_file(&native.text);
         if native.problems.is_empty() {
