@@ -13,7 +13,7 @@ use db::{Diagnostic, Rule, System};
 use engine::{Journal, Number};
 use provider::BoxFuture;
 use state::{
-    State,
+    ObjectAddress, State,
     journal::{Begin, Changed, Intent, IntentAction, Opening, Record},
 };
 use tokio::{
@@ -225,16 +225,16 @@ fn closed(writer: &Writer, failpoints: &Failpoints, number: Number) {
 impl Journal for Keeper {
     fn intent(
         &self,
-        address: &ResourceInstance,
+        object: &ObjectAddress,
         action: IntentAction,
         provider: &ProviderConfigRef,
         named: Option<String>,
     ) -> Number {
         let Some(writer) = &self.writer else { return Number(0) };
         let number = writer.number();
-        let (address, provider) = (address.clone(), provider.clone());
+        let (object, provider) = (object.clone(), provider.clone());
         let time = timestamp(&*self.system);
-        let intent = Intent { number, address, action, provider, named, time };
+        let intent = Intent { number, object, action, provider, named, time };
         // The record has nothing that could fail to be encoded.
         let _ = writer.take(&Record::Intent(intent));
         self.failpoints.reach("intent");

@@ -183,7 +183,7 @@ fn contents(journal: &Journal) -> String {
     // The last record of an instance counts.
     let all: std::collections::BTreeMap<String, &str> = changed.collect();
     let uncertain = journal.uncertain();
-    let uncertain = uncertain.iter().map(|it| format!("  {}: may exist\n", it.address));
+    let uncertain = uncertain.iter().map(|it| format!("  {}: may exist\n", it.object));
     all.iter().map(|(at, what)| format!("  {at}: {what}\n")).chain(uncertain).collect()
 }
 
@@ -253,11 +253,14 @@ pub fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
         let named = it.named.as_ref().map(|named| format!(" ({named})")).unwrap_or_default();
         format!(
             "  {}{named}, a {} of {}, asked for at {}\n{}\n",
-            it.address,
-            it.address.resource.type_name,
+            it.object,
+            it.object.instance.resource.type_name,
             it.provider.source.for_display(),
             it.time,
-            ways_out(&it.address).lines().map(|line| format!("    {line}\n")).collect::<String>()
+            ways_out(&it.object.instance)
+                .lines()
+                .map(|line| format!("    {line}\n"))
+                .collect::<String>()
         )
     };
     let list: String = intents.iter().map(each).collect();

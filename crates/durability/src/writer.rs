@@ -399,7 +399,7 @@ mod tests {
         let provider = r#"provider["registry.opentofu.org/hashicorp/test"]"#;
         Intent {
             number,
-            address: addr::parse_resource_instance(address).expect("an address"),
+            object: addr::parse_resource_instance(address).expect("an address").into(),
             action: IntentAction::Create,
             provider: addr::ProviderConfigRef::parse(provider).expect("a provider"),
             named: None,

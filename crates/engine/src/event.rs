@@ -10,7 +10,7 @@ use std::{fmt, time::Duration};
 
 use addr::{ProviderSource, ResourceInstance, ResourceMode};
 use db::Diagnostic;
-use state::{Action, Change, Plan};
+use state::{Action, Change, ObjectAddress, Plan};
 
 /// The receiver of events.
 pub trait EventSink: Send + Sync {
@@ -31,37 +31,37 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
 /// action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The refresh of a managed object starts.
-    RefreshStart { address: ResourceInstance, id: Option<ObjectId> },
+    /// The refresh of a managed object, current or deposed, starts.
+    RefreshStart { address: ObjectAddress, id: Option<ObjectId> },
     /// A provider is asked for an existing object by an ID that the user gave.
     ImportStart { address: ResourceInstance, id: String },
     /// The provider has found the object. Reading it comes next.
     ImportComplete { address: ResourceInstance },
     /// The refresh has ended. Also sent after a failure, which is reported as an [`Event::Diagnostic`].
-    RefreshComplete { address: ResourceInstance, id: Option<ObjectId> },
+    RefreshComplete { address: ObjectAddress, id: Option<ObjectId> },
 
-    /// The planned action for an instance, sent as soon as it is known. Only in a plan.
-    Planned { address: ResourceInstance, action: ChangeAction, reason: Option<ChangeReason> },
+    /// The planned action for an object, sent as soon as it is known. Only in a plan.
+    Planned { address: ObjectAddress, action: ChangeAction, reason: Option<ChangeReason> },
 
-    /// An operation on an instance starts: a change in an apply, or the read of a data source in a plan or an
+    /// An operation on an object starts: a change in an apply, or the read of a data source in a plan or an
     /// apply.
-    ApplyStart { address: ResourceInstance, action: ApplyAction, id: Option<ObjectId> },
+    ApplyStart { address: ObjectAddress, action: ApplyAction, id: Option<ObjectId> },
     /// The operation is still running; sent every ten seconds.
     ApplyProgress {
-        address: ResourceInstance,
+        address: ObjectAddress,
         action: ApplyAction,
         id: Option<ObjectId>,
         elapsed: Duration,
     },
     /// The operation has succeeded.
     ApplyComplete {
-        address: ResourceInstance,
+        address: ObjectAddress,
         action: ApplyAction,
         id: Option<ObjectId>,
         elapsed: Duration,
     },
     /// The operation has failed; the diagnostics give the reason.
-    ApplyErrored { address: ResourceInstance, action: ApplyAction, elapsed: Duration },
+    ApplyErrored { address: ObjectAddress, action: ApplyAction, elapsed: Duration },
 
     /// A provisioner starts.
     ProvisionStart { address: ResourceInstance, provisioner: String },

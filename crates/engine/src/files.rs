@@ -15,7 +15,7 @@ use addr::ResourceInstance;
 use db::{DirectoryEntry, System};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use state::{Action, Plan, PlannedFile, PlannedFiles};
+use state::{Action, Plan, PlannedFile, PlannedFiles, ResourceChange};
 
 use crate::memo::process_key;
 
@@ -71,9 +71,11 @@ impl Observed {
     /// changes, because their configurations are not evaluated again, and files below `temp`, because the plan
     /// contains them.
     pub(crate) fn read_again(&self, plan: &Plan, temp: &str) -> PlannedFiles {
+        let is_evaluated =
+            |it: &ResourceChange| it.change.action != Action::NoOp && it.deposed.is_none();
         let changes = plan.resource_changes.iter();
         let changed: BTreeSet<&ResourceInstance> =
-            changes.filter(|it| it.change.action != Action::NoOp).map(|it| &it.addr).collect();
+            changes.filter(|it| is_evaluated(it)).map(|it| &it.addr).collect();
         let mut read = BTreeMap::new();
         for ((question, path), known) in self.answers().iter() {
             let counts = known.is_shared || known.instances.iter().any(|it| changed.contains(it));

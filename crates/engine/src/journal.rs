@@ -11,7 +11,7 @@
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance};
 use db::Diagnostic;
 use provider::BoxFuture;
-use state::{State, journal::IntentAction};
+use state::{ObjectAddress, State, journal::IntentAction};
 
 /// The number of a journal entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,7 +28,7 @@ pub trait Journal: Send + Sync {
     /// the object outside.
     fn intent(
         &self,
-        _address: &ResourceInstance,
+        _object: &ObjectAddress,
         _action: IntentAction,
         _provider: &ProviderConfigRef,
         _named: Option<String>,
@@ -36,8 +36,8 @@ pub trait Journal: Send + Sync {
         Number(0)
     }
 
-    /// Records that an instance has changed. `state` contains the new object and is otherwise equal to the last
-    /// recorded state. `answers` is the intent to which this is the response.
+    /// Records that an object of an instance has changed. The record holds all objects of the instance, current and
+    /// deposed. `state` contains the change and is otherwise equal to the last recorded state. `answers` is the intent to which this is the response.
     ///
     /// # Errors
     /// Fails if this change cannot be recorded, or if a write of the state that an earlier change caused has failed

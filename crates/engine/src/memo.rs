@@ -11,12 +11,12 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use addr::{InstanceKey, ModuleInstance};
+use addr::ModuleInstance;
 use hir::Item;
 use hmac::{Hmac, Mac};
 use rustc_hash::FxHashMap;
 use sha2::Sha256;
-use state::{Action, Object, ResourceChange};
+use state::{Action, Object, ObjectAddress, ResourceChange};
 use values::{CodecError, MarkKind, Str, Type, Value, msgpack};
 
 /// The version of a result. Equal versions mean equal values; zero means no version.
@@ -70,7 +70,7 @@ pub(crate) struct Memo {
     /// A digest of everything besides the program that the whole run depends on, such as settings.
     surroundings: Option<Digest>,
     nodes: FxHashMap<NodeKey, NodeMemo>,
-    instances: FxHashMap<(ModuleInstance, addr::Resource, InstanceKey), InstanceMemo>,
+    objects: FxHashMap<ObjectAddress, ObjectMemo>,
 }
 
 /// The name of a node across runs.
@@ -107,10 +107,10 @@ enum Remembered {
     Hidden(Digest),
 }
 
-/// The memoized plan of a resource instance.
+/// The memoized plan of an object.
 #[derive(Clone)]
-pub(crate) struct InstanceMemo {
-    /// The block; `None` for an instance that only the state has.
+pub(crate) struct ObjectMemo {
+    /// The block; `None` for an object that only the state has, and for a deposed object.
     pub(crate) item: Option<Arc<Item>>,
     pub(crate) inputs: Inputs,
     /// The digest of the evaluated configuration and of the provider's configuration.
@@ -119,7 +119,7 @@ pub(crate) struct InstanceMemo {
     pub(crate) planned: Rc<Planned>,
 }
 
-/// The result of planning an instance.
+/// The result of planning an object.
 #[derive(Clone)]
 pub(crate) struct Planned {
     pub(crate) change: Option<ResourceChange>,
@@ -145,7 +145,7 @@ impl Memo {
             has_secrets: false,
             surroundings: None,
             nodes: FxHashMap::default(),
-            instances: FxHashMap::default(),
+            objects: FxHashMap::default(),
         }
     }
 
@@ -153,20 +153,20 @@ impl Memo {
     fn clear(&mut self) {
         self.epoch.0 += 1;
         self.nodes.clear();
-        self.instances.clear();
+        self.objects.clear();
     }
 
-    /// Forgets the plans of instances, so that providers are called again. Computed values stay.
-    pub(crate) fn forget_instances(&mut self) {
+    /// Forgets the plans of objects, so that providers are called again. Computed values stay.
+    pub(crate) fn forget_objects(&mut self) {
         self.epoch.0 += 1;
-        self.instances.clear();
+        self.objects.clear();
     }
 
-    /// Makes all nodes run again. The plans of instances stay, and are reused if their configuration is the same.
+    /// Makes all nodes run again. The plans of objects stay, and are reused if their configuration is the same.
     pub(crate) fn compute_again(&mut self) {
         self.epoch.0 += 1;
         self.nodes.values_mut().for_each(|node| node.stale = true);
-        self.instances.values_mut().for_each(|instance| instance.inputs = Inputs::NONE);
+        self.objects.values_mut().for_each(|object| object.inputs = Inputs::NONE);
     }
 
     /// Makes nodes run again whose values contain secrets. The redactor has forgotten these secrets, and learns
@@ -262,23 +262,13 @@ impl Memo {
         version
     }
 
-    pub(crate) fn instance(
-        &self,
-        module: &ModuleInstance,
-        resource: &addr::Resource,
-        key: &InstanceKey,
-    ) -> Option<&InstanceMemo> {
-        self.instances.get(&(module.clone(), resource.clone(), key.clone()))
+    /// The memoized plan of an object.
+    pub(crate) fn object(&self, address: &ObjectAddress) -> Option<&ObjectMemo> {
+        self.objects.get(address)
     }
 
-    pub(crate) fn remember_instance(
-        &mut self,
-        module: ModuleInstance,
-        resource: addr::Resource,
-        key: InstanceKey,
-        memo: InstanceMemo,
-    ) {
-        self.instances.insert((module, resource, key), memo);
+    pub(crate) fn remember_object(&mut self, address: ObjectAddress, memo: ObjectMemo) {
+        self.objects.insert(address, memo);
     }
 
     /// Hashes a value together with its type and the paths of its marks.

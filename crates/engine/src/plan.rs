@@ -122,7 +122,7 @@ pub(crate) async fn plan_with(
     let planning_options = PlanningOptions {
         refresh: options.refresh,
         replace: options.replace.iter().cloned().collect(),
-        uncertain: options.uncertain.iter().map(|it| (it.address.clone(), it.clone())).collect(),
+        uncertain: options.uncertain.iter().map(|it| (it.object.clone(), it.clone())).collect(),
     };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);
@@ -305,7 +305,7 @@ fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
 }
 
 fn sorted(mut changes: Vec<ResourceChange>) -> Vec<ResourceChange> {
-    changes.sort_by(|a, b| a.addr.cmp(&b.addr));
+    changes.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
     changes
 }
 
@@ -346,8 +346,7 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
 /// Clears the memo if it was made under other settings.
 fn begin_memo(memo: &mut Memo, options: &PlanOptions) {
     let replace: Vec<String> = options.replace.iter().map(ToString::to_string).collect();
-    let uncertain: Vec<String> =
-        options.uncertain.iter().map(|it| it.address.to_string()).collect();
+    let uncertain: Vec<String> = options.uncertain.iter().map(|it| it.object.to_string()).collect();
     memo.begin(&[
         options.workspace.as_bytes(),
         &[

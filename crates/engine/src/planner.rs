@@ -124,7 +124,7 @@ impl Planner {
     /// Makes the next plan read every object and every data source again, and ask providers for every change
     /// again.
     pub fn read_again(&mut self) {
-        self.memo.forget_instances();
+        self.memo.forget_objects();
     }
 
     /// Returns true if provider processes or ephemeral resources are kept.

@@ -91,7 +91,7 @@ impl Walk<'_> {
         value: &Value,
     ) -> Result<(), Failed> {
         let Some(entry) = &subject.entry else { return Ok(()) };
-        let each = Each { key: subject.address.key.clone(), value: None };
+        let each = Each { key: subject.address().key.clone(), value: None };
         if self.refuse_provisioners(entry, |it| it.at_destroy) {
             return Err(Failed);
         }
@@ -113,7 +113,7 @@ impl Walk<'_> {
         let has_each = !matches!(each.key, InstanceKey::None);
         let scope = EngineScope::new(self, subject.module, has_each.then_some(each));
         let scope = scope.with_own(OwnObject { resource, key: &each.key, value: value.clone() });
-        let address = subject.address.clone();
+        let address = subject.address().clone();
         let kind = provisioner.kind.to_string();
         let decode = || {
             let (body, node) = (&provisioner.body, provisioner.node);

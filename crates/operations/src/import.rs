@@ -49,7 +49,8 @@ pub fn import(
     let address = address(options.address)?;
     let open = store::open(session, &options.state, store::Purpose::Import)?;
     // An import to the address of an unconfirmed creation also records its outcome, as `adopt` does.
-    let answers = open.uncertain.iter().rfind(|it| it.address == address).map(|it| it.number);
+    let answers =
+        open.uncertain.iter().rfind(|it| it.object.instance == address).map(|it| it.number);
     let request = Request {
         address,
         id,
@@ -81,7 +82,7 @@ pub fn adopt(
 ) -> Result<Adopted, Failure> {
     let address = address(options.address)?;
     let open = store::open(session, &options.state, store::Purpose::Adopt)?;
-    let of_address = open.uncertain.iter().filter(|it| it.address == address);
+    let of_address = open.uncertain.iter().filter(|it| it.object.instance == address);
     let numbers: Vec<u64> = of_address.map(|it| it.number).collect();
     let Some(last) = numbers.last() else {
         open.close(session)?;

@@ -1,6 +1,7 @@
 //! States and plans: their models and their file formats.
 //!
-//! Start reading at [`State`], [`Object`] and [`StateFile`]; then [`Plan`] and [`PlanFile`], then [`journal`].
+//! Start reading at [`State`], [`Object`], [`ObjectAddress`] and [`StateFile`]; then [`Plan`] and [`PlanFile`], then
+//! [`journal`].
 //!
 //! ```text
 //!   bytes ──StateFile::read──► StateFile { serial, lineage, State } ──StateFile::write──► bytes (format 4, JSON)
@@ -20,6 +21,7 @@ pub mod fuzz;
 pub mod journal;
 mod marks;
 mod object;
+mod object_address;
 mod plan;
 mod resources;
 mod v4;
@@ -27,6 +29,7 @@ mod v4;
 pub use checks::{CheckKind, CheckObject, CheckResult, CheckResults, CheckStatus};
 pub use error::{EncodeError, StateError};
 pub use object::{Attributes, DecodeError, Identity, Object, Status};
+pub use object_address::ObjectAddress;
 pub use plan::{
     Action, BackendRecord, Change, ConfigSnapshot, EphemeralPlan, Importing, ModuleSource,
     OutputChange, Plan, PlanFile, PlanFileError, PlanMode, PlannedFile, PlannedFiles, Reason,

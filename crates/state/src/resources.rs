@@ -12,6 +12,7 @@ use values::{Str, Value};
 
 use crate::checks::CheckResults;
 use crate::object::Object;
+use crate::object_address::ObjectAddress;
 
 /// The registry of Terraform, whose providers also exist in the default registry.
 const OTHER_REGISTRY: &str = "registry.terraform.io";
@@ -121,14 +122,10 @@ impl State {
         self.instance(addr)?.current.as_ref()
     }
 
-    /// An object of an instance: a deposed one, or the current one if `deposed` is `None`.
-    pub fn object(
-        &self,
-        addr: &ResourceInstance,
-        deposed: Option<DeposedKey>,
-    ) -> Option<&Arc<Object>> {
-        let instance = self.instance(addr)?;
-        match deposed {
+    /// The object at an address.
+    pub fn object(&self, addr: &ObjectAddress) -> Option<&Arc<Object>> {
+        let instance = self.instance(&addr.instance)?;
+        match addr.deposed {
             None => instance.current.as_ref(),
             Some(key) => instance.deposed.get(&key),
         }
@@ -179,20 +176,26 @@ impl State {
         self.ensure(addr, provider).deposed.insert(key, with_provider(object, provider));
     }
 
-    /// Sets an object of an instance: a deposed one, or the current one if `deposed` is `None`. Without an object,
-    /// removes it.
+    /// Sets the object at an address, or removes it if `object` is `None`.
     pub fn set_object(
         &mut self,
-        addr: &ResourceInstance,
-        deposed: Option<DeposedKey>,
+        addr: &ObjectAddress,
         provider: &ProviderConfigRef,
         object: Option<Arc<Object>>,
     ) {
-        match (deposed, object) {
-            (None, Some(object)) => self.set_current(addr, provider, object),
-            (None, None) => drop(self.remove_current(addr)),
-            (Some(key), Some(object)) => self.set_deposed(addr, key, provider, object),
-            (Some(key), None) => drop(self.remove_deposed(addr, key)),
+        let instance = &addr.instance;
+        match (addr.deposed, object) {
+            (None, Some(object)) => self.set_current(instance, provider, object),
+            (Some(key), Some(object)) => self.set_deposed(instance, key, provider, object),
+            (_, None) => self.remove_object(addr),
+        }
+    }
+
+    /// Removes the object at an address.
+    pub fn remove_object(&mut self, addr: &ObjectAddress) {
+        match addr.deposed {
+            None => drop(self.remove_current(&addr.instance)),
+            Some(key) => drop(self.remove_deposed(&addr.instance, key)),
         }
     }
 

@@ -52,13 +52,13 @@ impl Applying<'_> {
         let node = subject.node;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
-        let Some(ordered) = self.action_on(&subject.address) else {
+        self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
+        let Some(ordered) = self.action_on(subject.address()) else {
             return self.keep_instance(&subject, entry, each).await;
         };
         let value = self.make_change(&mut subject, entry, each, ordered).await?;
         self.set_instance(node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+        self.instance_conditions(subject.module, entry, subject.address(), each, Some(value)).await
     }
 
     async fn make_change(
@@ -117,7 +117,7 @@ impl Applying<'_> {
                 let provisioned = self.provision_created(subject, entry, each, &value).await;
                 if provisioned.is_err() && !self.is_stopping() {
                     // The object exists, so its conditions are a result of the run too.
-                    let (address, value) = (&subject.address, Some(value.clone()));
+                    let (address, value) = (subject.address(), Some(value.clone()));
                     let checked =
                         self.instance_conditions(subject.module, entry, address, each, value);
                     let _ = checked.await;
@@ -205,7 +205,7 @@ impl Walk<'_> {
         action: ApplyAction,
         id: Option<crate::event::ObjectId>,
     ) -> Instant {
-        self.emit(Event::ApplyStart { address: subject.address.clone(), action, id });
+        self.emit(Event::ApplyStart { address: subject.object.clone(), action, id });
         Instant::now()
     }
 
@@ -216,7 +216,7 @@ impl Walk<'_> {
         begun: Instant,
         value: Option<&Value>,
     ) {
-        let (address, elapsed) = (subject.address.clone(), begun.elapsed());
+        let (address, elapsed) = (subject.object.clone(), begun.elapsed());
         self.emit(match value {
             Some(value) => Event::ApplyComplete { address, action, id: object_id(value), elapsed },
             None => Event::ApplyErrored { address, action, elapsed },
@@ -233,7 +233,7 @@ impl Walk<'_> {
         begun: Instant,
     ) -> ApplyResourceChangeResponse {
         with_progress(provider.apply_resource_change(request), begun, |elapsed| {
-            let (address, id) = (subject.address.clone(), id.clone());
+            let (address, id) = (subject.object.clone(), id.clone());
             self.emit(Event::ApplyProgress { address, action, id, elapsed });
         })
         .await
@@ -435,7 +435,7 @@ impl Walk<'_> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: applied.private.as_bytes().into(),
-            dependencies: self.dependencies_of(&subject.address),
+            dependencies: self.dependencies_of(subject.address()),
             status,
             identity: self.encode_identity(subject, applied.identity.as_ref()),
             ..Object::from_json(version, Arc::from("{}"))

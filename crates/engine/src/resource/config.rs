@@ -40,7 +40,7 @@ impl Walk<'_> {
         let (body, header) = (&resource.body, entry.item.header);
         let decode = || self.decode(&scope, entry, body, header, block, Some(&subject.text));
         let config = match &self.calls.observed {
-            Some(observed) => observed.read_by(&subject.address, decode),
+            Some(observed) => observed.read_by(subject.address(), decode),
             None => decode(),
         }?;
         self.refuse_infinity(entry, &config, Some(&subject.text))?;
@@ -88,7 +88,7 @@ impl Walk<'_> {
              a set are identified by their values, so such a value could not be kept out of the \
              state. This is a bug in the provider.",
             subject.provider.source.for_display(),
-            subject.address.resource.type_name
+            subject.address().resource.type_name
         );
         let diagnostic =
             Diagnostic::error(Rule::WriteOnlyInSet, "Write-only attribute in a set", detail);

@@ -35,7 +35,7 @@ impl Planning<'_> {
         let mut subject = self.subject(node, entry, &each.key)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
+        self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
         let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         let reason = self.read_reason(node, entry, &config);
@@ -44,7 +44,7 @@ impl Planning<'_> {
         {
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
-            self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
+            self.instance_conditions(subject.module, entry, subject.address(), each, value).await?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
@@ -62,7 +62,7 @@ impl Planning<'_> {
         };
         self.take_planned(&subject, each, &planned);
         let value = Some(planned.value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
+        self.instance_conditions(subject.module, entry, subject.address(), each, value).await?;
         if is_good {
             self.remember_planned(&subject, each, digest, planned);
         }
@@ -109,9 +109,9 @@ impl Planning<'_> {
 
     fn read_change(&self, subject: &Subject, value: &Value, reason: Reason) -> ResourceChange {
         ResourceChange {
-            addr: subject.address.clone(),
+            addr: subject.address().clone(),
             previous_addr: None,
-            deposed: subject.deposed,
+            deposed: None,
             provider: subject.provider.clone(),
             change: Change {
                 action: Action::Read,
@@ -138,11 +138,11 @@ impl Applying<'_> {
         each: &Each,
     ) -> Result<(), Failed> {
         let mut subject = self.subject(node, entry, &each.key)?;
-        let ordered = self.planned.change(&subject.address);
+        let ordered = self.planned.change(subject.address());
         let value = if ordered.is_some_and(|it| it.change.action == Action::Read) {
             let opened = self.nodes.facts(node, |it| it.opened.clone());
             self.freshen(&opened).await?;
-            self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
+            self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
             let config = self.resource_config(&mut subject, entry, each).await?;
             if !config.is_wholly_known() {
                 let detail = format!(
@@ -169,7 +169,7 @@ impl Applying<'_> {
             return self.keep_instance(&subject, entry, each).await;
         };
         self.set_instance(node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+        self.instance_conditions(subject.module, entry, subject.address(), each, Some(value)).await
     }
 
     /// Reads the data source of a `check` block again. Only its check depends on whether that succeeds.
@@ -188,7 +188,7 @@ impl Applying<'_> {
         let object = self.data_object(subject, &value, config)?;
         self.save(subject, Some(object), None).await?;
         self.set_instance(subject.node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+        self.instance_conditions(subject.module, entry, subject.address(), each, Some(value)).await
     }
 }
 
@@ -236,7 +236,7 @@ impl Walk<'_> {
         )?;
 
         let action = ApplyAction::Read;
-        let address = || subject.address.clone();
+        let address = || subject.object.clone();
         self.emit(Event::ApplyStart { address: address(), action, id: None });
         let begun = Instant::now();
         let request = ReadDataSourceRequest {

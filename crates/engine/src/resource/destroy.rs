@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Applying<'_> {
-    /// Destroys the object of a destroy node.
+    /// Destroys the object of a destroy node, a current or a deposed one.
     pub(crate) async fn destroy_instance(&self, node: NodeIx) -> Result<(), Failed> {
         let NodeKind::Destroy { index } = self.nodes.kind(node) else {
             return Err(Failed);
@@ -30,7 +30,7 @@ impl Applying<'_> {
         let module = find_module(self, &ordered.addr.module).unwrap_or(ModuleIx(0));
         let mut subject =
             self.subject_at(node, ordered.addr.clone(), provider_node, entry, module)?;
-        subject.deposed = ordered.deposed;
+        subject.object.deposed = ordered.deposed;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
         let Some(object) = self.object(&subject) else { return Ok(()) };
@@ -40,7 +40,9 @@ impl Applying<'_> {
         let action = ApplyAction::Delete;
         let id = object_id(&value);
         let begun = self.apply_start(&subject, action, id.clone());
+        // Provisioners ran, or were to run, for the object that replaced a deposed one.
         if object.status != Status::Tainted
+            && !subject.is_deposed()
             && let Err(Failed) = self.provision_destroyed(&subject, &value).await
         {
             self.apply_end(&subject, action, begun, None);

@@ -32,7 +32,7 @@ impl Walk<'_> {
         }
         let named = object_id(planned).map(|id| format!("{}={}", id.key, id.value));
         let journal = &self.environment.journal;
-        let number = journal.intent(&subject.address, action, &subject.provider, named);
+        let number = journal.intent(&subject.object, action, &subject.provider, named);
         self.durable().await?;
         Ok(Some(number))
     }
@@ -47,10 +47,10 @@ impl Walk<'_> {
         answers: Option<Number>,
     ) -> Result<(), Failed> {
         let journal = &self.environment.journal;
-        let taken = self.state.read(|state| journal.changed(state, &subject.address, answers));
+        let taken = self.state.read(|state| journal.changed(state, subject.address(), answers));
         taken.map_err(|diagnostic| self.end_early(*diagnostic))?;
         // Another run can reproduce these objects, so there is no need to wait.
-        let is_data = subject.address.resource.mode == ResourceMode::Data;
+        let is_data = subject.address().resource.mode == ResourceMode::Data;
         if is_data || (is_within(subject) && !subject.has_create_provisioners()) {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Walk<'_> {
 impl Planning<'_> {
     /// Refuses to create an object where an interrupted run may have created one that is not in the state.
     pub(crate) fn refuse_uncertain(&self, subject: &Subject, entry: &Entry) -> Result<(), Failed> {
-        let Some(intent) = self.options.uncertain.get(&subject.address) else { return Ok(()) };
+        let Some(intent) = self.options.uncertain.get(&subject.object) else { return Ok(()) };
         let named = intent.named.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
         let detail = format!(
             "{}{named} was about to be created at {} by a run that ended before the provider {} \
@@ -91,7 +91,7 @@ impl Planning<'_> {
             subject.text,
             intent.time,
             intent.provider.source.for_display(),
-            ways_out(&subject.address)
+            ways_out(subject.address())
         );
         let diagnostic =
             Diagnostic::error(Rule::UncertainCreate, "Object may exist already", detail);

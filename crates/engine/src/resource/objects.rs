@@ -92,8 +92,7 @@ impl Walk<'_> {
             provider,
             entry,
             module,
-            address,
-            deposed: None,
+            object: address.into(),
             write_only: WriteOnlyTexts::default(),
         })
     }

@@ -19,12 +19,12 @@ use crate::{
         prior::{Prior, storable},
         subject::Subject,
     },
-    runs::planning::Planning,
+    runs::{orphans::GoneObject, planning::Planning},
     schedule::Failed,
     walk::{instances::Each, scope::EngineScope},
 };
 
-/// An object that the configuration does not have any more, with its provider.
+/// An object that is to be deleted, as the provider read it, with its provider.
 pub(crate) struct Gone {
     provider: Arc<dyn Provider>,
     pub(crate) prior: Prior,
@@ -42,15 +42,15 @@ impl Planning<'_> {
         self.refuse_stored(&subject)?;
         let opened = self.nodes.facts(node, |it| it.opened.clone());
         self.freshen(&opened).await?;
-        self.instance_conditions(subject.module, entry, &subject.address, each, None).await?;
+        self.instance_conditions(subject.module, entry, subject.address(), each, None).await?;
         let config = self.resource_config(&mut subject, entry, each).await?;
         let digest = self.config_digest(&subject, &config);
         if let Some(mut planned) = self.planned_same(&subject, digest) {
-            let dependencies = self.planned_dependencies(&subject.address, planned.action());
+            let dependencies = self.planned_dependencies(subject.address(), planned.action());
             planned.refreshed = planned.refreshed.map(|it| it.with_dependencies(&dependencies));
             self.take_planned(&subject, each, &planned);
             let value = Some(planned.value.clone());
-            self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
+            self.instance_conditions(subject.module, entry, subject.address(), each, value).await?;
             self.remember_planned(&subject, each, digest, planned);
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl Planning<'_> {
             self.answered(|| self.prevent_destroy(&subject, Some(each))).await?;
         }
         let value = Some(planned.value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, value).await?;
+        self.instance_conditions(subject.module, entry, subject.address(), each, value).await?;
         self.remember_planned(&subject, each, digest, planned);
         Ok(())
     }
@@ -77,14 +77,14 @@ impl Planning<'_> {
     ) -> Result<Planned, Failed> {
         let provider = self.provider(subject.provider_node).await?;
         let prior = self.read_prior(subject, &*provider).await?;
-        let replace = self.options.replace.contains(&subject.address);
+        let replace = self.options.replace.contains(subject.address());
         let request = ChangeRequest { prior: prior.as_ref(), config, replace };
         let plan = self.plan_change(subject, &*provider, request).await?;
         if plan.action == Action::Create || plan.action.is_replace() {
             self.refuse_uncertain(subject, entry)?;
         }
         self.rewrite_dependencies(subject, prior.as_ref(), plan.action);
-        let drift = self.decisions.drift(&subject.address);
+        let drift = self.decisions.drift(&subject.object);
         Ok(Planned {
             change: Some(self.resource_change(subject, &plan)),
             drift,
@@ -112,7 +112,7 @@ impl Planning<'_> {
             self.nodes.facts(subject.node, |it| it.changes = true);
         }
         self.emit(Event::Planned {
-            address: subject.address.clone(),
+            address: subject.object.clone(),
             action,
             reason: change.reason,
         });
@@ -127,11 +127,11 @@ impl Planning<'_> {
         action: Action,
     ) {
         let Some(prior) = prior else { return };
-        let dependencies = self.planned_dependencies(&subject.address, action);
+        let dependencies = self.planned_dependencies(subject.address(), action);
         let object = prior.object.with_dependencies(&dependencies);
         if !Arc::ptr_eq(&object, &prior.object) {
             self.state
-                .change(|state| state.set_current(&subject.address, &subject.provider, object));
+                .change(|state| state.set_current(subject.address(), &subject.provider, object));
         }
     }
 
@@ -155,9 +155,9 @@ impl Planning<'_> {
     /// A planned change in the form that the plan stores.
     fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> ResourceChange {
         ResourceChange {
-            addr: subject.address.clone(),
+            addr: subject.address().clone(),
             previous_addr: None,
-            deposed: subject.deposed,
+            deposed: subject.object.deposed,
             provider: subject.provider.clone(),
             change: Change {
                 action: plan.action,
@@ -184,17 +184,27 @@ impl Planning<'_> {
         Ok(prior.map(|prior| Gone { provider, prior }))
     }
 
-    /// The plan for an object that is no longer there.
+    /// The plan for an object that no longer exists. As in OpenTofu, a plan lists a deposed one without an action.
     pub(crate) fn nothing_to_delete(&self, subject: &Subject) -> Planned {
-        Planned {
-            change: None,
-            drift: self.decisions.drift(&subject.address),
-            refreshed: None,
-            value: Value::null(subject.ty().clone()),
-        }
+        let null = || Value::null(subject.ty().clone());
+        let no_op = || ChangePlan {
+            action: Action::NoOp,
+            before: null(),
+            after: null(),
+            private: Private::default(),
+            identity: None,
+            required_replace: Vec::new(),
+            reason: None,
+        };
+        let change = subject.is_deposed().then(|| self.resource_change(subject, &no_op()));
+        let drift = self.decisions.drift(&subject.object);
+        let planned = Planned { change, drift, refreshed: None, value: null() };
+        self.record_change(subject, &planned);
+        planned
     }
 
-    /// Plans the deletion of an object.
+    /// Plans the deletion of an object. The block has no say about a deposed object: `prevent_destroy` was checked when
+    /// the replacement was planned, and no provisioner runs.
     pub(crate) async fn plan_deletion(
         &self,
         subject: &Subject,
@@ -202,7 +212,7 @@ impl Planning<'_> {
         reason: Option<Reason>,
     ) -> Result<Planned, Failed> {
         // The destruction of a whole configuration checks the block nowhere else.
-        if let Some(entry) = &subject.entry
+        if let Some(entry) = subject.block()
             && self.refuse_provisioners(entry, |it| it.at_destroy)
         {
             return Err(Failed);
@@ -220,17 +230,25 @@ impl Planning<'_> {
         };
         let planned = Planned {
             change: Some(self.resource_change(subject, &plan)),
-            drift: self.decisions.drift(&subject.address),
+            drift: self.decisions.drift(&subject.object),
             refreshed: self.object(subject),
             value: plan.after,
         };
         self.record_change(subject, &planned);
-        self.answered(|| self.check_prevent_destroy(subject, None)).await?;
+        if !subject.is_deposed() {
+            self.answered(|| self.check_prevent_destroy(subject, None)).await?;
+        }
         Ok(planned)
     }
 
-    /// The subject of an instance that the configuration does not have.
-    pub(crate) fn gone_subject(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
+    /// The subject of an object that the configuration does not have.
+    pub(crate) fn gone_subject(&self, node: NodeIx, gone: &GoneObject) -> Result<Subject, Failed> {
+        let mut subject = self.gone_instance(node, &gone.key)?;
+        subject.object.deposed = gone.deposed;
+        Ok(subject)
+    }
+
+    fn gone_instance(&self, node: NodeIx, key: &InstanceKey) -> Result<Subject, Failed> {
         let kind = self.nodes.kind(node);
         let address = match kind {
             NodeKind::Declared { .. } => {
@@ -253,19 +271,14 @@ impl Planning<'_> {
 
     /// Refuses stored objects that this version does not support.
     fn refuse_stored(&self, subject: &Subject) -> Result<(), Failed> {
-        let Some(instance) = self.state.previous().instance(&subject.address) else {
+        let stored = self.state.previous().object(&subject.object);
+        if !stored.is_some_and(|it| it.skip_destroy) {
             return Ok(());
-        };
-        let what = if !instance.deposed.is_empty() {
-            "an object that waits to be destroyed after its replacement"
-        } else if instance.current.as_ref().is_some_and(|it| it.skip_destroy) {
-            "an object that is to be forgotten rather than destroyed"
-        } else {
-            return Ok(());
-        };
+        }
         let detail = format!(
-            "The state has {what} for {}. This version of Mayfly does not support that. Nothing was done.",
-            subject.text
+            "The state has an object that is to be forgotten rather than destroyed, {}. This version of Mayfly does \
+             not support that. Nothing was done.",
+            subject.object
         );
         self.report_about(&subject.text, Rule::NotSupportedYet, "Not supported yet", detail);
         Err(Failed)
@@ -320,7 +333,7 @@ impl Planning<'_> {
     ) -> Result<Option<Value>, Failed> {
         let Some(entry) = &subject.entry else { return Ok(None) };
         let Some(expr) = entry.resource().lifecycle.prevent_destroy else { return Ok(None) };
-        if find_module(self, &subject.address.module).is_none() {
+        if find_module(self, &subject.address().module).is_none() {
             // The values of a module instance that no longer exists are not known.
             let constant = hir::eval::constant(&entry.item.exprs, expr);
             return Ok(Some(if constant.has_errors() { Value::dynamic() } else { constant.value }));
@@ -361,7 +374,7 @@ impl Planning<'_> {
                     "The prevent_destroy argument of {} must be true or false, and known.",
                     subject.text
                 );
-                if find_module(self, &subject.address.module).is_none() {
+                if find_module(self, &subject.address().module).is_none() {
                     detail += " Its module instance is not in the configuration, so nothing that \
                                the argument refers to is known. Write true or false, or add the module instance again.";
                 }

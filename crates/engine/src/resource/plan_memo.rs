@@ -3,15 +3,14 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use addr::{InstanceKey, ResourceInstance};
 use hir::{Entry, item::IgnoreChanges};
-use state::{Action, Reason};
+use state::{Action, ObjectAddress};
 
 use crate::{
     graph::NodeIx,
-    memo::{self, Inputs, InstanceMemo, Planned, Version},
+    memo::{self, Inputs, ObjectMemo, Planned, Version},
     resource::subject::{Subject, has_conditions},
-    runs::{plan::PlanRun, planning::Planning},
+    runs::{orphans::GoneObject, plan::PlanRun, planning::Planning},
     walk::{instances::Each, modules::ModuleRun},
 };
 
@@ -23,7 +22,7 @@ impl Planning<'_> {
         module: &ModuleRun,
         entry: &Entry,
         each: &Each,
-    ) -> Option<(ResourceInstance, Rc<Planned>)> {
+    ) -> Option<(ObjectAddress, Rc<Planned>)> {
         let resource = entry.resource();
         if has_conditions(entry) {
             return None;
@@ -31,15 +30,16 @@ impl Planning<'_> {
         let inputs = self.instance_inputs(node, each);
         let address =
             resource.resource.clone().in_module(module.address.clone()).instance(each.key.clone());
-        let prior = self.state.previous().current(&address);
+        let object = ObjectAddress::from(address);
+        let prior = self.state.previous().object(&object);
         let planned = self.reuse.memo(|memo| {
-            let known = memo.instance(&module.address, &resource.resource, &each.key)?;
+            let known = memo.object(&object)?;
             let is_same = is_item(known.item.as_ref(), Some(&entry.item))
                 && known.inputs == inputs
                 && known.prior.as_ref() == prior;
             is_same.then(|| Rc::clone(&known.planned))
         });
-        Some((address, planned?))
+        Some((object, planned?))
     }
 
     /// The inputs of the plan of an instance. They include whether it waits for a pending change: a data source
@@ -52,25 +52,23 @@ impl Planning<'_> {
 
     /// Adds the plan of an instance to the results of the run, and sets the value that references see.
     pub(crate) fn take_planned(&self, subject: &Subject, each: &Each, planned: &Planned) {
-        self.take_change(subject.node, &subject.address, planned);
+        self.take_change(subject.node, &subject.object, planned);
         self.set_instance(subject.node, each, planned.value.clone());
     }
 
-    /// Adds the plan of an instance to the results of the run, without a value for references.
-    pub(crate) fn take_change(&self, node: NodeIx, address: &ResourceInstance, planned: &Planned) {
-        let current = self.state.object(address, None);
+    /// Adds the plan of an object to the results of the run, without a value for references.
+    pub(crate) fn take_change(&self, node: NodeIx, address: &ObjectAddress, planned: &Planned) {
+        let current = self.state.object(address);
         match (&planned.refreshed, current) {
             (Some(object), Some(current)) if Arc::ptr_eq(object, &current) => {}
             (Some(object), _) => {
                 let provider = self.provider_node(node).map(|it| self.provider_ref(it));
                 if let Some(provider) = provider {
-                    self.state
-                        .change(|state| state.set_current(address, &provider, Arc::clone(object)));
+                    let object = Some(Arc::clone(object));
+                    self.state.change(|state| state.set_object(address, &provider, object));
                 }
             }
-            (None, Some(_)) => {
-                self.state.change(|state| state.remove_current(address));
-            }
+            (None, Some(_)) => self.state.change(|state| state.remove_object(address)),
             (None, None) => {}
         }
         if let Some(change) = &planned.change {
@@ -95,30 +93,28 @@ impl Planning<'_> {
         planned: Planned,
     ) {
         let Some(entry) = &subject.entry else { return };
-        let memo = InstanceMemo {
+        let memo = ObjectMemo {
             item: Some(Arc::clone(&entry.item)),
             inputs: self.instance_inputs(subject.node, each),
             config,
-            prior: self.state.previous().current(&subject.address).cloned(),
+            prior: self.state.previous().object(&subject.object).cloned(),
             planned: Rc::new(planned),
         };
-        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
-        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
+        self.reuse.change(|it| it.remember_object(subject.object.clone(), memo));
     }
 
     /// The memoized plan of an instance whose configuration, prior state and provider configuration are the same,
     /// even if their inputs changed.
     pub(crate) fn planned_same(&self, subject: &Subject, config: memo::Digest) -> Option<Planned> {
-        let address = &subject.address;
         self.reuse.memo(|memo| {
-            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            let known = memo.object(&subject.object)?;
             let same_item = match (&known.item, &subject.entry) {
                 (Some(item), Some(entry)) => {
                     memo::is_same(item, &entry.item) || same_lifecycle(item, &entry.item)
                 }
                 _ => false,
             };
-            let prior = self.state.previous().current(address);
+            let prior = self.state.previous().object(&subject.object);
             let same = same_item && known.config == config && known.prior.as_ref() == prior;
             same.then(|| Planned::clone(&known.planned))
         })
@@ -126,32 +122,30 @@ impl Planning<'_> {
 }
 
 impl PlanRun<'_> {
-    /// The plan for the deletion of an instance from the last run, if none of its inputs changed.
+    /// The plan for the deletion of an object from the last run, if none of its inputs changed.
     pub(crate) fn ended_before(
         &self,
         node: NodeIx,
-        key: &InstanceKey,
-        reason: Option<Reason>,
+        gone: &GoneObject,
     ) -> Option<(Subject, Rc<Planned>)> {
-        let subject = self.gone_subject(node, key).ok()?;
+        let subject = self.gone_subject(node, gone).ok()?;
         if is_guarded(&subject) {
             return None;
         }
         let inputs = self.end_inputs(&subject);
         let mut planned = self.reuse.memo(|memo| {
-            let address = &subject.address;
-            let known = memo.instance(&address.module, &address.resource, &address.key)?;
-            let item = subject.entry.as_ref().map(|entry| &entry.item);
+            let known = memo.object(&subject.object)?;
+            let item = subject.block().map(|entry| &entry.item);
             let same = is_item(known.item.as_ref(), item)
                 && known.inputs == inputs
-                && known.prior.as_ref() == self.state.previous().current(address);
+                && known.prior.as_ref() == self.state.previous().object(&subject.object);
             same.then(|| Rc::clone(&known.planned))
         })?;
         if let Some(change) = &planned.change
-            && change.reason != reason
+            && change.reason != gone.reason
             && let Some(change) = &mut Rc::make_mut(&mut planned).change
         {
-            change.reason = reason;
+            change.reason = gone.reason;
         }
         Some((subject, planned))
     }
@@ -163,43 +157,25 @@ impl PlanRun<'_> {
         self.reuse.memo(|memo| memo.inputs([provider, Version::END].into_iter()))
     }
 
-    /// Memoizes the plan for the deletion of an instance.
+    /// Memoizes the plan for the deletion of an object.
     pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
         if is_guarded(subject) {
             return;
         }
-        let memo = InstanceMemo {
-            item: subject.entry.as_ref().map(|entry| Arc::clone(&entry.item)),
+        let memo = ObjectMemo {
+            item: subject.block().map(|entry| Arc::clone(&entry.item)),
             inputs: self.end_inputs(subject),
             config: self.reuse.memo(|memo| memo.digest(&[b"end"])),
-            prior: self.state.previous().current(&subject.address).cloned(),
+            prior: self.state.previous().object(&subject.object).cloned(),
             planned: Rc::new(planned),
         };
-        let ResourceParts { module, resource, key } = ResourceParts::of(subject);
-        self.reuse.change(|it| it.remember_instance(module, resource, key, memo));
+        self.reuse.change(|it| it.remember_object(subject.object.clone(), memo));
     }
 }
 
-struct ResourceParts {
-    module: addr::ModuleInstance,
-    resource: addr::Resource,
-    key: InstanceKey,
-}
-
-impl ResourceParts {
-    fn of(subject: &Subject) -> ResourceParts {
-        let it = &subject.address;
-        ResourceParts {
-            module: it.module.clone(),
-            resource: it.resource.clone(),
-            key: it.key.clone(),
-        }
-    }
-}
-
-/// Returns true if the block affects the deletion of an instance, by `prevent_destroy` or by provisioners.
+/// Returns true if the block affects the deletion of an object, by `prevent_destroy` or by provisioners.
 fn is_guarded(subject: &Subject) -> bool {
-    subject.entry.as_ref().is_some_and(|entry| {
+    subject.block().is_some_and(|entry| {
         let resource = entry.resource();
         resource.lifecycle.prevent_destroy.is_some() || !resource.provisioners.is_empty()
     })

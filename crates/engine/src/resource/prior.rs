@@ -41,8 +41,7 @@ impl Planning<'_> {
         subject: &Subject,
         provider: &dyn Provider,
     ) -> Result<Option<Prior>, Failed> {
-        let Some(stored) = self.state.previous().object(&subject.address, subject.deposed).cloned()
-        else {
+        let Some(stored) = self.state.previous().object(&subject.object).cloned() else {
             return Ok(None);
         };
         if let Some(known) = self.read_before(subject, &stored) {
@@ -63,9 +62,8 @@ impl Planning<'_> {
     /// The object that an earlier run of the session read for the same stored object; `Some(None)` if the object
     /// no longer existed then. Objects are read at the start of a session and on request, not after every edit.
     fn read_before(&self, subject: &Subject, stored: &Arc<Object>) -> Option<Option<Arc<Object>>> {
-        let address = &subject.address;
         let planned = self.reuse.memo(|memo| {
-            let known = memo.instance(&address.module, &address.resource, &address.key)?;
+            let known = memo.object(&subject.object)?;
             (known.prior.as_ref() == Some(stored)).then(|| Rc::clone(&known.planned))
         })?;
         planned.drift.iter().for_each(|it| self.decisions.add_drift(it.clone()));
@@ -94,7 +92,11 @@ impl Planning<'_> {
         }
     }
 
+    /// Records a change from outside. A deposed object is only to be destroyed, so its changes do not count.
     fn record_drift(&self, subject: &Subject, before: &Prior, after: Option<&Prior>) {
+        if subject.is_deposed() {
+            return;
+        }
         if after.is_some_and(|after| {
             after.value.without_all_marks().raw_equals(&before.value.without_all_marks())
         }) {
@@ -102,9 +104,9 @@ impl Planning<'_> {
         }
         let action = if after.is_some() { Action::Update } else { Action::Delete };
         let drift = ResourceChange {
-            addr: subject.address.clone(),
+            addr: subject.address().clone(),
             previous_addr: None,
-            deposed: subject.deposed,
+            deposed: None,
             provider: subject.provider.clone(),
             change: Change {
                 action,
@@ -198,7 +200,7 @@ impl Walk<'_> {
         provider: &dyn Provider,
         prior: &Prior,
     ) -> Result<Option<Prior>, Failed> {
-        let address = subject.address.clone();
+        let address = subject.object.clone();
         let id = object_id(&prior.value);
         self.emit(Event::RefreshStart { address: address.clone(), id: id.clone() });
         let result = self.read_again(subject, provider, prior).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use addr::{ProviderConfigRef, ResourceInstance};
 use hir::Entry;
 use provider::Schema;
-use state::DeposedKey;
+use state::ObjectAddress;
 use values::{Kind, MarkKind, Value};
 
 use crate::{
@@ -17,10 +17,8 @@ use crate::{
 /// One object, with the data that work on it needs.
 pub(crate) struct Subject {
     pub(crate) node: NodeIx,
-    pub(crate) address: ResourceInstance,
-    /// The key of a deposed object; `None` for the current object of the instance.
-    pub(crate) deposed: Option<DeposedKey>,
-    /// The address as text, for messages.
+    pub(crate) object: ObjectAddress,
+    /// The address of the instance as text, for messages.
     pub(crate) text: String,
     pub(crate) schema: Arc<Schema>,
     /// The schema of the type's identity; `None` if it has none.
@@ -41,8 +39,23 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    /// The address of the instance that the object belongs to.
+    pub(crate) fn address(&self) -> &ResourceInstance {
+        &self.object.instance
+    }
+
+    /// Returns true for an object that was replaced, but not destroyed.
+    pub(crate) fn is_deposed(&self) -> bool {
+        self.object.deposed.is_some()
+    }
+
+    /// The block that applies to the object; `None` if the configuration has none, or if the object is deposed.
+    pub(crate) fn block(&self) -> Option<&Entry> {
+        self.entry.as_ref().filter(|_| !self.is_deposed())
+    }
+
     pub(crate) fn type_name(&self) -> values::Str {
-        values::Str::from(self.address.resource.type_name.as_str())
+        values::Str::from(self.object.instance.resource.type_name.as_str())
     }
 
     /// The entry and the body of the block, for locating diagnostics; `None` without a block.

@@ -58,7 +58,7 @@ impl Walk<'_> {
         let prefix = self.settings.temp.all_plans();
         let mut attributes = before.as_map().into_iter().flatten();
         attributes.any(|(name, value)| {
-            value.has_text(&prefix) && reads.reach(&subject.address.resource, name)
+            value.has_text(&prefix) && reads.reach(&subject.address().resource, name)
         })
     }
 

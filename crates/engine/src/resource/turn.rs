@@ -226,7 +226,7 @@ impl Walk<'_> {
         let null = || Value::null(subject.ty().clone());
         let value = self.state_value(subject).unwrap_or_else(null);
         self.set_instance(subject.node, each, value.clone());
-        self.instance_conditions(subject.module, entry, &subject.address, each, Some(value)).await
+        self.instance_conditions(subject.module, entry, subject.address(), each, Some(value)).await
     }
 
     /// Sets the value of a resource from its objects, if its instances are handled by other nodes or not at all.

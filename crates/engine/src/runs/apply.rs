@@ -116,7 +116,7 @@ impl<'a> Purpose<'a> for ApplyRun<'a> {
                 let subject = self.subject(node, &entry, &each.key)?;
                 let has_failed =
                     |it: &NodeIx| self.nodes.graph(|graph| graph.status(*it)) == Status::Failed;
-                if self.destructions_before(&subject.address).iter().any(has_failed) {
+                if self.destructions_before(subject.address()).iter().any(has_failed) {
                     return Err(Failed);
                 }
                 self.apply_instance(subject, &entry, each).await

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use addr::ResourceInstance;
-use state::{EphemeralPlan, OutputChange, ResourceChange};
+use state::{EphemeralPlan, ObjectAddress, OutputChange, ResourceChange};
 use values::Str;
 
 /// The decisions of a plan that is being made.
@@ -16,7 +16,7 @@ pub(crate) struct Decisions {
 #[derive(Clone, Default)]
 pub(crate) struct DecisionParts {
     pub(crate) changes: Vec<ResourceChange>,
-    pub(crate) drift: BTreeMap<ResourceInstance, ResourceChange>,
+    pub(crate) drift: BTreeMap<ObjectAddress, ResourceChange>,
     /// The ephemeral resources that the plan opened or deferred; may name one several times.
     pub(crate) ephemerals: Vec<EphemeralPlan>,
     pub(crate) outputs: BTreeMap<Str, OutputChange>,
@@ -29,11 +29,11 @@ impl Decisions {
 
     /// Adds a change that was made outside of Mayfly, and that the refresh found.
     pub(crate) fn add_drift(&self, drift: ResourceChange) {
-        self.parts.borrow_mut().drift.insert(drift.addr.clone(), drift);
+        self.parts.borrow_mut().drift.insert(drift.object(), drift);
     }
 
-    /// The drift of an instance; `None` if the refresh found no change.
-    pub(crate) fn drift(&self, address: &ResourceInstance) -> Option<ResourceChange> {
+    /// The drift of an object; `None` if the refresh found no change.
+    pub(crate) fn drift(&self, address: &ObjectAddress) -> Option<ResourceChange> {
         self.parts.borrow().drift.get(address).cloned()
     }
 
@@ -53,7 +53,7 @@ impl Decisions {
     pub(crate) fn retain(&self, is_kept: impl Fn(&ResourceInstance) -> bool) {
         let parts = &mut *self.parts.borrow_mut();
         parts.changes.retain(|it| is_kept(&it.addr));
-        parts.drift.retain(|address, _| is_kept(address));
+        parts.drift.retain(|address, _| is_kept(&address.instance));
     }
 
     pub(crate) fn take(&self) -> DecisionParts {

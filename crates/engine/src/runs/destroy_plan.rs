@@ -2,13 +2,16 @@
 
 use std::{ops::Deref, rc::Rc};
 
-use addr::{AbsResource, InstanceKey, ResourceMode};
+use addr::{AbsResource, ResourceMode};
 use hir::Entry;
 use state::Action;
 
 use crate::{
     graph::{EdgeKind, NodeIx, NodeKind},
-    runs::planning::{PlanPart, Planning},
+    runs::{
+        orphans::GoneObject,
+        planning::{PlanPart, Planning},
+    },
     schedule::{Failed, Step},
     walk::{context::Walk, modules::ModuleRun, purpose::Purpose, rules::GraphRules},
 };
@@ -77,16 +80,15 @@ impl<'a> Purpose<'a> for DestroyPlanRun<'a> {
             Ok(false) => return Step::Again,
             Err(Failed) => return Step::Failed,
         }
-        if !orphan.instances.is_empty() && self.wait_for_values(node) {
+        if !orphan.objects.is_empty() && self.wait_for_values(node) {
             return Step::Again;
         }
-        let parts = orphan.instances.iter();
-        Step::Tasks(parts.map(|(key, reason)| PlanPart::Gone(key.clone(), *reason)).collect())
+        Step::Tasks(orphan.objects.iter().cloned().map(PlanPart::Gone).collect())
     }
 
     async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
         let each = match part {
-            PlanPart::Gone(key, _) => return self.plan_gone(node, key).await,
+            PlanPart::Gone(gone) => return self.plan_gone(node, gone).await,
             PlanPart::Instance(each) => each,
         };
         let entry = self.resource_entry(node)?;
@@ -109,13 +111,15 @@ impl DestroyPlanRun<'_> {
         }
     }
 
-    /// Plans the deletion of an instance.
-    async fn plan_gone(&self, node: NodeIx, key: &InstanceKey) -> Result<(), Failed> {
-        let subject = self.gone_subject(node, key)?;
-        let Some(gone) = self.read_gone(&subject).await? else { return Ok(()) };
-        // A reference that was added since the last apply also determines the order of destruction.
-        self.rewrite_dependencies(&subject, Some(&gone.prior), Action::Delete);
-        self.plan_deletion(&subject, gone, None).await?;
+    /// Plans the deletion of an object.
+    async fn plan_gone(&self, node: NodeIx, gone: &GoneObject) -> Result<(), Failed> {
+        let subject = self.gone_subject(node, gone)?;
+        let Some(read) = self.read_gone(&subject).await? else { return Ok(()) };
+        if !subject.is_deposed() {
+            // A reference that was added since the last apply also determines the order of destruction.
+            self.rewrite_dependencies(&subject, Some(&read.prior), Action::Delete);
+        }
+        self.plan_deletion(&subject, read, gone.reason).await?;
         Ok(())
     }
 }

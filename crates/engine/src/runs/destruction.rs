@@ -118,7 +118,7 @@ fn stored_dependents(
 ) -> Dependents {
     let mut dependents = Dependents::default();
     for change in destroyed {
-        let Some(object) = previous.object(&change.addr, change.deposed) else { continue };
+        let Some(object) = previous.object(&change.object()) else { continue };
         let config = change.addr.config();
         let Some((config, gate)) = gates.get_key_value(&config) else { continue };
         for dependency in object.dependencies.iter().filter(|it| *it != config) {

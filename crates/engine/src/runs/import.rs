@@ -110,7 +110,7 @@ impl<'a> Purpose<'a> for ImportRun<'a> {
                 let subject = self.subject(node, &entry, &each.key)?;
                 let opened = self.nodes.facts(node, |it| it.opened.clone());
                 self.freshen(&opened).await?;
-                let address = &subject.address;
+                let address = subject.address();
                 self.instance_conditions(subject.module, &entry, address, each, None).await?;
                 self.keep_instance(&subject, &entry, each).await
             }
@@ -294,7 +294,7 @@ impl ImportRun<'_> {
         let version = u64::try_from(subject.schema.version()).unwrap_or_default();
         let kept = Object {
             private: imported.private.as_bytes().into(),
-            dependencies: self.dependencies_of(&subject.address),
+            dependencies: self.dependencies_of(subject.address()),
             identity: self.encode_identity(subject, imported.identity.as_ref()),
             ..Object::from_json(version, Arc::from("{}"))
         };

@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use addr::{AbsResource, InstanceKey, ProviderConfigRef};
 use rustc_hash::FxHashMap;
-use state::Reason;
+use state::{DeposedKey, Reason, ResourceState};
 
 use crate::graph::NodeIx;
 
@@ -12,8 +12,42 @@ use crate::graph::NodeIx;
 pub(crate) struct Orphan {
     pub(crate) address: AbsResource,
     pub(crate) provider: ProviderConfigRef,
-    /// The instances with a current object, each with the reason of its deletion.
-    pub(crate) instances: Vec<(InstanceKey, Option<Reason>)>,
+    pub(crate) objects: Vec<GoneObject>,
+}
+
+/// An object of the state that the configuration does not have: the current one of an instance without a
+/// declaration, or a deposed one of any instance.
+#[derive(Clone)]
+pub(crate) struct GoneObject {
+    pub(crate) key: InstanceKey,
+    /// The key of a deposed object; `None` for the current one.
+    pub(crate) deposed: Option<DeposedKey>,
+    /// The reason of the deletion.
+    pub(crate) reason: Option<Reason>,
+}
+
+impl GoneObject {
+    /// The objects of a resource that are gone: all deposed ones, and the current ones of the instances for which
+    /// `is_declared` returns false.
+    pub(crate) fn all_of(
+        resource: &ResourceState,
+        is_declared: impl Fn(&InstanceKey) -> bool,
+        reason: impl Fn(&InstanceKey) -> Option<Reason>,
+    ) -> Vec<GoneObject> {
+        let mut gone = Vec::new();
+        for (key, instance) in &resource.instances {
+            if instance.current.is_some() && !is_declared(key) {
+                gone.push(GoneObject { key: key.clone(), deposed: None, reason: reason(key) });
+            }
+            // The plan gives deposed objects no reason: they are left over from a replacement, whatever is declared.
+            gone.extend(instance.deposed.keys().map(|deposed| GoneObject {
+                key: key.clone(),
+                deposed: Some(*deposed),
+                reason: None,
+            }));
+        }
+        gone
+    }
 }
 
 /// The orphans of a plan, with their nodes.

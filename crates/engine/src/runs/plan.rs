@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, rc::Rc};
 
-use addr::{InstanceKey, ResourceMode};
+use addr::ResourceMode;
 use hir::Entry;
 use state::Reason;
 use values::Value;
@@ -10,7 +10,10 @@ use values::Value;
 use crate::{
     graph::{NodeIx, NodeKind, template::Declared},
     resource::decision::gone_reason,
-    runs::planning::{PlanPart, PlannedBefore, Planning},
+    runs::{
+        orphans::GoneObject,
+        planning::{PlanPart, PlannedBefore, Planning},
+    },
     schedule::{Failed, Step},
     walk::{
         context::Walk,
@@ -79,7 +82,7 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
         if !self.nodes.facts(node, |it| std::mem::replace(&mut it.prepared, true)) {
             let any_gone = self
                 .expanded(node)
-                .is_some_and(|keys| !self.gone_keys(module, entry, &keys).is_empty());
+                .is_some_and(|keys| !self.gone_objects(module, entry, &keys).is_empty());
             return self.prepare_resource(node, module, entry, any_gone);
         }
         let Some(keys) = self.instances_of(node) else { return Step::Failed };
@@ -87,13 +90,13 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
             return step;
         }
         let mut instances = self.begin_instances(node, module, entry, &keys);
-        for (key, reason) in self.gone_keys(module, entry, &keys) {
-            match self.ended_before(node, &key, Some(reason)) {
+        for gone in self.gone_objects(module, entry, &keys) {
+            match self.ended_before(node, &gone) {
                 Some((subject, planned)) => {
-                    let address = subject.address;
-                    instances.before.push(PlannedBefore { address, each: None, planned });
+                    let object = subject.object;
+                    instances.before.push(PlannedBefore { object, each: None, planned });
                 }
-                None => instances.parts.push(PlanPart::Gone(key, Some(reason))),
+                None => instances.parts.push(PlanPart::Gone(gone)),
             }
         }
         self.start_instances(node, instances)
@@ -119,7 +122,7 @@ impl<'a> Purpose<'a> for PlanRun<'a> {
 
     async fn run_part(&self, node: NodeIx, part: &PlanPart) -> Result<(), Failed> {
         let each = match part {
-            PlanPart::Gone(key, reason) => return self.plan_gone(node, key, *reason).await,
+            PlanPart::Gone(gone) => return self.plan_gone(node, gone).await,
             PlanPart::Instance(each) => each,
         };
         let entry = self.resource_entry(node)?;
@@ -146,25 +149,20 @@ impl PlanRun<'_> {
         reads.all(|read| self.opens_nothing(&caller_module, caller_module.node(*read)))
     }
 
-    /// The instances that the state has and the configuration does not, with the reason of their deletion.
-    fn gone_keys(
-        &self,
-        module: &ModuleRun,
-        entry: &Entry,
-        keys: &Keys,
-    ) -> Vec<(InstanceKey, Reason)> {
+    /// The objects that the state has and the configuration does not.
+    fn gone_objects(&self, module: &ModuleRun, entry: &Entry, keys: &Keys) -> Vec<GoneObject> {
         let address = entry.resource().resource.clone().in_module(module.address.clone());
         let Some(resource) = self.state.previous().resource(&address) else { return Vec::new() };
-        let gone = resource.instances.keys().filter(|key| !keys.contains(key));
-        gone.map(|key| (key.clone(), gone_reason(keys.repeated, key))).collect()
+        let reason = |key: &_| Some(gone_reason(keys.repeated, key));
+        GoneObject::all_of(resource, |key| keys.contains(key), reason)
     }
 
     /// Runs one turn of a resource that only the state has.
     fn run_orphan(&self, node: NodeIx, index: u32) -> Step<PlanPart> {
         let orphan = self.orphans.get(index);
         if orphan.address.resource.mode != ResourceMode::Managed {
-            for (key, _) in &orphan.instances {
-                let address = orphan.address.instance(key.clone());
+            for gone in &orphan.objects {
+                let address = orphan.address.instance(gone.key.clone());
                 self.state.change(|state| state.remove_current(&address));
             }
             return Step::Done { keeps: false };
@@ -176,10 +174,10 @@ impl PlanRun<'_> {
         }
         let mut parts = Vec::new();
         let mut before = Vec::new();
-        for (key, reason) in &orphan.instances {
-            match self.ended_before(node, key, *reason) {
+        for gone in &orphan.objects {
+            match self.ended_before(node, gone) {
                 Some(ended) => before.push(ended),
-                None => parts.push(PlanPart::Gone(key.clone(), *reason)),
+                None => parts.push(PlanPart::Gone(gone.clone())),
             }
         }
         if !parts.is_empty() && self.wait_for_values(node) {
@@ -187,25 +185,20 @@ impl PlanRun<'_> {
         }
         before
             .iter()
-            .for_each(|(subject, planned)| self.take_change(node, &subject.address, planned));
+            .for_each(|(subject, planned)| self.take_change(node, &subject.object, planned));
         Step::Tasks(parts)
     }
 
-    /// Plans the deletion of an instance that the configuration does not have.
-    async fn plan_gone(
-        &self,
-        node: NodeIx,
-        key: &InstanceKey,
-        reason: Option<Reason>,
-    ) -> Result<(), Failed> {
-        let subject = self.gone_subject(node, key)?;
-        if subject.address.resource.mode == ResourceMode::Data {
-            self.state.change(|state| state.remove_current(&subject.address));
+    /// Plans the deletion of an object that the configuration does not have.
+    async fn plan_gone(&self, node: NodeIx, gone: &GoneObject) -> Result<(), Failed> {
+        let subject = self.gone_subject(node, gone)?;
+        if subject.address().resource.mode == ResourceMode::Data {
+            self.set_object(&subject, None);
             return Ok(());
         }
         let planned = match self.read_gone(&subject).await? {
             None => self.nothing_to_delete(&subject),
-            Some(gone) => self.plan_deletion(&subject, gone, reason).await?,
+            Some(read) => self.plan_deletion(&subject, read, gone.reason).await?,
         };
         self.remember_ended(&subject, planned);
         Ok(())

@@ -18,8 +18,7 @@ impl<'p> PlannedActions<'p> {
     pub(crate) fn new(plan: &'p Plan) -> PlannedActions<'p> {
         let current = || plan.resource_changes.iter().filter(|it| it.deposed.is_none());
         let destroys = |it: &&ResourceChange| {
-            it.deposed.is_some()
-                || matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
+            matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
         };
         PlannedActions {
             changes: current().map(|it| (&it.addr, it)).collect(),

@@ -2,10 +2,10 @@
 
 use std::{ops::Deref, rc::Rc, sync::Arc};
 
-use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, ResourceMode};
+use addr::{AbsResource, ModuleInstance, ResourceInstance, ResourceMode};
 use hir::{Entry, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
-use state::{EphemeralPlan, OutputChange, Reason, journal::Intent};
+use state::{EphemeralPlan, ObjectAddress, OutputChange, Reason, journal::Intent};
 use values::{Type, Value};
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     resource::subject::has_conditions,
     runs::{
         decisions::Decisions,
-        orphans::{Orphan, Orphans},
+        orphans::{GoneObject, Orphan, Orphans},
     },
     schedule::{Failed, Step},
     walk::{
@@ -42,17 +42,17 @@ pub(crate) struct PlanningOptions {
     pub(crate) refresh: bool,
     /// The instances that are replaced even if nothing forces it.
     pub(crate) replace: FxHashSet<ResourceInstance>,
-    /// The journaled creations of an interrupted run whose outcome is unknown, by address. Such an object may
+    /// The journaled creations of an interrupted run whose outcome is unknown, by object. Such an object may
     /// exist although the state does not have it.
-    pub(crate) uncertain: FxHashMap<ResourceInstance, Intent>,
+    pub(crate) uncertain: FxHashMap<ObjectAddress, Intent>,
 }
 
 /// Work on one object of a plan.
 pub(crate) enum PlanPart {
     /// Plans, reads or opens one declared instance.
     Instance(Each),
-    /// Plans the deletion of an instance that the configuration does not have.
-    Gone(InstanceKey, Option<Reason>),
+    /// Plans the deletion of an object that the configuration does not have.
+    Gone(GoneObject),
 }
 
 /// Instances whose plans of the last run still hold, and the work on the others.
@@ -62,9 +62,9 @@ pub(crate) struct Instances<'k> {
     pub(crate) parts: Vec<PlanPart>,
 }
 
-/// An instance with its plan of the last run.
+/// An object with its plan of the last run.
 pub(crate) struct PlannedBefore<'k> {
-    pub(crate) address: ResourceInstance,
+    pub(crate) object: ObjectAddress,
     /// `None` if the plan is a deletion, after which references see no value.
     pub(crate) each: Option<&'k Each>,
     pub(crate) planned: Rc<Planned>,
@@ -117,11 +117,10 @@ impl<'a> Planning<'a> {
     /// Adds an orphan for a resource of the state. Does nothing if the state does not have it.
     pub(crate) fn add_orphan(&self, address: &AbsResource, reason: Option<Reason>) {
         let Some(resource) = self.state.previous().resource(address) else { return };
-        let instances = resource.instances.iter().filter(|(_, it)| it.current.is_some());
         let orphan = Orphan {
             address: address.clone(),
             provider: resource.provider.clone(),
-            instances: instances.map(|(key, _)| (key.clone(), reason)).collect(),
+            objects: GoneObject::all_of(resource, |_| false, |_| reason),
         };
         let add = |index| self.nodes.add(NodeKind::Orphan { index });
         let node = self.orphans.add(orphan, add);
@@ -146,7 +145,7 @@ impl<'a> Planning<'a> {
     }
 
     /// Runs the first turn of a resource: waits for the dependencies that its instances need. `any_gone` is true
-    /// if the state has instances that the configuration does not have.
+    /// if the state has objects that the configuration does not have.
     pub(crate) fn prepare_resource(
         &self,
         node: NodeIx,
@@ -198,8 +197,8 @@ impl<'a> Planning<'a> {
                 _ => self.planned_before(node, module, entry, each),
             };
             match planned {
-                Some((address, planned)) => {
-                    instances.before.push(PlannedBefore { address, each: Some(each), planned });
+                Some((object, planned)) => {
+                    instances.before.push(PlannedBefore { object, each: Some(each), planned });
                 }
                 None => instances.parts.push(PlanPart::Instance(each.clone())),
             }
@@ -213,8 +212,8 @@ impl<'a> Planning<'a> {
         if !parts.is_empty() && self.wait_for_values(node) {
             return Step::Again;
         }
-        for PlannedBefore { address, each, planned } in before {
-            self.take_change(node, &address, &planned);
+        for PlannedBefore { object, each, planned } in before {
+            self.take_change(node, &object, &planned);
             if let Some(each) = each {
                 self.set_instance(node, each, planned.value.clone());
             }

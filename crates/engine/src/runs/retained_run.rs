@@ -331,11 +331,7 @@ impl Planning<'_> {
                 checks: self.checks.take(),
                 decisions: DecisionParts {
                     changes: plan.resource_changes.clone(),
-                    drift: plan
-                        .resource_drift
-                        .iter()
-                        .map(|it| (it.addr.clone(), it.clone()))
-                        .collect(),
+                    drift: plan.resource_drift.iter().map(|it| (it.object(), it.clone())).collect(),
                     outputs: plan.output_changes.clone(),
                     ephemerals: Vec::new(),
                 },

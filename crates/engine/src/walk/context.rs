@@ -208,13 +208,11 @@ impl<'a> Walk<'a> {
 
     /// The object of a subject in the state of this run.
     pub(crate) fn object(&self, subject: &Subject) -> Option<Arc<Object>> {
-        self.state.object(&subject.address, subject.deposed)
+        self.state.object(&subject.object)
     }
 
     /// Sets the object of a subject in the state of this run. `None` removes it.
     pub(crate) fn set_object(&self, subject: &Subject, object: Option<Arc<Object>>) {
-        self.state.change(|state| {
-            state.set_object(&subject.address, subject.deposed, &subject.provider, object);
-        });
+        self.state.change(|state| state.set_object(&subject.object, &subject.provider, object));
     }
 }

@@ -2,8 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-use addr::ResourceInstance;
-use state::{DeposedKey, Object, State};
+use state::{Object, ObjectAddress, State};
 
 use crate::walk::state_index::StateIndex;
 
@@ -40,13 +39,9 @@ impl RunState {
         change(&mut self.current.borrow_mut())
     }
 
-    /// An object of an instance: a deposed one, or the current one if `deposed` is `None`.
-    pub(crate) fn object(
-        &self,
-        address: &ResourceInstance,
-        deposed: Option<DeposedKey>,
-    ) -> Option<Arc<Object>> {
-        self.current.borrow().object(address, deposed).cloned()
+    /// The object at an address.
+    pub(crate) fn object(&self, address: &ObjectAddress) -> Option<Arc<Object>> {
+        self.current.borrow().object(address).cloned()
     }
 
     /// Takes the state out that the run ends with.

@@ -233,7 +233,7 @@ fn uncertain(address: &str) -> Intent {
     let provider = r#"provider["registry.opentofu.org/hashicorp/test"]"#;
     Intent {
         number: 1,
-        address: addr::parse_resource_instance(address).expect("an address"),
+        object: addr::parse_resource_instance(address).expect("an address").into(),
         action: IntentAction::Create,
         provider: addr::ProviderConfigRef::parse(provider).expect("a provider"),
         named: Some("name=a".to_owned()),

@@ -5,6 +5,7 @@ mod checks;
 mod confidentiality;
 mod data;
 mod dependencies;
+mod deposed;
 mod ephemeral;
 mod fake;
 mod functions;

@@ -16,7 +16,7 @@ use engine::*;
 use hir::Program;
 use project::Project;
 use provider::{BoxFuture, Provider};
-use state::{PlanMode, State};
+use state::{ObjectAddress, PlanMode, State};
 use values::Value;
 
 use crate::fake::{self, Fake, Shared, SharedRef};
@@ -200,7 +200,7 @@ impl Taker {
 impl Journal for Taker {
     fn intent(
         &self,
-        address: &ResourceInstance,
+        address: &ObjectAddress,
         action: state::journal::IntentAction,
         _: &addr::ProviderConfigRef,
         named: Option<String>,
@@ -466,7 +466,7 @@ pub(crate) fn actions(plan: &state::Plan) -> String {
     let mut text = String::new();
     for change in &plan.resource_changes {
         let reason = change.reason.map(|it| format!(" ({})", it.as_str())).unwrap_or_default();
-        let _ = writeln!(text, "{} {:?}{reason}", change.addr, change.change.action);
+        let _ = writeln!(text, "{} {:?}{reason}", change.object(), change.change.action);
     }
     for (name, change) in &plan.output_changes {
         let _ = writeln!(text, "output {name} {:?}", change.action);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use addr::ResourceInstance;
 use engine::{ApplyAction, ChangeCounts, DeferReason, EphemeralAction, Event, ObjectId, Operation};
 
 use crate::style::{Paint, Style, visible_line};
@@ -27,15 +28,22 @@ pub fn event(event: &Event, style: &Style) -> Option<String> {
     if matches!(event, Event::Stopping) {
         return Some(format!("{}\n", style.paint(Paint::Bold, "Stopping operation...")));
     }
-    let text = message(event)?;
+    let (address, text) = message(event)?;
+    let text = match event {
+        // As in OpenTofu, lines about the end of an operation do not name the key of a deposed object.
+        Event::RefreshStart { address, .. }
+        | Event::ApplyStart { address, .. }
+        | Event::ApplyProgress { address, .. } => format!("{address}: {text}"),
+        _ => format!("{address}: {text}"),
+    };
     Some(format!("{}\n", style.paint(Paint::Bold, &text)))
 }
 
-/// The text of a progress line, with the address in front.
-pub(super) fn message(event: &Event) -> Option<String> {
-    let (address, text) = match event {
+/// The resource instance of a progress line, and its text.
+pub(super) fn message(event: &Event) -> Option<(&ResourceInstance, String)> {
+    Some(match event {
         Event::RefreshStart { address, id } => {
-            (address, format!("Refreshing state...{}", suffix(id)))
+            (&address.instance, format!("Refreshing state...{}", suffix(id)))
         }
         Event::ImportStart { address, id } => {
             (address, format!("Importing from ID {:?}...", visible_line(id)))
@@ -45,15 +53,16 @@ pub(super) fn message(event: &Event) -> Option<String> {
             (address, format!("Import prepared!\n  Prepared {type_name} for import"))
         }
         Event::ApplyStart { address, action, id } => {
-            (address, format!("{}...{}", doing(*action), suffix(id)))
+            (&address.instance, format!("{}...{}", doing(*action), suffix(id)))
         }
         Event::ApplyProgress { address, action, id, elapsed } => {
             let id = id.as_ref().map(|it| format!("{}, ", shortened(it))).unwrap_or_default();
             let doing = doing(*action).to_lowercase();
-            (address, format!("Still {doing}... [{id}{} elapsed]", duration(*elapsed)))
+            let text = format!("Still {doing}... [{id}{} elapsed]", duration(*elapsed));
+            (&address.instance, text)
         }
         Event::ApplyComplete { address, action, id, elapsed } => (
-            address,
+            &address.instance,
             format!("{} complete after {}{}", done(*action), duration(*elapsed), suffix(id)),
         ),
         Event::ProvisionStart { address, provisioner } => {
@@ -73,8 +82,7 @@ pub(super) fn message(event: &Event) -> Option<String> {
         }
         Event::Deferred { address, reason } => (address, deferred(*reason).to_owned()),
         _ => return None,
-    };
-    Some(format!("{address}: {text}"))
+    })
 }
 
 /// The summary of counts: `Apply complete! Resources: 1 added, 0 changed, 0 destroyed.`

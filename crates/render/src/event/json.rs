@@ -6,6 +6,7 @@ use addr::{InstanceKey, ResourceInstance};
 use db::{Diagnostic, Severity, Sources};
 use engine::{ApplyAction, ChangeCounts, EphemeralAction, Event, ObjectId, Operation};
 use serde_json::{Map, Value as Json, json};
+use state::ObjectAddress;
 
 use crate::{diagnostic::json::diagnostic_json, event::human, json};
 
@@ -99,14 +100,18 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
     let new = |kind, message: String, hook: Json| {
         Some(Line::new(kind, message, timestamp).with("hook", hook))
     };
-    let said = || human::message(event).unwrap_or_default();
+    // As in OpenTofu, lines of JSON name the instance and not the key of a deposed object.
+    let said = || {
+        let said = human::message(event).map(|(address, text)| format!("{address}: {text}"));
+        said.unwrap_or_default()
+    };
     match event {
         Event::RefreshStart { address, id } => new("refresh_start", said(), hook(address, id, [])),
         Event::RefreshComplete { address, id } => {
             let id_text = id.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
             new(
                 "refresh_complete",
-                format!("{address}: Refresh complete{id_text}"),
+                format!("{}: Refresh complete{id_text}", address.instance),
                 hook(address, id, []),
             )
         }
@@ -126,7 +131,8 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
         // For a failed read, OpenTofu prints only the error.
         Event::ApplyErrored { action: ApplyAction::Read, .. } => None,
         Event::ApplyErrored { address, action, elapsed } => {
-            let text = format!("{address}: {} errored after {}s", noun(*action), rounded(*elapsed));
+            let (instance, noun) = (&address.instance, noun(*action));
+            let text = format!("{instance}: {noun} errored after {}s", rounded(*elapsed));
             new(
                 "apply_errored",
                 text,
@@ -196,22 +202,19 @@ fn ephemeral_line(event: &Event, timestamp: &str) -> Option<Line> {
         }
         // OpenTofu's text, which has no elapsed time.
         Event::EphemeralComplete { action, .. } => format!("{} complete", word(*action)),
-        _ => {
-            let said = human::message(event)?;
-            said.strip_prefix(&format!("{address}: ")).map(str::to_owned).unwrap_or(said)
-        }
+        _ => human::message(event)?.1,
     };
     let hook = json!({"Msg": text, "resource": resource(address)});
     Some(Line::new(kind, format!("{address}: {text}"), timestamp).with("hook", hook))
 }
 
 fn hook<const N: usize>(
-    address: &ResourceInstance,
+    address: &ObjectAddress,
     id: &Option<ObjectId>,
     more: [(&str, Json); N],
 ) -> Json {
     let mut fields = Map::new();
-    fields.insert("resource".into(), resource(address));
+    fields.insert("resource".into(), resource(&address.instance));
     let (elapsed, action): (Vec<_>, Vec<_>) =
         more.into_iter().partition(|(name, _)| *name == "elapsed_seconds");
     fields.extend(action.into_iter().map(|(name, it)| (name.to_owned(), it)));

@@ -6,6 +6,7 @@ use engine::{
     ApplyAction, ChangeCounts, DeferReason, EphemeralAction, Event, LogLevel, ObjectId, Operation,
 };
 use expect_test::{Expect, expect};
+use state::ObjectAddress;
 
 use super::*;
 use crate::Style;
@@ -36,23 +37,23 @@ fn events() -> Vec<Event> {
     let shell = || "local-exec".to_owned();
     let counts = ChangeCounts { import: 1, add: 2, change: 3, destroy: 4, forget: 5 };
     vec![
-        Event::RefreshStart { address: managed(), id: id() },
-        Event::RefreshComplete { address: managed(), id: id() },
-        Event::Planned { address: managed(), action: state::Action::Create, reason: None },
-        Event::ApplyStart { address: managed(), action: create, id: None },
-        Event::ApplyStart { address: managed(), action: ApplyAction::Update, id: id() },
-        Event::ApplyStart { address: managed(), action: ApplyAction::Delete, id: id() },
-        Event::ApplyStart { address: address("data.a.b"), action: read, id: None },
-        Event::ApplyProgress { address: managed(), action: create, id: None, elapsed: TEN },
+        Event::RefreshStart { address: managed().into(), id: id() },
+        Event::RefreshComplete { address: managed().into(), id: id() },
+        Event::Planned { address: managed().into(), action: state::Action::Create, reason: None },
+        Event::ApplyStart { address: managed().into(), action: create, id: None },
+        Event::ApplyStart { address: managed().into(), action: ApplyAction::Update, id: id() },
+        Event::ApplyStart { address: managed().into(), action: ApplyAction::Delete, id: id() },
+        Event::ApplyStart { address: address("data.a.b").into(), action: read, id: None },
+        Event::ApplyProgress { address: managed().into(), action: create, id: None, elapsed: TEN },
         Event::ApplyProgress {
-            address: managed(),
+            address: managed().into(),
             action: ApplyAction::Delete,
             id: id(),
             elapsed: TEN,
         },
-        Event::ApplyComplete { address: managed(), action: create, id: id(), elapsed },
-        Event::ApplyErrored { address: managed(), action: create, elapsed },
-        Event::ApplyErrored { address: address("data.a.b"), action: read, elapsed },
+        Event::ApplyComplete { address: managed().into(), action: create, id: id(), elapsed },
+        Event::ApplyErrored { address: managed().into(), action: create, elapsed },
+        Event::ApplyErrored { address: address("data.a.b").into(), action: read, elapsed },
         Event::ProvisionStart { address: managed(), provisioner: shell() },
         Event::ProvisionOutput {
             address: managed(),
@@ -172,6 +173,44 @@ fn scripts_see_a_line_of_json() {
 }
 
 #[test]
+fn the_key_of_a_deposed_object_is_in_texts_about_a_beginning_as_in_opentofu() {
+    let deposed =
+        || ObjectAddress { instance: managed(), deposed: state::DeposedKey::parse("0123abcd") };
+    let (action, elapsed) = (ApplyAction::Delete, TEN);
+    let events = [
+        Event::RefreshStart { address: deposed(), id: id() },
+        Event::RefreshComplete { address: deposed(), id: id() },
+        Event::ApplyStart { address: deposed(), action, id: id() },
+        Event::ApplyProgress { address: deposed(), action, id: id(), elapsed },
+        Event::ApplyComplete { address: deposed(), action, id: None, elapsed },
+        Event::ApplyErrored { address: deposed(), action, elapsed },
+    ];
+    let text: String = events.iter().filter_map(|it| event(it, &Style::PLAIN)).collect();
+    expect![[r#"
+        module.m["k"].terraform_data.a[0] (deposed object 0123abcd): Refreshing state... [id=i-1]
+        module.m["k"].terraform_data.a[0] (deposed object 0123abcd): Destroying... [id=i-1]
+        module.m["k"].terraform_data.a[0] (deposed object 0123abcd): Still destroying... [id=i-1, 10s elapsed]
+        module.m["k"].terraform_data.a[0]: Destruction complete after 10s
+    "#]].assert_eq(&text);
+    let lines = events.iter().flat_map(|it| event_json(it, "", &Sources::default()));
+    let messages: Vec<String> = lines
+        .map(|line| {
+            let line: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+            assert_eq!(line["hook"]["resource"]["addr"], managed().to_string());
+            line["@message"].as_str().expect("is text").to_owned()
+        })
+        .collect();
+    expect![[r#"
+        module.m["k"].terraform_data.a[0]: Refreshing state... [id=i-1]
+        module.m["k"].terraform_data.a[0]: Refresh complete [id=i-1]
+        module.m["k"].terraform_data.a[0]: Destroying... [id=i-1]
+        module.m["k"].terraform_data.a[0]: Still destroying... [id=i-1, 10s elapsed]
+        module.m["k"].terraform_data.a[0]: Destruction complete after 10s
+        module.m["k"].terraform_data.a[0]: Destruction errored after 10s"#]]
+    .assert_eq(&messages.join("\n"));
+}
+
+#[test]
 fn in_colour_addresses_stand_out() {
     let style = Style { color: true, ..Style::PLAIN };
     let start = Event::EphemeralStart { address: ephemeral(), action: EphemeralAction::Close };
@@ -185,9 +224,13 @@ fn in_colour_addresses_stand_out() {
 fn long_identifiers_are_cut_only_in_lines_that_come_again_and_again() {
     let value = format!("{}\n{}", "a".repeat(60), "b".repeat(60));
     let id = Some(ObjectId { key: "id".to_owned(), value });
-    let start = Event::RefreshStart { address: managed(), id: id.clone() };
-    let progress =
-        Event::ApplyProgress { address: managed(), action: ApplyAction::Update, id, elapsed: TEN };
+    let start = Event::RefreshStart { address: managed().into(), id: id.clone() };
+    let progress = Event::ApplyProgress {
+        address: managed().into(),
+        action: ApplyAction::Update,
+        id,
+        elapsed: TEN,
+    };
     let line = |it| event(it, &Style::PLAIN).expect("a line");
     assert!(line(&start).ends_with(&format!("[id={}\\n{}]\n", "a".repeat(60), "b".repeat(60))));
     assert!(line(&progress).ends_with(&format!(

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use super::{Begin, Changed, FORMAT, Intent, IntentAction, JournalError, Opening, Record};
 use crate::error::EncodeError;
-use crate::resources::{Instance, ResourceState};
+use crate::object_address::ObjectAddress;
+use crate::resources::{DeposedKey, Instance, ResourceState};
 use crate::v4;
 
 /// The serialized form of a record. It borrows values that may be large.
@@ -51,6 +52,8 @@ struct BeginLine {
 struct IntentLine {
     number: u64,
     address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deposed: Option<String>,
     action: Action,
     provider: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,7 +151,8 @@ fn begin_line(begin: &Begin) -> BeginLine {
 fn intent_line(intent: &Intent) -> IntentLine {
     IntentLine {
         number: intent.number,
-        address: intent.address.to_string(),
+        address: intent.object.instance.to_string(),
+        deposed: intent.object.deposed.map(|it| it.to_string()),
         action: match intent.action {
             IntentAction::Create => Action::Create,
             IntentAction::Update => Action::Update,
@@ -203,18 +207,7 @@ fn understood(line: Line<'_>) -> Result<Record, String> {
             program: it.program,
             is_rest: it.rest,
         }),
-        Line::Intent(it) => Record::Intent(Intent {
-            number: it.number,
-            address: address(&it.address)?,
-            action: match it.action {
-                Action::Create => IntentAction::Create,
-                Action::Update => IntentAction::Update,
-                Action::Delete => IntentAction::Delete,
-            },
-            provider: ProviderConfigRef::parse(&it.provider).map_err(|it| it.to_string())?,
-            named: it.named,
-            time: it.time,
-        }),
+        Line::Intent(it) => Record::Intent(intent(it)?),
         Line::Instance(it) => Record::Instance(changed(&it)?),
         Line::Unchanged { answers } => Record::Unchanged { answers },
         Line::Opening(it) => Record::Opening(Opening {
@@ -225,6 +218,29 @@ fn understood(line: Line<'_>) -> Result<Record, String> {
         }),
         Line::Closed { number } => Record::Closed { number },
         Line::Folding { serial, digest } => Record::Folding { serial, digest },
+    })
+}
+
+fn intent(line: IntentLine) -> Result<Intent, String> {
+    let action = match line.action {
+        Action::Create => IntentAction::Create,
+        Action::Update => IntentAction::Update,
+        Action::Delete => IntentAction::Delete,
+    };
+    let deposed = match line.deposed.as_deref() {
+        None => None,
+        Some(_) if action == IntentAction::Create => {
+            return Err("it creates a deposed object".to_owned());
+        }
+        Some(key) => Some(DeposedKey::parse(key).ok_or("its deposed key is invalid")?),
+    };
+    Ok(Intent {
+        number: line.number,
+        object: ObjectAddress { instance: address(&line.address)?, deposed },
+        action,
+        provider: ProviderConfigRef::parse(&line.provider).map_err(|it| it.to_string())?,
+        named: line.named,
+        time: line.time,
     })
 }
 

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance};
 
 use crate::error::EncodeError;
+use crate::object_address::ObjectAddress;
 use crate::resources::{Instance, State};
 
 /// The format version that this program reads and writes.
@@ -80,8 +81,8 @@ pub struct Begin {
 pub struct Intent {
     /// The number of the intent, unique within the journal.
     pub number: u64,
-    /// The instance that changes.
-    pub address: ResourceInstance,
+    /// The object that changes. A creation is always of the current object.
+    pub object: ObjectAddress,
     /// The kind of the change.
     pub action: IntentAction,
     /// The provider configuration of the instance.
@@ -251,7 +252,7 @@ impl Uncertain {
             }
             Record::Instance(Changed { answers: Some(answers), .. }) => {
                 if let Some(answered) = self.0.remove(answers) {
-                    self.0.retain(|_, it| it.address != answered.address);
+                    self.0.retain(|_, it| it.object != answered.object);
                 }
             }
             Record::Unchanged { answers } => {

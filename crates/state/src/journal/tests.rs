@@ -34,12 +34,19 @@ fn begin() -> Record {
 fn intent(number: u64, at: &str, action: IntentAction) -> Record {
     Record::Intent(Intent {
         number,
-        address: address(at),
+        object: address(at).into(),
         action,
         provider: provider(),
         named: Some("name=blue".into()),
         time: "2026-01-02T03:04:05Z".into(),
     })
+}
+
+/// The intent for a deposed object instead of the current one.
+fn deposed(record: Record, key: DeposedKey) -> Record {
+    let Record::Intent(mut intent) = record else { panic!("no intent") };
+    intent.object.deposed = Some(key);
+    Record::Intent(intent)
 }
 
 fn object(json: &str) -> Object {
@@ -105,6 +112,7 @@ fn every_record_comes_back_and_stands_in_one_line() {
         begin(),
         intent(1, "test_thing.a", IntentAction::Create),
         intent(2, "test_thing.b[\"k\"]", IntentAction::Delete),
+        deposed(intent(3, "test_thing.b[\"k\"]", IntentAction::Delete), key),
         Record::Instance(Changed::of(&state, &at, Some(1))),
         gone("test_thing.b[\"k\"]", 2),
         Record::Unchanged { answers: 9 },
@@ -117,6 +125,7 @@ fn every_record_comes_back_and_stands_in_one_line() {
         {"begin":{"format":1,"lineage":"l","serial":3,"digest":"abc","operation":"apply","workspace":"default","time":"2026-01-02T03:04:05Z","program":"mayfly 0.1.0"}}
         {"intent":{"number":1,"address":"test_thing.a","action":"create","provider":"provider[\"registry.opentofu.org/mayfly/playground\"].eu","named":"name=blue","time":"2026-01-02T03:04:05Z"}}
         {"intent":{"number":2,"address":"test_thing.b[\"k\"]","action":"delete","provider":"provider[\"registry.opentofu.org/mayfly/playground\"].eu","named":"name=blue","time":"2026-01-02T03:04:05Z"}}
+        {"intent":{"number":3,"address":"test_thing.b[\"k\"]","deposed":"00000007","action":"delete","provider":"provider[\"registry.opentofu.org/mayfly/playground\"].eu","named":"name=blue","time":"2026-01-02T03:04:05Z"}}
         {"instance":{"address":"module.m[\"a\\nb\"].test_thing.x[1]","answers":1,"resource":{"module":"module.m[\"a\\nb\"]","mode":"managed","type":"test_thing","name":"x","provider":"provider[\"registry.opentofu.org/mayfly/playground\"].eu","instances":[{"index_key":1,"status":"tainted","schema_version":0,"attributes":{"a":"\u003c\n\u003e","b":1.50},"sensitive_attributes":[[{"type":"get_attr","value":"a"}]],"private":"Cnt9","create_before_destroy":true},{"index_key":1,"deposed":"00000007","schema_version":0,"attributes":{},"sensitive_attributes":[],"private":"Cnt9"}]}}}
         {"instance":{"address":"test_thing.b[\"k\"]","answers":2}}
         {"unchanged":{"answers":9}}
@@ -189,7 +198,7 @@ fn the_last_word_about_an_instance_counts() {
 fn a_creation_is_uncertain_until_it_is_answered() {
     let names = |records: &[Record]| -> Vec<(u64, String)> {
         let journal = journal(records);
-        journal.uncertain().iter().map(|it| (it.number, it.address.to_string())).collect()
+        journal.uncertain().iter().map(|it| (it.number, it.object.to_string())).collect()
     };
     let create = |number| intent(number, "test_thing.a", IntentAction::Create);
     let a = || "test_thing.a".to_owned();
@@ -235,6 +244,19 @@ fn what_is_no_journal_is_refused_without_a_quotation() {
     fails(
         &[&begin, "{\"secret\":\"hush\"}"],
         expect!["record 1 cannot be understood: it goes wrong at byte 9"],
+    );
+    let invalid = |action: &str, key: &str| {
+        format!(
+            r#"{{"intent":{{"number":1,"address":"a.b","deposed":"{key}","action":"{action}","provider":"","time":""}}}}"#
+        )
+    };
+    fails(
+        &[&begin, &invalid("delete", "hush")],
+        expect!["record 1 cannot be understood: its deposed key is invalid"],
+    );
+    fails(
+        &[&begin, &invalid("create", "00000007")],
+        expect!["record 1 cannot be understood: it creates a deposed object"],
     );
     assert_eq!(Journal::read(&[]), Ok(None));
 }

@@ -101,16 +101,14 @@ impl Decoder {
             (None, Some(identity)) => Some(Importing::Identity(self.value(identity)?)),
             (Some(_), Some(_)) => return Err(damaged(format!("{addr} is imported in two ways"))),
         };
-        let deposed = it.deposed.map(|key| {
-            DeposedKey::parse(&key)
-                .ok_or_else(|| damaged(format!("{addr} has the deposed key {key:?}")))
-        });
+        let action = action(it.action)?;
+        let deposed = it.deposed.map(|key| deposed(&addr, &key, action));
         Ok(ResourceChange {
             previous_addr: it.previous_addr.as_deref().map(instance).transpose()?,
             deposed: deposed.transpose()?,
             provider: ProviderConfigRef::parse(&it.provider).map_err(address)?,
             change: Change {
-                action: action(it.action)?,
+                action,
                 before: self.required(it.before.as_ref(), &it.addr)?,
                 after: self.required(it.after.as_ref(), &it.addr)?,
                 importing,
@@ -232,6 +230,20 @@ fn mode(code: u32) -> Result<PlanMode, PlanFileError> {
         2 => Ok(PlanMode::RefreshOnly),
         _ => Err(damaged(format!("its mode is {code}"))),
     }
+}
+
+/// The key of a deposed object, which can only be destroyed or forgotten.
+fn deposed(
+    addr: &ResourceInstance,
+    key: &str,
+    action: Action,
+) -> Result<DeposedKey, PlanFileError> {
+    if !matches!(action, Action::NoOp | Action::Delete | Action::Forget) {
+        return Err(damaged(format!(
+            "it has the action {action:?} for a deposed object of {addr}"
+        )));
+    }
+    DeposedKey::parse(key).ok_or_else(|| damaged(format!("{addr} has the deposed key {key:?}")))
 }
 
 fn action(code: u32) -> Result<Action, PlanFileError> {

@@ -8,6 +8,7 @@ use addr::{AbsResource, ProviderConfigRef, ResourceInstance, Target};
 use values::{Path, Str, Value};
 
 use crate::checks::CheckResults;
+use crate::object_address::ObjectAddress;
 use crate::resources::DeposedKey;
 
 /// The result of planning that apply needs, apart from states and sources.
@@ -108,6 +109,13 @@ pub struct ResourceChange {
     pub required_replace: Vec<Path>,
     /// The reason for the action, if the configuration alone does not explain it.
     pub reason: Option<Reason>,
+}
+
+impl ResourceChange {
+    /// The address of the object.
+    pub fn object(&self) -> ObjectAddress {
+        ObjectAddress { instance: self.addr.clone(), deposed: self.deposed }
+    }
 }
 
 /// The action and the values before and after it, with sensitive parts marked. `after` may be unknown in parts.

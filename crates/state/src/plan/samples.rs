@@ -30,7 +30,11 @@ pub(crate) fn plan() -> Plan {
             ("any".into(), Value::null(Type::Dynamic)),
         ]),
         ephemeral_variables: ["password".into()].into(),
-        resource_changes: vec![change("module.m[\"a.b\"].t.n[0]"), change("t.x[\"k\"]")],
+        resource_changes: vec![
+            change("module.m[\"a.b\"].t.n[0]"),
+            change("t.x[\"k\"]"),
+            deposed("t.x[\"k\"]"),
+        ],
         resource_drift: vec![change("t.y")],
         ephemerals: vec![EphemeralPlan {
             addr: parse_resource_instance("ephemeral.vault.token").expect("an address"),
@@ -68,7 +72,7 @@ pub(crate) fn change(addr: &str) -> ResourceChange {
     ResourceChange {
         addr: parse_resource_instance(addr).expect("an address"),
         previous_addr: Some(parse_resource_instance("t.old").expect("an address")),
-        deposed: Some(DeposedKey::from_random(0xfeed)),
+        deposed: None,
         provider: ProviderConfigRef::parse("provider[\"terraform.io/builtin/terraform\"].a")
             .expect("an address"),
         change: Change {
@@ -90,6 +94,12 @@ pub(crate) fn change(addr: &str) -> ResourceChange {
         required_replace: vec![Path::root().attr("list").index(Value::int(1))],
         reason: Some(Reason::ReplaceBecauseCannotUpdate),
     }
+}
+
+fn deposed(addr: &str) -> ResourceChange {
+    let it = change(addr);
+    let deposed = Some(DeposedKey::from_random(0xfeed));
+    ResourceChange { deposed, change: Change { action: Action::Delete, ..it.change }, ..it }
 }
 
 fn output() -> OutputChange {

@@ -10,7 +10,7 @@ use zip::write::SimpleFileOptions;
 use crate::EncodeError;
 use crate::plan::archive::{self, Kind};
 use crate::plan::file::{PlanFile, PlanFileError, TempKind};
-use crate::plan::model::EphemeralPlan;
+use crate::plan::model::{Action, EphemeralPlan};
 use crate::plan::samples::{PROGRAM, change, file, plan, temp};
 use crate::plan::{decode, encode};
 
@@ -383,4 +383,14 @@ proptest! {
         prop_assert!(ours.after.raw_equals(&theirs.after), "{:?} {:?}", ours.after, theirs.after);
         prop_assert!(it == back);
     }
+}
+
+#[test]
+fn a_deposed_object_is_only_destroyed_or_forgotten() {
+    let mut plan = plan();
+    let deposed = plan.resource_changes.iter_mut().find(|it| it.deposed.is_some());
+    deposed.expect("has one").change.action = Action::Update;
+    let bytes = encode::encode(&plan).expect("encodes");
+    let error = decode::decode(&bytes, PROGRAM).expect_err("is refused");
+    expect![[r#"the saved plan is damaged at "tfplan": it has the action Update for a deposed object of t.x["k"]; make a new plan"#]].assert_eq(&error.to_string());
 }
