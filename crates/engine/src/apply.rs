@@ -53,7 +53,7 @@ pub async fn apply(
         plan_time: plan.timestamp.as_str().into(),
     };
     let planned_actions = PlannedActions::new(plan);
-    let mut memo = Memo::new();
+    let mut memo = Memo::for_one_run();
     let previous = Arc::new(refreshed);
     let input = WalkInput {
         settings,

@@ -42,7 +42,7 @@ pub async fn import(
     };
     let ImportOptions { address, id, answers, .. } = options;
     let previous = Arc::new(prior);
-    let mut memo = Memo::new();
+    let mut memo = Memo::for_one_run();
     let input = WalkInput {
         settings,
         variables,

@@ -57,7 +57,7 @@ pub async fn plan(
     };
     let environment = &Environment { system, ..environment.clone() };
     let request = Request { program, prior, variables, environment, options, observed };
-    plan_with(request, &mut Memo::new(), &mut Leftovers::default()).await
+    plan_with(request, &mut Memo::for_one_run(), &mut Leftovers::default()).await
 }
 
 /// The data that a plan leaves for the next plan of the same session.

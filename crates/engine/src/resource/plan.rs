@@ -96,13 +96,7 @@ impl Planning<'_> {
     /// A digest of the configuration of an instance and of its provider, under the key of this process.
     pub(crate) fn config_digest(&self, subject: &Subject, config: &Value) -> crate::memo::Digest {
         let slot = self.nodes.slot(subject.provider_node).map(|it| self.pool.get(it).config);
-        self.reuse.memo(|memo| {
-            let config = memo.value_digest(config);
-            match slot {
-                Some(slot) => memo.combine(&[config, slot]),
-                None => config,
-            }
-        })
+        self.reuse.memo(|memo| memo.config_digest(config, slot))
     }
 
     fn record_change(&self, subject: &Subject, planned: &Planned) {

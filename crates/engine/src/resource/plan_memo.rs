@@ -93,6 +93,9 @@ impl Planning<'_> {
         planned: Planned,
     ) {
         let Some(entry) = &subject.entry else { return };
+        if !self.reuse.memo(memo::Memo::is_kept) {
+            return;
+        }
         let memo = ObjectMemo {
             item: Some(Arc::clone(&entry.item)),
             inputs: self.instance_inputs(subject.node, each),
@@ -159,7 +162,7 @@ impl PlanRun<'_> {
 
     /// Memoizes the plan for the deletion of an object.
     pub(crate) fn remember_ended(&self, subject: &Subject, planned: Planned) {
-        if is_guarded(subject) {
+        if is_guarded(subject) || !self.reuse.memo(memo::Memo::is_kept) {
             return;
         }
         let memo = ObjectMemo {
