@@ -37,7 +37,8 @@ pub trait Journal: Send + Sync {
     }
 
     /// Records that an object of an instance has changed. The record holds all objects of the instance, current and
-    /// deposed. `state` contains the change and is otherwise equal to the last recorded state. `answers` is the intent to which this is the response.
+    /// deposed. `state` contains the change and is otherwise equal to the last recorded state. `answers` is the intent
+    /// to which this is the response.
     ///
     /// # Errors
     /// Fails if this change cannot be recorded, or if a write of the state that an earlier change caused has failed
