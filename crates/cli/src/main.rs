@@ -37,7 +37,7 @@ use db::{Diagnostic, OsSystem, Rule, Sources};
 use durability::Failpoints;
 use engine::LogLevel;
 use operations::{root_system::RootSystem, session::Failure, variables::VarFlag};
-use plugin::HiddenMode;
+use plugin::{HiddenMode, Processes};
 
 use crate::{
     args::{Command, MetadataCommand, ProvidersCommand, StateCommand, ViewArgs},
@@ -65,22 +65,25 @@ fn main() -> std::process::ExitCode {
     {
         return commands::serve_bundled(source).into();
     }
-    let thread = std::thread::Builder::new()
-        .name("main".to_owned())
-        .stack_size(STACK)
-        .spawn(move || run(args));
+    let processes = Processes::default();
+    let thread = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn({
+        let processes = processes.clone();
+        move || run(args, processes)
+    });
     let exit = match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(exit)) => exit,
         // The panic hook has already printed the location.
         Ok(Err(_)) | Err(_) => Exit::Crash,
     };
     // A panic may have left plugins running. Nothing else runs anymore.
-    plugin::kill_all();
+    processes.kill_all();
+    // Dropping the list would wait for the supervisor, which ends with this process.
+    std::mem::forget(processes);
     exit.into()
 }
 
 /// Runs one command.
-fn run(args: Vec<String>) -> Exit {
+fn run(args: Vec<String>, processes: Processes) -> Exit {
     let args = match with_environment_arguments(args) {
         Ok(args) => args,
         Err(variable) => return usage::unclosed_quote(&variable),
@@ -106,7 +109,8 @@ fn run(args: Vec<String>) -> Exit {
     };
     let flags = arguments::ordered_flags(&args);
     drop(args);
-    dispatch(command, flags, directories, Invocation { refusal, text: invocation })
+    let invocation = Invocation { refusal, text: invocation, processes };
+    dispatch(command, flags, directories, invocation)
 }
 
 /// Inserts the arguments of `TF_CLI_ARGS` and `TF_CLI_ARGS_state_list` directly after the name of the command, as
@@ -181,7 +185,7 @@ fn dispatch(
         _ if json_lines => Stdout::JsonLines,
         _ => Stdout::Text,
     };
-    let session = match CommandSession::new(view, system, stdout) {
+    let session = match CommandSession::new(view, system, stdout, invocation.processes) {
         Ok(session) => session,
         Err(error) => {
             return commands::environment_error("Failed to start threads", &error);
@@ -252,8 +256,10 @@ fn dispatch(
     exit
 }
 
-/// The parts of the command line that are needed in addition to the parsed command.
+/// The parts of a run of this program that are needed in addition to the parsed command.
 struct Invocation {
+    /// The list for the child processes.
+    processes: Processes,
     /// The reason why the command line is refused, as a sentence.
     refusal: Option<String>,
     /// The names of the command and of its flags.

@@ -8,6 +8,7 @@ use operations::{
     root_system::RootSystem,
     session::{Session, SessionOptions},
 };
+use plugin::Processes;
 
 use crate::{
     args::ViewArgs,
@@ -33,6 +34,7 @@ impl CommandSession {
         view: &ViewArgs,
         system: RootSystem,
         stdout: Stdout,
+        processes: Processes,
     ) -> std::io::Result<CommandSession> {
         let cancel = CancelToken::new();
         let no_color = system.variable("NO_COLOR").is_some_and(|it| !it.is_empty());
@@ -50,6 +52,7 @@ impl CommandSession {
             directory: None,
             runtime: Arc::new(runtime),
             cancel,
+            processes,
             executable: std::env::current_exe().map_err(|error| error.to_string()),
             arguments: arguments::flags,
         });

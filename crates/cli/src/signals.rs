@@ -12,6 +12,7 @@ use std::{
 };
 
 use engine::CancelToken;
+use plugin::Processes;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{commands::watch::terminal, session::CommandSession, ui::Ui};
@@ -67,14 +68,14 @@ pub(crate) fn listen(session: &CommandSession) {
 /// Handles interrupts. The first one is announced only while `is_working` is true, because otherwise it is the
 /// normal way to end the command.
 pub(crate) fn listen_while(session: &CommandSession, is_working: Arc<AtomicBool>) {
-    let (ui, cancel) = (session.ui.clone(), session.cancel.clone());
+    let command = RunningCommand::of(session);
     session.runtime.spawn(async move {
         let Ok(mut interrupts) = Interrupts::new() else { return };
         let mut count = 0;
         loop {
             interrupts.next().await;
             count += 1;
-            asked(count, &ui, &cancel, is_working.load(Ordering::Relaxed)).await;
+            command.interrupt(count, is_working.load(Ordering::Relaxed)).await;
         }
     });
 }
@@ -90,12 +91,12 @@ pub(crate) fn end_at_once_after(
     session: &CommandSession,
     mend: impl Future<Output = ()> + Send + 'static,
 ) {
-    let ui = session.ui.clone();
+    let command = RunningCommand::of(session);
     session.runtime.spawn(async move {
         let Ok(mut interrupts) = Interrupts::new() else { return };
         interrupts.next().await;
         mend.await;
-        end(&ui);
+        command.end();
     });
 }
 
@@ -106,25 +107,52 @@ const ABORT: Duration = Duration::from_secs(15);
 /// longer is useless.
 const HEARING: Duration = Duration::from_secs(1);
 
-async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool) {
-    cancel.cancel();
-    match count {
-        1 if !is_working => {}
-        1 => ui.announce(
-            "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may \
-             occur.\nGracefully shutting down...\n\n",
-        ),
-        2 => {
-            ui.print_error(
-                "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
-            );
-            tokio::time::sleep(HEARING).await;
-            if cancel.is_heard() {
-                tokio::time::sleep(ABORT - HEARING).await;
-            }
-            end(ui);
+/// The parts of a running command that an interrupt reaches.
+struct RunningCommand {
+    ui: Arc<Ui>,
+    cancel: CancelToken,
+    processes: Processes,
+}
+
+impl RunningCommand {
+    fn of(session: &CommandSession) -> RunningCommand {
+        RunningCommand {
+            ui: Arc::clone(&session.ui),
+            cancel: session.cancel.clone(),
+            processes: session.processes.clone(),
         }
-        _ => end(ui),
+    }
+
+    /// Handles an interrupt. `count` is the number of interrupts so far, including this one.
+    async fn interrupt(&self, count: u32, is_working: bool) {
+        self.cancel.cancel();
+        match count {
+            1 if !is_working => {}
+            1 => self.ui.announce(
+                "\nInterrupt received.\nPlease wait for Mayfly to exit or data loss may \
+                 occur.\nGracefully shutting down...\n\n",
+            ),
+            2 => {
+                self.ui.print_error(
+                    "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
+                );
+                tokio::time::sleep(HEARING).await;
+                if self.cancel.is_heard() {
+                    tokio::time::sleep(ABORT - HEARING).await;
+                }
+                self.end();
+            }
+            _ => self.end(),
+        }
+    }
+
+    /// Ends the process without destructors, which may be what hangs. Kills the plugins first, because they must not
+    /// outlive it.
+    fn end(&self) -> ! {
+        self.ui.fall_silent();
+        terminal::restore();
+        self.processes.kill_all();
+        std::process::exit(1)
     }
 }
 
@@ -134,13 +162,4 @@ async fn asked(count: u32, ui: &Arc<Ui>, cancel: &CancelToken, is_working: bool)
 pub(crate) fn report_file_size_limit() -> std::io::Result<()> {
     let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
     signal(kind).map(drop)
-}
-
-/// Ends the process. Kills the plugins first, because they must not outlive it.
-#[expect(clippy::exit, reason = "the user wants the end, and destructors may be what hangs")]
-fn end(ui: &Ui) -> ! {
-    ui.fall_silent();
-    terminal::restore();
-    plugin::kill_all();
-    std::process::exit(1)
 }

@@ -20,7 +20,7 @@ pub(crate) fn begin(session: &CommandSession) {
     }
     // Without the path of this executable, the supervisor cannot be started.
     if let Ok(executable) = std::env::current_exe() {
-        plugin::supervise(Supervision { executable, records });
+        session.processes.supervise(Supervision { executable, records });
     }
 }
 

@@ -1,18 +1,16 @@
 //! The current position of a run, for a message that must not allocate because memory has run out.
 //!
-//! The phase belongs to the process; the node belongs to the thread, because a single thread walks a graph.
-//! Neither contains a value.
+//! Phase and node belong to the thread: a single thread carries out a run, and other threads of the process may carry
+//! out other runs. Neither contains a value.
 
 use std::{
     cell::Cell,
     fmt::{self, Write},
-    sync::atomic::{AtomicUsize, Ordering},
 };
 
 /// The phase of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunPhase {
-    Starting,
     Reading,
     Validating,
     Planning,
@@ -20,17 +18,8 @@ pub enum RunPhase {
 }
 
 impl RunPhase {
-    const ALL: [RunPhase; 5] = [
-        RunPhase::Starting,
-        RunPhase::Reading,
-        RunPhase::Validating,
-        RunPhase::Planning,
-        RunPhase::Applying,
-    ];
-
     fn text(self) -> &'static str {
         match self {
-            RunPhase::Starting => "starting",
             RunPhase::Reading => "reading the configuration",
             RunPhase::Validating => "checking the configuration",
             RunPhase::Planning => "planning",
@@ -39,10 +28,9 @@ impl RunPhase {
     }
 }
 
-static PHASE: AtomicUsize = AtomicUsize::new(0);
-
 thread_local! {
-    // No destructor, so that an allocator can read it at any time.
+    // No destructors, so that an allocator can read them at any time.
+    static PHASE: Cell<Option<RunPhase>> = const { Cell::new(None) };
     static NODE: Cell<Address> = const { Cell::new(Address { bytes: [0; LONGEST], length: 0 }) };
 }
 
@@ -68,10 +56,9 @@ impl Write for Address {
     }
 }
 
-/// Sets the current phase.
+/// Sets the phase of the run that this thread carries out.
 pub fn enter_phase(phase: RunPhase) {
-    let index = RunPhase::ALL.iter().position(|it| *it == phase);
-    PHASE.store(index.unwrap_or_default(), Ordering::Relaxed);
+    PHASE.set(Some(phase));
     leave_node();
 }
 
@@ -88,15 +75,14 @@ pub(crate) fn leave_node() {
     enter_node(format_args!(""));
 }
 
-/// Passes the phase, and the address of the node that this thread works on, to a function. The address may be
-/// empty. Does not allocate.
+/// Passes the phase and the node of this thread to a function. The address of the node may be empty. A thread that
+/// carries out no run, such as one that decodes answers of providers, is "working". Does not allocate.
 pub fn with_place<T>(use_place: impl FnOnce(&str, &[u8]) -> T) -> T {
-    let phase = RunPhase::ALL.get(PHASE.load(Ordering::Relaxed)).copied();
-    let phase = phase.unwrap_or(RunPhase::Starting);
-    // A thread that is being destroyed has no node.
+    // A thread that is being destroyed has neither phase nor node.
+    let phase = PHASE.try_with(Cell::get).ok().flatten();
     let node = NODE.try_with(Cell::get).ok();
     let node = node.as_ref().and_then(|it| it.bytes.get(..it.length)).unwrap_or_default();
-    use_place(phase.text(), node)
+    use_place(phase.map_or("working", RunPhase::text), node)
 }
 
 #[cfg(test)]
@@ -114,5 +100,18 @@ mod tests {
         leave_node();
         assert_eq!(told(), "");
         std::thread::spawn(move || assert_eq!(told(), "")).join().expect("another thread has none");
+    }
+
+    #[test]
+    fn threads_with_different_runs_have_different_phases() {
+        let phase = || with_place(|phase, _| phase.to_owned());
+        enter_phase(RunPhase::Applying);
+        let other = std::thread::spawn(move || {
+            let before = phase();
+            enter_phase(RunPhase::Planning);
+            [before, phase()]
+        });
+        assert_eq!(other.join().expect("does not panic"), ["working", "planning"]);
+        assert_eq!(phase(), "applying");
     }
 }

@@ -245,6 +245,7 @@ fn of_resources<'p>(
     let threads = available_parallelism().map_or(1, NonZero::get);
     let part = entries.len().div_ceil(threads).max(WORTHWHILE);
     let of_part = |part: &[&'p Entry]| -> Found<'p> {
+        enter_phase(RunPhase::Validating);
         let offline = offline();
         let scope = ModuleScope::of(&offline, module.id);
         let mut diagnostics = Vec::new();

@@ -14,10 +14,9 @@
 //!
 //! **Invariant:** an operation prints nothing, ends no process and handles no signal. It reports through [`view::View`]
 //! and through what it returns.
-//! **Invariant:** nothing here is global: directory, environment variables, failpoints, cancellation and runtime are
-//! values of a [`session::Session`], so several roots may run at once, each on its own thread (`tests/two_roots.rs`).
-//! Three things stay with the process: the list of child processes, the phase that a report of exhausted memory names
-//! (`engine::enter_phase`), and the environment that `git` inherits when modules are downloaded.
+//! **Invariant:** nothing here is global: directory, environment variables, child processes, failpoints, cancellation
+//! and runtime are values of a [`session::Session`], so several roots may run at once, each on its own thread
+//! (`tests/two_roots.rs`). Only the environment that `git` inherits when modules are downloaded is the process's.
 //! **Invariant:** log lines contain only names and numbers.
 //! **Absent on purpose:** the command line, terminals, words for people (`cli`, `render`).
 #![expect(

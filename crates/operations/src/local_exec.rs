@@ -6,85 +6,89 @@
 use std::{process::Stdio, sync::Arc, time::Duration};
 
 use engine::{CancelLevel, CancelToken, Command, CommandRunner, CommandStatus};
-use plugin::{Line, Lines, Registration};
+use plugin::{Line, Lines, Processes, Registration};
 use provider::BoxFuture;
 use tokio::{io::AsyncRead, sync::mpsc};
 
 use crate::child_environment::ChildEnvironment;
 
 /// Runs commands as child processes, each in its own process group.
-pub(crate) struct Processes {
+pub(crate) struct Commands {
     pub(crate) environment: Arc<ChildEnvironment>,
+    /// The list that the processes are added to.
+    pub(crate) processes: Processes,
 }
 
 /// The time that the output pipes of a killed command may stay open, held by children outside of its process
 /// group.
 const DRAIN: Duration = Duration::from_secs(2);
 
-impl CommandRunner for Processes {
+impl CommandRunner for Commands {
     fn run<'a>(
         &'a self,
         command: Command,
         output: &'a (dyn Fn(&str) + Send + Sync),
         cancel: &'a CancelToken,
     ) -> BoxFuture<'a, Result<CommandStatus, String>> {
-        Box::pin(run(&self.environment, command, output, cancel))
+        Box::pin(self.run_command(command, output, cancel))
     }
 }
 
-async fn run(
-    environment: &ChildEnvironment,
-    command: Command,
-    output: &(dyn Fn(&str) + Send + Sync),
-    cancel: &CancelToken,
-) -> Result<CommandStatus, String> {
-    let Some((program, arguments)) = command.arguments.split_first() else {
-        return Err("no command was given".to_owned());
-    };
-    let mut process = tokio::process::Command::new(program);
-    // The environment comes first: the configuration may set variables with the same names below.
-    environment.prepare_command(process.as_std_mut(), command.directory.as_deref());
-    process
-        .args(arguments)
-        .envs(command.environment.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true);
-    let mut running = Running::new();
-    let (name, value) = running.registration.variable();
-    process.env(name, value);
-    let mut child = process.spawn().map_err(|error| error.to_string())?;
-    running.registration.started(child.id());
-    let (lines, mut received) = mpsc::channel(64);
-    if let Some(stdout) = child.stdout.take() {
-        tokio::spawn(relay(stdout, lines.clone()));
-    }
-    if let Some(stderr) = child.stderr.take() {
-        tokio::spawn(relay(stderr, lines.clone()));
-    }
-    drop(lines);
-    let mut status = None;
-    while status.is_none() {
-        tokio::select! {
-            Some(line) = received.recv() => output(&line),
-            ended = child.wait() => status = Some(ended.map_err(|error| error.to_string())?),
-            () = cancel.reached(CancelLevel::Aborting) => {
-                running.registration.kill();
-                status = Some(child.wait().await.map_err(|error| error.to_string())?);
+impl Commands {
+    async fn run_command(
+        &self,
+        command: Command,
+        output: &(dyn Fn(&str) + Send + Sync),
+        cancel: &CancelToken,
+    ) -> Result<CommandStatus, String> {
+        let Some((program, arguments)) = command.arguments.split_first() else {
+            return Err("no command was given".to_owned());
+        };
+        let mut process = tokio::process::Command::new(program);
+        // The environment comes first: the configuration may set variables with the same names below.
+        self.environment.prepare_command(process.as_std_mut(), command.directory.as_deref());
+        process
+            .args(arguments)
+            .envs(command.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        let mut running = Running::new(&self.processes);
+        let (name, value) = running.registration.variable();
+        process.env(name, value);
+        let mut child = process.spawn().map_err(|error| error.to_string())?;
+        running.registration.started(child.id());
+        let (lines, mut received) = mpsc::channel(64);
+        if let Some(stdout) = child.stdout.take() {
+            tokio::spawn(relay(stdout, lines.clone()));
+        }
+        if let Some(stderr) = child.stderr.take() {
+            tokio::spawn(relay(stderr, lines.clone()));
+        }
+        drop(lines);
+        let mut status = None;
+        while status.is_none() {
+            tokio::select! {
+                Some(line) = received.recv() => output(&line),
+                ended = child.wait() => status = Some(ended.map_err(|error| error.to_string())?),
+                () = cancel.reached(CancelLevel::Aborting) => {
+                    running.registration.kill();
+                    status = Some(child.wait().await.map_err(|error| error.to_string())?);
+                }
             }
         }
+        let drain = async {
+            while let Some(line) = received.recv().await {
+                output(&line);
+            }
+        };
+        let _ = tokio::time::timeout(DRAIN, drain).await;
+        running.has_ended = true;
+        let status = status.ok_or_else(|| "the command was lost".to_owned())?;
+        Ok(CommandStatus { success: status.success(), text: status_text(status) })
     }
-    let drain = async {
-        while let Some(line) = received.recv().await {
-            output(&line);
-        }
-    };
-    let _ = tokio::time::timeout(DRAIN, drain).await;
-    running.has_ended = true;
-    let status = status.ok_or_else(|| "the command was lost".to_owned())?;
-    Ok(CommandStatus { success: status.success(), text: status_text(status) })
 }
 
 /// The number of bytes to drop from the end of a truncated line. A secret may be cut there, and a redactor does
@@ -122,8 +126,9 @@ struct Running {
 }
 
 impl Running {
-    fn new() -> Running {
-        Running { registration: Registration::new("local-exec", true), has_ended: false }
+    fn new(processes: &Processes) -> Running {
+        let registration = Registration::new(processes, "local-exec", true);
+        Running { registration, has_ended: false }
     }
 }
 

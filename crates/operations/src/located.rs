@@ -16,7 +16,7 @@ use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Rule, Sources};
 use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
 use packages::{LocateError, LocateRequest, Located, Locks};
-use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Redact, TlsMode};
+use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Processes, Redact, TlsMode};
 use provider::{
     BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, schema_codec::ExecutableHash,
 };
@@ -39,6 +39,8 @@ pub struct ProviderExecutables {
     reattached: BTreeMap<ProviderSource, plugin::Reattach>,
     tls: TlsMode,
     environment: Arc<ChildEnvironment>,
+    /// The list that the processes of providers are added to.
+    processes: Processes,
     cache: SchemaCache,
     /// The schemas that this run has read. Plugins are not asked for them again.
     known: Mutex<BTreeMap<ProviderSource, Known>>,
@@ -104,6 +106,7 @@ impl ProviderExecutables {
             reattached,
             tls,
             environment: Arc::clone(&session.child_environment),
+            processes: session.processes.clone(),
             cache,
             known: Mutex::default(),
             started: Mutex::default(),
@@ -118,6 +121,7 @@ impl ProviderExecutables {
             reattached: BTreeMap::new(),
             tls: TlsMode::Auto,
             environment: Arc::clone(&session.child_environment),
+            processes: session.processes.clone(),
             cache: SchemaCache::new(session),
             known: Mutex::default(),
             started: Mutex::default(),
@@ -358,7 +362,8 @@ impl ProviderExecutables {
         let mut command = Command::new(executable);
         command.args(arguments);
         self.environment.prepare_provider(&mut command);
-        let mut options = LaunchOptions::new(source.for_display(), sink, redact);
+        let mut options =
+            LaunchOptions::new(source.for_display(), self.processes.clone(), sink, redact);
         options.tls = self.tls;
         let before = self.runs(source).and_then(|it| self.cache.fingerprint(it));
         let process = plugin::launch(command, options).await.map_err(|error| {

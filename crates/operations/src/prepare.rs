@@ -9,7 +9,7 @@ use project::Project;
 use state::State;
 
 use crate::{
-    local_exec::Processes,
+    local_exec::Commands,
     located::{Factory, ProviderExecutables},
     modules::{self, Of},
     offline::with_known_conditions,
@@ -185,7 +185,10 @@ pub fn acting(
         providers: Arc::new(factory),
         system: session.system.clone(),
         temp,
-        commands: Arc::new(Processes { environment: Arc::clone(&session.child_environment) }),
+        commands: Arc::new(Commands {
+            environment: Arc::clone(&session.child_environment),
+            processes: session.processes.clone(),
+        }),
         events,
         journal: Arc::new(NoJournal),
         redactor: session.redactor.clone(),

@@ -20,6 +20,7 @@ use hir::{
     workspace::{InstalledModule, is_local_source},
 };
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
+use plugin::Processes;
 use project::{Manifest, Project};
 use values::{Budget, Str, budget};
 
@@ -47,6 +48,8 @@ pub struct SessionOptions {
     pub runtime: Arc<tokio::runtime::Runtime>,
     /// Interrupts the operations.
     pub cancel: CancelToken,
+    /// The list that plugins and commands are added to.
+    pub processes: Processes,
     /// The executable that serves the bundled providers, or the reason why it is unknown.
     pub executable: Result<PathBuf, String>,
     /// Understands the texts of `TF_CLI_ARGS`.
@@ -59,6 +62,8 @@ pub struct Session {
     pub system: Arc<dyn System>,
     pub redactor: Redactor,
     pub cancel: CancelToken,
+    /// The plugins and commands of this session.
+    pub processes: Processes,
     pub runtime: Arc<tokio::runtime::Runtime>,
     pub child_environment: Arc<ChildEnvironment>,
     /// The places where a test makes this root's operations die.
@@ -130,8 +135,16 @@ pub struct Loaded {
 impl Session {
     /// Creates the environment of the operations on one root module.
     pub fn new(options: SessionOptions) -> Session {
-        let SessionOptions { view, system, directory, runtime, cancel, executable, arguments } =
-            options;
+        let SessionOptions {
+            view,
+            system,
+            directory,
+            runtime,
+            cancel,
+            processes,
+            executable,
+            arguments,
+        } = options;
         let base = directory.unwrap_or_default();
         let variables = system.environment().clone();
         let child = ChildEnvironment::new(arguments, variables.clone(), base.clone());
@@ -141,6 +154,7 @@ impl Session {
             system: Arc::new(system),
             redactor: Redactor::new(),
             cancel,
+            processes,
             runtime,
             child_environment: Arc::new(child),
             variables,
@@ -181,6 +195,7 @@ impl Session {
             system: Arc::new(system),
             redactor: self.redactor.clone(),
             cancel: self.cancel.clone(),
+            processes: self.processes.clone(),
             runtime: Arc::new(tokio::runtime::Builder::new_current_thread().build()?),
             child_environment: Arc::new(child),
             variables: self.variables.clone(),

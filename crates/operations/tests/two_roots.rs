@@ -23,6 +23,7 @@ use operations::{
     temp::TempFiles,
     view::{Notice, Question, Run, RunView, Unanswered, View},
 };
+use plugin::Processes;
 use state::StateFile;
 use tempfile::TempDir;
 
@@ -128,6 +129,7 @@ impl Root {
             directory: Some(directory.clone()),
             runtime: Arc::clone(runtime),
             cancel: CancelToken::new(),
+            processes: Processes::default(),
             // The built-in provider needs no process.
             executable: Ok(PathBuf::from("/no/such/executable")),
             arguments: |_| None,
@@ -235,4 +237,48 @@ fn two_roots_are_applied_at_once_and_share_nothing() {
     fs::write(one.directory.join("meet.txt"), "true").expect("can be written");
     assert_eq!(shown(&one.apply()), [""; 0]);
     assert_eq!(one.view.events.lock().expect("not poisoned").len(), 1, "nothing is left to do");
+}
+
+/// Applies two roots whose commands run at the same time, ends one of them with `end`, and then lets the other one go
+/// on. Returns the errors of both.
+fn end_one_of_two(end: impl FnOnce(&Root)) -> [Vec<String>; 2] {
+    let parent = TempDir::new().expect("can be made");
+    let parent = fs::canonicalize(parent.path()).expect("is there");
+    for name in ["one-runs", "two-runs", "never", "go"] {
+        pipe(&parent.join(name));
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = Arc::new(runtime.expect("can be made"));
+    let one = Root::new(&parent, "one", "echo > ../one-runs; read x < ../never", &runtime);
+    let two = Root::new(&parent, "two", "echo > ../two-runs; read x < ../go", &runtime);
+    let errors = std::thread::scope(|scope| {
+        let [first, second] = [&one, &two].map(|root| scope.spawn(|| root.apply()));
+        fs::read(parent.join("one-runs")).expect("the command of one runs");
+        fs::read(parent.join("two-runs")).expect("the command of two runs");
+        end(&one);
+        let first = first.join().expect("does not panic");
+        assert!(!second.is_finished(), "the command of two still waits");
+        fs::write(parent.join("go"), "\n").expect("the command of two reads");
+        [first, second.join().expect("does not panic")]
+    });
+    assert_eq!(*two.view.events.lock().expect("not poisoned"), ["terraform_data.it"]);
+    errors.map(|it| it.into_iter().map(|it| it.summary).collect())
+}
+
+#[test]
+fn an_aborted_root_leaves_the_other_one_alone() {
+    let [one, two] = end_one_of_two(|one| {
+        one.session.cancel.cancel();
+        one.session.cancel.cancel();
+    });
+    assert_eq!(one, ["local-exec provisioner error", "execution halted"]);
+    assert_eq!(two, [""; 0]);
+}
+
+#[test]
+fn killing_the_processes_of_one_root_leaves_those_of_the_other_one_alone() {
+    let [one, two] = end_one_of_two(|one| one.session.processes.kill_all());
+    assert_eq!(one, ["local-exec provisioner error"]);
+    assert_eq!(two, [""; 0]);
 }

@@ -25,7 +25,7 @@ use crate::{
     protocol::{self, ProtocolVersion},
     sink::{PluginSink, Redact},
     stdio,
-    supervision::{self, Registration},
+    supervision::{self, Processes, Registration},
     tls::Identity,
 };
 
@@ -36,6 +36,8 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 pub struct LaunchOptions {
     /// The plugin's name in events and errors, such as the provider's source address.
     pub name: String,
+    /// The list that the plugin's process is added to.
+    pub processes: Processes,
     /// The encryption of the connection.
     pub tls: TlsMode,
     /// The timeout from the start of the process to the open connection; go-plugin uses 60 s.
@@ -53,11 +55,13 @@ impl LaunchOptions {
     #[must_use]
     pub fn new(
         name: impl Into<String>,
+        processes: Processes,
         sink: Arc<dyn PluginSink>,
         redact: Arc<dyn Redact>,
     ) -> Self {
         Self {
             name: name.into(),
+            processes,
             tls: TlsMode::Auto,
             start_timeout: Duration::from_secs(60),
             stdin: PluginStdin::Inherit,
@@ -142,9 +146,10 @@ pub async fn launch(
         TlsMode::Off => None,
     };
     let listener = Listener::new(options.name, options.sink, options.redact);
-    let mut started = Started::spawn(command, identity.as_ref(), options.stdin, listener)
-        .await
-        .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
+    let mut started =
+        Started::spawn(command, identity.as_ref(), &options.processes, options.stdin, listener)
+            .await
+            .map_err(|source| LaunchError::Spawn { program: program.clone(), source })?;
     match timeout_at(deadline, started.connect(&program, identity)).await {
         Ok(Ok((channel, protocol))) => Ok(started.into_process(channel, protocol)),
         Ok(Err(error)) => Err(started.fail(error).await),
@@ -190,11 +195,12 @@ impl Started {
     async fn spawn(
         command: Command,
         identity: Option<&Identity>,
+        processes: &Processes,
         stdin: PluginStdin,
         listener: Listener,
     ) -> io::Result<Self> {
-        let registration = Registration::new(&listener.name, false);
-        let mut command = supervision::through_starter(command);
+        let registration = Registration::new(processes, &listener.name, false);
+        let mut command = supervision::through_starter(processes, command);
         set_environment(&mut command, identity, &registration);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(match stdin {
             PluginStdin::Inherit => Stdio::inherit(),

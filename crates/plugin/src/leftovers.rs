@@ -24,16 +24,11 @@ pub(crate) const KEY: &str = "MAYFLY_PROCESS";
 /// The number of searches. Descendants may start more processes in the meantime.
 const ROUNDS: usize = 5;
 
-/// The prefix of all marks of this run.
+/// The prefix of all marks of this process.
 static OURS: LazyLock<String> = LazyLock::new(|| {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     format!("{}.{}", std::process::id(), since.as_nanos())
 });
-
-/// Returns the unique name of this run.
-pub(crate) fn ours() -> &'static str {
-    &OURS
-}
 
 /// The mark of one process and its descendants.
 pub(crate) struct Mark {

@@ -6,8 +6,9 @@
 //! with real processes are in `tests/`.
 //!
 //! **Invariant:** no process outlives its [`PluginProcess`], whether that is shut down, dropped, or dropped while
-//! a panic unwinds. [`kill_all`] covers an exit that runs no destructors, and [`supervise`] covers the death of
-//! this process by a signal or by lack of memory. If a plugin fails, its children are killed, too.
+//! a panic unwinds. [`Processes::kill_all`] covers an exit that runs no destructors, and [`Processes::supervise`]
+//! covers the death of this process by a signal or by lack of memory. If a plugin fails, its children are killed, too.
+//! **Invariant:** a list of [`Processes`] belongs to one session; killing its processes leaves those of others alone.
 //! **Invariant:** every wait is bounded, except for the answer to a provider's RPC, which takes as long as the
 //! provider needs.
 //! **Invariant:** every text from a plugin passes the [`Redact`] hook before any other code sees it.
@@ -49,12 +50,12 @@ pub use crate::{
     handshake::{Address, HandshakeError},
     launch::{LaunchError, LaunchOptions, PluginStdin, TlsMode, launch},
     logs::{LONGEST_READ, Line, Lines},
-    process::{PluginProcess, kill_all},
+    process::PluginProcess,
     protocol::ProtocolVersion,
     reattach::{Reattach, ReattachError, parse_reattach},
     server::{ServeError, serve, serve_debug},
     sink::{LogLevel, LogRecord, OutputChannel, PluginEvent, PluginSink, Redact},
     supervision::{
-        HiddenMode, Registration, Supervision, end_left_processes, hidden_mode, supervise,
+        HiddenMode, Processes, Registration, Supervision, end_left_processes, hidden_mode,
     },
 };

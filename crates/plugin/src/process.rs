@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitStatus,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -24,7 +24,7 @@ use crate::{
     logs::{Listener, Tail},
     protocol::ProtocolVersion,
     sink::PluginEvent,
-    supervision::{self, Registration},
+    supervision::Registration,
 };
 
 /// The time that a plugin gets to exit after it was asked to.
@@ -33,30 +33,14 @@ const GRACE: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 const LONGEST_POLL: Duration = Duration::from_millis(20);
 
-/// The processes that may be running, for [`kill_all`].
-static RUNNING: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
-
-/// Kills every plugin and command that this process started, and their descendants, at once and without waiting.
-/// Removes the record of them.
-///
-/// For an exit that runs no destructors: a second interrupt, or the end of a panic hook. No process may be started
-/// after this call.
-pub fn kill_all() {
-    let running = std::mem::take(&mut *lock(&RUNNING));
-    for child in running.iter().filter_map(Weak::upgrade) {
-        // An error means that the process has already ended.
-        let _ended = lock(&child).start_kill();
-    }
-    supervision::kill_all();
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A child process. Dropping the guard kills the process and removes its socket.
 ///
-/// The child stays in the shared slot until it is reaped, so that [`kill_all`] can reach it at any time. Its end
+/// The child stays in the shared slot until it is reaped, so that
+/// [`Processes::kill_all`](crate::Processes::kill_all) can reach it at any time. Its end
 /// is therefore polled: waiting for it would need exclusive access to the slot.
 pub(crate) struct Guard {
     child: Arc<Mutex<Child>>,
@@ -71,9 +55,7 @@ impl Guard {
     pub(crate) fn new(child: Child, registration: Registration) -> Self {
         registration.started(child.id());
         let child = Arc::new(Mutex::new(child));
-        let mut running = lock(&RUNNING);
-        running.retain(|it| it.strong_count() > 0);
-        running.push(Arc::downgrade(&child));
+        registration.holds(&child);
         Self { child, registration, is_over: AtomicBool::new(false), socket: None }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, process::Command, sync::Arc, time::Duration};
 
-use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginStdin, Redact, launch};
+use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginStdin, Processes, Redact, launch};
 use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
@@ -108,7 +108,8 @@ impl Redact for Known {
 /// Starts the plugin with `command` and sends a request. Returns the result as text.
 pub(crate) async fn run(command: Command, ask: Ask, start_timeout: Duration) -> String {
     let sink = Arc::new(|_: &str, _: PluginEvent| {});
-    let mut options = LaunchOptions::new("example.com/tests/bad", sink, Arc::new(Known));
+    let mut options =
+        LaunchOptions::new("example.com/tests/bad", Processes::default(), sink, Arc::new(Known));
     options.stdin = PluginStdin::Null;
     options.start_timeout = start_timeout;
     let process = match launch(command, options).await {

@@ -7,13 +7,13 @@
 //!     └──start─► plugin, command    on Linux with the parent-death signal, which needs neither
 //! ```
 //!
-//! Start reading at [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the next run),
+//! Start reading at [`Processes`] and [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the next run),
 //! `entry.rs` (the description of a process, and how it is identified and killed), `starter.rs` (the parent-death
 //! signal).
 //!
 //! The supervisor is this program in a hidden mode, in a session of its own, so that neither the terminal nor a
-//! signal to the process group reaches it. It starts with the first process, and one supervisor serves all
-//! processes.
+//! signal to the process group reaches it. It starts with the first process. One supervisor serves all
+//! processes of a list.
 //!
 //! **Invariant:** a process is on the list before it exists, and until it and its children have ended.
 //! **Invariant:** a process ID alone never decides what is killed: the start time must be the recorded one, too.
@@ -26,10 +26,11 @@ mod supervisor;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
+    fmt,
     io::Write,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitCode, Stdio},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 pub use self::records::end_left_processes;
@@ -60,12 +61,6 @@ pub enum HiddenMode {
     Run(Vec<OsString>),
 }
 
-/// Enables the supervision of all processes that are started from now on. Without this call, nothing is
-/// supervised.
-pub fn supervise(supervision: Supervision) {
-    lock().supervision = Some(supervision);
-}
-
 /// Runs the hidden modes in which this program starts itself. Call it first, before threads are started.
 #[must_use]
 pub fn hidden_mode(arguments: &[OsString]) -> HiddenMode {
@@ -78,36 +73,68 @@ pub fn hidden_mode(arguments: &[OsString]) -> HiddenMode {
     }
 }
 
-/// Kills every process on the list, at once and without waiting, and removes the record. The supervisor checks the
-/// list again when this process has ended.
-pub(crate) fn kill_all() {
-    let mut roster = lock();
-    let running: Vec<Entry> = roster.running.values().cloned().collect();
-    entry::kill(&running);
-    if let Some(record) = roster.record.take() {
-        record.remove();
+/// The child processes of one session: plugins and commands. Clones share one list.
+///
+/// Sessions with lists of their own do not affect each other: [`Processes::kill_all`] kills the processes of one.
+#[derive(Clone, Default)]
+pub struct Processes(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    roster: Mutex<Roster>,
+    /// The children that may be running, so that they can be killed from any thread.
+    children: Mutex<Vec<Weak<Mutex<tokio::process::Child>>>>,
+}
+
+impl fmt::Debug for Processes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.roster().running.values().map(|it| &it.name)).finish()
     }
-    roster.has_no_record = true;
 }
 
-/// The path of this program, if processes are to be started through it.
-pub(crate) fn starter() -> Option<PathBuf> {
-    lock().supervision.as_ref().map(|it| it.executable.clone())
+impl Processes {
+    /// Enables the supervision of the processes that are started from now on. Without this call, they are not
+    /// supervised.
+    pub fn supervise(&self, supervision: Supervision) {
+        self.roster().supervision = Some(supervision);
+    }
+
+    /// Kills every process on the list and its descendants, at once and without waiting. Removes the record. The
+    /// supervisor checks the list again when this process has ended.
+    ///
+    /// For an exit that runs no destructors: a second interrupt, or the end of a panic hook. No process of this list
+    /// may be started after this call.
+    pub fn kill_all(&self) {
+        let children = std::mem::take(&mut *lock(&self.0.children));
+        for child in children.iter().filter_map(Weak::upgrade) {
+            // An error means that the process has already ended.
+            let _ended = lock(&child).start_kill();
+        }
+        let mut roster = self.roster();
+        let running: Vec<Entry> = roster.running.values().cloned().collect();
+        entry::kill(&running);
+        if let Some(record) = roster.record.take() {
+            record.remove();
+        }
+        roster.has_no_record = true;
+    }
+
+    /// The path of this program, if processes are to be started through it.
+    pub(crate) fn starter(&self) -> Option<PathBuf> {
+        self.roster().supervision.as_ref().map(|it| it.executable.clone())
+    }
+
+    fn roster(&self) -> MutexGuard<'_, Roster> {
+        lock(&self.0.roster)
+    }
 }
 
-static ROSTER: Mutex<Roster> = Mutex::new(Roster {
-    supervision: None,
-    supervisor: None,
-    record: None,
-    has_no_record: false,
-    running: BTreeMap::new(),
-});
-
-fn lock() -> MutexGuard<'static, Roster> {
-    ROSTER.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The list of processes, with the supervisor and the record that receive its changes.
+#[derive(Default)]
 struct Roster {
     supervision: Option<Supervision>,
     supervisor: Option<(Child, ChildStdin)>,
@@ -122,7 +149,7 @@ impl Roster {
     fn tell(&mut self, line: &str) {
         let Some(supervision) = &self.supervision else { return };
         if self.record.is_none() && !self.has_no_record {
-            self.record = Record::new(&supervision.records, leftovers::ours()).ok();
+            self.record = Record::new(&supervision.records, &Mark::new().value).ok();
             self.has_no_record = self.record.is_none();
         }
         if let Some(record) = &mut self.record {
@@ -162,9 +189,23 @@ impl Roster {
     }
 }
 
+impl Drop for Roster {
+    /// Ends the supervisor and removes the record. No process is left: each one holds the list.
+    fn drop(&mut self) {
+        if let Some(record) = self.record.take() {
+            record.remove();
+        }
+        if let Some((mut supervisor, pipe)) = self.supervisor.take() {
+            drop(pipe);
+            let _reaped = supervisor.wait();
+        }
+    }
+}
+
 /// The entry of a process on the list. Dropping this removes the entry: the process and its children must have
 /// ended by then.
 pub struct Registration {
+    processes: Processes,
     mark: Mark,
 }
 
@@ -172,15 +213,15 @@ impl Registration {
     /// Adds a process that is about to start. `name` is shown to users, such as a provider's source address.
     /// `leads_group` is true if the process and its children have a process group of their own.
     #[must_use]
-    pub fn new(name: &str, leads_group: bool) -> Registration {
+    pub fn new(processes: &Processes, name: &str, leads_group: bool) -> Registration {
         let mark = Mark::new();
         let entry = Entry::new(&mark.value, name, leads_group);
         let line = entry.line();
-        let mut roster = lock();
+        let mut roster = processes.roster();
         roster.running.insert(mark.value.clone(), entry);
         roster.tell(&line);
         drop(roster);
-        Registration { mark }
+        Registration { processes: processes.clone(), mark }
     }
 
     /// The variable that the process must have in its environment; its children inherit it.
@@ -194,6 +235,13 @@ impl Registration {
         self.change(|entry| entry.started(id));
     }
 
+    /// Adds the child of this entry, so that [`Processes::kill_all`] can kill it before its parent reaps it.
+    pub(crate) fn holds(&self, child: &Arc<Mutex<tokio::process::Child>>) {
+        let mut children = lock(&self.processes.0.children);
+        children.retain(|it| it.strong_count() > 0);
+        children.push(Arc::downgrade(child));
+    }
+
     /// Adds the program that the process runs now, and its socket.
     pub(crate) fn connected(&self, socket: Option<&Path>) {
         self.change(|entry| {
@@ -204,7 +252,7 @@ impl Registration {
 
     /// Kills the process, its group if it leads one, and its descendants.
     pub fn kill(&self) {
-        let entry = lock().running.get(&self.mark.value).cloned();
+        let entry = self.processes.roster().running.get(&self.mark.value).cloned();
         entry::kill(entry.as_slice());
     }
 
@@ -214,7 +262,7 @@ impl Registration {
     }
 
     fn change(&self, change: impl FnOnce(&mut Entry)) {
-        let mut roster = lock();
+        let mut roster = self.processes.roster();
         let Some(entry) = roster.running.get_mut(&self.mark.value) else { return };
         change(entry);
         let line = entry.line();
@@ -224,7 +272,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        let mut roster = lock();
+        let mut roster = self.processes.roster();
         if roster.running.remove(&self.mark.value).is_some() {
             roster.tell(&entry::ended_line(&self.mark.value));
         }

@@ -12,7 +12,7 @@ use std::{
 use nix::sys::signal::{SigSet, Signal};
 use tokio::{process::Child, runtime::Handle, sync::oneshot};
 
-use super::{HiddenMode, START, starter};
+use super::{HiddenMode, Processes, START};
 
 /// The prefix of the line on stdout that reports that a program could not be started. The error number follows.
 const REFUSED: &str = "mayfly-cannot-start ";
@@ -54,8 +54,10 @@ pub(crate) async fn spawn(command: tokio::process::Command) -> io::Result<Child>
 }
 
 /// Wraps `command` so that it starts with the parent-death signal, which a process can set only for itself.
-pub(crate) fn through_starter(command: Command) -> Command {
-    let Some(this) = starter().filter(|_| cfg!(target_os = "linux")) else { return command };
+pub(crate) fn through_starter(processes: &Processes, command: Command) -> Command {
+    let Some(this) = processes.starter().filter(|_| cfg!(target_os = "linux")) else {
+        return command;
+    };
     let mut through = Command::new(this);
     through.arg(START).arg(std::process::id().to_string()).arg(command.get_program());
     through.args(command.get_args());

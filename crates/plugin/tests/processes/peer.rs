@@ -9,7 +9,9 @@ use std::{
 
 use crate::support::{Heard, end, eventually, exists, options, peer, peer_speaking, start, texts};
 use expect_test::expect;
-use plugin::{GrpcProvider, PluginEvent, ProtocolVersion, TlsMode, parse_reattach};
+use plugin::{
+    GrpcProvider, LaunchOptions, PluginEvent, Processes, ProtocolVersion, TlsMode, parse_reattach,
+};
 use provider::{
     ApplyResourceChangeRequest, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ImportResourceStateRequest, ImportTarget, MoveResourceStateRequest, OpenEphemeralRequest,
@@ -420,23 +422,22 @@ async fn a_plugin_whose_output_nobody_reads_ends_by_itself() {
 
 #[tokio::test]
 async fn an_exit_without_destructors_can_kill_all_plugins() {
-    // Killing everything would hit the processes of other tests, so this runs in a separate process.
-    if std::env::var_os("KILL_ALL").is_none() {
-        let status = Command::new(std::env::current_exe().expect("a test has an executable"))
-            .args(["--exact", "peer::an_exit_without_destructors_can_kill_all_plugins"])
-            .env("KILL_ALL", "1")
-            .stdout(Stdio::null())
-            .status();
-        assert!(status.is_ok_and(|it| it.success()));
-        return;
-    }
-    let first = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
-    let second = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
-    plugin::kill_all();
-    for provider in [first, second] {
-        let process = provider.process().expect("ours");
+    let processes = Processes::default();
+    let in_list = |processes: &Processes| LaunchOptions {
+        tls: TlsMode::Off,
+        processes: processes.clone(),
+        ..options(&Heard::default())
+    };
+    let launched = async |processes| {
+        plugin::launch(Command::new(peer()), in_list(processes)).await.expect("it starts")
+    };
+    let (first, second) = (launched(&processes).await, launched(&processes).await);
+    let other = launched(&Processes::default()).await;
+    processes.kill_all();
+    for process in [first, second] {
         eventually("it is dead", || process.exit_status().is_some()).await;
     }
+    assert!(other.exit_status().is_none(), "a list of another session is left alone");
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use plugin::{GrpcProvider, LaunchOptions, LogRecord, PluginEvent, PluginStdin, TlsMode, launch};
+use plugin::{
+    GrpcProvider, LaunchOptions, LogRecord, PluginEvent, PluginStdin, Processes, TlsMode, launch,
+};
 use provider::{Provider, ProviderDiagnostic};
 
 /// The executable of `examples/peer.rs`, which cargo builds with the tests.
@@ -67,6 +69,7 @@ pub(crate) fn options(heard: &Heard) -> LaunchOptions {
     let sink = move |_: &str, event: PluginEvent| heard.0.lock().expect("not poisoned").push(event);
     let mut options = LaunchOptions::new(
         "example.com/tests/peer",
+        Processes::default(),
         Arc::new(sink),
         Arc::new(|text: &str| text.replace("hunter2", "***")),
     );

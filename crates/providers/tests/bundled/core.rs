@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use plugin::{GrpcProvider, LaunchOptions, PluginEvent, launch};
+use plugin::{GrpcProvider, LaunchOptions, PluginEvent, Processes, launch};
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Block, CloseEphemeralRequest,
     ConfigureRequest, OpenEphemeralRequest, OpenEphemeralResponse, PlanResourceChangeRequest,
@@ -329,7 +329,8 @@ async fn process(
     command.current_dir(directory).envs(environment.iter().copied());
     let sink: fn(&str, PluginEvent) = |_, _| ();
     let redact: fn(&str) -> String = str::to_owned;
-    let options = LaunchOptions::new("provider", Arc::new(sink), Arc::new(redact));
+    let options =
+        LaunchOptions::new("provider", Processes::default(), Arc::new(sink), Arc::new(redact));
     let process = launch(command, options).await.expect("starts");
     Arc::new(GrpcProvider::new(process, None))
 }
