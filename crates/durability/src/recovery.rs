@@ -177,7 +177,7 @@ fn foreign(
 
 fn contents(journal: &Journal) -> String {
     let changed = journal.records().iter().filter_map(|record| match record {
-        Record::Instance(changed) => Some((changed.address.to_string(), what_became(changed))),
+        Record::Instance(changed) => Some((changed.address.to_string(), outcome_of(changed))),
         _ => None,
     });
     // The last record of an instance counts.
@@ -187,7 +187,7 @@ fn contents(journal: &Journal) -> String {
     all.iter().map(|(at, what)| format!("  {at}: {what}\n")).chain(uncertain).collect()
 }
 
-fn what_became(changed: &Changed) -> &'static str {
+fn outcome_of(changed: &Changed) -> &'static str {
     match changed.instance.is_empty() {
         true => "is gone",
         false => "was created or changed",

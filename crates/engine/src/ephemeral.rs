@@ -52,18 +52,36 @@ pub(crate) struct Open {
     opening: Number,
     provider: Arc<dyn Provider>,
     private: RefCell<Private>,
-    renew_at: Cell<Option<SystemTime>>,
-    /// The time of the opening or of the last renewal.
-    renewed: Cell<Instant>,
-    /// True if a renewal failed: the value must not be used any more.
-    expired: Cell<bool>,
+    renewal: Renewal,
     closing: Cell<bool>,
     /// True if the provider was asked to close the resource.
     close_called: Cell<bool>,
     /// Notified when the close begins, so that tasks stop waiting for the next renewal.
     close_begins: Notify,
+}
+
+/// The renewals of an open ephemeral resource.
+struct Renewal {
+    /// The time of the next renewal; `None` if the resource needs none.
+    at: Cell<Option<SystemTime>>,
+    /// The time of the opening or of the last renewal.
+    last: Cell<Instant>,
+    /// True if a renewal failed: the value must not be used any more.
+    has_failed: Cell<bool>,
     /// Allows one renewal at a time. The close waits for a running renewal, which then ends soon.
-    renewing: tokio::sync::Mutex<()>,
+    running: tokio::sync::Mutex<()>,
+}
+
+impl Renewal {
+    /// The renewals of a resource that was opened just now.
+    fn new(at: Option<SystemTime>) -> Renewal {
+        Renewal {
+            at: Cell::new(at),
+            last: Cell::new(Instant::now()),
+            has_failed: Cell::new(false),
+            running: tokio::sync::Mutex::new(()),
+        }
+    }
 }
 
 impl Open {
@@ -78,7 +96,7 @@ impl Open {
 
     /// Returns true if the resource can no longer be used.
     pub(crate) fn is_spent(&self) -> bool {
-        self.expired.get() || self.closing.get()
+        self.renewal.has_failed.get() || self.closing.get()
     }
 
     /// Completes when a running renewal must make way for the close.
@@ -151,7 +169,7 @@ impl EphemeralStore {
     fn push(&self, open: Rc<Open>) -> OpenIx {
         let mut all = self.open.borrow_mut();
         let index = OpenIx(all.len() as u32);
-        if open.renew_at.get().is_some() {
+        if open.renewal.at.get().is_some() {
             self.unattended.borrow_mut().push(index);
         }
         all.push(open);

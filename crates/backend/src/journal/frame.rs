@@ -49,7 +49,7 @@ pub(crate) fn read(bytes: &[u8]) -> Reading {
     let mut offset = 0;
     let mut number = 0;
     while offset < bytes.len() {
-        match whole(bytes, offset, number) {
+        match complete_entry(bytes, offset, number) {
             Some(entry) => {
                 offset += HEADER + entry.len();
                 entries.push(entry.to_vec());
@@ -87,7 +87,7 @@ impl Header {
     }
 }
 
-fn whole(bytes: &[u8], offset: usize, number: u32) -> Option<&[u8]> {
+fn complete_entry(bytes: &[u8], offset: usize, number: u32) -> Option<&[u8]> {
     let header = Header::read(bytes, offset, FORMAT).filter(|it| it.number == number)?;
     let start = offset + HEADER;
     let entry = bytes.get(start..start.checked_add(header.length)?)?;

@@ -17,6 +17,7 @@ mod console;
 mod data;
 mod deaths;
 mod dependencies;
+mod deposed;
 mod differential;
 mod directories;
 mod downloads;

@@ -28,7 +28,7 @@ use values::{Mark, Str, Value, conform};
 
 use crate::{
     cancel::CancelLevel,
-    ephemeral::{Open, OpenIx},
+    ephemeral::{Open, OpenIx, Renewal},
     event::{DeferReason, EphemeralAction, Event},
     graph::{EdgeKind, NodeIx, NodeKind},
     journal::Number,
@@ -227,13 +227,10 @@ impl Walk<'_> {
             opening,
             provider: Arc::clone(provider),
             private: RefCell::new(opened.private),
-            renew_at: Cell::new(opened.renew_at),
-            renewed: Cell::new(Instant::now()),
-            expired: Cell::new(false),
+            renewal: Renewal::new(opened.renew_at),
             closing: Cell::new(false),
             close_called: Cell::new(false),
             close_begins: Notify::new(),
-            renewing: tokio::sync::Mutex::new(()),
         };
         (self.store.add(node, opened_here), opened.result)
     }
@@ -297,10 +294,10 @@ impl Walk<'_> {
     pub(crate) async fn freshen(&self, opened: &[OpenIx]) -> Result<(), Failed> {
         for &open in opened {
             let it = self.store.get(open);
-            if it.renew_at.get().is_some_and(|at| at <= self.now()) {
+            if it.renewal.at.get().is_some_and(|at| at <= self.now()) {
                 self.renew(&it).await;
             }
-            if it.expired.get() {
+            if it.renewal.has_failed.get() {
                 let detail = format!(
                     "The remote object for {} is no longer available due to a renewal error, so \
                      what is made from it cannot be used.",
@@ -325,13 +322,15 @@ impl Walk<'_> {
         loop {
             let begins = it.close_begins.notified();
             let rest_begins = self.store.rest_begins.notified();
-            let (Some(renew_at), false, false) =
-                (it.renew_at.get(), it.expired.get(), it.closing.get() || self.store.rests.get())
-            else {
+            let (Some(renew_at), false, false) = (
+                it.renewal.at.get(),
+                it.renewal.has_failed.get(),
+                it.closing.get() || self.store.rests.get(),
+            ) else {
                 return;
             };
             let due = renew_at.duration_since(self.now()).unwrap_or_default();
-            let least = LEAST_RENEW_INTERVAL.saturating_sub(it.renewed.get().elapsed());
+            let least = LEAST_RENEW_INTERVAL.saturating_sub(it.renewal.last.get().elapsed());
             tokio::select! {
                 () = tokio::time::sleep(due.max(least)) => self.renew(&it).await,
                 () = begins => return,
@@ -365,10 +364,14 @@ impl Walk<'_> {
     }
 
     async fn renew(&self, open: &Open) {
-        let _one_at_a_time = open.renewing.lock().await;
+        let _one_at_a_time = open.renewal.running.lock().await;
         // Another use may have renewed the resource while this one waited for the lock.
-        let too_soon = open.renewed.get().elapsed() < LEAST_RENEW_INTERVAL;
-        if open.closing.get() || open.expired.get() || too_soon || open.renew_at.get().is_none() {
+        let too_soon = open.renewal.last.get().elapsed() < LEAST_RENEW_INTERVAL;
+        if open.closing.get()
+            || open.renewal.has_failed.get()
+            || too_soon
+            || open.renewal.at.get().is_none()
+        {
             return;
         }
         let action = EphemeralAction::Renew;
@@ -385,12 +388,12 @@ impl Walk<'_> {
             () = tokio::time::sleep(RENEW_TIMEOUT) => None,
             () = open.close_is_overdue() => None,
         };
-        open.renewed.set(Instant::now());
+        open.renewal.last.set(Instant::now());
         let text = open.address.to_string();
         let said = match response {
             Some(response) => {
                 open.private.replace(response.private);
-                open.renew_at.set(response.renew_at);
+                open.renewal.at.set(response.renew_at);
                 self.report_open(open, response.diagnostics)
             }
             None => {
@@ -403,7 +406,7 @@ impl Walk<'_> {
                 Err(Failed)
             }
         };
-        open.expired.set(said.is_err());
+        open.renewal.has_failed.set(said.is_err());
         self.ephemeral_end(&open.address, action, begun, said.is_ok());
     }
 
@@ -424,7 +427,7 @@ impl Walk<'_> {
         }
         it.close_begins.notify_waiters();
         // A running renewal could change the private data that the close needs.
-        let _renewal = it.renewing.lock().await;
+        let _renewal = it.renewal.running.lock().await;
         self.call_close(it).await;
     }
 

@@ -66,7 +66,7 @@ impl Finder {
         {
             return Trace::Whole;
         }
-        if self.stands_apart(text) { Trace::Part } else { Trace::None }
+        if self.is_delimited(text) { Trace::Part } else { Trace::None }
     }
 
     /// Returns true if the bytes contain one of the secrets. In JSON, which may contain base64 of more JSON, every
@@ -94,7 +94,7 @@ impl Finder {
     }
 
     /// Returns true if the text, or a reading of it, contains one of the unmistakable secrets between delimiters.
-    fn stands_apart(&self, text: &str) -> bool {
+    fn is_delimited(&self, text: &str) -> bool {
         let known = &self.unmistakable;
         !known.spellings.is_empty()
             && Layers::visit(text.as_bytes(), &mut |layers| {

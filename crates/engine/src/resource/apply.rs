@@ -420,7 +420,7 @@ impl Walk<'_> {
         let Some(value) = &applied.value else {
             // A failed creation leaves no object. After a failed update, the object in the state stays.
             if !applied.is_unknown {
-                self.nothing_came_of(intent);
+                self.record_unchanged(intent);
             }
             return Err(Failed);
         };
@@ -457,7 +457,7 @@ impl Walk<'_> {
         answers: Option<Number>,
     ) -> Result<(), Failed> {
         self.set_object(subject, object);
-        self.take_down(subject, answers).await
+        self.record_result(subject, answers).await
     }
 
     /// Removes the taint from the object of an instance.

@@ -41,7 +41,7 @@ impl Walk<'_> {
     ///
     /// # Errors
     /// Fails, after a report, if the state cannot be recorded. The run then ends as soon as possible.
-    pub(crate) async fn take_down(
+    pub(crate) async fn record_result(
         &self,
         subject: &Subject,
         answers: Option<Number>,
@@ -58,7 +58,7 @@ impl Walk<'_> {
     }
 
     /// Records that an intent changed nothing.
-    pub(crate) fn nothing_came_of(&self, intent: Option<Number>) {
+    pub(crate) fn record_unchanged(&self, intent: Option<Number>) {
         if let Some(number) = intent {
             self.environment.journal.unchanged(number);
         }

@@ -1,6 +1,6 @@
 //! Functions that all resource modes share.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::collections::BTreeMap;
 
 use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
 use db::{Diagnostic, Rule};
@@ -16,7 +16,6 @@ use crate::{
         checks::{Checked, ConditionKind},
         context::Walk,
         instances::Each,
-        modules::ModuleRun,
         scope::{EngineScope, OwnObject},
     },
 };
@@ -212,9 +211,8 @@ pub(crate) fn find_entry(walk: &Walk<'_>, address: &ResourceInstance) -> Option<
 pub(crate) fn find_module(walk: &Walk<'_>, address: &addr::ModuleInstance) -> Option<ModuleIx> {
     let mut index = ModuleIx(0);
     for step in address.steps() {
-        let module: Rc<ModuleRun> = walk.module(index);
-        let children = module.children.borrow();
-        index = *children.get(step.name.as_str())?.instances.get(&step.key)?;
+        let children = walk.module(index).children_of(step.name.as_str())?;
+        index = *children.instances.get(&step.key)?;
     }
     Some(index)
 }

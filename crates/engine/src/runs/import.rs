@@ -148,10 +148,8 @@ impl ImportRun<'_> {
         };
         let mut module = self.module(ModuleIx(0));
         for step in order.address.module.steps() {
-            let known = {
-                let children = module.children.borrow();
-                children.get(step.name.as_str()).map(|it| it.instances.get(&step.key).copied())
-            };
+            let children = module.children_of(step.name.as_str());
+            let known = children.map(|it| it.instances.get(&step.key).copied());
             match known {
                 Some(Some(child)) => module = self.module(child),
                 Some(None) => {

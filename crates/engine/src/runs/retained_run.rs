@@ -14,15 +14,14 @@
 
 use std::{
     any::Any,
-    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
     sync::Arc,
 };
 
-use addr::{ModuleInstance, ModulePath, ResourceInstance, ResourceMode};
+use addr::{ModuleInstance, ResourceInstance, ResourceMode};
 use hir::program::ModuleId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use state::State;
 use values::Str;
 
@@ -38,7 +37,7 @@ use crate::{
     walk::{
         checks::Checks,
         context::Walk,
-        modules::{Caller, Children, KeptModules, ModuleRun},
+        modules::{Caller, ChildrenOfCalls, KeptModules, ModuleRun, Placement},
         nodes::KeptNodes,
         outcome::{Facts, Outcome},
     },
@@ -70,12 +69,11 @@ struct Results {
 struct Detached {
     module: ModuleId,
     address: ModuleInstance,
-    path: ModulePath,
     base: u32,
     caller: Option<Caller>,
     gate: Option<NodeIx>,
     passed: BTreeMap<(Str, Option<Str>), NodeIx>,
-    children: FxHashMap<Str, Children>,
+    children: ChildrenOfCalls,
 }
 
 /// The part of the graph that runs again.
@@ -291,7 +289,7 @@ impl Planning<'_> {
     }
 
     /// Returns true if the next run can resume from this one.
-    fn stands(&self, outcome: &PlanOutcome, part: Option<&Part>) -> bool {
+    fn is_resumable(&self, outcome: &PlanOutcome, part: Option<&Part>) -> bool {
         let unmoved = part.map(|it| it.unmoved.as_slice()).unwrap_or_default();
         let is_unmoved = |(node, version): &(NodeIx, Version)| {
             self.nodes.facts(*node, |it| it.version == *version)
@@ -305,7 +303,7 @@ impl Planning<'_> {
 
     /// Splits the run into what the next run can reuse and what is no longer needed.
     pub(crate) fn into_parts(self, outcome: &PlanOutcome, part: Option<&Part>) -> FinishedPlan {
-        let stands = self.stands(outcome, part);
+        let is_resumable = self.is_resumable(outcome, part);
         let (epoch, given) = (self.reuse.memo(Memo::epoch), self.given());
         let unkept = self.reuse.take_unkept();
         for node in &unkept {
@@ -317,7 +315,7 @@ impl Planning<'_> {
         let modules: Option<Vec<Detached>> =
             modules.map(|it| Rc::try_unwrap(it).ok().map(Detached::from)).collect();
         let plan = &outcome.plan;
-        let retained_run = modules.filter(|_| stands).map(|modules| RetainedRun {
+        let retained_run = modules.filter(|_| is_resumable).map(|modules| RetainedRun {
             epoch,
             given,
             previous: Arc::clone(self.state.previous()),
@@ -347,28 +345,18 @@ impl Planning<'_> {
 
 impl Detached {
     fn attach(self, templates: &[Rc<Template>]) -> ModuleRun {
-        let Detached { module, address, path, base, caller, gate, passed, children } = self;
+        let Detached { module, address, base, caller, gate, passed, children } = self;
         let template = Rc::clone(&templates[module.0 as usize]);
-        let children = children.into();
-        ModuleRun {
-            template,
-            address,
-            path,
-            base,
-            caller,
-            gate,
-            passed,
-            children,
-            temp: OnceCell::new(),
-        }
+        let run = ModuleRun::new(template, base, Placement { address, caller, gate, passed });
+        run.restore_children(children);
+        run
     }
 }
 
 impl From<ModuleRun> for Detached {
     fn from(run: ModuleRun) -> Detached {
-        let module = run.id();
-        let ModuleRun { address, path, base, caller, gate, passed, children, .. } = run;
-        let children = children.into_inner();
-        Detached { module, address, path, base, caller, gate, passed, children }
+        let (module, children) = (run.id(), run.take_children());
+        let ModuleRun { address, base, caller, gate, passed, .. } = run;
+        Detached { module, address, base, caller, gate, passed, children }
     }
 }

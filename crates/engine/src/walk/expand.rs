@@ -162,7 +162,7 @@ impl Walk<'_> {
         }
         self.wake_gathering(&caller, &call.name);
         rules.complete_call(&caller, &call.name, &keys);
-        caller.children.borrow_mut().insert(call.name.clone(), Children { keys, instances });
+        caller.set_children(call.name.clone(), Children { keys, instances });
         Ok(())
     }
 

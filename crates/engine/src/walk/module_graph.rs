@@ -212,7 +212,7 @@ impl Walk<'_> {
         let mut module = self.module(ModuleIx(0));
         for name in wanted.module.names() {
             let name = Str::from(name.as_str());
-            let next = match module.children.borrow().get(&name) {
+            let next = match module.children_of(&name) {
                 Some(children) => children.instances.values().next().copied(),
                 None => {
                     return match module.template.calls.get(&name) {

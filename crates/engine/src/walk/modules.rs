@@ -34,8 +34,7 @@ pub(crate) struct ModuleRun {
     pub(crate) gate: Option<NodeIx>,
     /// The provider configurations that the caller passed, by their names in this module.
     pub(crate) passed: BTreeMap<(Str, Option<Str>), NodeIx>,
-    /// The instances of the calls in this module, by the name of the call.
-    pub(crate) children: RefCell<FxHashMap<Str, Children>>,
+    children: RefCell<ChildrenOfCalls>,
     /// The value of `path.temp`, set when an expression first reads it.
     pub(crate) temp: OnceCell<Str>,
 }
@@ -151,6 +150,9 @@ pub(crate) struct Children {
     pub(crate) instances: BTreeMap<InstanceKey, ModuleIx>,
 }
 
+/// The instances of the calls in a module, by the name of the call.
+pub(crate) type ChildrenOfCalls = FxHashMap<Str, Rc<Children>>;
+
 /// The result of resolving a provider configuration that a state or a plan names.
 pub(crate) enum FoundProvider {
     /// The node of the configuration.
@@ -176,6 +178,26 @@ impl ModuleRun {
             children: RefCell::default(),
             temp: OnceCell::new(),
         }
+    }
+
+    /// The instances of a call; `None` if the call is not expanded yet.
+    pub(crate) fn children_of(&self, call: &str) -> Option<Rc<Children>> {
+        self.children.borrow().get(call).cloned()
+    }
+
+    /// Sets the instances of an expanded call.
+    pub(crate) fn set_children(&self, call: Str, children: Children) {
+        self.children.borrow_mut().insert(call, Rc::new(children));
+    }
+
+    /// Takes the instances of all calls out.
+    pub(crate) fn take_children(&self) -> ChildrenOfCalls {
+        self.children.take()
+    }
+
+    /// Puts the instances of all calls in.
+    pub(crate) fn restore_children(&self, children: ChildrenOfCalls) {
+        self.children.replace(children);
     }
 
     /// The node of the run for a node of the template.

@@ -96,7 +96,7 @@ impl Nodes {
         self.change_outcome(node, |outcome| {
             if let Outcome::Resource(resource) = outcome {
                 change(resource);
-                resource.whole.take();
+                resource.forget_whole();
             }
         });
     }

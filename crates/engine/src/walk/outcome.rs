@@ -31,7 +31,7 @@ pub(crate) struct ResourceValue {
     pub(crate) keys: Rc<Keys>,
     pub(crate) instances: BTreeMap<InstanceKey, Value>,
     /// All instances as one value, cached by the first read.
-    pub(crate) whole: RefCell<Option<Value>>,
+    whole: RefCell<Option<Value>>,
 }
 
 /// Facts about a node besides its value.
@@ -56,6 +56,11 @@ pub(crate) struct Facts {
 impl ResourceValue {
     pub(crate) fn new(keys: Rc<Keys>) -> ResourceValue {
         ResourceValue { keys, instances: BTreeMap::new(), whole: RefCell::new(None) }
+    }
+
+    /// Drops the cached value of all instances, after one of them changed.
+    pub(crate) fn forget_whole(&mut self) {
+        self.whole.take();
     }
 
     /// All instances as references see them: one object, a tuple for `count`, or an object for `for_each`.

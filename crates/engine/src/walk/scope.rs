@@ -185,18 +185,17 @@ impl Scope for EngineScope<'_, '_> {
                 _ => return Ok(None),
             },
         };
-        let children = self.module.children.borrow();
-        let Some(child) = children.get(call).and_then(|it| it.instances.get(&key)) else {
+        let children = self.module.children_of(call);
+        let Some(child) = children.and_then(|it| it.instances.get(&key).copied()) else {
             return Ok(None);
         };
-        let child = self.walk.module(*child);
+        let child = self.walk.module(child);
         let Some(local) = child.template.outputs.get(output) else { return Ok(None) };
         self.walk.nodes.value(child.node(*local)).ok_or(Interrupt::Poisoned).map(Some)
     }
 
     fn module_with_output(&self, call: &str, output: &str) -> Result<Option<Value>, Interrupt> {
-        let children = self.module.children.borrow();
-        let Some(called) = children.get(call) else { return Err(Interrupt::Poisoned) };
+        let Some(called) = self.module.children_of(call) else { return Err(Interrupt::Poisoned) };
         let mut instances = BTreeMap::new();
         for (key, child) in &called.instances {
             let child = self.walk.module(*child);

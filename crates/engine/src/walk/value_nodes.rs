@@ -156,8 +156,7 @@ impl Walk<'_> {
         output: &Str,
     ) -> Turn {
         self.gathered(node, || {
-            let children = module.children.borrow();
-            let children = children.get(&call.module_call().name)?;
+            let children = module.children_of(&call.module_call().name)?;
             let mut values = BTreeMap::new();
             for (key, child) in &children.instances {
                 let child = self.module(*child);
@@ -171,8 +170,7 @@ impl Walk<'_> {
     /// Runs the node of all outputs of a call: an object for a single instance, else a collection of objects.
     pub(crate) fn run_module_object(&self, node: NodeIx, module: &ModuleRun, call: &Entry) -> Turn {
         self.gathered(node, || {
-            let children = module.children.borrow();
-            let children = children.get(&call.module_call().name)?;
+            let children = module.children_of(&call.module_call().name)?;
             let mut objects = BTreeMap::new();
             for (key, child) in &children.instances {
                 let child = self.module(*child);

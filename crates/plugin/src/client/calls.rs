@@ -66,7 +66,7 @@ impl GrpcProvider {
         // Protocol 5 also returns a prepared configuration, which cores ignore.
         let message = tfplugin::ValidateProviderConfigRequest { config };
         let answer = self.answer(self.wire.validate_provider(message)).await?;
-        Ok(self.said("ValidateProviderConfig", answer.diagnostics))
+        Ok(self.read_diagnostics("ValidateProviderConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_configure(&self, request: ConfigureRequest) -> Result<Said, Failure> {
@@ -81,7 +81,7 @@ impl GrpcProvider {
             client_capabilities: capabilities(),
         };
         let answer = self.answer(self.wire.configure(message)).await?;
-        Ok(self.said("ConfigureProvider", answer.diagnostics))
+        Ok(self.read_diagnostics("ConfigureProvider", answer.diagnostics))
     }
 
     pub(super) async fn try_validate_resource(
@@ -100,7 +100,7 @@ impl GrpcProvider {
             client_capabilities: capabilities(),
         };
         let answer = self.answer(self.wire.validate_resource(message)).await?;
-        Ok(self.said("ValidateResourceConfig", answer.diagnostics))
+        Ok(self.read_diagnostics("ValidateResourceConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_validate_data(
@@ -118,7 +118,7 @@ impl GrpcProvider {
             )?,
         };
         let answer = self.answer(self.wire.validate_data(message)).await?;
-        Ok(self.said("ValidateDataResourceConfig", answer.diagnostics))
+        Ok(self.read_diagnostics("ValidateDataResourceConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_validate_ephemeral(
@@ -136,7 +136,7 @@ impl GrpcProvider {
             )?,
         };
         let answer = self.answer(self.wire.validate_ephemeral(message)).await?;
-        Ok(self.said("ValidateEphemeralConfig", answer.diagnostics))
+        Ok(self.read_diagnostics("ValidateEphemeralConfig", answer.diagnostics))
     }
 
     pub(super) async fn try_upgrade(
@@ -151,7 +151,7 @@ impl GrpcProvider {
             raw_state: raw_state(&request.raw_state),
         };
         let answer = self.answer(self.wire.upgrade_state(message)).await?;
-        let mut diagnostics = self.said("UpgradeResourceState", answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics("UpgradeResourceState", answer.diagnostics);
         let state = answer.upgraded_state.as_ref();
         let state = self.decode_state(
             "UpgradeResourceState",
@@ -180,7 +180,7 @@ impl GrpcProvider {
             source_identity_schema_version: 0,
         };
         let answer = self.answer(self.wire.move_state(message)).await?;
-        let mut diagnostics = self.said("MoveResourceState", answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics("MoveResourceState", answer.diagnostics);
         let (type_name, state) = (&request.target_type_name, answer.target_state.as_ref());
         let state = self.decode_state(
             "MoveResourceState",
@@ -215,7 +215,7 @@ impl GrpcProvider {
             )?,
         };
         let answer = self.answer(self.wire.read_resource(message)).await?;
-        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
         self.refuse_deferral(METHOD, answer.deferred).map_err(|it| vec![it])?;
         let state = answer.new_state.as_ref();
         let new_state =
@@ -255,7 +255,7 @@ impl GrpcProvider {
             )?,
         };
         let answer = self.answer(self.wire.plan(message)).await?;
-        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
         self.refuse_deferral(METHOD, answer.deferred).map_err(|it| vec![it])?;
         let state = answer.planned_state.as_ref();
         let planned_state =
@@ -308,7 +308,7 @@ impl GrpcProvider {
                 });
             }
         };
-        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
         let state = answer.new_state.as_ref();
         let new_state =
             self.decode_state(METHOD, &request.type_name, state, schema.block(), &mut diagnostics);
@@ -345,7 +345,7 @@ impl GrpcProvider {
             identity,
         };
         let answer = self.answer(self.wire.import(message)).await?;
-        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
         self.refuse_deferral(METHOD, answer.deferred).map_err(|it| vec![it])?;
         let mut imported = Vec::new();
         for resource in answer.imported_resources {
@@ -410,7 +410,7 @@ impl GrpcProvider {
             client_capabilities: capabilities(),
         };
         let answer = self.answer(self.wire.read_data(message)).await?;
-        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
         let state = self.decode(METHOD, answer.state.as_ref(), schema.implied_type()).map(Some);
         Ok(ReadDataSourceResponse { state: keep(state, &mut diagnostics), diagnostics })
     }
@@ -446,7 +446,7 @@ impl GrpcProvider {
         };
         let known = result.is_ok();
         let words = |said: Said| if known { said } else { self.without_words(METHOD, &said) };
-        let mut diagnostics = words(self.said(METHOD, answer.diagnostics));
+        let mut diagnostics = words(self.read_diagnostics(METHOD, answer.diagnostics));
         if diagnostics.iter().any(ProviderDiagnostic::is_error) {
             return Ok(OpenEphemeralResponse { opened: None, diagnostics });
         }
@@ -519,7 +519,7 @@ impl GrpcProvider {
         if let Some(private) = answer.private.as_ref().filter(|it| it.len() <= LARGEST_PRIVATE) {
             self.listener.redact.learn_private(private);
         }
-        let mut diagnostics = self.said(METHOD, answer.diagnostics);
+        let mut diagnostics = self.read_diagnostics(METHOD, answer.diagnostics);
         let failed = diagnostics.iter().any(ProviderDiagnostic::is_error);
         let renew_at = keep(self.renew_at(METHOD, answer.renew_at), &mut diagnostics);
         let private = match answer.private {
@@ -538,7 +538,7 @@ impl GrpcProvider {
             private: Some(bytes(&request.private)),
         };
         let answer = self.answer(self.wire.close_ephemeral(message)).await?;
-        Ok(self.said("CloseEphemeralResource", answer.diagnostics))
+        Ok(self.read_diagnostics("CloseEphemeralResource", answer.diagnostics))
     }
 
     pub(super) async fn try_call_function(

@@ -211,7 +211,7 @@ impl GrpcProvider {
         method: &str,
         messages: Vec<tfplugin::Diagnostic>,
     ) -> Result<(), Failure> {
-        let diagnostics = self.said(method, messages);
+        let diagnostics = self.read_diagnostics(method, messages);
         if diagnostics.iter().any(ProviderDiagnostic::is_error) { Err(diagnostics) } else { Ok(()) }
     }
 
@@ -254,7 +254,7 @@ impl GrpcProvider {
     }
 
     /// Reads the diagnostics in an answer, redacted.
-    pub(super) fn said(
+    pub(super) fn read_diagnostics(
         &self,
         method: &str,
         messages: Vec<tfplugin::Diagnostic>,

@@ -62,7 +62,7 @@ impl Entry {
     }
 
     /// Adds the program that the process runs now.
-    pub(super) fn became(&mut self) {
+    pub(super) fn record_program(&mut self) {
         let Some(identity) = &mut self.identity else { return };
         let program = system::program(identity.id);
         identity.programs.extend(program.filter(|it| !identity.programs.contains(it)));

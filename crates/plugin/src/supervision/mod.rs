@@ -146,7 +146,7 @@ struct Roster {
 
 impl Roster {
     /// Sends a change to the supervisor and the record. Restarts the supervisor if it has ended.
-    fn tell(&mut self, line: &str) {
+    fn report(&mut self, line: &str) {
         let Some(supervision) = &self.supervision else { return };
         if self.record.is_none() && !self.has_no_record {
             self.record = Record::new(&supervision.records, &Mark::new().value).ok();
@@ -219,7 +219,7 @@ impl Registration {
         let line = entry.line();
         let mut roster = processes.roster();
         roster.running.insert(mark.value.clone(), entry);
-        roster.tell(&line);
+        roster.report(&line);
         drop(roster);
         Registration { processes: processes.clone(), mark }
     }
@@ -245,7 +245,7 @@ impl Registration {
     /// Adds the program that the process runs now, and its socket.
     pub(crate) fn connected(&self, socket: Option<&Path>) {
         self.change(|entry| {
-            entry.became();
+            entry.record_program();
             entry.socket = socket.map(Path::to_owned);
         });
     }
@@ -266,7 +266,7 @@ impl Registration {
         let Some(entry) = roster.running.get_mut(&self.mark.value) else { return };
         change(entry);
         let line = entry.line();
-        roster.tell(&line);
+        roster.report(&line);
     }
 }
 
@@ -274,7 +274,7 @@ impl Drop for Registration {
     fn drop(&mut self) {
         let mut roster = self.processes.roster();
         if roster.running.remove(&self.mark.value).is_some() {
-            roster.tell(&entry::ended_line(&self.mark.value));
+            roster.report(&entry::ended_line(&self.mark.value));
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn run() -> ExitCode {
     // after it.
     let _own_session = rustix::process::setsid();
     let _blocked = SigSet::all().thread_block();
-    let running: Vec<Entry> = told().into_values().collect();
+    let running: Vec<Entry> = read_list().into_values().collect();
     if running.is_empty() {
         return ExitCode::SUCCESS;
     }
@@ -40,7 +40,7 @@ pub(super) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn told() -> BTreeMap<String, Entry> {
+fn read_list() -> BTreeMap<String, Entry> {
     let mut running = BTreeMap::new();
     let mut lines = io::stdin().lock();
     let mut line = String::new();

@@ -140,12 +140,12 @@ impl FunctionError {
     }
 
     /// Returns the error with another message, without a faulty argument.
-    pub(super) fn told_as(self, message: String) -> FunctionError {
+    pub(super) fn with_message(self, message: String) -> FunctionError {
         FunctionError { argument: None, message, ..self }
     }
 
     /// Returns the error with the given faulty argument.
-    pub(super) fn told_of(self, argument: usize) -> FunctionError {
+    pub(super) fn with_argument(self, argument: usize) -> FunctionError {
         FunctionError { argument: Some(argument), ..self }
     }
 
@@ -194,7 +194,7 @@ impl Call<'_> {
     }
 
     /// Returns the whole number of an argument.
-    pub(super) fn whole(&self, position: usize) -> Result<i64, FunctionError> {
+    pub(super) fn integer(&self, position: usize) -> Result<i64, FunctionError> {
         let whole = self.number(position)?.to_i64();
         whole.ok_or_else(|| FunctionError::new(NOT_WHOLE))
     }

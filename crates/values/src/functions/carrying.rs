@@ -302,7 +302,7 @@ fn element(call: &Call<'_>) -> Result<Value, FunctionError> {
     if !call.args[1].is_known() {
         return Ok(call.unknown());
     }
-    call.whole(1).map_err(|error| prefixed("invalid index", &error))?;
+    call.integer(1).map_err(|error| prefixed("invalid index", &error))?;
     Ok(wrapped(&call.args[1], items.len()).map_or_else(|| call.unknown(), |i| items[i].clone()))
 }
 
@@ -534,7 +534,7 @@ fn chunklist(call: &Call<'_>) -> Result<Value, FunctionError> {
     let (Some(items), true) = (call.args[0].as_slice(), call.args[1].is_known()) else {
         return Ok(call.unknown());
     };
-    let size = usize::try_from(call.whole(1).map_err(|error| prefixed("invalid size", &error))?)
+    let size = usize::try_from(call.integer(1).map_err(|error| prefixed("invalid size", &error))?)
         .map_err(|_| FunctionError::new("the size argument must be positive"))?;
     let list = call.ty.element().cloned().unwrap_or(Type::Dynamic);
     let element = list.element().cloned().unwrap_or(Type::Dynamic);

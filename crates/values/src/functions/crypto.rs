@@ -172,7 +172,7 @@ fn rsadecrypt(call: &Call<'_>) -> Result<Value, FunctionError> {
         FunctionError::at(0, message)
     })?;
     let key = PrivateKey::parse(call.text(1)).map_err(|reason| {
-        FunctionError::quoting(1, format!("invalid private key: {reason}")).told_of(1)
+        FunctionError::quoting(1, format!("invalid private key: {reason}")).with_argument(1)
     })?;
     let decrypted = key.decrypt(&ciphertext).and_then(|bytes| String::from_utf8(bytes).ok());
     decrypted

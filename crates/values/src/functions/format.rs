@@ -153,7 +153,7 @@ fn formatlist(call: &Call<'_>) -> Result<Value, FunctionError> {
         size += rendered.as_ref().map_or(0, Value::unshared_size);
         rendered.map_err(|error| {
             let message = format!("error on format iteration {at}: {}", error.message);
-            error.told_as(message)
+            error.with_message(message)
         })
     });
     let rows: Result<Vec<Value>, FunctionError> = rows.collect();

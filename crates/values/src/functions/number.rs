@@ -60,7 +60,7 @@ fn unsigned_zero(number: Number) -> Number {
 }
 
 fn signum(call: &Call<'_>) -> Result<Value, FunctionError> {
-    Ok(Value::int(call.whole(0)?.signum()))
+    Ok(Value::int(call.integer(0)?.signum()))
 }
 
 fn min(call: &Call<'_>) -> Result<Value, FunctionError> {

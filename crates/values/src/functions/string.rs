@@ -172,7 +172,7 @@ fn trimsuffix(call: &Call<'_>) -> Result<Value, FunctionError> {
 /// Offsets and lengths count grapheme clusters. A negative offset counts from the end; a negative length selects
 /// the rest.
 fn substr(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let (offset, length) = (call.whole(1)?, call.whole(2)?);
+    let (offset, length) = (call.integer(1)?, call.integer(2)?);
     let text = call.text(0);
     let count = i64::try_from(text.graphemes(true).count()).unwrap_or(i64::MAX);
     let start = if offset < 0 { (offset + count).max(0) } else { offset };
@@ -182,7 +182,7 @@ fn substr(call: &Call<'_>) -> Result<Value, FunctionError> {
 }
 
 fn indent(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let spaces = usize::try_from(call.whole(0)?)
+    let spaces = usize::try_from(call.integer(0)?)
         .map_err(|_| FunctionError::at(0, "must be zero or greater"))?;
     let lines = call.text(1).matches('\n').count();
     let padded = lines.saturating_mul(spaces).saturating_add(call.text(1).len());

@@ -85,7 +85,7 @@ fn digit(c: char, base: u32) -> Option<u32> {
 }
 
 fn parseint(call: &Call<'_>) -> Result<Value, FunctionError> {
-    let base = call.whole(1).map_err(|error| FunctionError::at(1, error.message))?;
+    let base = call.integer(1).map_err(|error| FunctionError::at(1, error.message))?;
     let base = u32::try_from(base).ok().filter(|base| (2..=62).contains(base));
     let base = base.ok_or_else(|| {
         FunctionError::at(1, "base must be a whole number between 2 and 62 inclusive")
