@@ -1,5 +1,5 @@
-# What the examples with the real AWS provider share: the executable, the mirror, the local API, an environment in which no
-# account can be reached. Sourced by a script that has set `here`, `version`, `region` and `differences`.
+# Shared code of the examples with the real AWS provider: the executable, the mirror, the local API, and an environment
+# that reaches no account. A script sources it after setting `here`, `version`, `region` and `differences`.
 
 stop() {
     echo "run.sh: $*" >&2
@@ -11,7 +11,7 @@ differs() {
     echo "DIFFERENT: $*" >&2
 }
 
-# need TOOL...: stops if one is not there.
+# need TOOL...: stops if a tool is missing.
 need() {
     local tool
     for tool in "$@"; do
@@ -29,7 +29,7 @@ find_mayfly() {
     mayfly=$(cd "$(dirname "$mayfly")" && pwd)/$(basename "$mayfly")
 }
 
-# The mirror may have been made for either registry; the executable asks for its own default host.
+# The mirror may have packages of either registry; the executable uses its own default host.
 link_mirror() {
     [[ ${MAYFLY_AWS_MIRROR:-} == /* ]] || stop "set MAYFLY_AWS_MIRROR to the absolute path of a folder with HOST/hashicorp/aws/$version/"
     local targets host
@@ -69,7 +69,7 @@ clean_up() {
     fi
 }
 
-# begin NAME: makes the working folder, starts the server, and sets the environment of every command.
+# begin NAME: creates the working folder, starts the server, and sets the environment of all commands.
 begin() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/$1.XXXXXX")
     trap clean_up EXIT
@@ -89,7 +89,7 @@ expect_equal() {
     [[ $2 == "$3" ]] || differs "$1: \"$2\" instead of \"$3\""
 }
 
-# A provider's process is known by the home that it was given.
+# A provider's process is recognized by its home directory.
 expect_no_processes() {
     [[ -d /proc/self ]] || return 0
     local left

@@ -5,11 +5,10 @@
 #
 # MAYFLY_AWS_MIRROR  a provider mirror: HOST/hashicorp/aws/VERSION/TARGET/terraform-provider-aws_*
 # MAYFLY_BIN         the executable; without it, a release build of this repository
-# MAYFLY_KEEP=1      leave the working folder behind, to look at
+# MAYFLY_KEEP=1      keep the working folder for inspection
 #
-# The archives that were made while planning must be what the server gets; no temporary file may be
-# left, or lie beside the module; the plan after it must be empty. Exits with 1 after any difference,
-# with 2 when it cannot run.
+# The server must receive the archives of the plan; no temporary file may remain, or lie beside the
+# module; the next plan must be empty. Exits with 1 after any difference, with 2 if it cannot run.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -21,7 +20,7 @@ source "$here/../aws.sh"
 
 functions=(first second)
 
-# run FOLDER STATUS COMMAND [ARGUMENT...]: runs it, shows it and its output.
+# run FOLDER STATUS COMMAND [ARGUMENT...]: runs a command, and prints it with its output.
 run() {
     local folder=$1 want=$2 command=$3 status=0
     shift 3
@@ -30,7 +29,7 @@ run() {
     cat "$work/out"
     if ((status != want)); then
         echo "DIFFERENT: exit status $status instead of $want" >&2
-        exit 1 # what follows would only fail after it
+        exit 1 # the next steps depend on this one
     fi
 }
 
@@ -44,13 +43,13 @@ expect_no_temporary_files() {
     [[ -z $left ]] || differs "left in $1: $left"
 }
 
-# ask PATH: what the server has there.
+# ask PATH: prints the server's response.
 ask() {
     curl --silent --noproxy '*' "$endpoint/lambda-artifacts$1" \
         -H "Authorization: AWS4-HMAC-SHA256 Credential=nobody/20250101/$region/s3/aws4_request"
 }
 
-# object_of FUNCTION: the archive that its code was made of.
+# object_of FUNCTION: prints the archive from which the function was created.
 object_of() {
     ask "/$(ask '?list-type=2' | grep -oE "<Key>$1/[^<]+" | cut -d '>' -f 2)"
 }
@@ -69,7 +68,7 @@ main() {
     expect_no_temporary_files planned
     expect_equal "archives in the plan file" "$(unzip -l "$work/planned/saved.plan" | grep -c 'tmp/.*/lambda-sources.zip')" 2
 
-    # Another machine has the configuration, and nothing that was packed.
+    # Another machine has the configuration, but none of the packed sources.
     cp -R "$work/planned/." "$work/applied/"
     rm -r "$work/planned" "$work/applied/.terraform" "$work/applied/function/lambda-sources"
     run applied 0 init
@@ -83,7 +82,7 @@ main() {
         expect_equal "the code of $function" "$(unzip -p "$work/object.zip" index.js)" "$(cat "$here/function/lambda-sources/index.js")"
     done
 
-    # Where the sources are, there is nothing left to do, though each plan packs them anew, elsewhere.
+    # With the sources, the plan is empty, although each plan packs them again in another directory.
     cp -R "$here/function/lambda-sources" "$work/applied/function/"
     run applied 0 plan -detailed-exitcode
     expect_text 'No changes. Your infrastructure matches the configuration.'

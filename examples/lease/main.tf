@@ -1,4 +1,4 @@
-# A provider that logs in with a leased token. The lease is renewed while the provider works, and closed after it.
+# A provider logs in with a leased token. The lease is renewed while the provider works, and closed afterwards.
 
 terraform {
   required_providers {
@@ -11,13 +11,13 @@ terraform {
 
 ephemeral "playground_lease" "example" {
   path   = "secret/rundeck_auth"
-  ttl_ms = 2000 # renewed after half of it
+  ttl_ms = 2000 # renewed after half of this time
 }
 
 provider "playground" {
   alias      = "rundeck"
   auth_token = ephemeral.playground_lease.example.data["auth_token"]
-  latency_ms = 700 # so that a run takes longer than the lease
+  latency_ms = 700 # makes a run longer than the lease
 }
 
 resource "playground_parameter" "job" {

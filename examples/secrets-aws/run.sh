@@ -5,11 +5,11 @@
 #
 # MAYFLY_AWS_MIRROR  a provider mirror: HOST/hashicorp/aws/VERSION/TARGET/terraform-provider-aws_*
 # MAYFLY_BIN         the executable; without it, a release build of this repository
-# MAYFLY_KEEP=1      leave the working folder behind, to look at
+# MAYFLY_KEEP=1      keep the working folder for inspection
 #
-# Every line that the RFC's "CLI Output" shows must be printed, in its order; the second plans must
-# be empty; no secret may be in any file or output; the server must have had the secret, and at the
-# end nothing. Prints the figures; exits with 1 after any difference, with 2 when it cannot run.
+# Every line of the RFC's "CLI Output" must be printed, in its order; the second plans must be empty;
+# no file and no output may contain a secret; the server must receive the secret, and have nothing at
+# the end. Prints the figures; exits with 1 after any difference, with 2 if it cannot run.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -29,8 +29,8 @@ prepare() {
     mkdir "$work/streams"
     cp -R "$here/mod" "$here/store" "$here/read" "$work/"
 
-    # Two secrets, new in each run. The first is a plain word; the second has what JSON, HTML-safe
-    # JSON, URLs and shells write in other ways, between two plain words that stay findable.
+    # Two secrets, new in each run. The first is a plain word; the second has characters that JSON,
+    # HTML-safe JSON, URLs and shells escape, between two plain words that a search still finds.
     words=("$(word)" "$(word)" "$(word)")
     access_key=${words[0]}
     secret_key="${words[1]}/\"&<é>+\\ ${words[2]}"
@@ -40,7 +40,7 @@ prepare() {
 
 # --- Running ---------------------------------------------------------------------------------------
 
-# run NAME FOLDER STATUS COMMAND [ARGUMENT...]: runs it, keeps its streams under NAME, notes the time.
+# run NAME FOLDER STATUS COMMAND [ARGUMENT...]: runs a command, stores its streams as NAME, records the time.
 run() {
     local name=$1 folder=$2 want=$3 command=$4 status=0 start seconds
     shift 4
@@ -57,7 +57,7 @@ run() {
     fi
 }
 
-# The same with everything logged that can be. The log must be the provider's own: one that tells nothing proves nothing.
+# Like run, with every log enabled. The log must contain lines of the provider, otherwise its search proves nothing.
 run_logged() {
     logging=(TF_LOG=TRACE TF_LOG_PATH="$work/streams/$1.log")
     run "$@"
@@ -70,7 +70,7 @@ seconds_since() {
     printf '%d.%02d' $((microseconds / 1000000)) $((microseconds / 10000 % 100))
 }
 
-# What differs from run to run gets a name: identifiers of AWS, and durations.
+# Replaces the parts that differ between runs by names: identifiers of AWS, and durations.
 normalise() {
     sed -E -e 's/(secret:ephemeral-rfc-example)-[A-Za-z0-9]{6}/\1-RANDOM/g' \
         -e 's/\|terraform-[0-9a-f]+/|VERSION/g' \
@@ -83,7 +83,7 @@ count() {
 
 # --- Comparing -------------------------------------------------------------------------------------
 
-# expect_lines NAME: the lines on stdin are whole lines of its output, in that order.
+# expect_lines NAME: checks that the lines on stdin are whole lines of the output NAME, in that order.
 expect_lines() {
     local missing
     missing=$(awk 'BEGIN { i = n = 0 } NR == FNR { want[n++] = $0; next } $0 == want[i] && i < n { i++ }
@@ -91,14 +91,14 @@ expect_lines() {
     [[ -z $missing ]] || differs "$1: this line is missing:"$'\n'"    $missing"
 }
 
-# expect_text NAME TEXT: its output holds the text, wherever the lines are broken.
+# expect_text NAME TEXT: checks that the output NAME contains the text, regardless of line breaks.
 expect_text() {
     local all
     all=$(tr -s '[:space:]' ' ' <"$work/streams/$1.lines")
     [[ $all == *"$2"* ]] || differs "$1: this text is missing: $2"
 }
 
-# expect_opened NAME COUNT: so many ephemeral resources were opened, and as many closed.
+# expect_opened NAME COUNT: checks that COUNT ephemeral resources were opened and closed.
 expect_opened() {
     local event got
     for event in Opening... 'Opening complete after TIME' Closing... 'Closing complete after TIME'; do
@@ -109,7 +109,7 @@ expect_opened() {
 
 # --- The server's side -----------------------------------------------------------------------------
 
-# ask SERVICE TARGET JSON: the answer of the API.
+# ask SERVICE TARGET JSON: prints the response of the API.
 ask() {
     curl --silent --noproxy '*' "$endpoint/" --data "$3" \
         -H 'Content-Type: application/x-amz-json-1.1' -H "X-Amz-Target: $2" \
@@ -130,8 +130,8 @@ word() {
     head -c 500 /dev/urandom | base64 | tr -dc 'A-Za-z0-9' | head -c 24
 }
 
-# forms WORD: every text that the word can be seen as. Base64 of a longer text holds, for one of the
-# three alignments, that of the word without its first and last bits.
+# forms WORD: prints every encoding of the word. Base64 of a longer text contains, for one of the
+# three alignments, the base64 of the word without its first and last bits.
 forms() {
     local hex
     hex=$(printf '%s' "$1" | od -An -tx1 | tr -d ' \n')
@@ -141,7 +141,7 @@ forms() {
     printf '__%s' "$1" | base64 -w 0 | cut -c 4-34
 }
 
-# search NAME FILE...: whether a form of a secret is in one of the files, archives opened.
+# search NAME FILE...: checks that no file contains an encoding of a secret, also inside of archives.
 search() {
     local name=$1 file found
     shift
@@ -157,7 +157,7 @@ search() {
     done
 }
 
-# A search that cannot find is worth nothing: it must find each form where it is.
+# Tests the search itself: it must find each encoding in a file that contains it.
 check_search() {
     local word form
     for word in "${words[@]}"; do
@@ -172,8 +172,8 @@ check_search() {
     done
 }
 
-# Everything written so far: configuration folders (state, plans, .terraform, lock file), home
-# (caches), temporary files, outputs and logs. Links are not followed: the provider is not ours.
+# All files that were written: configuration folders (state, plans, .terraform, lock file), home
+# (caches), temporary files, outputs and logs. Links are not followed, because the provider is not ours.
 search_all() {
     local files
     mapfile -d '' -t files < <(find "$work/store" "$work/read" "$work/mod" "$work/home" "$work/tmp" "$work/streams" -type f -print0)
@@ -229,7 +229,7 @@ EOF
     expect_opened apply-store 1
     run plan-store-again store 0 plan -detailed-exitcode
     expect_lines plan-store-again <<<'No changes. Your infrastructure matches the configuration.'
-    # The version idiom: another value alone changes nothing.
+    # A changed value without a changed version changes nothing.
     environment+=(TF_VAR_secret_key="$secret_key, changed")
     run plan-store-other-value store 0 plan -detailed-exitcode
     unset 'environment[-1]'
@@ -293,7 +293,7 @@ Apply complete! Resources: 1 added, 0 changed, 0 destroyed.
 EOF
 }
 
-# The same again, but through a plan file.
+# Repeats the example with a plan file.
 read_back_saved() {
     run_logged plan-read-saved read 0 plan -out saved.tfplan
     expect_lines plan-read-saved < <(parameter_plan)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A secret from one run to another: applies `store`, then `read`.
+# Passes a secret from one run to another: applies `store`, then `read`.
 #
-#   ./run.sh           applies both; a second time, there is nothing left to do
+#   ./run.sh           applies both; a second run changes nothing
 #   ./run.sh destroy   destroys both, `read` first
 #
 # MAYFLY_BIN  the executable; without it, a release build of this repository
@@ -17,7 +17,7 @@ else
 fi
 mayfly=$(cd "$(dirname "$mayfly")" && pwd)/$(basename "$mayfly")
 
-# Shows the command as one would type it, then runs it.
+# Prints a command as typed, then runs it.
 run() {
     printf '\n$ mayfly %s\n' "$*"
     "$mayfly" "$@"

@@ -1,4 +1,4 @@
-# A provider whose remote system is reached through a tunnel, which is open only while the provider works.
+# A provider reaches its remote system through a tunnel that is open only while the provider works.
 
 terraform {
   required_providers {
@@ -12,7 +12,7 @@ terraform {
 ephemeral "playground_tunnel" "example" {
   user        = "terraform"
   tunnel_host = "bastion.prod.example.com"
-  remote_host = "consul.prod.example.com" # hosts under example.com answer from the tunnel itself
+  remote_host = "consul.prod.example.com" # the tunnel itself answers for hosts under example.com
   remote_port = 443
 }
 

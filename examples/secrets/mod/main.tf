@@ -1,4 +1,4 @@
-# Stores a secret (secret_version above 1), or reads one that is stored already.
+# Stores a secret (secret_version above 1), or reads a stored one.
 
 terraform {
   required_providers {
@@ -37,7 +37,7 @@ resource "playground_secret_version" "secret_creation" {
   secret_string_wo_version = var.secret_version         # raise it to send a new value
 }
 
-# The resource above has null where the secret was; only an ephemeral resource can read it.
+# The resource above contains null instead of the secret; only an ephemeral resource can read it.
 ephemeral "playground_secret_version" "secret_retrieval" {
   count     = var.secret_version > 1 ? 1 : 0
   secret_id = playground_secret.manager[0].arn

@@ -1,4 +1,4 @@
-# Reads the secret of ../store, configures a provider with it, and hands it to a write-only attribute.
+# Reads the secret of ../store, configures a provider with it, and passes it to a write-only attribute.
 
 terraform {
   required_providers {
@@ -52,7 +52,7 @@ resource "playground_parameter" "store_ephemeral_in_write_only" {
   #   command = "echo write-only value: ${playground_parameter.store_ephemeral_in_write_only.value_wo}"
   # }
 
-  # Its output is suppressed.
+  # The output is suppressed, because the command contains an ephemeral value.
   provisioner "local-exec" {
     when    = create
     command = "echo ephemeral value from module: #${jsonencode(module.secret_management.secrets)}#"

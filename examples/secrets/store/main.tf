@@ -14,7 +14,7 @@ provider "playground" {
   store = "../.playground"
 }
 
-# What is given to an ephemeral variable of a module need not be ephemeral itself.
+# A value for an ephemeral variable of a module need not be ephemeral itself.
 variable "access_key" {
   type      = string
   ephemeral = false
