@@ -184,20 +184,20 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_taken_over() {
+    fn changed_file_content_is_loaded() {
         check(|it| it.write("m/main.tf", "locals {\n  a = nothing.b\n}\n"), true);
         check(|it| it.write("main.tf", ""), true);
         check(|it| it.write("m/main.tf", *b"locals {\n  a = \"\xff\"\n}\n"), true);
     }
 
     #[test]
-    fn a_save_without_a_change_is_nothing() {
+    fn unchanged_or_unrelated_files_cause_no_reload() {
         check(|it| it.write("m/main.tf", "locals {\n  a = 1\n}\n"), false);
         check(|it| it.write("note.txt", "other"), false);
     }
 
     #[test]
-    fn files_come_and_go() {
+    fn added_and_removed_files_are_loaded() {
         check(|it| it.write("more.tf", "locals {\n  b = nothing.b\n}\n"), true);
         check(|it| it.write("more.tf.json", "{}"), true);
         check(|it| it.remove("m/main.tf"), true);

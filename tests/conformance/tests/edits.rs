@@ -34,7 +34,7 @@ fn broken(text: &str, line: usize) -> [String; 2] {
 }
 
 #[test]
-fn an_edit_gives_what_a_fresh_start_gives() {
+fn edited_project_equals_a_fresh_one() {
     let mut count = 0;
     for fixture in fixtures() {
         let files = split_fixture(&fixture);

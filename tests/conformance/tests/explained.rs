@@ -61,7 +61,7 @@ fn every_rule_has_a_page_and_every_page_a_rule() {
 }
 
 #[test]
-fn every_rule_is_used() {
+fn every_rule_is_reported_somewhere() {
     let used = used();
     let unused: Vec<_> = Rule::ALL.iter().filter(|it| !used.contains_key(it.code())).collect();
     assert!(unused.is_empty(), "nothing reports these rules: {unused:?}");
@@ -69,7 +69,7 @@ fn every_rule_is_used() {
 
 /// A code in a literal bypasses the table: a renamed rule would leave it behind.
 #[test]
-fn sources_name_rules_and_not_their_codes() {
+fn sources_use_rule_constants_and_no_code_literals() {
     let literals = literals();
     assert!(literals.is_empty(), "write Rule::… instead:\n{}", literals.join("\n"));
 }
@@ -92,13 +92,13 @@ fn pages_begin_with_the_summaries_of_their_rules() {
 }
 
 #[test]
-fn pages_have_their_form() {
+fn pages_have_the_required_sections() {
     let wrong: String = pages().iter().flat_map(Page::faults).collect();
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
 #[test]
-fn examples_of_pages_are_as_they_say() {
+fn examples_of_pages_report_what_they_state() {
     let mut wrong = String::new();
     let mut count = 0;
     for page in pages() {
@@ -113,7 +113,7 @@ fn examples_of_pages_are_as_they_say() {
 
 /// A page shows an example of the problem and a corrected one, or gives a reason for their absence.
 #[test]
-fn pages_show_the_problem_and_then_the_way_out() {
+fn pages_show_the_problem_and_a_correction() {
     let mut wrong = String::new();
     for page in pages() {
         let shows = |files: &[spec::block::File]| {
@@ -139,7 +139,7 @@ fn pages_show_the_problem_and_then_the_way_out() {
 }
 
 #[test]
-fn what_analysis_says_of_a_text_has_an_example() {
+fn pages_of_analysis_rules_have_an_example() {
     let without: BTreeSet<String> =
         pages().into_iter().filter(Page::says_no_example).map(|it| it.id).collect();
     let of_analysis: BTreeSet<String> = used()
@@ -155,7 +155,7 @@ fn what_analysis_says_of_a_text_has_an_example() {
 
 /// An example may be run only if the diagnostic does not come from analysis alone.
 #[test]
-fn examples_are_run_only_where_analysis_does_not_do() {
+fn examples_run_only_if_analysis_alone_is_not_enough() {
     for page in pages() {
         for block in page.blocks().iter().filter(|it| it.run > Run::Analysis) {
             let is_of_analysis =

@@ -477,7 +477,7 @@ fn run(seeds: std::ops::Range<u64>) {
 }
 
 #[test]
-fn after_any_edits_everything_is_as_after_a_fresh_start() {
+fn random_edits_equal_a_fresh_start() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let first = number("MAYFLY_SEED").unwrap_or(0);
     let half = number("MAYFLY_SEQUENCES").unwrap_or(SEQUENCES).div_ceil(2);

@@ -75,7 +75,7 @@ fn run(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
 }
 
 #[test]
-fn secrets_stay_where_they_may_be_and_analysis_says_what_a_run_does() {
+fn random_modules_leak_nothing_and_runs_agree_with_analysis() {
     let first = number("MAYFLY_SEED").unwrap_or(0);
     let half = number("MAYFLY_MODULES").unwrap_or(MODULES).div_ceil(2);
     let parts: Vec<_> = std::thread::scope(|scope| {

@@ -18,7 +18,7 @@ const STRICTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stricter
 const STACK: usize = 1 << 30;
 
 #[test]
-fn every_block_of_the_specification_is_as_it_says() {
+fn blocks_of_the_specification_hold() {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(judge_specification);
     let judged = thread.expect("a thread can be made").join();
     judged.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -39,7 +39,7 @@ fn judge_specification() {
 }
 
 #[test]
-fn every_example_of_the_page_on_stricter_rules_is_as_it_says() {
+fn examples_of_stricter_rules_hold() {
     let text = conformance::read_file(STRICTER);
     let wrong: String =
         blocks(&text).iter().flat_map(judge).map(|it| format!("docs/stricter.md:{it}\n")).collect();
@@ -49,7 +49,7 @@ fn every_example_of_the_page_on_stricter_rules_is_as_it_says() {
 /// Each form that is ephemeral in Mayfly only has a section with at least two examples: a refused one with a note
 /// on OpenTofu's behaviour, and an accepted alternative.
 #[test]
-fn every_form_that_the_reference_forgets_has_an_example_and_a_way_out() {
+fn forms_that_only_mayfly_marks_have_an_example_and_an_alternative() {
     let text = conformance::read_file(STRICTER);
     let sections: Vec<&str> = text.split("\n### ").collect();
     for heading in [
@@ -86,7 +86,7 @@ fn sections(section: &str) -> Vec<&str> {
 /// Each rule has a refused example or a row in the table of tests, and an alternative. Each row of the table
 /// belongs to a rule.
 #[test]
-fn every_stricter_rule_is_shown_or_tested() {
+fn every_stricter_rule_has_an_example_or_a_test() {
     let text = conformance::read_file(STRICTER);
     let (rules, table) = text.split_once("\n## Tests\n").expect("the page ends with a table");
     let rows: Vec<&str> = table
@@ -116,7 +116,7 @@ fn every_stricter_rule_is_shown_or_tested() {
 }
 
 #[test]
-fn a_wrong_block_is_told_with_its_line() {
+fn failed_block_is_reported_with_its_line() {
     let text = "Prose.\n\n```hcl\nlocals {\n  a = 1 + 1 # is: 3\n  b = local.c\n  d = 1 # warning: [x] \"y\"\n}\n```\n";
     let wrong: Vec<String> = blocks(text).iter().flat_map(judge).collect();
     assert_eq!(
@@ -132,7 +132,7 @@ fn a_wrong_block_is_told_with_its_line() {
 
 /// The README of the specification is complete: every link leads to an existing section, and every page is listed.
 #[test]
-fn the_map_of_the_specification_is_right() {
+fn specification_readme_links_every_page() {
     let map = conformance::read_file(&format!("{SPECIFICATION}/README.md"));
     let pages = conformance::markdown_files(SPECIFICATION);
     let links = links(&map);

@@ -425,7 +425,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_says_why_each_rule_is_there() {
+    fn differences_page_lists_every_rule() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences.md");
         let page = std::fs::read_to_string(page).expect("the page is there");
         for rule in RULES {

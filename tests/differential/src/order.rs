@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependent_that_is_made_too_early_is_a_violation() {
+    fn dependent_created_too_early_is_a_violation() {
         let run = |events: &[Json]| violations(events, &[], [&Json::Null, &state()]);
         let a = ["apply_start", "apply_complete"].map(|it| event(it, "t.a[0]", "create"));
         let b = ["apply_start", "apply_complete"].map(|it| event(it, "t.b", "create"));
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn instances_of_a_module_are_made_on_their_own() {
+    fn instances_of_a_module_do_not_depend_on_each_other() {
         assert!(may_depend("module.m[\"a\"].t.b", "module.m[\"a\"].t.a"));
         assert!(may_depend("module.m[\"a\"].t.b", "module.n[\"b\"].t.a"));
         assert!(!may_depend("module.m[\"a\"].t.b", "module.m[\"b\"].module.n.t.a"));
     }
 
     #[test]
-    fn a_dependency_that_is_destroyed_too_early_is_a_violation() {
+    fn dependency_destroyed_too_early_is_a_violation() {
         let run = |log: &[&str]| {
             let log: Vec<_> = log.iter().map(|it| (*it).to_owned()).collect();
             violations(&[], &log, [&state(), &Json::Null])

@@ -183,7 +183,7 @@ mod tests {
     use crate::generate::{Vocabulary, case};
 
     #[test]
-    fn a_case_shrinks_to_what_its_difference_needs() {
+    fn case_shrinks_to_the_steps_of_its_difference() {
         let is_needed = |it: &Case| {
             it.steps.iter().any(|it| {
                 it.command[0] == "apply" && it.files().values().any(|it| it.contains("count = "))

@@ -61,7 +61,7 @@ fn error(id: impl Into<Json>, code: i32) -> (Json, Json) {
 }
 
 #[test]
-fn a_content_that_is_no_json_is_answered_and_the_next_one_is_read() {
+fn invalid_json_is_answered_with_a_parse_error() {
     for content in [&b"{\"jsonrpc\""[..], b"", b"\xff\xfe", b"nonsense", b"{} {}", &[b'['; 4096]] {
         let broken = framed(&format!("Content-Length: {}\r\n", content.len()), content);
         assert_eq!(answers_to(&[broken]), [error(Json::Null, -32700)], "{content:?}");
@@ -71,7 +71,7 @@ fn a_content_that_is_no_json_is_answered_and_the_next_one_is_read() {
 }
 
 #[test]
-fn json_that_is_no_message_is_an_invalid_request() {
+fn json_without_a_message_is_an_invalid_request() {
     for content in ["7", "null", "\"text\"", "{}", "[]", r#"{"jsonrpc":"2.0"}"#] {
         assert_eq!(answers_to(&[frame(content)]), [error(Json::Null, -32600)], "{content}");
     }
@@ -90,7 +90,7 @@ fn a_batch_is_refused_as_a_whole() {
 }
 
 #[test]
-fn headers_may_be_written_in_every_legal_way() {
+fn every_legal_header_spelling_is_accepted() {
     let content = r#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#;
     let length = content.len();
     for header in [
@@ -111,7 +111,7 @@ fn headers_may_be_written_in_every_legal_way() {
 }
 
 #[test]
-fn a_header_without_a_usable_length_is_answered_and_ends_the_server() {
+fn header_without_a_valid_length_ends_the_server_with_an_error() {
     for header in [
         "Content-Length: 99999999999999999999\r\n",
         "Content-Length: 1000000000000\r\n",
@@ -132,13 +132,13 @@ fn a_header_without_a_usable_length_is_answered_and_ends_the_server() {
 }
 
 #[test]
-fn requests_of_the_protocol_itself_that_are_unknown_are_answered_and_notifications_are_not() {
+fn unknown_protocol_requests_are_answered_and_notifications_ignored() {
     let messages = [request(7, "$/unknown"), notification("$/unknown"), request(8, "no/such")];
     assert_eq!(answers_to(&messages), [error(7, -32601), error(8, -32601)]);
 }
 
 #[test]
-fn requests_before_the_greeting_and_after_the_leave_are_refused() {
+fn requests_before_initialize_and_after_shutdown_are_refused() {
     let early = [
         request(7, "textDocument/hover"),
         shutdown(8),
@@ -167,7 +167,7 @@ fn requests_before_the_greeting_and_after_the_leave_are_refused() {
 
 /// A response to a request that the server never made has no effect.
 #[test]
-fn responses_to_nothing_are_dropped() {
+fn responses_without_a_request_are_ignored() {
     let response = r#"{"jsonrpc":"2.0","id":77,"result":null}"#;
     let failed = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m"}}"#;
     assert_eq!(answers_to(&[frame(response), frame(failed)]), []);
@@ -214,7 +214,7 @@ fn answers(pieces: &[&[u8]]) -> Vec<(String, Json)> {
 }
 
 #[test]
-fn a_session_is_the_same_wherever_its_bytes_are_split() {
+fn split_of_bytes_does_not_change_a_session() {
     let session = session();
     let whole = answers(&[&session]);
     let ids: Vec<&str> = whole.iter().map(|(id, _)| id.as_str()).collect();

@@ -84,7 +84,7 @@ fn states_and_plans_keep_their_invariants() {
 }
 
 #[test]
-fn what_plugins_say_keeps_its_invariants() {
+fn plugin_messages_keep_their_invariants() {
     replay(&["cached_schema", "handshake", "reattach", "provider_log"]);
     replay(&["provider_schemas", "provider_answer"]);
 }
@@ -105,12 +105,12 @@ fn typing_keeps_its_invariants() {
 }
 
 #[test]
-fn clients_of_the_language_server_break_nothing() {
+fn language_server_input_keeps_its_invariants() {
     replay(&["lsp_edits", "lsp_frames"]);
 }
 
 #[test]
-fn every_target_is_replayed_and_driven() {
+fn every_fuzz_target_is_replayed() {
     let source = include_str!("replay.rs");
     let manifest = include_str!("../../../fuzz/Cargo.toml");
     for target in TARGETS {

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_read_back_and_added() {
+    fn torture_report_round_trips_and_adds() {
         let mut report = Report {
             kills: 3,
             made: 2,

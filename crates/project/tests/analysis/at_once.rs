@@ -53,12 +53,12 @@ fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<S
 }
 
 #[test]
-fn a_sound_configuration_has_no_problems() {
+fn valid_configuration_has_no_diagnostics() {
     assert_eq!(check(""), [""; 0]);
 }
 
 #[test]
-fn a_problem_of_one_item_among_many_is_told() {
+fn error_of_one_item_among_many_is_reported() {
     assert_eq!(
         check("output \"o\" {\n  value = local.nowhere\n}\n"),
         ["Reference to undeclared local value"]
@@ -66,7 +66,7 @@ fn a_problem_of_one_item_among_many_is_told() {
 }
 
 #[test]
-fn a_ring_among_many_is_told() {
+fn cycle_among_many_items_is_reported() {
     assert_eq!(
         check("locals {\n  a = local.b\n  b = local.a\n}\n"),
         ["Cycle: local.a, local.b", "Cycle: local.a, local.b"]
@@ -75,35 +75,35 @@ fn a_ring_among_many_is_told() {
 }
 
 #[test]
-fn a_name_that_is_declared_twice_among_many_is_told() {
+fn duplicate_declaration_among_many_items_is_reported() {
     assert_eq!(check("locals {\n  l7 = 1\n}\n"), ["Duplicate local value definition"]);
 }
 
 #[test]
-fn what_is_no_item_is_told_beside_sound_items() {
+fn syntax_error_beside_valid_items_is_reported() {
     assert_eq!(check("locals {\n  a = \n}\n"), ["Invalid expression"]);
 }
 
 #[test]
-fn modules_that_are_called_have_their_locals() {
+fn called_modules_have_their_own_locals() {
     let calls = "module \"a\" {\n  source = \"./m\"\n}\nmodule \"b\" {\n  source = \"./m\"\n}\n";
     assert_eq!(check(calls), [""; 0]);
 }
 
 #[test]
-fn a_block_of_several_items_is_known_item_by_item() {
+fn locals_block_resolves_each_item() {
     let several = "locals {\n  a = local.b\n  b = local.l1\n  c = local.nowhere\n}\n";
     assert_eq!(check(several), ["Reference to undeclared local value"]);
 }
 
 #[test]
-fn providers_that_resources_and_blocks_name_are_known() {
+fn implied_providers_of_resources_are_known() {
     let named = "resource \"x_y\" \"a\" {}\nresource \"x_z\" \"a\" {}\nprovider \"w\" {}\n";
     assert_eq!(check(named), [""; 0]);
 }
 
 #[test]
-fn override_files_count() {
+fn override_files_are_checked_among_many_files() {
     let override_file =
         "locals {\n  l1 = local.nowhere\n}\nresource \"x_y\" \"a\" {\n  provider = w.v\n}\n";
     let files = [("more.tf", "resource \"x_y\" \"a\" {}\n"), ("override.tf", override_file)];
@@ -114,7 +114,7 @@ fn override_files_count() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_who_watches_after_an_edit() {
+fn recheck_reports_an_error_after_an_edit() {
     let system = MemorySystem::new();
     system.write("main.tf", "locals {\n  a = 1\n}\n");
     let project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new());

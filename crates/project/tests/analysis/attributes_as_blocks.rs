@@ -44,7 +44,7 @@ resource "test_rules" "wrong" {
 "#;
 
 #[test]
-fn blocks_that_stand_for_an_attribute_are_checked() {
+fn blocks_written_for_an_attribute_are_checked() {
     let project = load(RULES);
     let rendered = render(&project, &project.diagnostics());
     let errors: Vec<&str> = rendered.lines().filter(|it| it.contains("` error: ")).collect();

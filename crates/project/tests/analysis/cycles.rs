@@ -6,7 +6,7 @@ use expect_test::expect;
 use crate::fixture::{check, load};
 
 #[test]
-fn each_member_names_the_next_one() {
+fn diagnostic_of_each_cycle_member_names_the_next() {
     check(
         r#"
 locals {
@@ -30,7 +30,7 @@ locals {
 }
 
 #[test]
-fn a_resource_and_the_configuration_of_its_provider() {
+fn resource_and_its_provider_configuration_form_a_cycle() {
     check(
         r#"
 resource "test_thing" "token" {}
@@ -51,7 +51,7 @@ resource "test_thing" "only_depends" {}
 }
 
 #[test]
-fn a_configuration_that_has_an_alias_needs_no_other_one() {
+fn aliased_provider_configuration_makes_no_cycle_with_the_default() {
     let found = load(
         r#"
 resource "test_thing" "token" {
@@ -77,7 +77,7 @@ provider "test" {
 }
 
 #[test]
-fn a_long_ring_is_cut_short() {
+fn summary_of_a_long_cycle_is_shortened() {
     let cycle: String =
         (0..30).map(|i| format!("  n{i:02} = local.n{:02}\n", (i + 1) % 30)).collect();
     let found = load(&format!("locals {{\n{cycle}}}\n")).diagnostics();

@@ -127,7 +127,7 @@ output "out" {
 
 /// A comment changes only the lowering of the block that contains it.
 #[test]
-fn a_comment_re_runs_no_inference() {
+fn comment_edit_reruns_no_inference() {
     let mut session = Session::new(MODULE);
     session.check(
         "main.tf",
@@ -148,7 +148,7 @@ fn a_comment_re_runs_no_inference() {
 }
 
 #[test]
-fn a_local_re_runs_itself_and_whoever_reads_its_value() {
+fn edited_local_reruns_itself_and_its_dependents() {
     let mut session = Session::new(MODULE);
     // a, b, d and r are inferred again. c, which is in the same block, and its readers are not.
     session.check(
@@ -181,7 +181,7 @@ fn a_local_re_runs_itself_and_whoever_reads_its_value() {
 }
 
 #[test]
-fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
+fn module_edit_with_equal_outputs_reruns_nothing_in_callers() {
     let mut session = Session::new(MODULE);
     session.check(
         "m/main.tf",
@@ -198,7 +198,7 @@ fn a_modules_body_is_nobodys_business_while_its_outputs_stay_what_they_are() {
 }
 
 #[test]
-fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
+fn output_that_becomes_ephemeral_reruns_its_dependents() {
     let mut session = Session::new(MODULE);
     session.check(
         "m/main.tf",
@@ -220,7 +220,7 @@ fn a_modules_output_that_becomes_ephemeral_re_runs_its_readers() {
 
 /// The blank line belongs to the next block, and the other blocks do not depend on its position.
 #[test]
-fn a_blank_line_between_blocks_re_runs_no_inference() {
+fn blank_line_reruns_no_inference() {
     let mut session = Session::new(MODULE);
     session.check(
         "main.tf",
@@ -241,7 +241,7 @@ fn a_blank_line_between_blocks_re_runs_no_inference() {
 }
 
 #[test]
-fn a_new_block_re_runs_nothing_of_the_others() {
+fn new_block_reruns_no_other_inference() {
     let mut session = Session::new(MODULE);
     session.check(
         "main.tf",
@@ -258,7 +258,7 @@ fn a_new_block_re_runs_nothing_of_the_others() {
 }
 
 #[test]
-fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
+fn added_or_removed_name_reruns_items_that_looked_it_up() {
     let mut session = Session::new(MODULE);
     // The new block declares nothing, so no other item is affected.
     session.check(
@@ -313,7 +313,7 @@ fn a_name_that_comes_or_goes_re_runs_who_looked_it_up() {
 }
 
 #[test]
-fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
+fn variable_description_edit_reruns_nothing_in_callers() {
     let mut session = Session::new(MODULE);
     session.check(
         "m/main.tf",
@@ -358,7 +358,7 @@ fn what_only_the_module_reads_of_its_variables_is_not_its_callers_business() {
 }
 
 #[test]
-fn items_that_did_not_change_are_equal() {
+fn unchanged_items_are_equal_after_an_edit() {
     let mut session = Session::new(MODULE);
     let before = session.project.program();
     session.edit("main.tf", "a = \"a\"", "a = \"aa\"");
@@ -377,7 +377,7 @@ fn items_that_did_not_change_are_equal() {
 }
 
 #[test]
-fn names_that_were_looked_for_in_vain_make_no_difference() {
+fn earlier_failed_lookups_do_not_change_suggestions() {
     let locals: String = (1499..1502).map(|index| format!("  n{index} = 1\n")).collect();
     let text =
         |value: &str| format!("locals {{\n{locals}}}\n\noutput \"o\" {{\n  value = {value}\n}}\n");
@@ -430,7 +430,7 @@ fn static_queries(ran: &str) -> String {
 }
 
 #[test]
-fn an_edit_of_something_else_evaluates_no_source() {
+fn unrelated_edit_evaluates_no_module_source() {
     let mut session = Session::new(CHOSEN);
     let ran = session.edit("main.tf", "default = \"x\"", "default = \"y\"");
     assert!(ran.contains("item_inference"), "{ran}");
@@ -440,7 +440,7 @@ fn an_edit_of_something_else_evaluates_no_source() {
 }
 
 #[test]
-fn an_edit_of_what_a_source_is_made_from_evaluates_it() {
+fn edit_of_a_source_dependency_evaluates_the_source() {
     let mut session = Session::new(CHOSEN);
     let ran = session.edit("main.tf", "\"./${var.flavour}\"", "\"./${lower(var.flavour)}\"");
     // The value is the same, so no other query runs.
@@ -456,7 +456,7 @@ fn an_edit_of_what_a_source_is_made_from_evaluates_it() {
 
 /// The queries that `init` runs before it installs anything.
 #[test]
-fn what_is_wrong_with_a_setup_is_found_without_the_inference_of_resources() {
+fn setup_errors_are_found_without_resource_inference() {
     let mut session = Session::new("//- /main.tf\nvariable \"v\" {\n  default = 1\n}\n");
     let text = "\
 terraform {

@@ -93,7 +93,7 @@ fn happen(
 }
 
 #[test]
-fn what_is_open_and_what_is_on_the_disk_come_to_what_a_fresh_start_sees() {
+fn open_and_disk_texts_equal_a_fresh_start() {
     for seed in 0..20 {
         let mut numbers = Numbers(fastrand::Rng::with_seed(seed));
         let system = Arc::new(MemorySystem::new());

@@ -34,7 +34,7 @@ resource "test_thing" "other" {
 "#;
 
 #[test]
-fn an_edit_in_an_override_file_reaches_what_it_overrides() {
+fn override_file_edit_reruns_the_overridden_item() {
     let mut session = Session::new(MODULE);
     session.check(
         "override.tf",
@@ -66,7 +66,7 @@ fn an_edit_in_an_override_file_reaches_what_it_overrides() {
 }
 
 #[test]
-fn what_an_override_file_says_is_wrong_there() {
+fn error_of_an_override_is_located_in_the_override_file() {
     let mut session = Session::new(MODULE);
     session.edit("override.tf", "\"nothing else\"", "local.c");
     let found = session.analyse();
@@ -86,7 +86,7 @@ fn what_an_override_file_says_is_wrong_there() {
 }
 
 #[test]
-fn what_an_override_file_adds_and_takes_away_is_followed() {
+fn missing_override_target_is_reported_after_edits() {
     let mut session = Session::new(MODULE);
     let wrong = |session: &Session| {
         let summaries = session.analyse().into_iter().map(|it| it.summary);

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::fixture::check;
 
 #[test]
-fn an_ephemeral_variable_in_an_ordinary_attribute() {
+fn ephemeral_variable_in_a_stored_attribute_is_an_error() {
     check(
         r#"
 variable "password" {
@@ -26,7 +26,7 @@ resource "test_thing" "store_secret" {
 }
 
 #[test]
-fn an_ephemeral_value_for_a_variable_that_is_not_ephemeral() {
+fn ephemeral_value_for_an_ordinary_variable_is_an_error() {
     check(
         r#"
 //- /main.tf
@@ -55,7 +55,7 @@ variable "secret_map" {
 }
 
 #[test]
-fn an_ephemeral_output_of_the_root_module() {
+fn ephemeral_root_output_is_an_error() {
     check(
         "output \"write_only_out\" {\n  value     = 1\n  ephemeral = true\n}\n",
         expect![[r#"
@@ -68,7 +68,7 @@ fn an_ephemeral_output_of_the_root_module() {
 }
 
 #[test]
-fn a_module_output_in_an_ordinary_attribute() {
+fn ephemeral_module_output_in_a_stored_attribute_is_an_error() {
     check(
         r#"
 //- /main.tf
@@ -96,7 +96,7 @@ output "secrets" {
 }
 
 #[test]
-fn an_output_that_is_not_marked() {
+fn ephemeral_value_in_an_unmarked_output_is_an_error() {
     check(
         r#"
 //- /main.tf
@@ -128,7 +128,7 @@ output "fine" {
 }
 
 #[test]
-fn the_locals_of_the_rfc() {
+fn locals_of_the_rfc_are_ephemeral_as_described() {
     check(
         r#"
 variable "var1" {
@@ -179,7 +179,7 @@ output "eg6" { value = local.eg6 }
 }
 
 #[test]
-fn lifecycle_arguments_of_an_ephemeral_resource() {
+fn lifecycle_arguments_of_an_ephemeral_resource_are_errors() {
     check(
         r#"
 ephemeral "test_secret" "secret_retrieval" {
@@ -206,7 +206,7 @@ ephemeral "test_secret" "secret_retrieval" {
 }
 
 #[test]
-fn ephemeralasnull_makes_an_output_possible() {
+fn ephemeralasnull_makes_a_root_output_valid() {
     check(
         r#"
 variable "secret" {
@@ -236,7 +236,7 @@ output "not_so" {
 }
 
 #[test]
-fn a_provisioner_may_use_ephemeral_values_but_not_interpolate_a_null() {
+fn provisioner_accepts_ephemeral_values_but_no_null_interpolation() {
     check(
         r#"
 variable "secret" {

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::fixture::{check, load};
 
 #[test]
-fn problems_of_blocks_are_shown_in_their_block() {
+fn block_errors_name_their_block() {
     let found = load(
         r#"
 variable "v" {
@@ -43,7 +43,7 @@ stray = 1
 }
 
 #[test]
-fn a_file_that_is_no_configuration_has_so_many_errors_and_no_more() {
+fn syntax_errors_of_one_file_are_limited() {
     let found = load(&"? ?\n".repeat(300)).diagnostics();
     assert_eq!(found.len(), 101);
     let last = found.last().expect("there are some");
@@ -52,7 +52,7 @@ fn a_file_that_is_no_configuration_has_so_many_errors_and_no_more() {
 }
 
 #[test]
-fn an_address_has_the_path_of_its_module_where_there_is_one() {
+fn diagnostic_addresses_have_a_module_path_if_it_is_unique() {
     let addresses = |calls: &str| -> Vec<Option<String>> {
         let project = load(&format!(
             r#"
@@ -82,7 +82,7 @@ resource "test_thing" "x" {{
 }
 
 #[test]
-fn what_a_module_says_of_itself_is_held_against_what_the_provider_asks_for() {
+fn provider_meta_is_checked_against_the_provider_schema() {
     check(
         r#"
 terraform {
@@ -117,7 +117,7 @@ terraform {
 
 /// Labels do not depend on values, so their diagnostics appear together with other errors.
 #[test]
-fn labels_of_nested_blocks_are_counted() {
+fn wrong_number_of_block_labels_is_reported() {
     check(
         r#"
 resource "test_thing" "a" {

@@ -84,7 +84,7 @@ output "size" {
 "#;
 
 #[test]
-fn a_source_is_made_from_variables_and_locals() {
+fn module_source_is_evaluated_from_variables_and_locals() {
     let project = load(FLAVOURS, &[]);
     assert_eq!((calls(&project).as_str(), errors(&project).as_str()), ("m ./small in small\n", ""));
     let project = load(FLAVOURS, &[("flavour", "large".into())]);
@@ -98,7 +98,7 @@ fn a_source_is_made_from_variables_and_locals() {
 }
 
 #[test]
-fn a_module_is_as_its_call_makes_it() {
+fn module_source_depends_on_the_arguments_of_its_call() {
     let project = load(
         r#"
 //- /main.tf
@@ -152,7 +152,7 @@ output "size" {
 }
 
 #[test]
-fn what_has_no_value_is_told_of_with_the_way_to_it() {
+fn unset_variable_of_a_source_is_reported_with_the_path() {
     let project = load(
         r#"
 //- /main.tf
@@ -226,7 +226,7 @@ output "path" {{
 }
 
 #[test]
-fn what_cannot_be_a_source() {
+fn dynamic_values_in_a_source_are_errors() {
     check(
         "terraform_data.d.id",
         "[dynamic-value] Dynamic value in static context: terraform_data.d\n",
@@ -268,7 +268,7 @@ fn what_cannot_be_a_source() {
 }
 
 #[test]
-fn an_ephemeral_source_is_told_of_once() {
+fn ephemeral_source_is_reported_once() {
     let project = load(
         r#"
 //- /main.tf
@@ -288,7 +288,7 @@ module "m" {
 }
 
 #[test]
-fn files_are_read_for_a_source() {
+fn module_source_can_read_files() {
     let project = load(
         r#"
 //- /main.tf
@@ -309,7 +309,7 @@ locals {}
 }
 
 #[test]
-fn a_module_that_leads_back_to_itself_is_refused() {
+fn module_call_cycle_is_refused() {
     let project = load(
         r#"
 //- /main.tf
@@ -336,7 +336,7 @@ fn installed(source: &str, version: Option<&str>, dir: &str) -> InstalledModule 
 }
 
 #[test]
-fn what_is_installed_for_another_value_is_not_it() {
+fn package_installed_for_another_source_value_is_not_used() {
     let fixture = r#"
 //- /main.tf
 variable "v" {}
@@ -359,7 +359,7 @@ locals {}
 }
 
 #[test]
-fn a_version_is_held_against_what_is_installed() {
+fn module_version_constraint_is_checked_against_the_manifest() {
     let fixture = r#"
 //- /main.tf
 variable "most" {
@@ -392,7 +392,7 @@ locals {}
 }
 
 #[test]
-fn an_edit_leads_to_another_module() {
+fn edit_of_a_source_value_switches_the_module() {
     let mut project = load(FLAVOURS, &[]);
     project.recheck();
     let text = project.tree().text("main.tf").expect("is there").replace("\"small\"", "\"large\"");

@@ -5,7 +5,7 @@ use expect_test::expect;
 use crate::fixture::check;
 
 #[test]
-fn forms_that_forget_in_the_reference_are_named() {
+fn forms_that_lose_marks_in_opentofu_are_reported() {
     check(
         r#"
 //- /main.tf
@@ -75,7 +75,7 @@ output "tried" {
 }
 
 #[test]
-fn a_part_beside_what_is_not_known_is_looked_at() {
+fn known_part_beside_unknown_ones_is_checked() {
     check(
         r#"
 //- /main.tf

@@ -476,7 +476,7 @@ resource "playground_secret" "q" {
 }
 
 #[test]
-fn structure_is_not_secret() {
+fn length_and_keys_of_ephemeral_collections_are_not_ephemeral() {
     check(&[
         place("length of a tuple of one", "output \"p\" {\n  value = length([@, 1])\n}\n"),
         place("keys of an object of one", "output \"p\" {\n  value = keys({ a = @ })\n}\n"),

@@ -35,7 +35,7 @@ fn refused(name: &str, verdict: Verdict, plan: Plan, text: &str) -> (Place, Verd
 }
 
 #[test]
-fn attributes_that_are_kept() {
+fn stored_attributes_refuse_ephemeral_values() {
     check(&[
         refused(
             "attribute",
@@ -135,7 +135,7 @@ data "playground_secret" "p" {
 }
 
 #[test]
-fn blocks_that_are_kept() {
+fn stored_blocks_refuse_ephemeral_values() {
     check(&[
         refused(
             "attribute in a block",
@@ -229,7 +229,7 @@ resource "playground_vault" "p" {
 }
 
 #[test]
-fn how_many_there_are() {
+fn count_and_for_each_refuse_ephemeral_values() {
     check(&[
         refused(
             "count",
@@ -350,7 +350,7 @@ resource "playground_secret" "p" {
 }
 
 #[test]
-fn lifecycle_and_providers() {
+fn lifecycle_and_provider_keys_refuse_ephemeral_values() {
     check(&[
         refused(
             "prevent_destroy",
@@ -534,7 +534,7 @@ output "o" {
 }
 
 #[test]
-fn results_of_functions_and_forms() {
+fn results_of_functions_and_forms_stay_ephemeral() {
     let functions = [
         "sensitive(@)",
         "nonsensitive(sensitive(@))",
@@ -575,7 +575,7 @@ fn results_of_functions_and_forms() {
 }
 
 #[test]
-fn names_that_an_ephemeral_value_chooses() {
+fn names_chosen_by_an_ephemeral_value_are_ephemeral() {
     // An object that is indexed by an ephemeral key reveals the key, because it is one of the object's names.
     let text = r#"
 locals {
@@ -589,7 +589,7 @@ output "p" {
 }
 
 #[test]
-fn messages_of_conditions() {
+fn ephemeral_condition_messages_are_a_warning() {
     let warned = Verdict::Warned("Error message refers to ephemeral values");
     check(&[
         refused(

@@ -76,7 +76,7 @@ fn only_managed_resources_trigger_replacements() {
 }
 
 #[test]
-fn a_message_that_names_one_is_not_shown_when_a_variable_is_refused() {
+fn ephemeral_validation_message_is_not_shown() {
     let mut world = World::new(
         r#"
 variable "e" {

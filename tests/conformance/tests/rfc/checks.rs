@@ -6,7 +6,7 @@ use expect_test::expect;
 use super::summaries;
 
 #[test]
-fn results_of_checks_of_ephemeral_resources_are_in_the_state() {
+fn check_results_of_ephemeral_resources_are_in_the_state() {
     let mut world = World::new(
         r#"
 ephemeral "playground_secret" "test" {
@@ -45,7 +45,7 @@ ephemeral "playground_secret" "test" {
 }
 
 #[test]
-fn a_condition_that_fails_is_told_and_what_was_opened_is_closed() {
+fn failed_postcondition_is_reported_and_the_ephemeral_closed() {
     let mut world = World::new(
         r#"
 ephemeral "playground_secret" "test" {
@@ -100,7 +100,7 @@ resource "playground_parameter" "store" {
 "#;
 
 #[test]
-fn a_provisioner_may_name_its_own_resource_and_use_ephemeral_values_whose_output_is_not_shown() {
+fn provisioner_output_with_ephemeral_values_is_suppressed() {
     let mut world = World::new(PROVISIONERS);
     world.set("secret", "canary-variable");
     assert_eq!(summaries(&world.validate()), "");
@@ -130,7 +130,7 @@ fn a_provisioner_may_name_its_own_resource_and_use_ephemeral_values_whose_output
 }
 
 #[test]
-fn a_provisioner_cannot_put_a_write_only_value_into_a_text_because_it_is_null() {
+fn provisioner_cannot_interpolate_a_null_write_only_attribute() {
     let text = PROVISIONERS.replace("#${var.secret}#", "${playground_parameter.store.value_wo}");
     let mut world = World::new(&text);
     world.set("secret", "canary-variable");
@@ -146,7 +146,7 @@ fn a_provisioner_cannot_put_a_write_only_value_into_a_text_because_it_is_null() 
 }
 
 #[test]
-fn the_lifecycle_error_is_at_the_line_of_the_attribute() {
+fn lifecycle_error_is_located_at_the_argument() {
     for name in
         ["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by"]
     {

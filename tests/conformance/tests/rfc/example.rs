@@ -30,7 +30,7 @@ fn stored() -> World {
 }
 
 #[test]
-fn store_keeps_a_secret_that_is_in_no_state() {
+fn store_example_keeps_the_secret_out_of_the_state() {
     let store = stored();
     expect![[r#"
         module.secret_management.ephemeral.playground_secret_version.secret_retrieval[0]: Configuration unknown, deferring...
@@ -54,7 +54,7 @@ fn store_keeps_a_secret_that_is_in_no_state() {
 }
 
 #[test]
-fn read_configures_a_provider_with_it_and_hands_it_on() {
+fn read_example_passes_the_secret_to_a_provider_and_a_write_only_attribute() {
     let store = stored();
     let arn =
         store.state.outputs["secret_manager_arn"].value.as_str().expect("a string").to_owned();

@@ -6,7 +6,7 @@ use expect_test::expect;
 use super::summaries;
 
 #[test]
-fn a_local_is_ephemeral_if_anything_in_it_is() {
+fn local_is_ephemeral_if_any_part_is() {
     let mut world = World::new(
         r#"
 variable "var1" {
@@ -84,7 +84,7 @@ resource "playground_secret" "kept" {
 }
 
 #[test]
-fn ephemeralasnull_keeps_all_that_is_not_ephemeral() {
+fn ephemeralasnull_keeps_parts_that_are_not_ephemeral() {
     let mut world = World::new(
         r#"
 variable "secret" {
@@ -116,7 +116,7 @@ output "test" {
 }
 
 #[test]
-fn ephemeralasnull_is_fine_with_what_is_not_ephemeral() {
+fn ephemeralasnull_accepts_a_value_that_is_not_ephemeral() {
     let mut world =
         World::new("output \"test\" {\n  value = ephemeralasnull({ a = [1, null, \"x\"] })\n}\n");
     assert_eq!(summaries(&world.apply()), "");
@@ -135,7 +135,7 @@ fn ephemeralasnull_is_fine_with_what_is_not_ephemeral() {
 /// The value is true during the whole apply command, including its plan phase and destroys, and false during
 /// `plan`.
 #[test]
-fn applying_tells_the_command_not_the_phase() {
+fn tofu_applying_is_true_during_the_whole_apply() {
     for root in ["tofu", "terraform"] {
         let mut world = World::new(&format!(
             r#"
@@ -159,7 +159,7 @@ resource "playground_secret" "a" {{
 }
 
 #[test]
-fn an_ephemeral_variable_of_a_module_takes_any_value() {
+fn ephemeral_module_variable_accepts_any_value() {
     let mut world = World::new(
         r#"
 //- /main.tf
@@ -190,7 +190,7 @@ resource "playground_secret" "a" {
 
 /// A plan file must not contain the values of ephemeral variables.
 #[test]
-fn a_plan_file_names_ephemeral_variables_and_resources_and_holds_nothing_of_them() {
+fn plan_file_names_ephemerals_without_their_values() {
     let mut world = World::new(
         r#"
 variable "secret" {

@@ -22,7 +22,7 @@ resource "playground_database" "example" {{
 }
 
 #[test]
-fn only_a_raised_version_sends_a_new_password() {
+fn new_password_is_sent_only_with_a_raised_version() {
     let mut world = World::new(&database("your-initial-password", 1));
     assert_eq!(summaries(&world.validate()), "Warning: Secret written in the configuration\n");
     assert_eq!(summaries(&world.apply()), "");
@@ -106,7 +106,7 @@ fn write_only_attributes_at_every_place_reach_the_provider_and_read_as_null() {
 }
 
 #[test]
-fn a_write_only_attribute_that_chooses_the_object_replaces_it() {
+fn version_of_a_replacing_write_only_attribute_replaces_the_object() {
     let config = |version: u32| {
         format!(
             "resource \"playground_vault\" \"v\" {{\n  name = \"v\"\n  key_wo = \"k\"\n  key_version = {version}\n}}\n"
