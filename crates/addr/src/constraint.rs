@@ -342,7 +342,7 @@ mod tests {
 
     /// The expected texts come from lock files that Terraform 1.11.4 wrote.
     #[test]
-    fn the_canonical_text_is_that_of_lock_files() {
+    fn constraint_text_matches_lock_files_of_terraform() {
         let cases = [
             (">= 1.0", ">= 1.0.0"),
             ("~> 1", "~> 1.0"),

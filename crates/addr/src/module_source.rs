@@ -422,7 +422,7 @@ mod tests {
 
     /// The normalized forms are those that `terraform init` prints and writes to its manifest.
     #[test]
-    fn sources_have_a_normal_form() {
+    fn module_sources_are_normalized_as_by_terraform_init() {
         check(
             &[
                 "github.com/o/r//sub?ref=v1",
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_not_printed() {
+    fn printed_module_sources_contain_no_password() {
         check(
             &[
                 "git::https://u:p@ss@example.com/x.git?sshkey=c2VjcmV0&ref=a",
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_for_debugging_has_no_passwords() {
+    fn debug_output_of_module_sources_contains_no_password() {
         let text = "git::https://me:hunter2@example.com/r.git//sub?sshkey=hunter2&ref=v1";
         let source = ModuleSource::parse(text).expect("is a source");
         expect!["ModuleSource(git::https://example.com/r.git//sub?ref=v1)"]
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_is_refused() {
+    fn invalid_module_sources_are_errors() {
         check(
             &[
                 "",

@@ -14,7 +14,7 @@ fn round_trip(text: &str) -> Target {
 }
 
 #[test]
-fn addresses_print_as_they_were_written() {
+fn parsed_addresses_print_unchanged() {
     let texts = [
         "module.a",
         "module.a[0].module.b[\"x\"]",
@@ -35,7 +35,7 @@ fn addresses_print_as_they_were_written() {
 }
 
 #[test]
-fn an_address_has_the_parts_it_says() {
+fn address_is_parsed_into_its_parts() {
     let target = round_trip("module.a[\"x\"].ephemeral.t.n[0]");
     let module = ModuleInstance::root().child("a", InstanceKey::string("x"));
     let resource = Resource::new(ResourceMode::Ephemeral, "t", "n");
@@ -46,13 +46,13 @@ fn an_address_has_the_parts_it_says() {
 }
 
 #[test]
-fn blanks_are_allowed_as_in_expressions_and_keys_are_normalized() {
+fn addresses_allow_blanks_and_normalize_keys() {
     let target = parse_target(" module . a [ \"e\u{301}\" ] . t.n [ 0 ]").expect("it is one");
     assert_eq!(target.to_string(), "module.a[\"\u{e9}\"].t.n[0]");
 }
 
 #[test]
-fn what_is_no_address_is_an_error_with_a_place() {
+fn invalid_address_is_an_error_with_a_range() {
     let cases = [
         ("", "Variable name required: Must begin with a variable name.", 0..0),
         ("0a.b", "Variable name required: Must begin with a variable name.", 0..0),
@@ -123,7 +123,7 @@ fn what_is_no_address_is_an_error_with_a_place() {
 }
 
 #[test]
-fn narrower_parsers_say_what_they_wanted() {
+fn specific_address_parsers_name_the_expected_kind() {
     let said = |result: Result<String, crate::AddrError>| result.unwrap_or_else(|e| e.to_string());
     let instance = |text: &str| said(parse_resource_instance(text).map(|it| it.to_string()));
     assert_eq!(instance("t.n"), "t.n");
@@ -155,7 +155,7 @@ fn narrower_parsers_say_what_they_wanted() {
 }
 
 #[test]
-fn lists_are_sorted_as_in_state_and_plan() {
+fn addresses_sort_as_in_state_and_plan() {
     let expected = [
         "ephemeral.z.z",
         "data.a.a",
@@ -181,7 +181,7 @@ fn lists_are_sorted_as_in_state_and_plan() {
 }
 
 #[test]
-fn a_target_covers_what_lies_within_it() {
+fn target_covers_its_instances() {
     let cases = [
         ("t.n", "t.n", true),
         ("t.n", "t.n[0]", true),
@@ -210,7 +210,7 @@ fn a_target_covers_what_lies_within_it() {
 }
 
 #[test]
-fn instances_know_their_blocks_and_modules() {
+fn instance_address_leads_to_its_block_and_module() {
     let instance = parse_resource_instance("module.a[0].module.b.t_x.n[1]").expect("it is one");
     let block = instance.config();
     assert!(instance.is_declared_by(&block));
@@ -227,7 +227,7 @@ fn instances_know_their_blocks_and_modules() {
 }
 
 #[test]
-fn no_text_makes_the_parser_panic() {
+fn address_parser_never_panics() {
     let pieces =
         ["a", ".", "[", "]", "\"", "\\", "u", "0", "$", "{", "é", " ", "\n", "module", "data"];
     let mut state = 1u64;

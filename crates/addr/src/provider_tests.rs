@@ -3,7 +3,7 @@ use crate::provider_config::{LocalProviderConfig, ProviderConfigRef};
 use crate::provider_source::ProviderSource;
 
 #[test]
-fn source_addresses_are_completed() {
+fn provider_source_addresses_get_default_parts() {
     let cases = [
         ("aws", "registry.opentofu.org/hashicorp/aws", "hashicorp/aws"),
         ("AWS", "registry.opentofu.org/hashicorp/aws", "hashicorp/aws"),
@@ -27,7 +27,7 @@ fn source_addresses_are_completed() {
 }
 
 #[test]
-fn names_that_are_not_listed_mean_default_or_built_in_providers() {
+fn unlisted_provider_names_imply_default_or_built_in_sources() {
     assert_eq!(ProviderSource::implied_for("aws"), ProviderSource::default_for("aws"));
     let builtin = ProviderSource::implied_for("terraform");
     assert!(builtin.is_builtin());
@@ -35,7 +35,7 @@ fn names_that_are_not_listed_mean_default_or_built_in_providers() {
 }
 
 #[test]
-fn what_is_no_source_address_is_an_error() {
+fn invalid_provider_source_is_an_error() {
     let cases = [
         ("", "Invalid provider source string"),
         ("a//b", "Invalid provider source string"),
@@ -59,7 +59,7 @@ fn what_is_no_source_address_is_an_error() {
 }
 
 #[test]
-fn provider_configurations_print_as_state_files_hold_them() {
+fn provider_configurations_print_as_in_state_files() {
     let texts = [
         r#"provider["registry.opentofu.org/hashicorp/aws"]"#,
         r#"provider["registry.opentofu.org/hashicorp/aws"].west"#,
@@ -82,7 +82,7 @@ fn provider_configurations_print_as_state_files_hold_them() {
 }
 
 #[test]
-fn what_is_no_provider_configuration_is_an_error() {
+fn invalid_provider_configuration_address_is_an_error() {
     let texts = [
         "provider",
         "aws",
@@ -110,7 +110,7 @@ fn a_default_configuration_is_inherited_from_the_caller() {
 }
 
 #[test]
-fn local_names_have_at_most_an_alias() {
+fn local_provider_name_has_at_most_an_alias() {
     for text in ["aws", "aws.west"] {
         assert_eq!(LocalProviderConfig::parse(text).expect(text).to_string(), text);
     }

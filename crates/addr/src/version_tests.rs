@@ -34,7 +34,7 @@ fn versions_are_ordered_by_precedence() {
 }
 
 #[test]
-fn what_is_no_exact_version_is_an_error() {
+fn invalid_exact_version_is_an_error() {
     let cases = [
         ("", "empty specification"),
         (">= 1.0.0", "can't use constraint operator \">=\"; an exact version is required"),
@@ -69,7 +69,7 @@ fn check(constraint: &str, allowed: &[&str], refused: &[&str]) {
 }
 
 #[test]
-fn constraints_allow_and_refuse() {
+fn version_constraints_allow_matching_versions() {
     check("1.2.3", &["1.2.3"], &["1.2.4", "1.2.3-beta"]);
     check("= 1.2", &["1.2.0"], &["1.2.1"]);
     check("!= 1.2.3", &["1.2.4", "0.1.0"], &["1.2.3"]);
@@ -85,7 +85,7 @@ fn constraints_allow_and_refuse() {
 }
 
 #[test]
-fn the_two_dialects_differ_on_prereleases_and_lone_major_versions() {
+fn provider_and_module_constraints_differ_on_prereleases() {
     let provider = |text: &str| VersionConstraint::parse_provider(text).expect(text);
     let module = |text: &str| VersionConstraint::parse(text).expect(text);
     // A provider's prerelease must be named exactly. For a module, an inequality with a boundary of the same
@@ -103,7 +103,7 @@ fn the_two_dialects_differ_on_prereleases_and_lone_major_versions() {
 }
 
 #[test]
-fn what_is_no_constraint_is_an_error() {
+fn invalid_version_constraint_is_an_error() {
     let v = "a \"v\" prefix should not be used when specifying versions";
     let cases = [
         (

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_is_byte_equal_to_other_tools() {
+    fn lock_info_json_equals_that_of_opentofu() {
         let text = sample().to_json();
         expect![[r#"{"ID":"some-id","Operation":"OperationTypeApply","Info":"","Who":"a@b","Version":"1.12.6","Created":"2026-11-21T14:37:02.572187062Z","Path":""}"#]]
         .assert_eq(&text);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_shown_as_a_block() {
+    fn lock_info_is_printed_as_a_block() {
         expect![[r#"
             Lock Info:
               ID:        some-id
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_doubles_its_pauses_and_ends_with_the_holder() {
+    fn lock_wait_doubles_its_pauses_and_reports_the_holder() {
         let store = MemoryStore::default();
         let _held = block_on(store.lock(sample())).expect("the lock is free");
         let pauses = Mutex::new(Vec::new());

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_names_what_it_replaces() {
+    fn memory_store_write_requires_the_current_generation() {
         let store = MemoryStore::default();
         let first = block_on(store.write(b"1", Expected::Missing)).expect("nothing is there");
         assert!(matches!(
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_lock_is_free_again() {
+    fn dropped_memory_lock_is_released() {
         let store = MemoryStore::default();
         let lock = |id: &str| LockInfo { id: id.into(), ..LockInfo::default() };
         let held = block_on(store.lock(lock("a"))).expect("free");

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn workspaces_are_folders_beside_the_default_one() {
+    fn local_workspaces_are_folders() {
         let root = tempfile::tempdir().expect("a temporary directory");
         let workspaces = LocalWorkspaces::new(root.path(), None, None);
         assert_eq!(workspaces.list().expect("empty"), ["default"]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_elsewhere_are_refused() {
+    fn invalid_workspace_names_are_refused() {
         for name in ["", ".", "..", "a/b", "/a", "a b", "ä", "a;b", "a%2f"] {
             assert!(!is_valid_workspace_name(name), "{name:?}");
         }

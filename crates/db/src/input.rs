@@ -312,7 +312,7 @@ mod tests {
     use super::is_override;
 
     #[test]
-    fn override_files_are_told_by_their_names() {
+    fn override_files_are_recognized_by_name() {
         let names =
             ["override.tf", "a_override.tofu", "m/override.tf.json", "m/x_override.tofu.json"];
         names.into_iter().for_each(|it| assert!(is_override(it), "{it}"));

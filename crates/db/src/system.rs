@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_without_end_is_an_error() {
+    fn read_beyond_the_limit_is_an_error() {
         let error = read_bounded(io::repeat(0), 1000).expect_err("has no end");
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(read_bounded(&[7; 1000][..], 1000).expect("is short enough").len(), 1000);

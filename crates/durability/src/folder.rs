@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writing_takes_a_twentieth_of_the_time() {
+    fn state_writes_take_a_twentieth_of_the_time() {
         let status = Status::new(Duration::ZERO);
         let mut status = status.lock().expect("not poisoned");
         let mut is_due = |cost: u64, ago: u64| {

@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_written_seldom_and_the_journal_has_what_it_lacks() {
+    fn state_is_written_rarely_and_the_journal_has_the_rest() {
         let store = MemoryStore::default();
         let mut run = Run::new(Arc::new(store.clone()), false);
         for number in 0..100 {
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_takes_long_delays_no_answer_and_every_answer_is_durable() {
+    fn slow_store_delays_no_answer_and_answers_stay_durable() {
         let slow = slow();
         let mut run = Run::new(slow.clone(), true);
         run.answer(0).expect("is taken down");
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_run_waits_for_the_store() {
+    fn end_of_a_run_waits_for_the_store() {
         let slow = slow();
         let mut run = Run::new(slow.clone(), true);
         run.answer(0).expect("is taken down");
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_ends_the_run_early_and_keeps_the_journal() {
+    fn failed_state_write_ends_the_run_and_keeps_the_journal() {
         let store = MemoryStore::default();
         block_on(store.write(b"of another program", Expected::Missing)).expect("memory");
         let mut run = Run::new(Arc::new(store.clone()), true);
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn no_serial_comes_after_the_greatest() {
+    fn serial_after_the_greatest_is_an_error() {
         assert_eq!(next_serial(4).ok(), Some(5));
         let error = next_serial(u64::MAX).expect_err("is the last");
         assert!(error.detail.contains("Edit \"serial\""), "{}", error.detail);

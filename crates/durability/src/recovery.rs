@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_gets_what_its_journal_has_once() {
+    fn recovery_applies_the_journal_once() {
         let mut file = file("l", 3);
         let findings = taken(&mut file, Some("three")).expect("is its state");
         assert_eq!((findings.changed, findings.is_to_be_written()), (1, true));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn another_state_is_left_alone() {
+    fn recovery_refuses_a_foreign_state() {
         refused(
             file("other", 3),
             Some("x"),

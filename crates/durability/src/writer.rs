@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_waits_for_is_in_the_storage_then() {
+    fn awaited_record_is_in_the_storage() {
         let store = MemoryJournal::default();
         let writer = writer(&store, Vec::new());
         writer.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_what_has_panicked() {
+    fn wait_fails_after_the_writer_panicked() {
         let writer =
             Writer::new(Arc::new(Panics), Begin::default(), Vec::new(), Failpoints::default());
         writer.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_while_the_storage_is_busy_becomes_durable_at_once() {
+    fn records_queued_behind_a_slow_write_are_synced_together() {
         let store = MemoryJournal::default();
         let come = Arc::new(AtomicUsize::new(0));
         let slow = Arc::new(Slow(store.clone(), Arc::clone(&come)));
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_nobody_waits_writes_nothing() {
+    fn run_without_waits_writes_no_journal() {
         let store = MemoryJournal::default();
         let writer = writer(&store, Vec::new());
         writer.take(&Record::Closed { number: 1 }).expect("encodes");
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_written_is_written_when_it_can_be() {
+    fn failed_journal_write_is_retried() {
         let store = MemoryJournal::default();
         let writer = writer(&store, Vec::new());
         store.fill(true);
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_stays_from_run_to_run() {
+    fn uncertain_records_are_carried_over_to_the_next_run() {
         let store = MemoryJournal::default();
         let first = writer(&store, Vec::new());
         first.take(&Record::Intent(intent(1, "test_thing.a"))).expect("encodes");
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_after_a_mark_are_repeated_after_its_announcement() {
+    fn changes_after_a_mark_follow_its_announcement() {
         let store = MemoryJournal::default();
         let writer = writer(&store, Vec::new());
         let take = |number| writer.take(&changed(number)).expect("encodes");
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_is_dropped_leaves_the_others() {
+    fn dropped_mark_leaves_the_others() {
         let store = MemoryJournal::default();
         let writer = writer(&store, Vec::new());
         writer.mark();

@@ -213,7 +213,7 @@ fn stored(world: &World, store: &MemoryStore) -> Option<StateFile> {
 }
 
 #[test]
-fn a_store_that_takes_long_delays_neither_answers_nor_renewals() {
+fn slow_store_delays_neither_answers_nor_renewals() {
     let (permits, begun) = (Semaphore::new(0), Semaphore::new(0));
     let slow = Arc::new(Slow { store: MemoryStore::default(), permits, begun });
     let (world, journal) = (World::new(), MemoryJournal::default());

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn every_legal_header_is_understood() {
+    fn every_legal_frame_header_is_accepted() {
         for header in [
             "Content-Length: 2\r\n",
             "content-length: 2\r\n",
@@ -187,19 +187,19 @@ mod tests {
     }
 
     #[test]
-    fn lines_may_end_without_a_carriage_return() {
+    fn frame_headers_may_end_with_a_line_feed_only() {
         let text = b"Content-Length: 2\nX: y\n\n{}Content-Length: 0\n\n";
         assert_eq!(frames_of(&[text]), [content("{}"), content("")]);
     }
 
     #[test]
-    fn another_charset_costs_one_frame() {
+    fn frame_in_another_charset_is_skipped() {
         let text = "Content-Type: a/b; charset=latin1\r\nContent-Length: 2\r\n\r\n{}Content-Length: 1\r\n\r\n7";
         assert_eq!(frames_of(&[text.as_bytes()]), [Frame::Unreadable, content("7")]);
     }
 
     #[test]
-    fn a_header_without_a_usable_length_ends_the_reading() {
+    fn frame_header_without_a_valid_length_ends_reading() {
         for header in [
             "Content-Type: a/b\r\n",
             "Content-Length: -1\r\n",
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_alone_allocates_nothing() {
+    fn announced_frame_length_allocates_nothing() {
         let mut frames = Frames::default();
         frames.push(b"Content-Length: 268435456\r\n\r\n{}");
         assert_eq!(frames.next(), None);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_the_same_wherever_the_bytes_are_split() {
+    fn split_of_bytes_does_not_change_frames() {
         let text = "Content-Length: 9\r\n\r\n\"\u{e9}\u{20ac}\u{1f600}\"\
                     Content-Type: a/b; charset=utf-8\r\ncontent-length: 2\r\n\r\n{}\
                     Content-Length: 0\n\nContent-Length: 4\r\n\r\nnull";

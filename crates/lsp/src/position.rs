@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_encoding_counts_its_own_units() {
+    fn each_position_encoding_counts_its_units() {
         let text = "a\né𝒳b\r\n\nx";
         for (encoding, columns) in [
             (Encoding::Utf8, [0, 2, 6, 7]),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_break_of_the_protocol_ends_a_line() {
+    fn every_protocol_line_break_ends_a_line() {
         let text = "a\rb\r\nc\n\rd\r\r\n";
         let lines = Lines::of_text(text.to_owned(), Encoding::Utf16);
         for (line, start, end) in
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_that_is_nowhere_is_somewhere() {
+    fn position_beyond_the_text_is_clamped() {
         let text = "a\né𝒳b\r\n\nx";
         let lines = Lines::of_text(text.to_owned(), Encoding::Utf16);
         for (line, column, offset) in

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_roots_of_a_module_are_those_that_lead_to_it() {
+    fn roots_of_a_module_are_its_transitive_callers() {
         let files = [
             ("/w/a/main.tf", "module \"m\" {\n  source = \"../m\"\n}\n"),
             ("/w/b/main.tf", "module \"m\" {\n  source=\"../m/\"\n}\n"),
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_of_modules_has_a_root_all_the_same() {
+    fn module_cycle_has_a_root() {
         let files = [
             ("/w/a/main.tf", "module \"b\" {\n  source = \"../b\"\n}\n"),
             ("/w/b/main.tf", "module \"a\" {\n  source = \"../a\"\n}\n"),

@@ -59,7 +59,7 @@ mod tests {
     use super::Settings;
 
     #[test]
-    fn what_is_no_setting_changes_nothing() {
+    fn invalid_settings_are_ignored() {
         for options in
             [json!(null), json!([]), json!({"inlayHints": 1, "codeLens": {"references": "no"}})]
         {

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bug_in_an_answer_is_its_error_and_the_worker_lives_on() {
+    fn panic_in_a_request_is_an_error_and_the_worker_continues() {
         let (workers, db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (_, answer) =
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_nobody_wants_any_more_is_not_computed_to_its_end() {
+    fn cancelled_request_stops_computing() {
         let (workers, db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_sends_a_question_back_as_often_as_it_is_worth() {
+    fn edit_retries_a_request_up_to_its_attempts() {
         let (workers, mut db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         for (attempts, is_asked_again) in [(1, true), (0, false)] {
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_no_edit_sends_a_question_back_however_little_it_is_worth() {
+    fn change_without_an_edit_always_retries_a_request() {
         let (workers, mut db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
@@ -435,7 +435,7 @@ mod tests {
 
     /// An edit must not have to wait for queued requests, however many there are.
     #[test]
-    fn what_waits_when_an_edit_comes_is_not_begun() {
+    fn queued_requests_do_not_begin_after_an_edit() {
         let (workers, mut db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_outlives_the_bug_of_a_task() {
+    fn worker_thread_survives_a_panic() {
         let workers = Workers::start("test", 1);
         let (done, is_done) = mpsc::channel();
         workers.spawn(|| panic!("a bug, as this test wants it"));

@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_are_passed_on_one_by_one() {
+    async fn command_output_is_relayed_by_line() {
         assert_eq!(relayed(b"a\r\n\nb").await, ["a", "", "b"]);
         assert!(relayed(b"").await.is_empty());
     }
 
     #[tokio::test]
-    async fn a_line_without_end_is_cut_before_what_may_be_torn() {
+    async fn overlong_output_line_is_cut_before_a_possibly_torn_secret() {
         let output = format!("{}hunter2{}\nnext", "x".repeat(LONGEST - 4), "y".repeat(100));
         let lines = relayed(output.as_bytes()).await;
         assert_eq!(lines[1], "next");

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_file_that_all_can_read_becomes_private() {
+    fn write_makes_an_existing_public_file_private() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("plan");
         fs::write(&path, "old").expect("writes");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_and_leads_to_the_new_file() {
+    fn write_keeps_a_symlink_to_the_file() {
         let directory = tempfile::tempdir().expect("a directory");
         let (target, link) = (directory.path().join("target"), directory.path().join("link"));
         fs::write(&target, "old").expect("writes");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_written_to() {
+    fn write_to_a_device_writes_into_it() {
         write(Path::new("/dev/null"), b"x", Durable::Yes).expect("takes everything");
     }
 }

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn given_variables_hide_those_of_the_process() {
+    fn given_environment_replaces_that_of_the_process() {
         let given =
             [("A", "1"), ("B_1", "2"), ("B_2", "3")].map(|(name, it)| (name.into(), it.into()));
         let variables = Variables::Given(Arc::new(given.into()));

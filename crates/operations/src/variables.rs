@@ -556,7 +556,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_variables_file_only_the_lines_are_kept() {
+    fn text_of_a_variables_file_is_starred_line_by_line() {
         assert_eq!(starred("a = \"\u{e9}\"\n\tb\n"), "********\n**\n");
     }
 }

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn old_verdicts_go_and_of_too_many_those_used_first() {
+    fn sweep_removes_old_and_least_recently_used_verdicts() {
         let directory = tempfile::tempdir().expect("can be made");
         let directory = directory.path();
         let now = SystemTime::UNIX_EPOCH + LONGEST_UNUSED * 20;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_is_used_stays() {
+    fn used_verdict_is_kept() {
         let directory = tempfile::tempdir().expect("can be made");
         let now = SystemTime::UNIX_EPOCH + LONGEST_UNUSED * 20;
         let path = verdict(directory.path(), "v", now - LONGEST_UNUSED);

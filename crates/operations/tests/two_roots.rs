@@ -196,7 +196,7 @@ fn pipe(path: &Path) {
 }
 
 #[test]
-fn two_roots_are_applied_at_once_and_share_nothing() {
+fn two_roots_apply_concurrently_without_sharing() {
     let parent = TempDir::new().expect("can be made");
     let parent = fs::canonicalize(parent.path()).expect("is there");
     pipe(&parent.join("to-one"));

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn tasks_run_at_once() {
+    async fn ordered_tasks_run_concurrently() {
         let begin = tokio::time::Instant::now();
         let task = |_, _: Events<()>| sleep(Duration::from_secs(1));
         in_order(0..AT_ONCE, task, &mut |()| {}).await;

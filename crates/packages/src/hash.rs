@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_package_has_the_hash_of_nothing() {
+    fn empty_package_has_the_hash_of_no_files() {
         let root = tempfile::tempdir().expect("a temporary directory");
         expect!["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
             .assert_eq(directory_h1(root.path()).expect("readable").as_str());
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_needs_a_scheme() {
+    fn package_hash_requires_a_scheme() {
         assert!(
             Hash::parse("abc").is_err()
                 && Hash::parse(":a").is_err()

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_arguments_nest() {
+    fn literal_reader_nests_blocks_and_arguments() {
         check(
             "a = \"x\" # one\nb \"l\" m { /* two\n*/ c = [1, -2.5e3, true,] // three\n d {}\n \
              \"e/f\" = \"g\"\n}\nh = { i = 1, j = 2 }",
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn literal_reader_errors_have_positions() {
         check("a = \"x", expect!["At 1:5: the string has no end"]);
         check("a = \"\\q\"", expect!["At 1:7: \\q is no escape sequence"]);
         check("a = \"\\ud800\"", expect!["At 1:7: \\ud800 is no character"]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_makes_the_reader_panic() {
+    fn literal_reader_never_panics() {
         let text = "a \"l\" { b = [1, \"\\u00e9é\"] /* c */ }\n# d\nd = { \"e/f\" = true }\n";
         let inserted = ["\"", "{", "}", "[", "\\", "\\u", "é", "=", "/*", "\n"];
         for (at, _) in text.char_indices() {

@@ -402,13 +402,13 @@ module "git::https://example.com/net.git?ref=v1" {
     }
 
     #[test]
-    fn a_lock_file_comes_back_byte_for_byte() {
+    fn lock_file_round_trips() {
         assert_eq!(Locks::parse(FILE).expect("a lock file").to_text(), FILE);
         assert_eq!(Locks::default().to_text(), HEADER);
     }
 
     #[test]
-    fn a_lock_file_is_strict() {
+    fn invalid_lock_file_entries_are_errors() {
         let with = |body: &str| format!("provider \"registry.opentofu.org/a/b\" {{\n{body}\n}}\n");
         fails(
             "provider \"a/b\" {}",
@@ -496,7 +496,7 @@ module "git::https://example.com/net.git?ref=v1" {
     }
 
     #[test]
-    fn a_hash_stays_within_its_quotes() {
+    fn written_hash_is_quoted() {
         let text = r#"provider "registry.opentofu.org/a/b" {
   version = "1.0.0"
   hashes  = ["h1:a\", \"h1:b\n"]
@@ -508,7 +508,7 @@ module "git::https://example.com/net.git?ref=v1" {
     }
 
     #[test]
-    fn selections_of_the_other_registry_are_adopted_without_hashes() {
+    fn selections_of_the_terraform_registry_are_adopted_without_hashes() {
         let mut locks = Locks::parse(FILE).expect("a lock file");
         let adopted = locks.adopt_other_registry();
         assert_eq!(adopted.len(), 1);

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_shown_without_what_may_be_secret() {
+    fn urls_are_shown_without_user_and_query() {
         for (url, shown) in [
             ("https://u:p@ss@m.example.com/v1/?token=x#y", "https://m.example.com/v1/"),
             ("https://m.example.com?token=x", "https://m.example.com"),

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_survive_the_wire_up_to_an_element_of_a_set() {
+    fn attribute_paths_round_trip_up_to_a_set_element() {
         let path = Path::root().attr("a").index(Value::int(3)).index(Value::string("k")).attr("b");
         assert_eq!(read_path(write_path(&path)), path);
         let set = Path::root().attr("s").index(Value::empty_object()).attr("b");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_keys_are_redacted() {
+    fn diagnostic_texts_and_keys_are_redacted() {
         let message = tfplugin::Diagnostic {
             severity: 7,
             summary: "got hunter2".into(),

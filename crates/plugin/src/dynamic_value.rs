@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn null_is_one_byte_and_no_message_is_null() {
+    fn missing_dynamic_value_decodes_to_null() {
         let encoded = encode(&Value::null(Type::String), &Type::String).expect("encodes");
         assert_eq!((&*encoded.msgpack, &*encoded.json), (&[0xc0][..], &[][..]));
         for message in [None, Some(&DynamicValue::default()), Some(&encoded)] {
@@ -50,14 +50,14 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_where_there_is_no_msgpack() {
+    fn dynamic_value_without_msgpack_is_read_as_json() {
         let message = DynamicValue { msgpack: Bytes::new(), json: Bytes::from_static(b"\"x\"") };
         let value = decode(Some(&message), &Type::String).expect("decodes");
         assert_eq!(value.as_str(), Some("x"));
     }
 
     #[test]
-    fn hostile_bytes_are_errors() {
+    fn invalid_msgpack_is_an_error() {
         for bytes in [&[0xc1][..], &[0xdf, 0xff, 0xff, 0xff, 0xff], &[0x81], &[0xa1]] {
             let message =
                 DynamicValue { msgpack: Bytes::copy_from_slice(bytes), json: Bytes::new() };

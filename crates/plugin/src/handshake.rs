@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_where_the_plugin_listens() {
+    fn handshake_line_names_protocol_and_address() {
         check("1|5|unix|/tmp/p|grpc|", "V5 Unix(\"/tmp/p\") None");
         check("1|6|unix|/tmp/p|grpc\r\n", "V6 Unix(\"/tmp/p\") None");
         check("1|6|unix|/tmp/p|grpc|junk|true|more", "V6 Unix(\"/tmp/p\") None");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_its_own_error() {
+    fn each_handshake_fault_has_its_own_error() {
         check("hello", "Unrecognized remote plugin message: hello");
         check("1|6|unix", "Unrecognized remote plugin message: 1|6|unix");
         check("a|b|c|d", "Unrecognized remote plugin message: a|b|c|d");
@@ -204,13 +204,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_odd(line in "(1\\|)?([56]\\|)?(unix\\||tcp\\|)?.{0,40}(\\|grpc\\|)?.{0,90}") {
+        fn handshake_parser_never_panics(line in "(1\\|)?([56]\\|)?(unix\\||tcp\\|)?.{0,40}(\\|grpc\\|)?.{0,90}") {
             let _either = parse(&line);
         }
     }
 
     #[test]
-    fn what_is_printed_is_read_back() {
+    fn printed_handshake_is_parsed_back() {
         let der = vec![7; 300];
         let line = print(ProtocolVersion::V6, Path::new("/tmp/p"), Some(&der));
         let expected = Handshake {

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_three_numbers() {
+    fn process_mark_is_three_numbers() {
         assert!(is_mark(&Mark::new().value));
         for text in ["", ".", "1.2.", "1.2.3", "1.2.3.4.", "1..3.", "a.2.3.", "1.2.3.\n"] {
             assert!(!is_mark(text), "{text:?}");

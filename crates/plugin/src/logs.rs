@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_give_levels_and_a_panic_makes_errors_of_what_follows() {
+    fn log_tags_set_levels_and_a_panic_makes_later_lines_errors() {
         check(
             "[INFO] up\nplain\r\npanic: boom hunter2\n\tmain.go:1\n[WARN] tagged\nlast",
             expect![[r#"
@@ -361,7 +361,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_odd(line in "(\\{\"@level\":\"(info|loud)\",\"@message\":)?.{0,60}\\}?") {
+        fn hclog_parser_never_panics(line in "(\\{\"@level\":\"(info|loud)\",\"@message\":)?.{0,60}\\}?") {
             let _either = hclog(&line, &|text: &str| text.to_owned());
         }
     }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_torn_where_a_line_is_cut_is_not_shown() {
+    fn secret_torn_by_a_line_cut_is_not_shown() {
         let listener = Listener::new(
             "p",
             Arc::new(|_: &str, _: PluginEvent| {}),
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_silenced_plugin_nothing_more_is_heard() {
+    fn silenced_plugin_emits_no_events() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let heard = Arc::clone(&heard);

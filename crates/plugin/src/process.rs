@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn what_is_being_read_has_been_said_when_readers_have_ended() {
+    async fn ended_readers_have_emitted_their_current_line() {
         let (begun, said) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let stdio = {
             let (begun, said) = (begun.clone(), said.clone());

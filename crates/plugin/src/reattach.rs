@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_are_found_by_source_address() {
+    fn reattach_entries_are_keyed_by_source_address() {
         check(
             r#"{"registry.terraform.io/hashicorp/random":{"Protocol":"grpc","ProtocolVersion":6,"Pid":33,"Test":true,
                 "Addr":{"Network":"unix","String":"/tmp/plugin7"}},
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named() {
+    fn invalid_reattach_values_are_errors() {
         check(
             "[]",
             expect![[r#"

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_chunk_tears_a_secret_however_long_its_line_is() {
+    fn chunks_of_stdio_do_not_tear_secrets() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let sink = {
             let heard = Arc::clone(&heard);

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_go_server_with_a_p521_ca_certificate_is_accepted_in_both_tls_versions() {
+    async fn p521_certificate_of_a_go_server_is_accepted_in_both_tls_versions() {
         let key = CertifiedKey::new(vec![go_certificate()], Arc::new(GoKey::read()));
         for version in rustls::ALL_VERSIONS {
             let mut server = ServerConfig::builder_with_provider(Arc::clone(&CRYPTO))
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_side_accepts_the_announced_certificate_only() {
+    async fn tls_accepts_only_the_announced_certificate() {
         let identities = || Identity::generate().expect("made");
         let (ours, theirs, other) = (identities(), identities(), identities());
         let (our_pem, their_der) = (ours.pem().to_owned(), theirs.der().to_vec());
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_p521_signature_is_refused() {
+    fn invalid_p521_signature_is_refused() {
         let key = GoKey::read();
         let (public, der) = (key.0.public_key().to_sec1_bytes(), key.signature(b"message"));
         let verify = |message, signature: &[u8]| {

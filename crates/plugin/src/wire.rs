@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_library_without_the_call_says_that_it_was_not_delivered() {
+    fn unimplemented_status_of_the_library_means_undelivered() {
         for (status, expected) in [
             (Status::unimplemented(""), true),
             (Status::unimplemented("unknown service tfplugin6.Provider"), true),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_could_be_connected_with_for_was_not_delivered() {
+    async fn call_without_a_connection_is_undelivered() {
         let nobody = tower::service_fn(|_: Uri| async {
             Err::<TokioIo<UnixStream>, _>(io::Error::from(io::ErrorKind::ConnectionRefused))
         });

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_there_for_the_next_process_until_it_is_removed() {
+    fn journal_entries_persist_until_the_journal_is_removed() {
         let (directory, journal) = place();
         assert_eq!(entries(&journal), None);
         journal.start(b"one").expect("starts");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_journal_of_a_watcher_is_found_when_its_process_is_gone() {
+    fn journal_of_a_dead_watcher_is_found() {
         let (directory, _) = place();
         let state = directory.path().join("terraform.tfstate");
         let dead = || LocalJournal::of_dead_watchers(&state);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_not_written_behind() {
+    fn entries_are_not_appended_after_a_torn_journal() {
         let (directory, journal) = place();
         journal.start(b"one").expect("starts");
         let path = directory.path().join("terraform.tfstate.journal");
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_what_was_there() {
+    fn failed_append_leaves_the_journal_unchanged() {
         // A write to `/dev/full` fails like one to a full disk.
         let full = File::options().write(true).open("/dev/full");
         let Ok(file) = full else { return };
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named_with_its_place() {
+    fn damaged_journal_error_names_the_position() {
         let (directory, journal) = place();
         journal.start(b"one").expect("starts");
         journal.append(b"two").expect("appends");

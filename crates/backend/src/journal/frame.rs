@@ -119,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn written_journal_frames_are_read_back() {
         let entries = ENTRIES.iter().map(|it| it.to_vec()).collect();
         assert_eq!(read(&journal().0), Reading::Entries(entries));
         assert_eq!(read(b""), Reading::Entries(Vec::new()));
     }
 
     #[test]
-    fn a_journal_that_is_cut_off_anywhere_has_the_entries_before() {
+    fn truncated_journal_has_the_complete_entries() {
         let (bytes, ends) = journal();
         for cut in 0..bytes.len() {
             let count = ends.iter().filter(|end| **end <= cut).count();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_changed_byte_before_the_last_entry_is_damage_and_in_it_the_end() {
+    fn changed_byte_is_damage_except_in_the_last_entry() {
         let (bytes, ends) = journal();
         let last = ends[ends.len() - 2];
         for at in 0..bytes.len() {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_end_of_zeros_is_an_end() {
+    fn trailing_zeros_end_the_journal() {
         let (bytes, ends) = journal();
         let mut torn = bytes[..ends[1] + 7].to_vec();
         torn.resize(ends[1] + 4096, 0);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_format_is_said_to_be_one() {
+    fn later_journal_format_is_recognized() {
         let mut header = b"MFJ\x02\0\0\0\0\x05\0\0\0".to_vec();
         header.extend(crc32fast::hash(&header).to_le_bytes());
         header.extend([0; 9]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_it_panic() {
+    fn journal_reader_never_panics() {
         let (bytes, _) = journal();
         for start in 0..bytes.len() {
             let _ = read(&bytes[start..]);

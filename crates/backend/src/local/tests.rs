@@ -50,7 +50,7 @@ fn read(store: &LocalStore) -> Option<Snapshot> {
 }
 
 #[test]
-fn a_first_write_makes_a_private_file_and_no_backup() {
+fn first_state_write_creates_a_private_file_without_backup() {
     let place = Place::new();
     let store = place.store();
     assert_eq!(read(&store), None);
@@ -61,7 +61,7 @@ fn a_first_write_makes_a_private_file_and_no_backup() {
 }
 
 #[test]
-fn the_backup_is_what_was_there_before_the_run() {
+fn backup_is_the_state_before_the_run() {
     let place = Place::new();
     std::fs::write(place.path("terraform.tfstate"), "old").expect("writable");
     let store = place.store();
@@ -76,7 +76,7 @@ fn the_backup_is_what_was_there_before_the_run() {
 }
 
 #[test]
-fn where_nothing_can_be_written_is_known_before_the_first_write() {
+fn unwritable_state_path_is_detected_before_the_first_write() {
     let place = Place::new();
     let check = |paths: LocalPaths| block_on(LocalStore::new(paths).check_writable());
     check(LocalPaths::at(place.path("terraform.tfstate"))).expect("is writable");
@@ -96,7 +96,7 @@ fn where_nothing_can_be_written_is_known_before_the_first_write() {
 }
 
 #[test]
-fn a_state_that_changed_meanwhile_is_not_overwritten() {
+fn concurrently_changed_state_is_not_overwritten() {
     let place = Place::new();
     let (ours, theirs) = (place.store(), place.store());
     block_on(ours.write(b"one", Expected::Missing)).expect("nothing is there");
@@ -108,7 +108,7 @@ fn a_state_that_changed_meanwhile_is_not_overwritten() {
 }
 
 #[test]
-fn a_lock_has_an_owner_and_leaves_nothing_behind() {
+fn lock_names_its_holder_and_leaves_no_file() {
     let place = Place::new();
     let held = block_on(place.store().lock(info("a"))).expect("free");
     assert_eq!(place.names(), [".terraform.tfstate.lock.info", "terraform.tfstate"]);
@@ -121,7 +121,7 @@ fn a_lock_has_an_owner_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_lock_survives_reading_and_replacing() {
+fn lock_survives_reads_and_writes_of_the_state() {
     let place = Place::new();
     let store = place.store();
     let held = block_on(store.lock(info("a"))).expect("free");
@@ -139,7 +139,7 @@ fn a_lock_survives_reading_and_replacing() {
 fn is_locked_for_others(path: &Path) -> bool {
     let program = std::env::current_exe().expect("this test runs");
     let output = std::process::Command::new(program)
-        .args(["--exact", "local::tests::another_process_tries_the_lock", "--ignored"])
+        .args(["--exact", "local::tests::child_process_tries_the_lock", "--ignored"])
         .env(PROBED, path)
         .output()
         .expect("this test can be run again");
@@ -152,14 +152,14 @@ const PROBED: &str = "MAYFLY_TEST_PROBED_FILE";
 
 #[test]
 #[ignore = "it is the other process of `is_locked_for_others`"]
-fn another_process_tries_the_lock() {
+fn child_process_tries_the_lock() {
     let path = std::env::var_os(PROBED).expect("given by the parent");
     let file = std::fs::OpenOptions::new().write(true).open(path).expect("it exists");
     held::try_lock(&file).expect("the lock is free");
 }
 
 #[test]
-fn a_program_that_waits_for_a_replaced_file_finds_it_spoilt() {
+fn waiter_on_a_replaced_state_file_finds_it_invalid() {
     let place = Place::new();
     std::fs::write(place.path("terraform.tfstate"), "{}").expect("writable");
     let store = place.store();
@@ -177,7 +177,7 @@ fn a_program_that_waits_for_a_replaced_file_finds_it_spoilt() {
 }
 
 #[test]
-fn a_lock_that_a_killed_process_left_can_be_taken_and_removed() {
+fn stale_lock_of_a_killed_process_can_be_taken_and_removed() {
     let place = Place::new();
     std::fs::write(place.path("terraform.tfstate"), "{}").expect("writable");
     let stale = place.path(".terraform.tfstate.lock.info");
@@ -197,7 +197,7 @@ fn a_lock_that_a_killed_process_left_can_be_taken_and_removed() {
 }
 
 #[test]
-fn a_linked_state_stays_a_link() {
+fn write_keeps_a_symlinked_state() {
     let place = Place::new();
     std::fs::write(place.path("real"), "one").expect("writable");
     std::fs::set_permissions(place.path("real"), PermissionsExt::from_mode(0o640)).expect("ours");

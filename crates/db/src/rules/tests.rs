@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Group, Rule, table};
 
 #[test]
-fn rows_stand_in_the_order_of_the_rules() {
+fn rows_of_the_registry_have_the_order_of_the_rules() {
     for (index, row) in table::ROWS.iter().enumerate() {
         assert_eq!(row.rule as usize, index, "{}", row.code);
     }
@@ -22,7 +22,7 @@ fn codes_are_unique_words_joined_with_dashes() {
 }
 
 #[test]
-fn the_name_of_a_rule_is_its_code() {
+fn rule_name_equals_its_code() {
     for rule in Rule::ALL {
         let mut name = String::new();
         for letter in format!("{rule:?}").chars() {
@@ -36,7 +36,7 @@ fn the_name_of_a_rule_is_its_code() {
 }
 
 #[test]
-fn groups_stand_together_in_the_order_of_the_index() {
+fn rule_groups_are_contiguous_and_ordered() {
     let mut groups: Vec<Group> = Rule::ALL.iter().map(|it| it.group()).collect();
     groups.dedup();
     assert_eq!(groups, Group::ALL);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_without_snippets_gets_their_text() {
+    fn snippet_becomes_plain_text_for_clients_without_snippets() {
         let cases = [
             ("variable \"${1:name}\" {\n  $0\n}", "variable \"name\" {\n  \n}"),
             ("a = $1, b = ${2}", "a = , b = "),

@@ -54,7 +54,7 @@ impl Ask for Probe {
 }
 
 #[test]
-fn a_question_that_came_with_the_file_waits_for_its_schemas() {
+fn request_after_open_waits_for_schemas() {
     let text = "resource \"test_thing\" \"a\" {}\n";
     let system = MemorySystem::new();
     system.write("/home/main.tf", text);

@@ -591,7 +591,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_those_of_go() {
+    fn durations_parse_as_in_go() {
         for (text, expected) in [
             ("10s", Some(10_000)),
             ("1m30s", Some(90_000)),
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_no_matter_of_locks() {
+    fn unwritable_state_error_does_not_mention_locks() {
         let io = |kind: ErrorKind| StoreError::Io {
             action: "open",
             path: "d/terraform.tfstate".into(),

@@ -37,7 +37,7 @@ fn link(path: &str, target: &str) -> TempEntry {
 }
 
 #[test]
-fn what_is_restored_is_what_was_captured_and_nothing_else() {
+fn restored_temporary_files_equal_the_captured_ones() {
     let folder = tempfile::tempdir().expect("can be made");
     let files = files(folder.path());
     let entries = [
@@ -62,7 +62,7 @@ fn what_is_restored_is_what_was_captured_and_nothing_else() {
 }
 
 #[test]
-fn a_directory_that_is_a_link_is_not_followed() {
+fn symlinked_temporary_directory_is_not_followed() {
     let folder = tempfile::tempdir().expect("can be made");
     let files = files(folder.path());
     let victim = folder.path().join("victim");
@@ -78,7 +78,7 @@ fn a_directory_that_is_a_link_is_not_followed() {
 }
 
 #[test]
-fn what_a_plan_cannot_keep_is_refused_by_name() {
+fn files_that_a_plan_cannot_store_are_errors_with_their_name() {
     let check = |make: &dyn Fn(&Path), words: &[&str]| {
         let folder = tempfile::tempdir().expect("can be made");
         let files = files(folder.path());
@@ -122,7 +122,7 @@ fn what_a_plan_cannot_keep_is_refused_by_name() {
 }
 
 #[test]
-fn empty_directories_are_no_files() {
+fn empty_temporary_directories_are_not_captured() {
     let folder = tempfile::tempdir().expect("can be made");
     let files = files(folder.path());
     files.make(&format!("{}/m/empty", files.root.path())).expect("can be made");

@@ -17,7 +17,7 @@ fn problems(text: &str, expected: Expect) {
 }
 
 #[test]
-fn a_whole_configuration_is_understood() {
+fn complete_cli_configuration_is_parsed() {
     let (config, problems) = parse(
         r#"
         plugin_cache_dir = "$HOME/.cache/${NOTHING}plugins"
@@ -51,7 +51,7 @@ fn a_whole_configuration_is_understood() {
 
 /// The forms that OpenTofu accepts, and plain objects, which it reads as labels and then refuses.
 #[test]
-fn a_configuration_may_be_json_whatever_its_name_is() {
+fn cli_configuration_may_be_json_under_any_name() {
     for methods in [
         r#"{ "dev_overrides": { "hashicorp/null": "\/src\u002fnull" }, "filesystem_mirror": [{ "path": "/a" }, { "path": "/b" }], "direct": [{ "exclude": ["a/b"] }] }"#,
         r#"{ "dev_overrides": { "hashicorp/null": "/src/null" }, "filesystem_mirror": { "path": "/a" }, "filesystem_mirror": { "path": "/b" }, "direct": { "exclude": ["a/b"] } }"#,
@@ -107,7 +107,7 @@ fn a_configuration_may_be_json_whatever_its_name_is() {
 }
 
 #[test]
-fn the_environment_has_the_last_word_about_the_cache() {
+fn environment_overrides_the_plugin_cache_setting() {
     let home = tempfile::tempdir().expect("a temporary directory");
     let path = |name: &str| home.path().join(name);
     for name in ["a", "b", "c", ".terraform.d"] {
@@ -145,7 +145,7 @@ fn the_environment_has_the_last_word_about_the_cache() {
 }
 
 #[test]
-fn problems_have_the_words_of_the_reference() {
+fn cli_configuration_errors_match_opentofu() {
     problems(
         "a {",
         expect![[r#"
@@ -193,7 +193,7 @@ fn problems_have_the_words_of_the_reference() {
 }
 
 #[test]
-fn files_are_looked_for_where_the_reference_looks() {
+fn cli_configuration_files_are_searched_as_in_opentofu() {
     let home = tempfile::tempdir().expect("a temporary directory");
     let load = |config_file: Option<PathBuf>| {
         let environment = ConfigEnvironment {

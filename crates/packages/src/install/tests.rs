@@ -142,7 +142,7 @@ impl Place {
 }
 
 #[test]
-fn the_newest_allowed_version_is_linked_locked_and_reused() {
+fn newest_allowed_version_is_linked_locked_and_reused() {
     let mut place =
         Place::new(&[("hashicorp/aws", ">= 1.0, < 3.0.0"), ("terraform.io/builtin/terraform", "")]);
     for version in ["0.9.0", "1.2.0", "2.10.0", "2.9.0", "3.0.0", "2.11.0-beta1"] {
@@ -190,7 +190,7 @@ fn the_newest_allowed_version_is_linked_locked_and_reused() {
 }
 
 #[test]
-fn a_zip_is_unpacked_and_may_go_through_the_shared_cache() {
+fn zip_package_is_unpacked_also_through_the_cache() {
     let mut place = Place::new(&[("a/b", "")]);
     place.packed("a/b", "1.0.0", &[("terraform-provider-b", "x"), ("docs/README", "y")]);
     place.check(expect![[r#"
@@ -218,7 +218,7 @@ fn a_zip_is_unpacked_and_may_go_through_the_shared_cache() {
 }
 
 #[test]
-fn a_directory_of_a_mirror_is_linked_by_way_of_the_cache() {
+fn mirror_directory_is_linked_through_the_cache() {
     let mut place = Place::new(&[("a/b", "")]);
     let mirrored = place.unpacked("a/b", "1.0.0", "linux_amd64");
     place.cache = Some(place.path("cache"));
@@ -255,7 +255,7 @@ fn a_directory_of_a_mirror_is_linked_by_way_of_the_cache() {
 
 /// A cache entry is used if it is the locked package and replaced otherwise.
 #[test]
-fn junk_in_the_cache_is_replaced() {
+fn invalid_cache_entry_is_replaced() {
     let junk: &[fn(&Path)] = &[
         |at| std::fs::write(at, "a file").expect("writable"),
         |at| std::os::unix::fs::symlink("/nowhere", at).expect("writable"),
@@ -294,7 +294,7 @@ fn junk_in_the_cache_is_replaced() {
 
 /// Without a lock, a cached package is used only with the user's permission.
 #[test]
-fn an_unlocked_package_of_the_cache_is_taken_only_if_the_user_allows_it() {
+fn unlocked_cache_entry_is_used_only_with_permission() {
     for (may_break, expected) in [(false, "of the mirror"), (true, "of the cache")] {
         let mut place = Place::new(&[("a/b", "")]);
         place.packed("a/b", "1.0.0", &[("terraform-provider-b", "of the mirror")]);
@@ -317,7 +317,7 @@ fn an_unlocked_package_of_the_cache_is_taken_only_if_the_user_allows_it() {
 }
 
 #[test]
-fn a_provider_that_runs_already_is_neither_installed_nor_locked() {
+fn unmanaged_provider_is_neither_installed_nor_locked() {
     let mut place = Place::new(&[("a/b", ">= 7.0"), ("c/d", "")]);
     place.unpacked("c/d", "1.0.0", "linux_amd64");
     place.unmanaged.insert(source("a/b"));
@@ -332,7 +332,7 @@ fn a_provider_that_runs_already_is_neither_installed_nor_locked() {
 }
 
 #[test]
-fn a_package_that_is_not_the_locked_one_is_refused() {
+fn package_with_another_hash_than_locked_is_refused() {
     let mut place = Place::new(&[("a/b", "")]);
     let package = place.unpacked("a/b", "1.0.0", "linux_amd64");
     place.check(expect![[r#"
@@ -368,7 +368,7 @@ fn a_package_that_is_not_the_locked_one_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
+fn missing_provider_errors_match_opentofu() {
     let mut place = Place::new(&[
         ("a/none", ">= 1.0"),
         ("a/old", ">= 2.0"),
@@ -402,7 +402,7 @@ fn what_cannot_be_found_is_said_in_the_words_of_the_reference() {
 }
 
 #[test]
-fn a_package_that_leads_out_of_its_directory_is_refused() {
+fn package_entry_outside_its_directory_is_refused() {
     let mut place = Place::new(&[("a/b", "")]);
     place.packed("a/b", "1.0.0", &[("terraform-provider-b", "x"), ("../../escaped", "y")]);
     place.check(expect![[r#"
@@ -444,7 +444,7 @@ fn bundled_and_overridden_providers_need_no_package() {
 }
 
 #[test]
-fn without_a_configuration_mirrors_are_implied_and_all_else_is_remote() {
+fn sources_without_configuration_are_implied_mirrors_and_remotes() {
     let place = Place::new(&[]);
     place.unpacked("a/b", "1.0.0", "linux_amd64");
     let implied = ImpliedMirrors { directories: vec![place.path("mirror"), place.path("nowhere")] };

@@ -85,13 +85,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_comes_back_byte_for_byte() {
+    fn module_manifest_round_trips() {
         let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"./m","Dir":"m"},{"Key":"m.r","Source":"registry.opentofu.org/a/b/c","Version":"1.2.3","Dir":".terraform/modules/m.r"}]}"#;
         assert_eq!(ModuleManifest::parse(text.as_bytes()).expect("a manifest").to_json(), text);
     }
 
     #[test]
-    fn what_is_no_manifest_is_refused() {
+    fn invalid_module_manifest_is_an_error() {
         for text in ["", "{}", "[]", r#"{"Modules":[{"Key":"","Dir":"."},{"Key":"","Dir":"."}]}"#] {
             assert!(ModuleManifest::parse(text.as_bytes()).is_err(), "{text}");
         }

@@ -169,7 +169,7 @@ fn files(root: &Path) -> String {
 }
 
 #[test]
-fn a_package_is_one_directory_however_often_it_is_called() {
+fn package_called_twice_has_one_directory() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     let done = bench.install(&[&package, &package]).expect("is installed");
@@ -194,7 +194,7 @@ fn a_package_is_one_directory_however_often_it_is_called() {
 }
 
 #[test]
-fn a_package_keeps_the_directory_that_it_has() {
+fn installed_package_keeps_its_directory() {
     let mut bench = Bench::new();
     let first = bench.repository("net");
     bench.write("net/main.tf", "# two\n");
@@ -219,7 +219,7 @@ fn a_package_keeps_the_directory_that_it_has() {
 }
 
 #[test]
-fn nothing_is_got_that_is_not_locked_where_the_lock_file_is_readonly() {
+fn readonly_lock_file_prevents_fetching_unlocked_packages() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     bench.readonly = true;
@@ -235,7 +235,7 @@ fn nothing_is_got_that_is_not_locked_where_the_lock_file_is_readonly() {
 
 /// A failed installation leaves the installed packages unchanged; fetched packages stay in the staging directory.
 #[test]
-fn an_installation_that_fails_changes_nothing() {
+fn failed_installation_changes_nothing() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     bench.install(&[&package]).expect("is installed");
@@ -251,7 +251,7 @@ fn an_installation_that_fails_changes_nothing() {
 
 /// The name of a list determines which directory is removed with it.
 #[test]
-fn what_is_not_the_name_of_a_package_is_not_removed() {
+fn entries_without_a_package_name_are_not_removed() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     bench.install(&[&package]).expect("is installed");
@@ -264,7 +264,7 @@ fn what_is_not_the_name_of_a_package_is_not_removed() {
 
 /// A call `json` in a call `modules` would have the name of the manifest, and a call `h1` that of a list.
 #[test]
-fn a_package_is_not_called_like_what_lies_beside_it() {
+fn package_directory_name_avoids_reserved_names() {
     let mut bench = Bench::new();
     let [first, second, third] = ["net", "app", "dns"].map(|it| bench.repository(it));
     let done = bench.install_as(&["net", "net.h1", "modules.json"], &[&first, &second, &third]);
@@ -294,7 +294,7 @@ fn a_moved_tag_is_not_followed_until_an_upgrade() {
 }
 
 #[test]
-fn a_short_revision_and_a_branch_are_found() {
+fn git_short_revision_and_branch_are_fetched() {
     let mut bench = Bench::new();
     bench.repository("net");
     let revision = bench.git("net", &["rev-parse", "HEAD"]);
@@ -313,7 +313,7 @@ fn a_short_revision_and_a_branch_are_found() {
 }
 
 #[test]
-fn a_submodule_comes_along() {
+fn git_submodule_is_fetched() {
     let mut bench = Bench::new();
     bench.repository("inner");
     bench.repository("net");
@@ -329,7 +329,7 @@ fn a_submodule_comes_along() {
 }
 
 #[test]
-fn what_git_cannot_have_is_said_in_its_words() {
+fn git_errors_are_passed_on() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     let missing = bench.package(&package.to_string().replace("v1", "v9"));
@@ -349,7 +349,7 @@ fn what_git_cannot_have_is_said_in_its_words() {
 }
 
 #[test]
-fn a_directory_and_its_archives_are_the_same_package() {
+fn directory_and_its_archives_have_the_same_hash() {
     let mut bench = Bench::new();
     bench.write("net/main.tf", "# one\n");
     bench.write("net/bin/run", "#!/bin/sh\n");
@@ -392,7 +392,7 @@ fn a_directory_and_its_archives_are_the_same_package() {
 }
 
 #[test]
-fn what_is_in_place_is_compared_with_its_lock() {
+fn installed_package_is_verified_against_its_lock() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     bench.install(&[&package]).expect("is installed");
@@ -420,7 +420,7 @@ fn what_is_in_place_is_compared_with_its_lock() {
 }
 
 #[test]
-fn a_link_in_place_of_a_file_is_seen() {
+fn symlink_in_place_of_a_file_is_detected() {
     let mut bench = Bench::new();
     let package = bench.repository("net");
     bench.install(&[&package]).expect("is installed");
@@ -438,7 +438,7 @@ fn a_link_in_place_of_a_file_is_seen() {
 }
 
 #[test]
-fn what_others_installed_is_locked_as_it_is() {
+fn package_installed_by_another_tool_is_locked_unchanged() {
     let bench = Bench::new();
     bench.write("modules/vpc/main.tf", "# theirs\n");
     let git = Git { program: "git".into(), withheld: Vec::new() };
@@ -466,7 +466,7 @@ fn what_others_installed_is_locked_as_it_is() {
 }
 
 #[test]
-fn a_snapshot_tells_which_files_changed() {
+fn snapshot_lists_changed_files() {
     let bench = Bench::new();
     for name in ["d/a", "d/b", "d/c/d", "d/.git/x", "d/.terraform/x"] {
         bench.write(name, "1");
@@ -491,7 +491,7 @@ fn a_snapshot_tells_which_files_changed() {
 
 /// Every step of a link must lead to a real enclosing directory or downwards.
 #[test]
-fn links_stay_in_the_package_whatever_other_links_do() {
+fn package_links_must_stay_inside() {
     let inside = [
         ("a", "b"),
         ("a/b", "../c"),
@@ -519,7 +519,7 @@ fn links_stay_in_the_package_whatever_other_links_do() {
 }
 
 #[test]
-fn what_belongs_to_those_who_work_in_it_is_no_part_of_a_package() {
+fn working_files_are_not_part_of_a_package() {
     let mut bench = Bench::new();
     bench.repository("net");
     bench.write("net/.terraform/evil/main.tf", "# not of the package\n");

@@ -192,7 +192,7 @@ async fn check_schema(block: schema::Block, expected: Expect) {
 }
 
 #[tokio::test]
-async fn schemas_that_break_a_rule_are_refused_by_name() {
+async fn invalid_provider_schemas_are_errors_with_the_type() {
     let block = |attributes| schema::Block { attributes, ..Default::default() };
     check_schema(block(vec![attribute("a", "[\"list\"]")]), expect![[r#"
         Failed to load plugin schemas: The provider example.com/tests/fake answered plugin6.(*GRPCProvider).GetProviderSchema with an invalid schema for managed resource type "fake_thing": a: its type cannot be read: invalid type. This is a bug in the provider.
@@ -217,7 +217,7 @@ async fn schemas_that_break_a_rule_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn values_that_are_none_are_errors_with_provider_and_call() {
+async fn undecodable_values_are_errors_with_provider_and_call() {
     let value = |msgpack: &'static [u8]| Fake {
         value: DynamicValue { msgpack: Bytes::from_static(msgpack), json: Bytes::new() },
         ..simple()
@@ -263,7 +263,7 @@ async fn values_that_are_none_are_errors_with_provider_and_call() {
 }
 
 #[tokio::test]
-async fn a_type_that_the_provider_lacks_is_not_asked_for() {
+async fn missing_resource_type_is_not_requested_from_the_provider() {
     let fake = Fake::default();
     expect![[r#"
         Unsupported resource type: The provider example.com/tests/fake has no resource type "fake_thing".
@@ -271,7 +271,7 @@ async fn a_type_that_the_provider_lacks_is_not_asked_for() {
 }
 
 #[tokio::test]
-async fn what_opened_but_cannot_be_used_is_closed_again() {
+async fn unusable_open_response_closes_the_ephemeral() {
     let unreadable = DynamicValue { msgpack: Bytes::from_static(b"\xc1"), json: Bytes::new() };
     let late = prost_types::Timestamp { seconds: i64::MAX, nanos: 0 };
     let good = DynamicValue { msgpack: Bytes::from_static(b"\x81\xa1a\xa1x"), json: Bytes::new() };
@@ -289,7 +289,7 @@ async fn what_opened_but_cannot_be_used_is_closed_again() {
 }
 
 #[tokio::test]
-async fn a_status_becomes_the_diagnostic_that_cores_show() {
+async fn grpc_status_becomes_the_diagnostic_of_opentofu() {
     let fails = |code, text: &str| Fake { status: Some(Status::new(code, text)), ..simple() };
     let mut seen = String::new();
     for code in [Code::Unavailable, Code::Cancelled, Code::Unimplemented, Code::ResourceExhausted] {
@@ -346,7 +346,7 @@ fn msgpack(bytes: &'static [u8]) -> DynamicValue {
 }
 
 #[tokio::test]
-async fn a_failed_open_quotes_nothing_that_its_answer_holds() {
+async fn failed_open_quotes_nothing_of_its_response() {
     let failed = Fake {
         value: msgpack(b"\x81\xa1a\xa7hunter2"),
         diagnostics: said("hunter2 and lease"),
@@ -371,7 +371,7 @@ async fn a_failed_open_quotes_nothing_that_its_answer_holds() {
 }
 
 #[tokio::test]
-async fn only_what_cannot_be_learned_silences_a_provider() {
+async fn provider_is_silenced_only_if_its_secrets_cannot_be_learned() {
     let silenced = async |value: DynamicValue| {
         let fake = Fake { value, diagnostics: said("it"), ..simple() };
         let (provider, _folder) = attach_with(fake, Arc::new(Learner::default())).await;
@@ -385,7 +385,7 @@ async fn only_what_cannot_be_learned_silences_a_provider() {
 }
 
 #[tokio::test]
-async fn keys_of_what_is_ephemeral_are_not_told() {
+async fn keys_of_ephemeral_values_are_not_quoted() {
     let fake = Fake {
         value: msgpack(b"\x81\xa1a\x81\xa7hunter2\x90"),
         ..with_schema(schema::Block {
@@ -402,7 +402,7 @@ async fn keys_of_what_is_ephemeral_are_not_told() {
 }
 
 #[tokio::test]
-async fn an_infinite_number_is_refused_where_it_is() {
+async fn infinite_number_is_an_error_with_its_path() {
     let numbers = schema::Block {
         attributes: vec![attribute("a", "[\"list\",\"number\"]")],
         ..Default::default()

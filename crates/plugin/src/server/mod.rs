@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_common_version_is_served() {
+    fn server_chooses_the_highest_common_protocol() {
         let check = |offered, fits_v5, version| {
             assert_eq!(choose_version(offered, fits_v5), version, "{offered}")
         };

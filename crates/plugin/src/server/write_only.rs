@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_write_only_values_that_are_set_are_refused() {
+    fn write_only_values_are_refused_only_if_set() {
         let write_only = Attribute { write_only: true, ..Attribute::optional(Type::String) };
         let attributes = [("name", Attribute::optional(Type::String)), ("pass_wo", write_only)];
         let attributes: BTreeMap<_, _> = attributes.map(|(name, it)| (name.into(), it)).into();

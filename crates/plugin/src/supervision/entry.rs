@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_back_as_it_was_told() {
+    fn supervision_line_round_trips() {
         let child = sleeper("1.2.3.");
         let mut entry = entry_of(&child, "1.2.3.");
         entry.socket = Some("/tmp/socket".into());
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_with_a_recorded_id_is_not_killed_unless_it_is_the_recorded_one() {
+    fn process_is_killed_only_if_its_identity_matches_the_record() {
         let mut child = sleeper("4.4.4.");
         let entry = entry_of(&child, "4.4.4.");
         let with = |change: fn(&mut Identity)| {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn children_of_a_recorded_process_are_killed_after_it_has_ended() {
+    fn children_of_an_ended_recorded_process_are_killed() {
         let child = sleeper("6.6.6.");
         let mut orphan = sleeper("6.6.6.");
         let entry = entry_of(&child, "6.6.6.");

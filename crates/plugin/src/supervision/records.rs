@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_run_left_is_killed_and_what_a_live_one_has_is_not() {
+    fn processes_of_dead_runs_are_killed_and_of_live_ones_spared() {
         let folder = tempfile::tempdir().expect("a directory");
         let directory = folder.path().join("data/processes");
         let (mut child, record) = left_in(&directory, "7.7.7.");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_others_could_have_written_is_not_believed() {
+    fn record_writable_by_others_is_ignored() {
         let folder = tempfile::tempdir().expect("a directory");
         let directory = folder.path().join("processes");
         let (mut child, record) = left_in(&directory, "8.8.8.");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_empty_once_nothing_runs_and_goes_with_the_directory_that_was_made_for_it() {
+    fn record_is_emptied_without_processes_and_removed_with_its_directory() {
         let folder = tempfile::tempdir().expect("a directory");
         let data = folder.path().join("data");
         let mut record = Record::new(&data.join("processes"), "9.9.9.").expect("can be written");

@@ -55,7 +55,7 @@ fn creation(name: &str) -> PlanResourceChangeRequest {
 
 #[tokio::test]
 #[ignore = "needs the Go peer"]
-async fn a_resource_of_the_go_framework_lives() {
+async fn resource_of_the_go_framework_has_a_full_lifecycle() {
     for tls in [TlsMode::Auto, TlsMode::Off] {
         let heard = Heard::default();
         let provider = start(go_peer(), tls, &heard).await;
@@ -115,7 +115,7 @@ async fn a_resource_of_the_go_framework_lives() {
 
 #[tokio::test]
 #[ignore = "needs the Go peer"]
-async fn diagnostics_panics_and_exits_of_go_are_told_apart() {
+async fn diagnostics_panics_and_exits_of_go_are_distinguished() {
     let heard = Heard::default();
     let provider = start(go_peer(), TlsMode::Auto, &heard).await;
     let bad = provider.plan_resource_change(creation("bad")).await;
@@ -145,7 +145,7 @@ async fn diagnostics_panics_and_exits_of_go_are_told_apart() {
 
 #[tokio::test]
 #[ignore = "needs the Go peer"]
-async fn the_other_calls_work_with_go_too() {
+async fn remaining_provider_calls_work_with_go() {
     let provider = start(go_peer(), TlsMode::Auto, &Heard::default()).await;
     let mut seen = Vec::new();
     let target = ImportTarget::Id("there".into());

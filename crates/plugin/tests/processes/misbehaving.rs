@@ -30,7 +30,7 @@ async fn check(script: &str, expected: &str) -> LaunchError {
 }
 
 #[tokio::test]
-async fn a_plugin_that_ends_early_is_quoted() {
+async fn early_exit_error_quotes_the_output_of_the_plugin() {
     let error = check(
         "echo 'missing library hunter2' >&2; exit 127",
         "plugin exited before we could connect (exit status: 127):",
@@ -42,14 +42,14 @@ async fn a_plugin_that_ends_early_is_quoted() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_run_is_named() {
+async fn start_error_names_the_program() {
     let result = launch(Command::new("/nowhere/plugin"), options(&Heard::default())).await;
     let error = result.err().map(|it| it.to_string()).unwrap_or_default();
     assert!(error.starts_with("failed to start /nowhere/plugin: No such file"), "{error}");
 }
 
 #[tokio::test]
-async fn a_socket_where_nobody_speaks_runs_into_the_timeout() {
+async fn silent_plugin_socket_times_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("s");
     let _deaf = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
@@ -60,7 +60,7 @@ async fn a_socket_where_nobody_speaks_runs_into_the_timeout() {
 }
 
 #[tokio::test]
-async fn another_certificate_than_the_announced_one_is_refused() {
+async fn certificate_other_than_announced_is_refused() {
     let certificate = "MIIBszCCAVmgAwIBAgIUQ".repeat(8);
     let script = format!(
         "exec 3>&1; \"{}\" | while read -r line; do echo \"${{line%|*}}|{certificate}\" >&3; cat >/dev/null; done",
@@ -75,7 +75,7 @@ async fn another_certificate_than_the_announced_one_is_refused() {
 }
 
 #[tokio::test]
-async fn dropping_a_start_kills_the_process() {
+async fn dropped_launch_kills_the_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let id_file = folder.path().join("id");
     let command = shell(&format!("echo $$ > {}; exec sleep 60", id_file.display()));
@@ -93,7 +93,7 @@ async fn dropping_a_start_kills_the_process() {
 }
 
 #[tokio::test]
-async fn a_flood_of_output_neither_blocks_nor_fills_memory() {
+async fn flood_of_plugin_output_neither_blocks_nor_fills_memory() {
     let heard = Heard::default();
     let peer = peer();
     let folder = tempfile::tempdir().expect("a folder");
@@ -123,7 +123,7 @@ async fn a_flood_of_output_neither_blocks_nor_fills_memory() {
 }
 
 #[tokio::test]
-async fn a_plugin_that_ignores_shutdown_is_killed() {
+async fn plugin_that_ignores_shutdown_is_killed() {
     // The shell is the child process and outlives the peer.
     let script = format!("trap '' TERM; {}; sleep 60", peer().display());
     let heard = Heard::default();

@@ -51,7 +51,7 @@ fn terraform(folder: &Path, arguments: &[&str], disable_tls: bool) -> String {
 
 #[test]
 #[ignore = "needs terraform"]
-fn terraform_plans_applies_and_destroys_with_our_server() {
+fn terraform_plans_applies_and_destroys_with_the_plugin_server() {
     for disable_tls in [false, true] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();

@@ -56,7 +56,7 @@ fn tar(path: &Path, entries: &[TarEntry]) {
 }
 
 #[test]
-fn archives_that_lead_out_are_refused() {
+fn archive_entries_outside_the_package_are_refused() {
     let mut bench = Bench::new();
     let zips: [(&[ZipEntry], Expect); 6] = [
         (
@@ -119,7 +119,7 @@ fn archives_that_lead_out_are_refused() {
 }
 
 #[test]
-fn what_is_no_package_is_refused() {
+fn unsupported_and_invalid_archives_are_refused() {
     let mut bench = Bench::new();
     bench.write("p.tar.xz", "x");
     refused(

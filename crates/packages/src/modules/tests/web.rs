@@ -33,7 +33,7 @@ fn ok(body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_archive_comes_from_a_web_server() {
+fn archive_is_fetched_from_a_web_server() {
     let (url, serving) = server(ok(&zipped("main.tf", "# web\n")));
     let mut bench = Bench::new();
     let address = url.replace("http://", "http://user:passw0rd@");
@@ -50,7 +50,7 @@ fn an_archive_comes_from_a_web_server() {
 }
 
 #[test]
-fn a_missing_or_wrong_file_of_a_web_server_is_refused() {
+fn missing_or_invalid_web_archive_is_an_error() {
     let missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec();
     for (answer, expected) in [
         (missing, "the server answered with the status 404 Not Found"),
@@ -68,7 +68,7 @@ fn a_missing_or_wrong_file_of_a_web_server_is_refused() {
 }
 
 #[test]
-fn a_web_address_that_is_no_archive_is_not_fetched() {
+fn url_without_a_supported_archive_is_not_fetched() {
     let mut bench = Bench::new();
     for (address, expected) in [
         ("https://example.com/net", "of web addresses that end with"),
@@ -82,7 +82,7 @@ fn a_web_address_that_is_no_archive_is_not_fetched() {
 }
 
 #[test]
-fn many_packages_are_installed_at_once() {
+fn packages_are_installed_concurrently() {
     let mut bench = Bench::new();
     let names: Vec<String> = (0..20).map(|it| format!("d{it}")).collect();
     let packages: Vec<ModulePackage> = names
@@ -101,7 +101,7 @@ fn many_packages_are_installed_at_once() {
 }
 
 #[test]
-fn addresses_that_differ_only_in_hidden_parameters_are_refused() {
+fn urls_that_differ_only_in_hidden_parameters_are_refused() {
     let mut bench = Bench::new();
     let package = |query: &str| bench.package(&format!("http://127.0.0.1:1/net.zip?{query}"));
     let (one, other) = (package("build=1"), package("build=2"));
