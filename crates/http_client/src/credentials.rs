@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn user_information_becomes_a_header() {
+    fn url_user_information_becomes_an_authorization_header() {
         let (url, credentials) = Credentials::split_from("https://us%40er:p%3Aw@h:1/a@b?c=@d");
         assert_eq!(url, "https://h:1/a@b?c=@d");
         let header = credentials.expect("credentials").header();

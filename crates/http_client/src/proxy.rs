@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_names_proxies_and_exceptions() {
+    fn proxies_and_exceptions_come_from_the_environment() {
         let proxies = proxies(&[
             ("HTTPS_PROXY", "http://u:p@proxy.example:3128"),
             ("http_proxy", "other.example"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_names_no_proxy_is_an_error_where_it_is_needed() {
+    fn invalid_proxy_setting_is_an_error_on_use() {
         for value in ["socks5://u:p@h", "ftp://h", "http://u:p@:x", "a b"] {
             let proxies = proxies(&[("https_proxy", value), ("no_proxy", "h.example")]);
             let error = proxies.proxy_for(&Uri::from_static("https://example.com/"));

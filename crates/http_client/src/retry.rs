@@ -62,7 +62,7 @@ mod tests {
     };
 
     #[test]
-    fn pauses_double_up_to_the_longest() {
+    fn retry_pauses_double_up_to_the_maximum() {
         for (made, least) in [(0, 1.0), (1, 2.0), (2, 3.0)] {
             let pause = RETRIES.pause(made, None).expect("a retry").as_secs_f64();
             assert!((least..least * 1.25).contains(&pause), "{pause}");
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn the_server_chooses_the_pause_up_to_the_longest() {
+    fn server_chooses_the_retry_pause_up_to_the_maximum() {
         let wish = |seconds| RETRIES.pause(0, Some(Duration::from_secs(seconds)));
         assert_eq!(wish(2), Some(Duration::from_secs(2)));
         assert_eq!(wish(4), None);
     }
 
     #[test]
-    fn a_wish_is_a_number_or_a_date() {
+    fn retry_after_is_a_number_or_a_date() {
         let wish = |text: &'static str| {
             let date = ("date", "Wed, 21 Oct 2015 07:28:00 GMT");
             let pairs = [("retry-after", text), date].map(|(name, value)| {

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_names_a_file_and_directories() {
+    fn certificates_come_from_ssl_cert_file_and_dir() {
         let trust = Trust::from_environment(&|name| match name {
             "SSL_CERT_FILE" => Some("/a.pem".to_owned()),
             _ => Some("/b::/c".to_owned()),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_certificates_is_refused() {
+    fn certificate_file_without_certificates_is_an_error() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("none.pem");
         let trust = Trust { file: Some(file.clone()), directories: Vec::new() };

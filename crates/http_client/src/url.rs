@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_shown_without_its_query() {
+    fn displayed_url_has_no_query() {
         assert_eq!(
             url("https://h.example:8443/a?token=x#y").to_string(),
             "https://h.example:8443/a"
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn invalid_urls_are_refused() {
         for text in ["", "/a", "ftp://h/a", "https://u:p@h/a", "https:///a", "https://h/a b", "h:1"]
         {
             let error = Url::parse(text).expect_err(text).to_string();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_resolved() {
+    fn url_references_are_resolved() {
         let base = url("https://h:1/a/b?q=1");
         for (reference, expected) in [
             ("c", "https://h:1/a/c"),

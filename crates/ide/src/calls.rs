@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_call_each_other() {
+    fn call_hierarchy_lists_module_calls() {
         let text = r#"
 //- /main.tf
 locals {}

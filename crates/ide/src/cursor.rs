@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_step_of_a_traversal_stands_for_everything_up_to_it() {
+    fn cursor_in_a_traversal_selects_the_path_up_to_the_step() {
         check(
             "locals {\n  a = { b = { c = 1 } }\n  x = local.a.$0b.c\n}\n",
             expect![[r#"
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_constants_have_values() {
+    fn cursor_in_a_constant_selects_its_part() {
         check(
             "locals {\n  a = { b = [1, $0true] }\n}\n",
             expect![[r#"
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_missing_name_has_a_value() {
+    fn cursor_before_a_missing_name_has_a_value() {
         check(
             "locals {\n  a = { b = 1 }\n  x = $0local.a.\n  y = 1\n}\n",
             expect![[r#"
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_iterator_has_the_value_of_an_element() {
+    fn cursor_on_an_iterator_has_the_element_value() {
         check(
             "variable \"v\" {\n  type = list(number)\n  ephemeral = true\n}\nresource \
              \"test_thing\" \"a\" {\n  name = \"\"\n  dynamic \"rule\" {\n    for_each = var.v\n    \
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn any_offset_is_a_place() {
+    fn cursor_exists_at_any_offset() {
         let fixture = fixture::load("# ä\nlocals {\n  a = \"ä\"\n}\n$0");
         let document = fixture.document();
         for offset in 0..40 {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn places_lead_back_to_files() {
+    fn item_locations_lead_to_their_files() {
         let fixture = fixture::load(
             "//- /a.tf\n# one\nlocals {\n  a = 1\n}\n\nlocals {\n  b = $02\n}\n//- /b.tf\nlocals {\n  c = 3\n}\n",
         );

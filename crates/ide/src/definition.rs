@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_of_the_module() {
+    fn definition_finds_declarations_of_the_module() {
         check(
             r#"
 variable "v" {}
@@ -85,7 +85,7 @@ output "o" {
     }
 
     #[test]
-    fn a_name_that_is_declared_twice() {
+    fn definition_lists_duplicate_declarations() {
         check(
             "//- /a.tf\nlocals {\n  a = 1\n}\n//- /b.tf\nlocals {\n  b = local.$0a\n  a = 2\n}\n",
             expect![[r#"
@@ -96,7 +96,7 @@ output "o" {
     }
 
     #[test]
-    fn across_a_call() {
+    fn definition_crosses_a_module_call() {
         check(
             r#"
 //- /main.tf
@@ -150,7 +150,7 @@ output "out" {
     }
 
     #[test]
-    fn parts_of_values() {
+    fn definition_finds_parts_of_values() {
         check(
             r#"
 variable "v" {
@@ -184,7 +184,7 @@ output "o" {
     }
 
     #[test]
-    fn names_that_are_bound() {
+    fn definition_finds_loop_variables() {
         check(
             r#"
 locals {
@@ -239,7 +239,7 @@ resource "test_thing" "u" {
     }
 
     #[test]
-    fn references_that_are_read_as_written() {
+    fn definition_resolves_references_in_meta_arguments() {
         check(
             r#"
 provider "test" {
@@ -300,7 +300,7 @@ import {
     }
 
     #[test]
-    fn an_override_file_leads_to_what_it_changes_and_to_what_changes_it() {
+    fn definition_links_overrides_and_overridden_declarations() {
         check(
             r#"
 //- /main.tf

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_values_over_several_lines() {
+    fn folding_covers_multiline_blocks_and_values() {
         check(
             "locals {\n  a = [\n    1, { b = 2 },\n  ]\n  c = { d = 1 }\n  e = max(\n    1,\n    \
              (\n      2\n    ),\n  )\n}\nresource \"a\" \"b\" {}\noutput \"o\" {\n  value = {\n    \
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn heredocs_and_templates() {
+    fn folding_covers_heredocs_and_templates() {
         check(
             "locals {\n  a = <<-EOT\n    one\n    two\n  EOT\n}\n",
             expect![[r#"
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_that_follow_each_other() {
+    fn folding_joins_adjacent_comments() {
         check(
             "# one\n# two\n\n# alone\n\n// three\n# four\nlocals {\n  a = 1 # five\n  # six\n  # \
              seven\n  b = 2 # eight\n  # nine\n  /* ten\n  eleven */\n}\n# twelve\n# thirteen",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_closed_folds_to_its_end() {
+    fn folding_of_an_unclosed_block_ends_at_the_file_end() {
         check(
             "locals {\n  a = {\n    b = 1\n",
             expect![[r#"

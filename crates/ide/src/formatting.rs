@@ -54,14 +54,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_formatted_as_by_the_command() {
+    fn formatting_equals_mayfly_fmt() {
         check("a {\nb=1\ncc=\"${x}\"\n}\n", Some("a {\n  b  = 1\n  cc = x\n}\n"));
         check("a = 1\n", Some("a = 1\n"));
         check("a=(\n", None);
     }
 
     #[test]
-    fn of_a_range_whole_blocks_are_formatted() {
+    fn range_formatting_covers_whole_blocks() {
         check("a=1\nb {\n$0c=1\n$0d=2\n}\ne=3\n", Some("a=1\nb {\n  c = 1\n  d = 2\n}\ne=3\n"));
         check("a=$01$0\nbb=1\n", Some("a  = 1\nbb=1\n"));
         check("a=1\n$0$0\nb=1\n", Some("a=1\n\nb=1\n"));

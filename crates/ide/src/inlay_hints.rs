@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_after_apply_only() {
+    fn inlay_hint_shows_known_after_apply() {
         check(
             "//- /main.tf\nresource \"test_thing\" \"r\" {\n  value = \"x\"\n}\nlocals {\n  id    \
              = test_thing.r.id\n  set   = test_thing.r.value\n  more  = { a = upper(local.id), b = \
@@ -316,7 +316,7 @@ variable "password" {
 "#;
 
     #[test]
-    fn the_condition_under_which_a_value_is_ephemeral() {
+    fn inlay_hint_shows_the_condition_of_an_ephemeral_value() {
         check(
             "variable \"key\" {\n  ephemeral = true\n}\nvariable \"list\" {\n  type = \
              list(string)\n}\nlocals {\n  a = [for it in var.list : var.key]\n  b = \
@@ -340,7 +340,7 @@ variable "password" {
     }
 
     #[test]
-    fn types_of_locals_that_do_not_show_them() {
+    fn inlay_hint_shows_types_of_locals() {
         check(
             "variable \"v\" {\n  type = map(object({ aaaaaaaaaaaaaaaaaa = string, \
              bbbbbbbbbbbbbbbbbbbbbb = number }))\n}\nlocals {\n  a = 1\n  b = local.a\n  c = \
@@ -366,7 +366,7 @@ variable "password" {
     }
 
     #[test]
-    fn marks() {
+    fn inlay_hints_show_marks() {
         check(
             &format!(
                 "{SECRETS}locals {{\n  a = var.key\n  b = {{\n    x = 1\n    y = \
@@ -431,7 +431,7 @@ variable "password" {
     }
 
     #[test]
-    fn only_what_is_in_the_range() {
+    fn inlay_hints_cover_only_the_range() {
         let text = "locals {\n  a = upper(\"x\")\n  b = upper(\"x\")\n  c = upper(\"x\")\n}\n";
         let start = text.find("b =").expect("it is there") as u32;
         check_in(

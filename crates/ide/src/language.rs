@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_has_a_sentence() {
+    fn every_block_and_argument_has_documentation() {
         let mut count = 0;
         visit(TOP_LEVEL, &mut |name, doc| {
             count += 1;
@@ -538,7 +538,7 @@ mod tests {
 
     /// The analysis reports unsupported arguments, so it must know every argument that completion proposes.
     #[test]
-    fn every_argument_of_the_table_is_one_to_the_analysis() {
+    fn analysis_accepts_every_documented_argument() {
         for block in TOP_LEVEL.iter().filter(|it| it.is_supported && it.name != "provider") {
             let labels: Vec<String> =
                 block.labels.iter().map(|it| format!(" \"test_{it}\"")).collect();
@@ -559,7 +559,7 @@ mod tests {
 
     /// Editors highlight the words of these lists; `cargo xtask codegen` generates their grammars from them.
     #[test]
-    fn the_grammar_lists_every_word_of_the_table() {
+    fn grammar_lists_every_documented_word() {
         let lists = [
             include_str!("../../../grammar/words/block_types.txt"),
             include_str!("../../../grammar/words/nested_block_types.txt"),

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn uses_here_and_in_callers_are_counted() {
+    fn code_lenses_count_uses_in_module_and_callers() {
         let text = r#"
 //- /main.tf
 variable "unused" {}

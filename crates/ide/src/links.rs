@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_of_modules() {
+    fn document_links_lead_to_module_sources() {
         check(
             r#"
 //- /main.tf
@@ -260,7 +260,7 @@ locals {}
     }
 
     #[test]
-    fn documentation_of_providers_and_types() {
+    fn document_links_lead_to_provider_documentation() {
         check(
             r#"
 terraform {
@@ -296,7 +296,7 @@ variable "x" {}
     }
 
     #[test]
-    fn files_that_functions_read() {
+    fn document_links_lead_to_files_of_functions() {
         check(
             r#"
 //- /main.tf

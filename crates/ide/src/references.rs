@@ -257,7 +257,7 @@ variable "region" {}
 "#;
 
     #[test]
-    fn a_variable_here_and_in_the_callers() {
+    fn references_of_a_variable_include_callers() {
         check(
             VARIABLE,
             expect![[r#"
@@ -286,7 +286,7 @@ variable "region" {}
     }
 
     #[test]
-    fn an_output_here_and_in_the_callers() {
+    fn references_of_an_output_include_callers() {
         check(
             r#"
 //- /main.tf
@@ -321,7 +321,7 @@ output "out" {
     }
 
     #[test]
-    fn a_resource_wherever_it_is_named() {
+    fn references_of_a_resource_are_found_everywhere() {
         check(
             r#"
 resource "test_thing" "a" {
@@ -356,7 +356,7 @@ resource "test_other" "a" {}
     }
 
     #[test]
-    fn a_provider_and_its_alias() {
+    fn references_of_a_provider_and_its_alias_are_found() {
         check(
             r#"
 //- /main.tf
@@ -412,7 +412,7 @@ resource "test_thing" "a" {
     }
 
     #[test]
-    fn names_that_are_bound() {
+    fn references_find_loop_variables() {
         check(
             "locals {\n  a = [for x in [1] : [x, [for x in [x] : x], local.x]]\n  x = [for x$0 in [2] : x]\n}\n",
             expect![[r#"
@@ -439,7 +439,7 @@ resource "test_thing" "a" {
     }
 
     #[test]
-    fn a_module_call_and_the_module() {
+    fn references_of_a_module_call_are_found() {
         let text = r#"
 //- /main.tf
 module "a" {
@@ -475,13 +475,13 @@ output "x" {
     }
 
     #[test]
-    fn what_has_no_name_has_no_uses() {
+    fn references_of_unnamed_expressions_are_empty() {
         check("resource \"test_thing\" \"a\" {\n  value = upper$0(\"x\")\n}\n", expect![[""]]);
         check("locals {\n  a = 1$0 + 2\n}\n", expect![[""]]);
     }
 
     #[test]
-    fn uses_in_override_files_are_there_once() {
+    fn references_in_override_files_are_listed_once() {
         check(
             r#"
 //- /main.tf

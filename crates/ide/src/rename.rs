@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_and_its_uses() {
+    fn rename_changes_a_local_and_its_uses() {
         check(
             "locals {\n  a = 1\n  b = [local.a, \"${local.a$0}\", { a = local.a }]\n}\n",
             "one",
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_and_the_arguments_of_all_callers() {
+    fn rename_changes_a_variable_and_arguments_of_callers() {
         check(
             r#"
 //- /main.tf
@@ -325,7 +325,7 @@ output "region" {
     }
 
     #[test]
-    fn an_output_and_its_readers() {
+    fn rename_changes_an_output_and_its_references() {
         check(
             r#"
 //- /main.tf
@@ -358,7 +358,7 @@ output "out" {
     }
 
     #[test]
-    fn a_resource_with_what_becomes_of_its_state() {
+    fn rename_of_a_resource_reports_the_effect_on_its_state() {
         check(
             r#"
 resource "test_thing" "a" {
@@ -413,7 +413,7 @@ import {
     }
 
     #[test]
-    fn a_module_call() {
+    fn rename_changes_a_module_call() {
         check(
             "module \"m$0\" {\n  source = \"./mod\"\n}\noutput \"o\" {\n  value = module.m.x\n}\n",
             "n",
@@ -431,7 +431,7 @@ import {
     }
 
     #[test]
-    fn a_call_of_an_installed_module() {
+    fn rename_of_an_installed_module_call_requires_init() {
         check(
             "module \"m$0\" {\n  source = \"a/b/c\"\n}\n",
             "n",
@@ -447,7 +447,7 @@ import {
     }
 
     #[test]
-    fn an_alias_here_and_in_the_callers() {
+    fn rename_changes_an_alias_in_module_and_callers() {
         check(
             r#"
 //- /main.tf
@@ -521,7 +521,7 @@ resource "test_thing" "a" {
     }
 
     #[test]
-    fn names_that_are_bound() {
+    fn rename_changes_loop_variables() {
         check(
             "locals {\n  a = [for k, v in {} : [k, v$0, local.v]]\n}\n",
             "w",
@@ -576,7 +576,7 @@ resource "test_thing" "a" {
     }
 
     #[test]
-    fn what_cannot_be_renamed() {
+    fn rename_refuses_invalid_names_and_targets() {
         check(
             "locals {\n  a$0 = 1\n}\n",
             "1a",

@@ -71,7 +71,7 @@ output "out" {
 "#;
 
 #[test]
-fn no_answer_shows_a_secret() {
+fn editor_features_show_no_secret() {
     let fixture = fixture::load(&format!("//- /main.tf{SECRETS}"));
     let document = fixture.document();
     let length = document.text().len() as u32;
@@ -92,7 +92,7 @@ fn no_answer_shows_a_secret() {
 
 /// A value whose marks are not decided yet may become a secret, and a value that a secret selects is a secret.
 #[test]
-fn what_may_come_to_be_a_secret_is_not_shown() {
+fn possibly_secret_values_are_not_shown() {
     let cases = [
         r#"variable "v" { sensitive = local.unknown, default = "hunter2" }"#.replace(", ", "\n"),
         r#"variable "v" { ephemeral = 1 == 1, default = "hunter2" }"#.replace(", ", "\n"),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn from_a_name_to_the_block() {
+    fn selection_expands_from_a_name_to_the_block() {
         check(
             "# about\nresource \"test_thing\" \"a\" {\n  value = upper(var.x.y$0[0])\n  size  = 1\n}\nlocals {}\n",
             expect![[r#"
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_of_strings() {
+    fn selection_expands_inside_strings() {
         check(
             "locals {\n  a = \"one two$0 ${local.b}\"\n}\n",
             expect![[r#"
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn between_blocks_and_nowhere() {
+    fn selection_between_blocks_is_small_or_empty() {
         check("$0", expect![[""]]);
         check("locals {}\n$0\nlocals {}\n", expect![""]);
         check(

@@ -289,7 +289,7 @@ mod tests {
     use super::path_from;
 
     #[test]
-    fn a_path_is_shown_from_a_directory() {
+    fn paths_are_shown_relative_to_a_directory() {
         assert_eq!(path_from("/w/store", "/w/store/main.tf"), "main.tf");
         assert_eq!(path_from("/w/store", "/w/store/net/main.tf"), "net/main.tf");
         assert_eq!(path_from("/w/store", "/w/mod/main.tf"), "../mod/main.tf");

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parameter_at_the_cursor() {
+    fn signature_help_highlights_the_parameter_at_the_cursor() {
         check(
             "substr($0\"a\", 1, 2)",
             expect!["substr(«str: string», offset: number, length: number): string"],
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_providers() {
+    fn signature_help_covers_provider_functions() {
         check(
             "provider::test::joined($0\"a\")",
             expect!["provider::test::joined(«first: string», rest: number...): list(string)"],
@@ -257,18 +257,18 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_an_argument() {
+    fn signature_help_covers_the_type_of_convert() {
         check("convert([], $0)", expect!["convert(value: any, «type: type»)"]);
     }
 
     #[test]
-    fn any_number_of_arguments() {
+    fn signature_help_covers_variadic_parameters() {
         check("max(1, 2, 3, $0)", expect!["max(«numbers: number...»): number"]);
         check("concat($0)", expect!["concat(«seqs: any...»)"]);
     }
 
     #[test]
-    fn calls_inside_of_calls() {
+    fn signature_help_covers_nested_calls() {
         check("substr(upper($0), 1)", expect!["upper(«str: string»): string"]);
         check(
             "substr(upper(\"a\"), $0)",
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_calls() {
+    fn signature_help_covers_unfinished_calls() {
         check(
             "substr(\"a\", $0",
             expect!["substr(str: string, «offset: number», length: number): string"],

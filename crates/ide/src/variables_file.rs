@@ -156,7 +156,7 @@ variable "pin" {
     }
 
     #[test]
-    fn values_are_held_against_the_variables() {
+    fn variables_file_values_are_checked_against_declarations() {
         check(
             "name = \"x\"\nmany = [{ size = 1 }]\npin = 1\npassword = { word = \"1\" }\n",
             expect![""],
@@ -184,7 +184,7 @@ variable "pin" {
     }
 
     #[test]
-    fn a_secret_is_not_quoted() {
+    fn errors_of_secret_variables_quote_no_value() {
         check(
             "pin = \"hunter2\"\npassword = { word = \"hunter2\" }\n",
             expect![[r#"
@@ -221,7 +221,7 @@ variable "pin" {
     }
 
     #[test]
-    fn variables_are_proposed_where_a_name_can_stand() {
+    fn variables_file_completion_proposes_variables() {
         check(
             "many = []\n$0",
             expect![[r#"
@@ -254,7 +254,7 @@ variable "pin" {
     }
 
     #[test]
-    fn a_variable_is_explained_by_its_name() {
+    fn variables_file_name_has_hover_and_completion() {
         check(
             "na$0me = \"x\"\n",
             expect![[r#"
@@ -275,7 +275,7 @@ variable "pin" {
     }
 
     #[test]
-    fn json_is_held_against_the_variables_too() {
+    fn json_variables_file_is_checked_against_declarations() {
         let fixture = fixture::load(MODULE);
         let module = Some(fixture.document().module());
         let text = r#"{"name": "x", "pin": "hunter2", "nmae": 1}"#;
@@ -301,7 +301,7 @@ variable "pin" {
     }
 
     #[test]
-    fn any_offset_of_any_text_has_an_answer() {
+    fn variables_file_features_never_panic() {
         let fixture = fixture::load(MODULE);
         for text in
             ["{\"ä\": [", "ä = \"ä\nö", "name = \"${\n}}", "= = {\n<<", "\u{feff}na\r\n", ""]

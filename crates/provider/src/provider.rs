@@ -538,7 +538,7 @@ mod tests {
     use super::{FunctionFault, Private, ProviderDiagnostic};
 
     #[test]
-    fn debug_shows_nothing_that_a_provider_said_or_keeps() {
+    fn debug_output_shows_no_provider_messages_or_private_state() {
         let shown = format!(
             "{:?} {:?} {:?}",
             ProviderDiagnostic::error("hush", "hush"),

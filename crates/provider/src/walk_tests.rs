@@ -43,7 +43,7 @@ fn texts(paths: &[values::Path]) -> Vec<String> {
 }
 
 #[test]
-fn write_only_values_become_null_everywhere_and_nothing_else_does() {
+fn only_write_only_values_are_nulled() {
     let schema = schema();
     let nulled = null_write_only(&value(&schema, EVERYWHERE), &schema);
     assert_eq!(nulled, value(&schema, EVERYWHERE_NULL));
@@ -56,7 +56,7 @@ fn write_only_values_become_null_everywhere_and_nothing_else_does() {
 }
 
 #[test]
-fn nulling_drops_the_ephemeral_mark_with_the_value_and_keeps_other_marks() {
+fn nulled_write_only_value_keeps_marks_except_ephemeral() {
     let schema = block([("o", optional()), ("w", write_only())]);
     let secret = Value::from("1").with_mark(Mark::Ephemeral).with_mark(Mark::Sensitive);
     let object = Value::object_from([("o", secret.clone()), ("w", secret)]);
@@ -69,7 +69,7 @@ fn nulling_drops_the_ephemeral_mark_with_the_value_and_keeps_other_marks() {
 }
 
 #[test]
-fn of_write_only_attributes_the_sensitive_mark_of_the_whole_stays() {
+fn unmarked_write_only_attribute_keeps_the_sensitive_mark() {
     let schema = block([("o", optional()), ("w", write_only())]);
     let secret = Value::from("1").with_mark(Mark::Ephemeral).with_mark(Mark::Sensitive);
     let object = Value::object_from([("o", secret.clone()), ("w", secret.clone())]);
@@ -83,7 +83,7 @@ fn of_write_only_attributes_the_sensitive_mark_of_the_whole_stays() {
 }
 
 #[test]
-fn every_write_only_attribute_is_found() {
+fn write_only_paths_lists_every_attribute() {
     let schema = schema();
     let paths = write_only_paths(&value(&schema, EVERYWHERE), &schema);
     let expected = [
@@ -106,7 +106,7 @@ fn every_write_only_attribute_is_found() {
 }
 
 #[test]
-fn an_actual_write_only_value_in_an_answer_is_an_error_that_quotes_no_value() {
+fn write_only_value_in_a_response_is_an_error_without_the_value() {
     let schema = schema();
     let answer = EVERYWHERE.replace("\"1\"", "\"hush\"");
     let diagnostics = write_only_values_present("test_thing", &value(&schema, &answer), &schema);
@@ -121,7 +121,7 @@ fn an_actual_write_only_value_in_an_answer_is_an_error_that_quotes_no_value() {
 }
 
 #[test]
-fn sensitive_attributes_are_marked_whatever_their_value() {
+fn sensitive_attributes_are_marked_by_schema() {
     let schema = schema();
     let marked = mark_by_schema(&value(&schema, EVERYWHERE), &schema);
     let expected = [
@@ -149,7 +149,7 @@ fn sensitive_attributes_are_marked_whatever_their_value() {
 }
 
 #[test]
-fn marks_that_are_there_stay() {
+fn marking_by_schema_keeps_existing_marks() {
     let schema = schema();
     let given = value(&schema, EVERYWHERE)
         .with_part(&Step::Attr("list".into()), |it| it.with_mark(Mark::Ephemeral))
@@ -162,7 +162,7 @@ fn marks_that_are_there_stay() {
 }
 
 #[test]
-fn what_is_deprecated_is_marked_with_address_and_advice() {
+fn deprecated_attributes_are_marked_with_path_and_advice() {
     let old = Attribute { deprecated: true, deprecation_message: "use new".into(), ..optional() };
     let mut old_block = block([("o", optional())]);
     old_block.deprecated = true;

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_is_that_of_other_writers() {
+    fn json_layout_matches_serde_json() {
         let text = r#"{"a":[1,{},[],{"b":[[null]],"é\n\"":1.50}],"c":"}","d":{"e":true,"f":[]}}"#;
         let json: Json = serde_json::from_str(text).expect("JSON");
         for json in [json.clone(), json["a"].clone(), json["c"].clone(), Json::Null] {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_parts_are_left_out_of_objects_and_null_in_lists() {
+    fn unknown_parts_are_omitted_in_json_objects_and_null_in_lists() {
         let unknown = || Value::unknown(Type::String);
         let value = Value::object_from([
             ("u", unknown()),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ephemeral_value_is_null_and_flagged() {
+    fn ephemeral_value_is_null_and_sensitive_in_json() {
         let value =
             Value::object_from([("e", Value::string("hunter2").with_mark(Mark::Ephemeral))]);
         assert_eq!(compact(&known(&value).expect("known")), r#"{"e":null}"#);

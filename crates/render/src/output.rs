@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn sensitive_outputs_are_hidden_unless_asked_for() {
+    fn sensitive_outputs_are_hidden_unless_requested() {
         expect![[r#"
             a = "x<y"
             b = [
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_types_and_sensitive_values_in_clear() {
+    fn json_outputs_have_types_and_sensitive_values() {
         expect![[r#"
             {
               "a": {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_is_for_single_texts_only() {
+    fn raw_output_accepts_only_primitive_values() {
         assert_eq!(output_raw(&Value::string("a\nb")).as_deref(), Ok("a\nb"));
         assert_eq!(output_raw(&Value::int(7)).as_deref(), Ok("7"));
         assert_eq!(output_raw(&Value::bool(true)).as_deref(), Ok("true"));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_wraps_prose_and_leaves_code() {
+    fn page_wraps_prose_but_not_code_on_a_terminal() {
         check(
             &Style { width: Some(24), ..Style::PLAIN },
             expect![[r#"
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_terminal_lines_are_those_of_the_source() {
+    fn plain_page_keeps_the_source_lines() {
         check(
             &Style::PLAIN,
             expect![[r#"
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_take_the_place_of_ticks() {
+    fn coloured_page_replaces_backticks() {
         let style = Style { color: true, width: Some(24), ..Style::PLAIN };
         let shown = page(PAGE, &style);
         assert!(shown.contains("\u{1b}[36mcode\u{1b}[0m\n\u{1b}[36mwords\u{1b}[0m"), "{shown}");
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_line_for_each_rule() {
+    fn rule_list_has_a_line_per_rule() {
         let list = rule_list(&[Rule::InvalidName, Rule::CyclicMoves], &Style::PLAIN);
         assert_eq!(
             list,

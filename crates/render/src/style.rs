@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_wrapped_before_the_word_that_is_too_much() {
+    fn prose_wraps_at_word_boundaries() {
         check(10, "one two three", "one two\nthree");
         check(7, "one two three", "one two\nthree");
         check(3, "a longest b", "a\nlongest\nb");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_a_terminal_is_spelled_out() {
+    fn terminal_control_characters_are_escaped() {
         assert_eq!(visible("a\tb\nc"), "a\tb\nc");
         assert_eq!(
             visible("a\u{1b}[m\r\u{9b}\u{2066}\u{7f}"),

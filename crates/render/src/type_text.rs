@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_and_tuples_take_several_lines() {
+    fn object_and_tuple_types_print_on_several_lines() {
         let inner = Type::object([("b", Type::list(Type::list(Type::String)))]);
         let ty = Type::object([
             ("a", Type::map(inner)),

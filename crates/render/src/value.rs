@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_the_console_does() {
+    fn values_print_as_in_the_console() {
         check(
             &everything(),
             expect![[r#"
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_have_their_type() {
+    fn null_values_print_their_type() {
         let nulls = [
             Type::Dynamic,
             Type::String,
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_beats_sensitive_and_sensitive_beats_ephemeral() {
+    fn placeholder_prefers_unknown_over_sensitive_over_ephemeral() {
         let (secret, fleeting) = (Mark::Sensitive, Mark::Ephemeral);
         let it = Value::object_from([
             (
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heredoc_lets_no_control_character_through() {
+    fn heredoc_escapes_control_characters() {
         check(
             &Value::string("a\n\u{1b}[2J\u{202e}b"),
             expect![[r#"

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_from_what_the_lexer_takes_for_one() {
+    fn valid_numbers_are_distinguished_from_number_tokens() {
         let numbers = ["0", "00012", "1.5", "1.e5", "1e5", "1E+5", "2.5e-3"];
         assert!(numbers.iter().all(|text| is_number(text)), "{numbers:?}");
         let others = ["1..2", "1.2.3", "1e5e5", "1e", "", ".", "1e+", "0x1"];
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_escapes_are_found_where_they_are() {
+    fn invalid_escapes_are_located() {
         let found = wrong_escapes(r"a\n\q\\\u12\uD800").into_iter();
         assert_eq!(
             found.map(|(at, len, _)| (at, len)).collect::<Vec<_>>(),

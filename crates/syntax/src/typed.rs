@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_closed_is_open() {
+    fn incomplete_expressions_are_recognized() {
         for open in [
             "[",
             "{a = 1,",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_joins_lines_but_not_those_of_a_heredoc() {
+    fn backslash_joins_lines_outside_heredocs() {
         let lines = |lines: &[&str]| {
             let mut text = String::new();
             lines.iter().for_each(|line| continued(&mut text, line));

@@ -73,7 +73,7 @@ fn api_walkthrough() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_an_error_at_their_place() {
+fn invalid_utf8_is_an_error_at_its_range() {
     let (text, error) = decode(b"a = \"\xff\xfe\"\n");
     let error = error.expect("the bytes are not UTF-8");
     assert_eq!(error.summary, "Invalid character encoding");
@@ -82,7 +82,7 @@ fn bytes_that_are_no_text_are_an_error_at_their_place() {
 }
 
 #[test]
-fn accesses_show_what_a_splat_repeats() {
+fn accesses_after_a_splat_are_grouped() {
     use syntax::ast::Access;
     let shape = |text: &str| {
         fn write(accesses: &[Access]) -> String {

@@ -130,7 +130,7 @@ fn check(text: &str) {
 }
 
 #[test]
-fn the_corpus_keeps_every_invariant() {
+fn parser_invariants_hold_for_the_corpus() {
     for text in corpus() {
         check(&text);
         for (at, _) in text.char_indices() {
@@ -140,7 +140,7 @@ fn the_corpus_keeps_every_invariant() {
 }
 
 #[test]
-fn mutations_of_the_corpus_keep_every_invariant() {
+fn parser_invariants_hold_for_mutated_corpus() {
     let rounds = std::env::var("SYNTAX_FUZZ_ROUNDS")
         .ok()
         .and_then(|rounds| rounds.parse().ok())
@@ -160,7 +160,7 @@ fn mutations_of_the_corpus_keep_every_invariant() {
 }
 
 #[test]
-fn soups_of_tokens_keep_every_invariant() {
+fn parser_invariants_hold_for_random_tokens() {
     let rounds = std::env::var("SYNTAX_FUZZ_ROUNDS")
         .ok()
         .and_then(|rounds| rounds.parse().ok())
@@ -180,7 +180,7 @@ fn soups_of_tokens_keep_every_invariant() {
 /// error of a broken one is found. A heredoc with an open interpolation is exempt, because its end cannot be
 /// recognized.
 #[test]
-fn an_error_does_not_spread_to_the_next_block_nor_hide_its_error() {
+fn syntax_error_does_not_affect_the_next_block() {
     const SOUND: &str = "\nlocals {\n  a = [1, \"${var.b}\"]\n  c {\n    d = 1\n  }\n}\n";
     const BROKEN: &str = "\nlocals {\n  a = = 1\n}\n";
     let mut random = Rng::with_seed(13);

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_gives_back_what_an_evaluation_does_not_keep() {
+    fn budget_returns_memory_of_dropped_values() {
         let budget = Budget::new(1000);
         budget.charge(900).expect("fits");
         assert_eq!(budget.charge(200), Err(Exceeded::Memory { needed: 1100, limit: 1000 }));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_result_costs_no_more_than_was_charged() {
+    fn shared_result_is_not_charged_twice() {
         let budget = Budget::new(1000);
         let large = Value::string("x".repeat(10_000));
         budget.charge(24).expect("fits");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_is_seen_within_an_interval_of_steps() {
+    fn interrupt_is_noticed_within_an_interval_of_steps() {
         let asked = std::rc::Rc::new(Cell::new(0));
         let seen = std::rc::Rc::clone(&asked);
         let budget = Budget::new(1000).until(move || {
@@ -299,14 +299,14 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_limited() {
+    fn budget_limits_steps() {
         let budget = Budget::new(1000).with_steps(5000);
         assert!((0..5000).all(|_| budget.step().is_ok()));
         assert!((0..1024).any(|_| budget.step() == Err(Exceeded::Steps)));
     }
 
     #[test]
-    fn the_size_of_a_value_counts_shared_parts_as_often_as_they_occur() {
+    fn unshared_size_counts_shared_parts_at_each_occurrence() {
         let mut value = Value::string("0123456789");
         for _ in 0..40 {
             value = Value::tuple(vec![value.clone(), value]);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_and_shown() {
+    fn memory_sizes_are_parsed_and_printed() {
         for (text, bytes) in [
             ("4GiB", Some(4 << 30)),
             ("512M", Some(512 << 20)),

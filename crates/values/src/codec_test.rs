@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn values_survive_both_codecs(value in known()) {
+    fn values_round_trip_in_msgpack_and_json(value in known()) {
         for ty in [value.ty(), Type::Dynamic] {
             let bytes = msgpack::encode(&value, &ty).expect("bytes");
             prop_assert_eq!(&msgpack::decode(&bytes, &ty).expect("a value"), &value);
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn unknown_values_survive_msgpack(value in unknown()) {
+    fn unknown_values_round_trip_in_msgpack(value in unknown()) {
         for value in [value.clone(), Value::tuple(vec![value.clone(), Value::int(1)])] {
             let bytes = msgpack::encode(&value, &value.ty()).expect("bytes");
             prop_assert_eq!(&msgpack::decode(&bytes, &value.ty()).expect("a value"), &value);
@@ -113,12 +113,12 @@ proptest! {
     }
 
     #[test]
-    fn types_survive_json(ty in any_type()) {
+    fn types_round_trip_in_json(ty in any_type()) {
         prop_assert_eq!(json::type_from_json(json::type_to_json(&ty).as_bytes()), Ok(ty));
     }
 
     #[test]
-    fn no_bytes_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..64), ty in any_type()) {
+    fn decoders_never_panic_on_random_bytes(bytes in vec(any::<u8>(), 0..64), ty in any_type()) {
         if let Ok(value) = msgpack::decode(&bytes, &ty) {
             prop_assert!(crate::conform::conforms(&value.ty(), &ty).is_empty());
         }
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_make_no_decoder_panic(value in known(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn decoders_never_panic_on_damaged_bytes(value in known(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let ty = value.ty();
         let mut bytes = msgpack::encode(&value, &Type::Dynamic).expect("bytes");
         let place = at.index(bytes.len());
@@ -148,7 +148,7 @@ fn check_error(bytes: &[u8], ty: &Type, expected: &str) {
 }
 
 #[test]
-fn claimed_lengths_cost_nothing() {
+fn claimed_msgpack_lengths_allocate_nothing() {
     check_error(
         &[0xdd, 0xff, 0xff, 0xff, 0xff],
         &Type::list(Type::String),
@@ -188,7 +188,7 @@ fn refinements_that_contradict_each_other_are_errors() {
 }
 
 #[test]
-fn old_providers_extensions_are_plain_unknowns() {
+fn unrefined_msgpack_extensions_decode_as_unknown() {
     for bytes in
         [&[0xd4, 0x00, 0x00][..], &[0xd4, 0x0c, 0x00], &[0xc7, 0x00, 0x0c], &[0xd5, 0x05, 1, 2]]
     {
@@ -197,7 +197,7 @@ fn old_providers_extensions_are_plain_unknowns() {
 }
 
 #[test]
-fn nesting_ends_before_the_stack_does() {
+fn decoders_limit_nesting() {
     let deep_arrays = vec![0x91; 100_000];
     let mut ty = Type::String;
     for _ in 0..300 {
@@ -216,7 +216,7 @@ fn nesting_ends_before_the_stack_does() {
 }
 
 #[test]
-fn marked_values_have_no_bytes() {
+fn marked_values_cannot_be_encoded() {
     let value = Value::tuple(vec![Value::string("hunter2").with_mark(Mark::Ephemeral)]);
     let message = "value has marks, so it cannot be serialized";
     assert_eq!(msgpack::encode(&value, &value.ty()).expect_err("marked").to_string(), message);
@@ -224,7 +224,7 @@ fn marked_values_have_no_bytes() {
 }
 
 #[test]
-fn json_is_read_as_leniently_as_the_reference_reads_it() {
+fn json_decoder_is_as_lenient_as_cty() {
     let ty = Type::object([("a", Type::String), ("b", Type::Number)]);
     let decode = |text: &str| match json::decode(text.as_bytes(), &ty) {
         Ok(value) => format!("{value:?}"),

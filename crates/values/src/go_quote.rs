@@ -50,7 +50,7 @@ mod tests {
     use super::write;
 
     #[test]
-    fn what_cannot_be_seen_is_escaped_and_marks_are_not() {
+    fn invisible_characters_are_escaped_and_combining_marks_are_not() {
         let mut quoted = String::new();
         write("\u{2640}\u{fe0f}q\u{301}\u{200d}\u{200c}\u{a0}\u{e0041}\u{ff9e}", &mut quoted);
         assert_eq!(quoted, "\"\u{2640}\u{fe0f}q\u{301}\\u200d\\u200c\\u00a0\\U000e0041\u{ff9e}\"");

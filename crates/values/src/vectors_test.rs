@@ -240,7 +240,7 @@ fn check(line: &str) {
 }
 
 #[test]
-fn every_recorded_line_is_reproduced() {
+fn every_recorded_cty_vector_is_reproduced() {
     // The equalities and the set of objects have their own formats and their own tests below.
     let lines = VECTORS
         .lines()
@@ -268,7 +268,7 @@ fn decimal_texts_decide_equality_of_fractions() {
 }
 
 #[test]
-fn a_set_of_objects_has_the_recorded_order() {
+fn set_of_objects_has_the_recorded_order() {
     let object = |n: Value, name: &str| Value::object_from([("n", n), ("name", name.into())]);
     let ty = Type::Object(ObjectType::new([("n", Type::Number), ("name", Type::String)]).into());
     let items = vec![

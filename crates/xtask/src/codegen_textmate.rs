@@ -274,7 +274,7 @@ mod tests {
                        '({{w}})|{{words:Literal}}|{{symbols:Binary}}'\nscope = 'x'\ncaptures = { 1 = 'y' }\n";
 
     #[test]
-    fn placeholders_stand_for_words_tokens_and_fragments() {
+    fn grammar_placeholders_are_expanded() {
         let text = converted(ALL).expect("it is sound");
         let json: Value = serde_json::from_str(&text).expect("JSON");
         let rule = json!({
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sound_is_refused() {
+    fn invalid_grammar_source_is_refused() {
         let with = |from: &str, to: &str| ALL.replace(from, to);
         refused(&with("{{words:Literal}}", "b"), "no rule has true");
         refused(&with("({{w}})", "()"), "no rule has list:fns");

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_facade_is_in_the_cycle_of_the_files_behind_it() {
+    fn facade_is_part_of_the_cycle_of_its_files() {
         check_cycles(
             &[
                 ("lib.rs", "mod a;"),

@@ -177,12 +177,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crates_depend_on_each_other_as_the_table_says() {
+    fn crate_dependencies_match_the_table() {
         check(&crate::root()).expect("the table is true");
     }
 
     #[test]
-    fn a_crate_uses_only_crates_above_it() {
+    fn table_lists_each_crate_after_its_dependencies() {
         let mut above = BTreeSet::new();
         for row in TABLE {
             for used in row.uses.iter().chain(row.tests_use) {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_name_both_crates_and_the_side() {
+    fn layering_differences_name_both_crates() {
         let uses = |normal: &[&str]| Uses {
             normal: normal.iter().map(|it| (*it).to_owned()).collect(),
             tests: Names::new(),

@@ -138,7 +138,7 @@ mod tests {
     use super::{breaches, wide_lines};
 
     #[test]
-    fn forms_without_a_subject_are_found() {
+    fn comments_without_a_subject_are_reported() {
         let check = |text: &str, expected: &[usize]| {
             let lines: Vec<usize> = breaches(text).into_iter().map(|(line, _)| line).collect();
             assert_eq!(lines, expected, "{text}");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_lines_are_found_outside_of_raw_strings() {
+    fn wide_lines_outside_raw_strings_are_reported() {
         let wide = "x".repeat(121);
         assert_eq!(wide_lines(&format!("{wide}\n")), [1]);
         assert_eq!(wide_lines(&format!("let a = r#\"\n{wide}\n\"#;\n{wide}\n")), [4]);

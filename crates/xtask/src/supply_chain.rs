@@ -205,12 +205,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_supply_chain_is_what_it_should_be() {
+    fn supply_chain_rules_hold() {
         check(&crate::root()).expect("nothing is wrong");
     }
 
     #[test]
-    fn licences_are_read_as_they_are_meant() {
+    fn licence_expressions_are_evaluated() {
         for text in [
             "MIT",
             "MIT OR GPL-3.0",
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_finds_its_breach() {
+    fn supply_chain_rules_report_violations() {
         let package = serde_json::json!({
             "name": "a", "version": "1.0.0", "source": "git+https://example.com/a", "license": "GPL-3.0",
             "dependencies": [{ "name": "cc", "kind": "build" }],

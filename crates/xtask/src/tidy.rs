@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tree_is_tidy() {
+    fn tracked_files_are_tidy() {
         check(&crate::root()).expect("no rule is broken");
     }
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_finds_its_breach() {
+    fn tidy_rules_report_violations() {
         check_rules("docs/a.md", "fine\nnot fine \n", &["docs/a.md:2: trailing space"]);
         check_rules("tests/data/a.txt", "verbatim \n", &[]);
         check_rules(
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn each_dependency_needs_a_reason_of_its_own() {
+    fn dependency_without_a_reason_is_reported() {
         let manifest = "\
 [workspace.dependencies]
 ours = { path = \"crates/ours\" }

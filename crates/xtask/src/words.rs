@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_sorted_and_of_words() {
+    fn word_list_must_be_sorted_words() {
         assert_eq!(parse("abs\nmax\n").expect("sound"), ["abs", "max"]);
         for (text, expected) in [
             ("max\nabs\n", "max must come after abs"),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn emacs_has_a_constant_for_each_list() {
+    fn emacs_file_has_a_constant_per_list() {
         let text = emacs(&[("a_b".to_owned(), vec!["x".to_owned(), "y".to_owned()])].into());
         assert!(text.contains("(defconst mayfly-words-a-b\n  '(\"x\"\n    \"y\")\n"), "{text}");
     }

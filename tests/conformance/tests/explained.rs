@@ -98,7 +98,7 @@ fn pages_have_the_required_sections() {
 }
 
 #[test]
-fn examples_of_pages_report_what_they_state() {
+fn examples_of_pages_match_their_expectations() {
     let mut wrong = String::new();
     let mut count = 0;
     for page in pages() {

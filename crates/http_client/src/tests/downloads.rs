@@ -42,7 +42,7 @@ fn partial(range: &str, body: &str) -> Vec<Step> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_arrives_with_its_progress() {
+async fn download_reports_progress() {
     let world = world();
     world.answers(A, [answer("200 OK", &[], b"hello")]);
     let progress = Progress { received: 5, total: Some(5) };
@@ -51,7 +51,7 @@ async fn a_file_arrives_with_its_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_truncated_file_is_continued() {
+async fn truncated_download_is_resumed() {
     let world = world();
     world.answers(A, [truncated(&[TAG], 10, "hello"), partial("bytes 5-9/10", "world")]);
     let progress = Progress { received: 10, total: Some(10) };
@@ -63,7 +63,7 @@ async fn a_truncated_file_is_continued() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_is_continued_behind_a_redirect() {
+async fn truncated_download_behind_a_redirect_is_resumed() {
     let world = world();
     let moved = || answer("302 Found", &["location: https://b.example/g"], b"");
     world.answers(A, [moved(), moved()]);
@@ -72,7 +72,7 @@ async fn a_file_is_continued_behind_a_redirect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_that_changed_is_downloaded_again() {
+async fn changed_file_is_downloaded_again() {
     let world = world();
     world.answers(A, [truncated(&[TAG], 10, "hello"), answer("200 OK", &[], b"new")]);
     assert_eq!(text(&world).await.expect("a file"), "new");
@@ -82,7 +82,7 @@ async fn a_file_that_changed_is_downloaded_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_without_a_version_is_downloaded_again() {
+async fn file_without_a_strong_etag_is_downloaded_again() {
     for headers in [&[][..], &["etag: W/\"v1\""]] {
         let world = world();
         world.answers(A, [truncated(headers, 10, "hello"), answer("200 OK", &[], b"helloworld")]);
@@ -92,7 +92,7 @@ async fn a_file_without_a_version_is_downloaded_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_part_than_the_requested_one_is_refused() {
+async fn unrequested_range_is_refused() {
     for range in ["bytes 4-8/10", "bytes 0-4/10", "x", "bytes */10"] {
         let world = world();
         world.answers(A, [truncated(&[TAG], 10, "hello"), partial(range, "world")]);
@@ -105,7 +105,7 @@ async fn another_part_than_the_requested_one_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_file_is_refused_before_and_during_the_download() {
+async fn download_beyond_the_limit_is_refused() {
     let world = world();
     world.answers(A, [answer("200 OK", &[], b"hello")]);
     let error = download(&world, 4).await.expect_err("too large");
@@ -116,7 +116,7 @@ async fn a_large_file_is_refused_before_and_during_the_download() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_truncates_every_answer_is_left() {
+async fn repeatedly_truncated_download_is_an_error() {
     let world = world();
     world.answers(A, std::iter::repeat_with(|| truncated(&[TAG], 10, "")).take(10));
     let error = text(&world).await.expect_err("never whole");

@@ -32,7 +32,7 @@ fn has_secret(head: &str) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_names_the_program_and_gets_the_answer() {
+async fn request_has_a_user_agent_and_returns_the_response() {
     let world = world();
     world.answers(A, [answer("200 OK", &["x-a: b"], b"hello")]);
     let response = world.get("https://a.example/x?y=z").await.expect("an answer");
@@ -60,7 +60,7 @@ async fn a_missing_page_is_an_error_without_retry() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_server_chooses_the_pause() {
+async fn retry_after_header_sets_the_pause() {
     let world = world();
     world.answers(
         A,
@@ -75,7 +75,7 @@ async fn a_busy_server_chooses_the_pause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_asks_for_a_long_pause_gets_no_retry() {
+async fn long_retry_after_prevents_a_retry() {
     let world = world();
     world.answers(A, [answer("429 Too Many Requests", &["retry-after: 3600"], b"")]);
     let error = world.text("https://a.example/").await.expect_err("no answer");
@@ -85,7 +85,7 @@ async fn a_server_that_asks_for_a_long_pause_gets_no_retry() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failing_server_is_asked_again_with_growing_pauses() {
+async fn failing_server_is_retried_with_growing_pauses() {
     let world = world();
     let busy = || answer("503 Service Unavailable", &[], b"");
     world.answers(A, [busy(), vec![Step::Close], answer("200 OK", &[], b"up")]);
@@ -98,7 +98,7 @@ async fn a_failing_server_is_asked_again_with_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_changes_something_is_sent_once() {
+async fn post_request_is_not_retried() {
     let world = world();
     world.answers(A, [answer("503 Service Unavailable", &[], b""), answer("200 OK", &[], b"")]);
     let mut post = request("https://a.example/");
@@ -172,7 +172,7 @@ async fn a_redirect_without_encryption_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirect_to_something_else_is_refused() {
+async fn redirect_to_another_scheme_is_refused() {
     let world = world();
     for location in
         ["file:///etc/passwd", "gopher://b.example/", "https://", "https://b.example/ x"]
@@ -184,7 +184,7 @@ async fn a_redirect_to_something_else_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn redirects_end() {
+async fn number_of_redirects_is_limited() {
     let world = world();
     let again = || answer("302 Found", &["location: /again"], b"");
     world.answers(A, std::iter::repeat_with(again).take(50));
@@ -194,7 +194,7 @@ async fn redirects_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_redirect_of_a_form_asks_for_the_next_page_without_it() {
+async fn redirected_post_becomes_a_get() {
     let world = world();
     world.answers(A, [answer("303 See Other", &["location: /y"], b""), answer("200 OK", &[], b"")]);
     let mut post = request("https://a.example/x");
@@ -204,7 +204,7 @@ async fn a_redirect_of_a_form_asks_for_the_next_page_without_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_content_of_a_request_does_not_go_to_another_origin() {
+async fn request_body_is_not_redirected_to_another_origin() {
     let world = world();
     world.answers(A, [answer("308 Permanent Redirect", &["location: https://b.example/"], b"")]);
     let mut put = request("https://a.example/x");
@@ -214,7 +214,7 @@ async fn the_content_of_a_request_does_not_go_to_another_origin() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_body_is_refused() {
+async fn response_body_beyond_the_limit_is_refused() {
     let world = world();
     let mut small = request("https://a.example/");
     small.most_bytes = 4;
@@ -229,7 +229,7 @@ async fn a_large_body_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_head_is_refused() {
+async fn response_head_beyond_the_limit_is_refused() {
     let world = world();
     let long = format!("x: {}", "y".repeat(1 << 20));
     let many: Vec<String> = (0..500).map(|it| format!("x{it}: y")).collect();
@@ -242,7 +242,7 @@ async fn a_large_head_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn something_else_than_http_is_refused() {
+async fn response_of_another_protocol_is_refused() {
     let world = world();
     world.answers(A, [vec![Step::Send(b"SSH-2.0-OpenSSH\r\n".to_vec()), Step::Close]]);
     let error = world.get("https://a.example/").await.err().expect("no HTTP");
@@ -250,7 +250,7 @@ async fn something_else_than_http_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_does_not_answer_is_left() {
+async fn silent_server_times_out() {
     let world = world();
     let silent = || vec![Step::Wait(Duration::from_secs(3600))];
     world.answers(A, [silent(), silent(), silent()]);
@@ -273,7 +273,7 @@ async fn slow(step: Duration) -> (Error, u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_body_is_left() {
+async fn slow_response_body_times_out() {
     let (error, seconds) = slow(Duration::from_secs(11)).await;
     assert!(matches!(error.kind, ErrorKind::Slow { received: 0 }), "{error}");
     assert_eq!(seconds, 10);
@@ -284,7 +284,7 @@ async fn a_slow_body_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_with_another_name_is_not_trusted() {
+async fn certificate_of_another_host_is_refused() {
     let world = World::new(&["a.example"]);
     world.answers(B, [answer("200 OK", &[], b"")]);
     let error = world.get("https://b.example/").await.err().expect("not trusted");
@@ -293,7 +293,7 @@ async fn a_server_with_another_name_is_not_trusted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_authority_is_not_trusted() {
+async fn certificate_of_an_unknown_authority_is_refused() {
     let (world, other) = (world(), world());
     world.answers(A, [answer("200 OK", &[], b"")]);
     let error = world.client_with(other.config()).send(&request("https://a.example/")).await;
@@ -302,7 +302,7 @@ async fn an_unknown_authority_is_not_trusted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_host_is_an_error_with_its_name() {
+async fn unknown_host_error_names_the_host() {
     let error = world().get("https://c.example/x?token=s3cret").await.err().expect("unknown");
     assert_eq!(error.to_string(), "failed to connect to c.example: no such server");
 }
@@ -317,7 +317,7 @@ fn through_proxy(world: &World) -> Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_connects_without_seeing_the_request() {
+async fn https_request_is_tunnelled_through_the_proxy() {
     let world = world();
     let connected = b"HTTP/1.1 200 Connection established\r\n\r\n".to_vec();
     world.answers("proxy.example:3128", [vec![Step::Send(connected), Step::Tunnel]]);
@@ -333,7 +333,7 @@ async fn a_proxy_connects_without_seeing_the_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_that_refuses_is_named_without_its_password() {
+async fn refusing_proxy_is_named_without_its_password() {
     let world = world();
     let refusal = answer("407 Proxy Authentication Required", &[], b"");
     world.answers("proxy.example:3128", [refusal]);
@@ -345,7 +345,7 @@ async fn a_proxy_that_refuses_is_named_without_its_password() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_proxy_gets_the_whole_url_of_a_plain_request() {
+async fn proxy_gets_the_absolute_url_of_an_http_request() {
     let world = world();
     world.answers("proxy.example:3128", [answer("200 OK", &[], b"")]);
     drop(through_proxy(&world).send(&request("http://a.example/x")).await.expect("an answer"));
@@ -358,7 +358,7 @@ async fn a_proxy_gets_the_whole_url_of_a_plain_request() {
 }
 
 #[tokio::test]
-async fn a_request_goes_over_tcp() {
+async fn request_is_sent_over_tcp() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let server = tokio::spawn(async move {

@@ -81,7 +81,7 @@ fn verify(fixture: &Fixture, action: &Action, changed: &str, before: &[Diagnosti
 }
 
 #[test]
-fn names_that_are_meant() {
+fn quick_fix_replaces_a_misspelled_name() {
     check(
         "variable \"region\" {}\noutput \"o\" {\n  value = var.re$0gon\n}\n",
         expect![[r#"
@@ -234,7 +234,7 @@ fn names_that_are_meant() {
 }
 
 #[test]
-fn blocks_and_arguments_are_written_differently() {
+fn quick_fix_switches_between_block_and_argument() {
     check(
         "resource \"test_thing\" \"t\" {\n  name = \"x\"\n  tags$0 {\n    a = 1\n  }\n}\n",
         expect![[r#"
@@ -284,7 +284,7 @@ fn blocks_and_arguments_are_written_differently() {
 }
 
 #[test]
-fn lines_end_as_they_do() {
+fn quick_fix_keeps_line_endings() {
     check(
         "locals {\r\n  a = 1\r\n  b = local.$0c\r\n}\r\n",
         expect![[r#"
@@ -306,7 +306,7 @@ fn lines_end_as_they_do() {
 }
 
 #[test]
-fn old_ways_to_say_something() {
+fn quick_fix_replaces_deprecated_syntax() {
     check(
         "variable \"v\" {\n  type = \"st$0ring\"\n}\n",
         expect![[r#"

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_a_directory_seen_from_the_module() {
+    fn module_source_completes_with_relative_directories() {
         check(
             "//- /w/main.tf\nmodule \"m\" {\n  source = \"./$0x\"\n}\n//- /main.tf\nmodule \"w\" \
              {\n  source = \"./w\"\n}\n",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_there_is_nothing() {
+    fn source_completion_is_empty_outside_of_source() {
         check("module \"m\" {\n  version = \"$0\"\n}\n", expect!["nothing here"]);
         check("module \"m\" {\n  source = $0\"./x\"\n}\n", expect!["nothing here"]);
         check("locals {\n  source = \"$0\"\n}\n", expect!["nothing here"]);

@@ -113,7 +113,7 @@ fn in_world(text: &str) -> String {
 }
 
 #[test]
-fn places_with_words_of_their_own() {
+fn completion_proposes_keywords_of_special_arguments() {
     check(
         &in_world("variable \"x\" {\n  type = $0\n}\n"),
         expect![[r#"
@@ -193,7 +193,7 @@ fn places_with_words_of_their_own() {
 }
 
 #[test]
-fn very_many_names_are_cut() {
+fn completion_limits_the_number_of_names() {
     let locals: String = (0..20_000).map(|it| format!("  name_{it} = {it}\n")).collect();
     let fixture = fixture::load(&format!(
         "locals {{\n{locals}}}\noutput \"x\" {{\n  value = local.name_1$0\n}}\n"
@@ -206,7 +206,7 @@ fn very_many_names_are_cut() {
 
 /// Completion must return for any prefix of a text and any cursor.
 #[test]
-fn no_text_is_too_broken() {
+fn completion_never_panics() {
     let text = in_world(
         "resource \"test_thing\" \"x\" {\n  name = \"a-${var.name}\"\n  rule {\n    port = [for a \
          in [1] : a + 1][0]\n  }\n  nested = { plain = upper(\"ä\") }\n}\n",

@@ -22,7 +22,7 @@ const VARIABLE: &str = "variable \"name\" {\n  type        = string\n  default  
                         description = \"What it is called.\"\n}\n";
 
 #[test]
-fn variables() {
+fn hover_shows_variables() {
     check(
         &format!("{VARIABLE}locals {{\n  a = var.na$0me\n}}\n"),
         expect![[r#"
@@ -65,7 +65,7 @@ fn variables() {
 }
 
 #[test]
-fn the_condition_under_which_a_value_is_ephemeral() {
+fn hover_shows_the_condition_of_an_ephemeral_value() {
     check(
         r#"
 variable "secret" {
@@ -133,7 +133,7 @@ locals {
 }
 
 #[test]
-fn a_chain_of_ephemerality() {
+fn hover_shows_why_a_value_is_ephemeral() {
     check(
         r#"
 variable "secret" {
@@ -170,7 +170,7 @@ locals {
 }
 
 #[test]
-fn constants_are_shown_and_secrets_are_not() {
+fn hover_shows_constants_but_no_secrets() {
     check(
         "locals {\n  a = upper(\"x\")\n  b = local.$0a\n}\n",
         expect![[r#"
@@ -219,7 +219,7 @@ fn constants_are_shown_and_secrets_are_not() {
 }
 
 #[test]
-fn places_with_references_of_their_own() {
+fn hover_covers_meta_arguments() {
     let aliased = "provider \"test\" {\n  alias = \"west\"\n  region = \"w\"\n}\n";
     let body = |inside: &str| format!("{aliased}resource \"test_thing\" \"a\" {{\n{inside}\n}}\n");
     check(
@@ -292,7 +292,7 @@ fn places_with_references_of_their_own() {
 }
 
 #[test]
-fn loops() {
+fn hover_shows_loop_variables() {
     check(
         "locals {\n  a = [for $0k, v in { x = 1 } : v]\n}\n",
         expect![[r#"

@@ -39,7 +39,7 @@ fn check(text: &str, expect: Expect) {
 }
 
 #[test]
-fn bodies() {
+fn semantic_tokens_cover_bodies() {
     check(
         "resource \"test_thing\" \"a\" {\n  name = 1\n  value_wo = 1\n  old = 1\n  rule {\n    \
          port = 1\n  }\n  unknown = 1\n  lifecycle {}\n}\n",
@@ -86,7 +86,7 @@ fn bodies() {
 }
 
 #[test]
-fn places_with_references_of_their_own() {
+fn semantic_tokens_cover_meta_arguments() {
     check(
         "resource \"test_thing\" \"a\" {\n  provider = test.west\n  depends_on = [test_thing.b]\n  \
          lifecycle {\n    ignore_changes = [tags, nested.plain]\n  }\n  provisioner \"local-exec\" \
@@ -116,7 +116,7 @@ fn places_with_references_of_their_own() {
 }
 
 #[test]
-fn references() {
+fn semantic_tokens_cover_references() {
     check(
         r#"
 variable "x" {
@@ -186,7 +186,7 @@ locals {
 }
 
 #[test]
-fn names_that_loops_bind() {
+fn semantic_tokens_cover_loop_variables() {
     check(
         "locals {\n  a = [for k, v in var.l : upper(v.x) if k != null]\n  b = v\n}\n",
         expect![[r#"
@@ -239,7 +239,7 @@ fn names_that_loops_bind() {
 }
 
 #[test]
-fn modules() {
+fn semantic_tokens_mark_ephemeral_module_names() {
     check(
         "//- /main.tf\nmodule \"m\" {\n  source = \"./c\"\n  in = 1\n}\nlocals {\n  a = \
          module.m.out\n  b = module.m.plain\n}\n//- /c/main.tf\nvariable \"in\" {\n  ephemeral = \
@@ -263,7 +263,7 @@ fn modules() {
 }
 
 #[test]
-fn no_word_goes_over_the_end_of_a_line() {
+fn semantic_tokens_end_with_their_line() {
     check(
         "/* one\n   two */\nlocals {\n  a = <<-EOT\n    x ${local.b}\n  EOT\n}\n",
         expect![[r#"
@@ -278,7 +278,7 @@ fn no_word_goes_over_the_end_of_a_line() {
 }
 
 #[test]
-fn a_range_has_the_words_that_it_touches() {
+fn semantic_tokens_of_a_range_are_those_it_touches() {
     let fixture =
         fixture::load("locals {\n  a = [for x in var.l : x.y]\n  b = 2\n}\nlocals {\n  c = 3\n}\n");
     let text = fixture.document().text();

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_has_blocks_and_what_they_hold() {
+    fn outline_lists_blocks_with_their_content() {
         check(
             r#"
 terraform {
@@ -250,7 +250,7 @@ check "c" {}
     }
 
     #[test]
-    fn what_is_being_typed_is_there() {
+    fn outline_lists_incomplete_blocks() {
         check(
             "resource \"test_thing\" \"\" {\n  value =\n}\nvariable \"\" {}\nresource\nx = 1\nvariable v {}\n",
             expect![[r#"

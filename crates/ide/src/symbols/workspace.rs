@@ -141,7 +141,7 @@ check "c" {}
     }
 
     #[test]
-    fn names_with_the_letters_of_the_query_in_order() {
+    fn workspace_symbols_match_the_letters_in_order() {
         check(
             "region",
             10,
@@ -181,7 +181,7 @@ check "c" {}
     }
 
     #[test]
-    fn an_empty_query_finds_everything_up_to_the_limit() {
+    fn empty_symbol_query_lists_everything_up_to_the_limit() {
         check(
             "",
             3,

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_what_is_sent_or_kept_is_a_difference() {
+    fn schema_changes_of_types_and_flags_are_differences() {
         let path = Some("block.object.a");
         check(|_| {}, None);
         check(|it| it.write_only = true, path);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_no_difference() {
+    fn schema_descriptions_and_deprecations_are_no_difference() {
         check(|it| it.description = "Other words.".into(), None);
         check(|it| it.deprecation_message = "Use another one.".into(), None);
         check(|it| it.deprecated = true, None);

@@ -31,7 +31,7 @@ fn the_implied_type_follows_nesting_and_dynamic_attributes() {
 }
 
 #[test]
-fn a_nested_attribute_stays_a_collection_whatever_is_inside() {
+fn type_of_a_nested_attribute_stays_a_collection() {
     let schema = block([
         ("list", nested(ObjectNesting::List, [("a", dynamic())])),
         ("map", nested(ObjectNesting::Map, [("a", dynamic())])),
@@ -44,7 +44,7 @@ fn a_nested_attribute_stays_a_collection_whatever_is_inside() {
 }
 
 #[test]
-fn what_need_not_be_set_is_optional_in_the_type_for_decoding_only() {
+fn optional_attributes_are_optional_only_in_the_decode_type() {
     let attributes = [("c", computed()), ("o", optional()), ("r", required())];
     let schema = block([("n", nested(ObjectNesting::List, attributes))]);
     let attribute = &schema.attributes()["n"];
@@ -54,7 +54,7 @@ fn what_need_not_be_set_is_optional_in_the_type_for_decoding_only() {
 }
 
 #[test]
-fn the_empty_value_has_null_attributes_and_empty_collections() {
+fn empty_block_value_has_null_attributes_and_empty_collections() {
     let inner = || block([("a", optional())]);
     let deep = || block([("d", dynamic())]);
     let schema = block_with(
@@ -82,7 +82,7 @@ fn the_empty_value_has_null_attributes_and_empty_collections() {
 }
 
 #[test]
-fn an_attribute_is_found_by_path() {
+fn schema_attribute_is_found_by_path() {
     let inner = block([("s", nested(ObjectNesting::Map, [("leaf", required())]))]);
     let schema = block_with([("a", optional())], [("b", Nesting::List, inner)]);
     let root = Path::root;
@@ -118,7 +118,7 @@ fn problems(schema: &Schema) -> String {
 }
 
 #[test]
-fn a_schema_that_breaks_a_rule_is_reported() {
+fn invalid_schema_is_reported() {
     let ty = || AttributeType::Type(Type::String);
     let both = Attribute { required: true, ..optional() };
     let computed_required = Attribute { computed: true, ..required() };
@@ -163,7 +163,7 @@ fn a_schema_that_breaks_a_rule_is_reported() {
 }
 
 #[test]
-fn a_schema_that_nests_without_end_is_refused_without_being_walked() {
+fn schema_nested_too_deeply_is_refused() {
     let mut attribute = optional();
     for _ in 0..1_000 {
         let attributes = [("n".into(), attribute)].into();
@@ -174,7 +174,7 @@ fn a_schema_that_nests_without_end_is_refused_without_being_walked() {
 }
 
 #[test]
-fn write_only_inside_a_set_is_found_and_of_set_type_is_not() {
+fn write_only_attributes_inside_sets_are_refused_and_sets_accepted() {
     let inner = || block([("w", write_only())]);
     let of_set_type =
         Attribute { write_only: true, ..Attribute::optional(Type::set(Type::String)) };
@@ -216,7 +216,7 @@ fn write_only_inside_a_set_is_found_and_of_set_type_is_not() {
 }
 
 #[test]
-fn what_is_required_may_be_optional_elsewhere() {
+fn schemas_may_differ_in_which_arguments_are_required() {
     let inner = || block([("name", required())]);
     let schema = |token: Attribute| {
         let blocks = [("one", Nesting::Single, inner()), ("many", Nesting::List, inner())];

@@ -111,7 +111,7 @@ fn entry() -> Vec<u8> {
 }
 
 #[test]
-fn what_is_read_equals_what_was_written() {
+fn cached_schemas_round_trip() {
     let cache = CachedSchemas::open(entry(), &EXECUTABLE).expect("a fresh entry opens");
     let read = ProviderSchemas::from_cache(cache).expect("a fresh entry decodes");
     let (original, types) = (schemas(), types());
@@ -134,7 +134,7 @@ fn what_is_read_equals_what_was_written() {
 }
 
 #[test]
-fn a_schema_is_decoded_once() {
+fn cached_schema_is_decoded_once() {
     let cache = CachedSchemas::open(entry(), &EXECUTABLE).expect("a fresh entry opens");
     let ask = || cache.managed("t_rich").expect("it is there").expect("it is not damaged");
     assert!(Arc::ptr_eq(&ask(), &ask()));
@@ -162,7 +162,7 @@ fn decode_all(bytes: Vec<u8>) -> Result<(), CacheError> {
 }
 
 #[test]
-fn every_flipped_bit_is_an_error() {
+fn flipped_bit_in_a_cache_entry_is_an_error() {
     let entry = entry();
     for position in 0..entry.len() {
         let mut bytes = entry.clone();
@@ -172,7 +172,7 @@ fn every_flipped_bit_is_an_error() {
 }
 
 #[test]
-fn every_cut_or_lengthened_entry_is_an_error() {
+fn truncated_or_extended_cache_entry_is_an_error() {
     let entry = entry();
     for length in 0..entry.len() {
         assert!(decode_all(entry[..length].to_vec()).is_err(), "length {length}");
@@ -183,13 +183,13 @@ fn every_cut_or_lengthened_entry_is_an_error() {
 }
 
 #[test]
-fn an_entry_of_another_executable_is_an_error() {
+fn cache_entry_of_another_executable_is_an_error() {
     let opened = CachedSchemas::open(entry(), &[8; 32]);
     assert_eq!(opened.err(), Some(CacheError::Executable));
 }
 
 #[test]
-fn damage_to_one_type_leaves_the_others_and_is_reported() {
+fn damaged_cached_type_is_reported_and_others_stay_usable() {
     let mut bytes = entry();
     let position = bytes.len() - 1;
     bytes[position] ^= 1;
@@ -202,7 +202,7 @@ fn damage_to_one_type_leaves_the_others_and_is_reported() {
 
 /// Decoding terminates for every blob, and a decoded schema is encoded to the same bytes.
 #[test]
-fn a_blob_is_decoded_exactly_or_not_at_all() {
+fn cached_schema_bytes_decode_exactly_or_fail() {
     let blob = super::write::schema_bytes(&rich_schema()).expect("it is shallow");
     assert_eq!(super::read::schema_from(&blob), Ok(rich_schema()));
     for position in 0..blob.len() {
@@ -217,7 +217,7 @@ fn a_blob_is_decoded_exactly_or_not_at_all() {
 }
 
 #[test]
-fn a_number_is_written_in_one_way() {
+fn cached_number_has_one_encoding() {
     let blob =
         super::write::schema_bytes(&Schema::new(0, Block::default())).expect("it is shallow");
     assert_eq!(blob.last(), Some(&0), "no blocks");
@@ -226,7 +226,7 @@ fn a_number_is_written_in_one_way() {
 }
 
 #[test]
-fn a_schema_beyond_all_depth_is_refused_on_both_sides() {
+fn schema_cache_refuses_excessive_depth_when_writing_and_reading() {
     let mut deep = Type::String;
     for _ in 0..200 {
         deep = Type::list(deep);
@@ -241,7 +241,7 @@ fn a_schema_beyond_all_depth_is_refused_on_both_sides() {
 }
 
 #[test]
-fn a_schema_of_the_greatest_depth_fits_the_stack() {
+fn cached_schema_of_maximal_depth_is_decoded() {
     let mut block = Block::default();
     for _ in 0..crate::schema::MAX_DEPTH {
         block = Block::new(BTreeMap::new(), named([("b", NestedBlock::new(Nesting::List, block))]));

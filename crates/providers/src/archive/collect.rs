@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_in_order_and_keep_who_can_execute() {
+    fn archive_entries_are_sorted_and_keep_the_executable_bit() {
         check(
             &["b", "a/z*", "a/y", "a.txt", "a/b/c", "empty/"],
             &[],
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_excluded_is_not_looked_at() {
+    fn excluded_paths_are_not_read() {
         let files = ["keep", "node_modules/x/y", "broken -> nowhere", "a/b.log", "a/c"];
         let excludes = ["node_modules", "broken", "**/*.log"];
         check(
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_and_those_to_folders_only_if_wanted() {
+    fn links_to_folders_are_followed_only_on_request() {
         let files = ["real/f*", "dir -> real", "file -> real/f"];
         check(
             &files,
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_an_error_and_two_ways_are_none() {
+    fn link_loop_is_an_error_and_a_diamond_is_not() {
         check(
             &["a/b/f", "a/b/up -> ../../a"],
             &[],
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_archive_is_not_in_itself() {
+    fn archive_does_not_contain_itself() {
         check(&["f", "out/archive.zip"], &[], true, &expect!["644 f"]);
         check(&["f", "out/archive.zip", "link -> out/archive.zip"], &[], true, &expect!["644 f"]);
         let folder = folder(&["out.zip"]);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_source_is_named() {
+    fn missing_or_invalid_archive_source_is_an_error() {
         let folder = folder(&["f", "d/"]);
         let with = |contents| order(contents, PathBuf::from("no-such-folder/out.zip"));
         let path = |name: &str| folder.path().join(name);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_none_and_names_that_are_not_utf8_are_errors() {
+    fn sockets_and_invalid_utf8_names_are_errors() {
         use std::os::unix::ffi::OsStrExt as _;
         let strange = folder(&["f"]);
         let socket = std::os::unix::net::UnixListener::bind(strange.path().join("socket"));
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_is_asked_for_is_that_of_every_entry() {
+    fn requested_mode_applies_to_every_entry() {
         let folder = folder(&["a", "b*"]);
         let mut order = order(directory(folder.path(), &[], true), PathBuf::from("none/out"));
         order.mode = Some(Mode(0o600));

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn one_way_must_be_given_and_only_one() {
+    fn exactly_one_archive_source_is_required() {
         check(
             "{}",
             &expect![
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_a_name_and_a_name_has_a_text() {
+    fn source_content_requires_a_filename_and_vice_versa() {
         check(
             r#"{"source_content": "hidden"}"#,
             &expect![
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_in_the_archive_and_are_there_once() {
+    fn entry_names_must_be_relative_and_unique() {
         for name in ["", "/etc/passwd", "../a", "a/../b", ".", "a/", "a\0"] {
             assert_eq!(entry_name(name), None, "{name:?}");
         }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn excludes_are_globs_over_whole_names() {
+    fn excludes_are_globs_over_whole_paths() {
         check(
             r#"{"source_dir": "d", "excludes": ["a[", "b"]}"#,
             &expect![[
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_unknown_is_checked_when_it_is_known() {
+    fn archive_arguments_are_checked_once_known() {
         let refused = |members: &str| {
             let order = Order::of(&config(members));
             line(&order.err().expect("is refused"))

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_content_is_the_same_archive() {
+    fn equal_content_gives_equal_archive_bytes() {
         let long = format!("{}end", "folder/".repeat(40));
         let one = folder(&["b/run.sh", "a.txt", "é", &long], 1_000_000_000, 0o755, 0o644);
         let other = folder(&[&long, "é", "a.txt", "b/run.sh"], 1_700_000_000, 0o700, 0o660);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_packed_as_they_are() {
+    fn text_entries_are_packed_unchanged() {
         let texts =
             [entry("dir/a", Body::Text("é\n".into())), entry("empty", Body::Text("".into()))];
         let expected = [("dir/a".into(), 0o644, "é\n".into()), ("empty".into(), 0o644, "".into())];
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changes_or_goes_is_named() {
+    fn changed_or_missing_file_while_packing_is_an_error() {
         let folder = tempfile::tempdir().expect("can be made");
         let path = folder.path().join("f");
         fs::write(&path, "four").expect("can be written");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_cannot_be_written_is_no_fault_of_its_files() {
+    fn unwritable_archive_is_not_reported_as_a_file_error() {
         for format in FORMATS {
             let failed = pack(format, &[entry("f", Body::Text("text".into()))], Full);
             assert!(matches!(failed, Err(PackError::Unwritable(_))), "{format:?}");

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hashes_are_those_of_everybody() {
+    fn digests_match_published_values() {
         let digests = Digests::of(&b"abc"[..]).expect("memory can be read");
         let expected = [
             "900150983cd24fb0d6963f7d28e17f72",

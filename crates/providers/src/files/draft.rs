@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_is_seen_when_it_is_kept_and_never_before() {
+    fn draft_file_appears_only_when_kept() {
         let folder = tempfile::tempdir().expect("can be made");
         let (path, allowed) = (folder.path().join("a/b/file"), allowed(folder.path()));
         let mut draft = Draft::begin(&path, Mode(0o640), Mode(0o750)).expect("begins");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_one_and_a_name_alone_is_enough() {
+    fn draft_keeps_a_symlink_and_accepts_a_bare_name() {
         let folder = tempfile::tempdir().expect("can be made");
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").expect("can be written");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_replaced() {
+    fn draft_does_not_replace_directories_and_devices() {
         let folder = tempfile::tempdir().expect("can be made");
         check(folder.path(), "is a directory");
         check(Path::new("/dev/null"), "it is not a regular file");

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn three_octal_digits_are_a_mode() {
+    fn mode_is_three_octal_digits() {
         for (text, mode) in [("0644", 0o644), ("755", 0o755), ("0000", 0), ("0777", 0o777)] {
             check(text, Some(mode));
         }

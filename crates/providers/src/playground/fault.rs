@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_listed_kind_is_one() {
+    fn every_listed_fault_kind_is_parsed() {
         for kind in KINDS {
             let text = format!("{{\"on\":\"open\",\"kind\":{kind:?}}}");
             assert!(Fault::of_environment(&text).is_some(), "{kind}");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_on_the_calls_that_it_names() {
+    fn fault_applies_to_the_named_calls() {
         let fault = |text: &str| Fault::of_environment(text).expect("parses");
         let apply = fault(r#"{"on":"apply","kind":"fail","type":"playground_secret"}"#);
         assert!(apply.is_on("create", "playground_secret", "a"));

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_named_by_its_name_or_its_arn() {
+    fn secret_is_identified_by_name_or_arn() {
         for name in ["a", "path/to-it", "with-hyphens-1234567"] {
             assert_eq!(secret_name(name), name);
             assert_eq!(secret_name(&secret_arn(name)), name);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arn_has_a_service_and_a_resource() {
+    fn arn_is_parsed_into_service_and_resource() {
         assert_eq!(parse_arn(&arn("ssm", "parameter/p")), Some(("ssm", "parameter/p")));
         assert_eq!(parse_arn("arn:aws:ssm:x:y:z"), None);
     }

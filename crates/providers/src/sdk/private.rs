@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_survive_the_wire_and_no_entries_are_no_bytes() {
+    fn private_state_round_trips_and_is_empty_without_entries() {
         assert!(PrivateState::default().encode().is_empty());
         let mut state = PrivateState::default();
         state.set("lease", "l-1");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_another_origin_are_no_entries() {
+    fn foreign_private_state_bytes_are_ignored() {
         for bytes in
             [&b"\xff"[..], b"[]", b"{\"schema_version\":\"1\"}", b"{\"a\":1}", b"{\"a\":\"!!\"}"]
         {

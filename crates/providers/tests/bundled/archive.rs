@@ -81,7 +81,7 @@ fn names(archive: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_archive_follows_its_files() {
+async fn archive_file_changes_with_its_files() {
     let core = core().await;
     let plain = config(&core, "");
     assert_no_errors(&core.validate(TYPE, &plain).await);
@@ -112,7 +112,7 @@ async fn an_archive_follows_its_files() {
 }
 
 #[tokio::test]
-async fn another_path_is_another_archive_and_a_deleted_one_stays_on_the_disk() {
+async fn changed_archive_path_replaces_and_destroy_keeps_the_file() {
     let core = core().await;
     let (_, state) = core.apply(TYPE, None, &config(&core, "")).await;
     let elsewhere = config(&core, "").replace("all.zip", "other.zip");
@@ -122,7 +122,7 @@ async fn another_path_is_another_archive_and_a_deleted_one_stays_on_the_disk() {
 }
 
 #[tokio::test]
-async fn a_data_source_makes_what_a_resource_makes() {
+async fn archive_data_source_and_resource_write_equal_files() {
     let core = Core::launched_from(env!("CARGO_BIN_EXE_terraform-provider-archive")).await;
     write(&core.path("src/a.txt"), "a");
     for (kind, content) in [
@@ -154,7 +154,7 @@ fn assert_said(core: &Core, said: &str, expected: &Expect) {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_of_an_attribute() {
+async fn invalid_archive_arguments_name_the_attribute() {
     let core = core().await;
     let text = r#""source_content": "-secret-", "source_content_filename": "f""#;
     let invalid = |members: &str| format!(r#"{{"output_path": "o", {members}}}"#);
@@ -191,7 +191,7 @@ async fn what_is_wrong_is_said_of_an_attribute() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_made_is_said_of_an_attribute_too() {
+async fn archive_write_errors_name_the_attribute() {
     let core = core().await;
     write(&core.path("file"), "");
     let path = |name: &str| core.path(name);

@@ -23,7 +23,7 @@ fn said(diagnostics: &[provider::ProviderDiagnostic]) -> String {
 }
 
 #[tokio::test]
-async fn a_random_password_is_new_each_time_and_keeps_to_its_terms() {
+async fn playground_random_makes_a_new_password_with_the_given_rules() {
     let core = Core::launched("{}", &[]).await;
     let config = r#"{"length": 40, "upper": false, "special": false, "numeric": false}"#;
     let mut seen = Vec::new();
@@ -45,7 +45,7 @@ async fn a_random_password_is_new_each_time_and_keeps_to_its_terms() {
 }
 
 #[tokio::test]
-async fn a_lease_opens_doors_until_it_is_closed() {
+async fn lease_token_works_until_it_is_closed() {
     let core = Core::launched("{}", &[]).await;
     let lease = core
         .open("playground_lease", r#"{"path": "p", "ttl_ms": 60000}"#)
@@ -82,7 +82,7 @@ async fn read_something(core: &Core, provider: &dyn Provider) -> String {
 }
 
 #[tokio::test]
-async fn a_lease_gives_what_is_stored_at_its_path() {
+async fn lease_returns_the_secret_at_its_path() {
     let core = Core::in_process("{}").await;
     let secret = r#"{"name": "p", "value": "{\"user\":\"u\",\"auth_token\":\"stale\"}"}"#;
     core.apply("playground_secret", None, secret).await;
@@ -94,7 +94,7 @@ async fn a_lease_gives_what_is_stored_at_its_path() {
 }
 
 #[tokio::test]
-async fn a_lease_can_end_before_it_should_and_refuse_to_be_renewed() {
+async fn lease_can_expire_early_and_refuse_renewal() {
     let core = Core::in_process("{}").await;
     let early = r#"{"path": "p", "expire_after_ms": 1}"#;
     let lease = core.open("playground_lease", early).await.opened.expect("opens");
@@ -162,7 +162,7 @@ async fn a_tunnel_leads_to_a_real_host() {
 }
 
 #[tokio::test]
-async fn an_ephemeral_resource_that_does_not_exist_cannot_be_opened() {
+async fn open_of_a_missing_secret_is_an_error() {
     let core = Core::in_process("{}").await;
     for (kind, config) in [
         ("playground_secret", r#"{"name": "none"}"#),
@@ -176,7 +176,7 @@ async fn an_ephemeral_resource_that_does_not_exist_cannot_be_opened() {
 }
 
 #[tokio::test]
-async fn a_provider_can_demand_keys() {
+async fn require_keys_refuses_a_provider_without_keys() {
     let core = Core::in_process("{}").await;
     let refused = core.another(r#"{"require_keys": true}"#).await.err().expect("is refused");
     assert_eq!(said(&refused), "Missing key");

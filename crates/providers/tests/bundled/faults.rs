@@ -26,7 +26,7 @@ async fn existing(core: &Core, fault: &str) -> State {
 }
 
 #[tokio::test]
-async fn a_call_can_fail_before_or_after_its_work() {
+async fn fault_fail_strikes_before_or_after_the_effect() {
     let core = Core::launched("{}", &[]).await;
     let config = secret(r#"{"on": "create", "kind": "fail"}"#);
     let (_, response) = core.change("playground_secret", None, Some(&config)).await;
@@ -41,7 +41,7 @@ async fn a_call_can_fail_before_or_after_its_work() {
 }
 
 #[tokio::test]
-async fn a_call_can_hang_until_a_stop_or_for_ever() {
+async fn fault_hang_and_wait_block_the_call() {
     let core = Core::launched("{}", &[]).await;
     let hang = secret(r#"{"on": "plan", "kind": "hang"}"#);
     assert!(timeout(PATIENCE, core.plan("playground_secret", None, Some(&hang))).await.is_err());
@@ -58,7 +58,7 @@ async fn a_call_can_hang_until_a_stop_or_for_ever() {
 }
 
 #[tokio::test]
-async fn a_process_can_die_before_or_after_its_work() {
+async fn fault_die_ends_the_process_before_or_after_the_effect() {
     for (fault, created) in [
         (r#"{"on": "create", "kind": "die"}"#, 0),
         (r#"{"on": "create", "kind": "die", "late": true}"#, 1),
@@ -73,7 +73,7 @@ async fn a_process_can_die_before_or_after_its_work() {
 }
 
 #[tokio::test]
-async fn a_panic_spoils_one_call_only() {
+async fn fault_panic_fails_only_one_call() {
     let core = Core::launched("{}", &[]).await;
     let config = secret(r#"{"on": "plan", "kind": "panic"}"#);
     let response = core.plan("playground_secret", None, Some(&config)).await;
@@ -82,7 +82,7 @@ async fn a_panic_spoils_one_call_only() {
 }
 
 #[tokio::test]
-async fn a_fault_waits_for_its_turn_across_processes() {
+async fn fault_after_counts_calls_across_processes() {
     let core = Core::launched("{}", &[]).await;
     let config = r#"{"path": "p", "fault": {"on": "open", "kind": "fail", "after": 2}}"#;
     for expected in ["", "", "Provoked fault", "Provoked fault"] {
@@ -91,7 +91,7 @@ async fn a_fault_waits_for_its_turn_across_processes() {
 }
 
 #[tokio::test]
-async fn a_fault_can_come_from_the_provider_block_or_the_environment() {
+async fn fault_can_be_set_in_the_provider_block_or_environment() {
     let core = Core::launched(r#"{"fault": {"on": "renew", "kind": "fail"}}"#, &[]).await;
     let opened = core.open("playground_lease", r#"{"path": "p"}"#).await.opened.expect("opens");
     let renewed = core.renew("playground_lease", &opened.private).await;
@@ -110,7 +110,7 @@ async fn a_fault_can_come_from_the_provider_block_or_the_environment() {
 }
 
 #[tokio::test]
-async fn a_renewal_can_be_due_in_the_past() {
+async fn fault_past_returns_a_renewal_time_in_the_past() {
     let core = Core::launched("{}", &[]).await;
     let config = r#"{"path": "p", "fault": {"on": "renew", "kind": "past"}}"#;
     let opened = core.open("playground_lease", config).await.opened.expect("opens");
@@ -144,7 +144,7 @@ async fn spoiled(kind: &str) -> (Option<Value>, Option<Value>) {
 }
 
 #[tokio::test]
-async fn an_answer_can_be_wrong_in_every_way() {
+async fn fault_kinds_return_each_wrong_response() {
     let attribute =
         |value: &Option<Value>, name: &str| value.as_ref().and_then(|it| it.get_attr(name));
     let (read, opened) = spoiled("inconsistent").await;
@@ -167,7 +167,7 @@ async fn an_answer_can_be_wrong_in_every_way() {
 }
 
 #[tokio::test]
-async fn latency_is_that_of_every_call() {
+async fn latency_delays_every_call() {
     let core = Core::in_process(r#"{"latency_ms": 20}"#).await;
     let before = std::time::Instant::now();
     existing(&core, "null").await;

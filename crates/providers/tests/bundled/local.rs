@@ -19,7 +19,7 @@ fn config(core: &Core, more: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_file_is_written_replaced_and_removed() {
+async fn local_file_is_written_replaced_and_removed() {
     let core = Core::of(local::provider()).await;
     let hello = config(&core, r#""content": "hello""#);
     for kind in BOTH {
@@ -49,7 +49,7 @@ async fn a_file_is_written_replaced_and_removed() {
 }
 
 #[tokio::test]
-async fn every_way_gives_the_same_file() {
+async fn every_content_argument_writes_the_same_file() {
     let core = Core::launched_from(env!("CARGO_BIN_EXE_terraform-provider-local")).await;
     fs::write(core.path("source"), "hello").expect("can be written");
     for (kind, way) in [
@@ -73,7 +73,7 @@ async fn every_way_gives_the_same_file() {
 }
 
 #[tokio::test]
-async fn permissions_are_as_asked_for_and_narrow_for_what_is_sensitive() {
+async fn local_files_have_requested_permissions_and_sensitive_defaults() {
     let core = Core::of(local::provider()).await;
     let mode =
         |name: &str| fs::metadata(core.path(name)).expect("is there").permissions().mode() & 0o777;
@@ -98,7 +98,7 @@ async fn permissions_are_as_asked_for_and_narrow_for_what_is_sensitive() {
 }
 
 #[tokio::test]
-async fn a_file_of_somebody_else_is_not_touched() {
+async fn destroy_keeps_a_file_changed_by_others() {
     let core = Core::of(local::provider()).await;
     let (_, state) = core.apply(PLAIN, None, &config(&core, r#""content": "hello""#)).await;
     fs::write(core.path("dir/file"), "theirs").expect("can be written");
@@ -114,7 +114,7 @@ async fn a_file_of_somebody_else_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_data_source_reads_text_and_bytes() {
+async fn local_file_data_source_reads_text_and_bytes() {
     let core = Core::of(local::provider()).await;
     fs::create_dir(core.path("dir")).expect("can be made");
     for kind in BOTH {
@@ -137,7 +137,7 @@ async fn a_data_source_reads_text_and_bytes() {
 }
 
 #[tokio::test]
-async fn what_is_sensitive_is_so_in_the_schema() {
+async fn sensitive_attributes_of_local_files_are_in_the_schema() {
     let schemas = provider::Provider::schemas(&local::provider()).await.expect("has schemas");
     let sensitive = |block: &provider::Block| {
         let names = block.attributes().iter().filter(|(_, it)| it.sensitive);
@@ -158,7 +158,7 @@ fn assert_said(core: &Core, said: &str, expected: &Expect) {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_of_an_attribute_and_quotes_no_content() {
+async fn invalid_local_file_arguments_name_the_attribute_without_content() {
     let core = Core::of(local::provider()).await;
     for (more, expected) in [
         (
@@ -195,7 +195,7 @@ async fn what_is_wrong_is_said_of_an_attribute_and_quotes_no_content() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_said_of_an_attribute() {
+async fn local_file_errors_name_the_attribute() {
     let core = Core::of(local::provider()).await;
     fs::write(core.path("dir"), "a file").expect("can be written");
     let copy =

@@ -37,7 +37,7 @@ async fn write_only_idiom(core: &Core) {
 }
 
 #[tokio::test]
-async fn a_write_only_value_is_set_when_its_version_is_raised() {
+async fn write_only_value_is_set_with_a_raised_version() {
     write_only_idiom(&Core::in_process("{}").await).await;
     write_only_idiom(&Core::launched("{}", &[]).await).await;
 }
@@ -65,7 +65,7 @@ async fn check(core: &Core, kind: &str, config: &str, changed: &str, action: Act
 }
 
 #[tokio::test]
-async fn every_managed_type_has_a_whole_life() {
+async fn every_managed_type_has_a_full_lifecycle() {
     let core = Core::launched("{}", &[]).await;
     let secret = r#"{"secret_name": "s", "value": "v"}"#;
     check(
@@ -113,7 +113,7 @@ const VAULT: &str = r#"{
 }"#;
 
 #[tokio::test]
-async fn write_only_values_reach_the_provider_from_every_place_and_come_back_from_none() {
+async fn write_only_values_are_received_everywhere_and_returned_nowhere() {
     let core = Core::launched("{}", &[]).await;
     let kind = "playground_vault";
     let (_, state) = core.apply(kind, None, VAULT).await;
@@ -159,7 +159,7 @@ async fn assert_stable(core: &Core, kind: &str, state: &State) {
 }
 
 #[tokio::test]
-async fn a_write_only_attribute_can_need_a_new_object() {
+async fn changed_version_of_a_write_only_key_requires_replacement() {
     let core = Core::launched("{}", &[]).await;
     let config =
         |version: i64| format!(r#"{{"name": "v", "key_wo": "k", "key_version": {version}}}"#);
@@ -170,7 +170,7 @@ async fn a_write_only_attribute_can_need_a_new_object() {
 }
 
 #[tokio::test]
-async fn validation_says_what_does_not_go_together() {
+async fn conflicting_playground_arguments_are_errors() {
     let core = Core::in_process("{}").await;
     for (kind, config, expected) in [
         ("playground_secret", r#"{"name": "n", "value": "v", "value_wo": "w"}"#, ".value_wo"),
@@ -197,7 +197,7 @@ async fn validation_says_what_does_not_go_together() {
 }
 
 #[tokio::test]
-async fn what_another_changed_or_removed_is_found_by_a_refresh() {
+async fn refresh_finds_changed_and_removed_objects() {
     let core = Core::in_process("{}").await;
     let config = r#"{"name": "n", "description": "mine", "value": "v"}"#;
     let (_, state) = core.apply("playground_secret", None, config).await;
@@ -215,7 +215,7 @@ async fn what_another_changed_or_removed_is_found_by_a_refresh() {
 }
 
 #[tokio::test]
-async fn no_secret_is_in_the_store_or_the_ledger_in_clear() {
+async fn store_and_ledger_contain_no_plain_secret() {
     let core = Core::launched(r#"{"access_key": "hush-key", "secret_key": "hush-key"}"#, &[]).await;
     core.apply("playground_vault", None, VAULT).await;
     core.apply("playground_secret", None, r#"{"name": "s", "value": "hush-value"}"#).await;
@@ -241,7 +241,7 @@ async fn imported(core: &Core, kind: &str, id: &str) -> State {
 }
 
 #[tokio::test]
-async fn what_exists_can_be_imported_with_an_empty_plan_after_it() {
+async fn imported_object_has_an_empty_plan() {
     let core = Core::launched("{}", &[]).await;
     for (kind, id, config) in [
         ("playground_secret", "s", r#"{"name": "s", "description": "d"}"#),
@@ -265,7 +265,7 @@ async fn what_exists_can_be_imported_with_an_empty_plan_after_it() {
 }
 
 #[tokio::test]
-async fn the_data_source_reads_a_secret() {
+async fn secret_data_source_reads_the_value() {
     let core = Core::launched("{}", &[]).await;
     core.apply("playground_secret", None, r#"{"name": "s", "value": "v"}"#).await;
     let response = core.read_data("playground_secret", r#"{"name": "s"}"#).await;
@@ -278,7 +278,7 @@ async fn the_data_source_reads_a_secret() {
 }
 
 #[tokio::test]
-async fn a_core_accepts_every_schema() {
+async fn every_playground_schema_is_valid_except_write_only_in_set() {
     let core = Core::launched("{}", &[("PLAYGROUND_WRITE_ONLY_IN_SET", "1")]).await;
     let schemas = core.provider.schemas().await.expect("has schemas");
     let refused: Vec<&str> = schemas

@@ -192,7 +192,7 @@ fn terraform_works_through_a_tunnel() {
 }
 
 #[test]
-fn terraform_works_with_a_lease_that_it_renews() {
+fn terraform_renews_a_lease() {
     let Some(bench) = Bench::new() else { return };
     let printed = bench.run("lease", ["apply", "-auto-approve"]);
     assert_has(&printed, &["ephemeral.playground_lease.example: Renewing..."]);
@@ -206,7 +206,7 @@ fn terraform_works_with_a_lease_that_it_renews() {
 }
 
 #[test]
-fn terraform_hands_over_write_only_values_and_keeps_none() {
+fn terraform_passes_on_write_only_values_and_stores_none() {
     let Some(bench) = Bench::new() else { return };
     fs::create_dir(bench.path("vault")).expect("can be made");
     fs::write(bench.path("vault/main.tf"), include_str!("vault.tf")).expect("can be written");

@@ -75,7 +75,7 @@ fn check(diagnostic: &Diagnostic, style: &Style, expected: Expect) {
 }
 
 #[test]
-fn an_ephemeral_value_comes_with_its_chain() {
+fn diagnostic_prints_the_chain_of_an_ephemeral_value() {
     check(
         &misuse(),
         &BOX,
@@ -102,7 +102,7 @@ fn an_ephemeral_value_comes_with_its_chain() {
 }
 
 #[test]
-fn without_a_terminal_there_is_neither_rule_nor_wrapping() {
+fn plain_diagnostics_have_no_frame_and_no_wrapping() {
     check(
         &misuse(),
         &Style::PLAIN,
@@ -126,7 +126,7 @@ fn without_a_terminal_there_is_neither_rule_nor_wrapping() {
 }
 
 #[test]
-fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
+fn related_places_of_a_cycle_are_not_an_ephemeral_chain() {
     let mut diagnostic =
         Diagnostic::error(Rule::InternalError, "Cycle: ephemeral.a.b, provider.a", "Around.");
     diagnostic.related.push(Related {
@@ -138,7 +138,7 @@ fn a_place_that_names_an_ephemeral_resource_explains_no_value() {
 }
 
 #[test]
-fn in_colour_what_it_is_about_is_underlined() {
+fn coloured_diagnostics_underline_the_range() {
     let style = Style { color: true, ..Style::PLAIN };
     let diagnostic =
         Diagnostic::warning(Rule::InternalError, "Two lines", "").at(Some(at("1,\n    local", 0)));
@@ -157,7 +157,7 @@ fn in_colour_what_it_is_about_is_underlined() {
 }
 
 #[test]
-fn a_place_in_a_file_that_is_not_there_is_still_named() {
+fn diagnostic_in_a_missing_file_names_the_file() {
     let location = Location { path: "gone.tf".into(), range: ByteRange { start: 5, end: 9 } };
     let diagnostic =
         Diagnostic::error(Rule::InternalError, "Gone", "It is gone.").at(Some(location));
@@ -177,7 +177,7 @@ fn a_place_in_a_file_that_is_not_there_is_still_named() {
 }
 
 #[test]
-fn ranges_that_are_empty_or_out_of_the_text_are_shown_as_far_as_they_go() {
+fn invalid_diagnostic_ranges_are_clamped() {
     for (start, end) in [(0, 0), (TEXT.len() as u32, TEXT.len() as u32), (1 << 30, 1 << 31), (9, 3)]
     {
         let location = Location { path: "main.tf".into(), range: ByteRange { start, end } };
@@ -189,7 +189,7 @@ fn ranges_that_are_empty_or_out_of_the_text_are_shown_as_far_as_they_go() {
 }
 
 #[test]
-fn of_a_very_long_line_the_part_around_the_range_is_shown() {
+fn long_source_line_is_cut_around_the_range() {
     let text: Arc<str> =
         format!("a = \"{}\" + wrong + \"{}\"\n", "é".repeat(3000), "z".repeat(3000)).into();
     let start = text.find("wrong").expect("is there") as u32;
@@ -205,7 +205,7 @@ fn of_a_very_long_line_the_part_around_the_range_is_shown() {
 }
 
 #[test]
-fn control_characters_are_spelled_out() {
+fn control_characters_in_diagnostics_are_escaped() {
     let diagnostic = Diagnostic::error(
         Rule::InternalError,
         "a\u{1b}[2Jb\nc",
@@ -228,7 +228,7 @@ fn control_characters_are_spelled_out() {
 }
 
 #[test]
-fn those_of_one_severity_are_grouped() {
+fn warnings_with_one_summary_are_grouped() {
     let warning = |n| {
         Diagnostic::warning(Rule::InternalError, "Deprecated", format!("Detail {n}."))
             .at(Some(at("local", n)))
@@ -297,7 +297,7 @@ fn compact_warnings_are_a_list() {
 }
 
 #[test]
-fn json_has_the_reference_s_shape_and_our_related_places() {
+fn json_diagnostics_have_the_opentofu_shape_with_related_places() {
     let mut diagnostic = misuse();
     diagnostic.related.truncate(1);
     expect![[r#"
@@ -364,7 +364,7 @@ fn json_has_the_reference_s_shape_and_our_related_places() {
 }
 
 #[test]
-fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
+fn diagnostics_in_variables_files_show_no_source() {
     let range = ByteRange { start: 15, end: 24 };
     let location = Location { path: "a.tfvars".into(), range };
     let diagnostic =
@@ -385,7 +385,7 @@ fn of_a_file_that_may_hold_secrets_only_places_are_shown() {
 }
 
 #[test]
-fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
+fn warning_about_a_literal_secret_hides_the_source() {
     let secret = "\"kan\n  arek\"";
     let text = format!("variable \"v\" {{\n  default = {secret} # é\n}}\n");
     let file = SourceText {
@@ -415,7 +415,7 @@ fn a_warning_of_a_secret_in_the_text_does_not_carry_it_on() {
 }
 
 #[test]
-fn a_deprecation_is_shown_once_and_never_counted() {
+fn deprecation_warnings_are_shown_once_without_a_count() {
     let warning = |id: Rule, detail: &str, start: u32| {
         let range = ByteRange { start, end: start + 1 };
         let location = Location { path: "main.tf".into(), range };

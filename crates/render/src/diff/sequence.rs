@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_are_aligned_along_what_they_have_in_common() {
+    fn sequences_are_aligned_by_common_elements() {
         check("", "", "");
         check("abc", "abc", " a b c");
         check("abc", "ac", " a-b c");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn long_sequences_are_aligned_along_elements_that_occur_once() {
+    fn long_sequences_are_aligned_by_unique_elements() {
         let before: Vec<u32> = (0..3000).collect();
         let after: Vec<u32> = (0..3000).filter(|it| it % 7 != 0).chain([5000, 2999]).collect();
         let pairs = align(&before, &after, |_, _| false);

@@ -98,7 +98,7 @@ fn check(text: String, expected: Expect) {
 }
 
 #[test]
-fn people_see_a_line_for_what_goes_on() {
+fn events_print_text_lines() {
     let lines = events().iter().filter_map(|it| event(it, &Style::PLAIN)).collect();
     check(
         lines,
@@ -130,7 +130,7 @@ fn people_see_a_line_for_what_goes_on() {
 }
 
 #[test]
-fn scripts_see_a_line_of_json() {
+fn events_print_json_lines() {
     let time = "2026-01-02T03:04:05.000000Z";
     let lines = events()
         .iter()
@@ -211,7 +211,7 @@ fn the_key_of_a_deposed_object_is_in_texts_about_a_beginning_as_in_opentofu() {
 }
 
 #[test]
-fn in_colour_addresses_stand_out() {
+fn coloured_event_lines_are_bold() {
     let style = Style { color: true, ..Style::PLAIN };
     let start = Event::EphemeralStart { address: ephemeral(), action: EphemeralAction::Close };
     assert_eq!(
@@ -221,7 +221,7 @@ fn in_colour_addresses_stand_out() {
 }
 
 #[test]
-fn long_identifiers_are_cut_only_in_lines_that_come_again_and_again() {
+fn long_object_ids_are_cut_only_in_progress_lines() {
     let value = format!("{}\n{}", "a".repeat(60), "b".repeat(60));
     let id = Some(ObjectId { key: "id".to_owned(), value });
     let start = Event::RefreshStart { address: managed().into(), id: id.clone() };

@@ -137,7 +137,7 @@ fn check(changes: Vec<ResourceChange>, expected: Expect) {
 }
 
 #[test]
-fn write_only_attributes_are_named_wherever_something_changes() {
+fn changed_objects_show_their_write_only_attributes() {
     let unknown = Value::unknown(Type::String);
     let version = |n| ("value_wo_version", Value::int(n));
     let id = || ("id", Value::string("i"));
@@ -222,7 +222,7 @@ fn write_only_attributes_are_named_wherever_something_changes() {
 }
 
 #[test]
-fn an_ephemeral_value_that_arrives_is_not_shown() {
+fn unexpected_ephemeral_value_is_hidden_in_a_plan() {
     let hidden = |text: &str| Value::string(text).with_mark(Mark::Ephemeral);
     let list = Value::list(Type::String, vec![hidden("hunter2")]);
     let any = Value::tuple(vec![hidden("hunter2").with_mark(Mark::Sensitive), Value::int(1)]);
@@ -270,7 +270,7 @@ fn an_ephemeral_value_that_arrives_is_not_shown() {
 }
 
 #[test]
-fn sensitive_values_are_shown_on_request_only() {
+fn plan_shows_sensitive_values_only_on_request() {
     let before = secret(&[("sensitive", Value::string("hunter1"))]);
     let after = secret(&[
         ("sensitive", Value::string("hunter2")),
@@ -287,7 +287,7 @@ fn sensitive_values_are_shown_on_request_only() {
 }
 
 #[test]
-fn a_path_that_only_changes_its_plan_is_said_to_do_so() {
+fn plan_marks_values_that_differ_only_by_temporary_directory() {
     let at = |id: &str, rest: &str| {
         secret(&[("path", Value::string(format!(".terraform/tmp/{id}/{rest}")))])
     };
@@ -315,7 +315,7 @@ fn a_path_that_only_changes_its_plan_is_said_to_do_so() {
 }
 
 #[test]
-fn foreign_text_cannot_steer_the_terminal() {
+fn control_characters_of_values_are_escaped_in_plans() {
     let text = "a\n\u{1b}]0;x\u{7}b\u{9b}2J\u{202e}\n";
     let after = secret(&[
         ("path", Value::string(text)),
@@ -379,7 +379,7 @@ fn forgotten_objects_have_no_symbols() {
 }
 
 #[test]
-fn an_object_without_schema_is_shown_by_its_values() {
+fn plan_shows_an_object_without_schema_by_its_values() {
     let plan = plan_of(vec![change(
         "t_secret.a",
         Action::Update,
@@ -412,7 +412,7 @@ fn an_object_without_schema_is_shown_by_its_values() {
 }
 
 #[test]
-fn plans_without_changes_say_so() {
+fn plan_without_changes_prints_no_changes() {
     let say = |mode, has_errors| {
         let plan = Plan { mode, has_errors, ..plan_of(Vec::new()) };
         rendered(&plan, false, &Style { width: Some(60), ..Style::PLAIN })
@@ -449,7 +449,7 @@ fn plans_without_changes_say_so() {
 }
 
 #[test]
-fn in_colour_symbols_and_addresses_stand_out() {
+fn coloured_plan_highlights_symbols_and_addresses() {
     let after = secret(&[("path", Value::string("p"))]);
     let plan = plan_of(vec![change("t_secret.a", Action::DeleteThenCreate, secret(&[]), after)]);
     let style = Style { color: true, ..Style::PLAIN };
@@ -472,7 +472,7 @@ fn in_colour_symbols_and_addresses_stand_out() {
 }
 
 #[test]
-fn the_footer_tells_how_to_apply() {
+fn plan_footer_explains_how_to_apply() {
     let style = Style { width: Some(40), ..Style::PLAIN };
     expect![[r#"
 
@@ -495,7 +495,7 @@ fn the_footer_tells_how_to_apply() {
 }
 
 #[test]
-fn a_plan_is_a_stream_of_json_lines() {
+fn plan_prints_json_lines() {
     let mut moved = change("t_secret.new", Action::NoOp, secret(&[]), secret(&[]));
     moved.previous_addr = Some(parse_resource_instance("t_secret.old").expect("an address"));
     let mut replaced =
@@ -533,7 +533,7 @@ fn a_plan_is_a_stream_of_json_lines() {
 }
 
 #[test]
-fn json_lists_neither_ephemeral_resources_nor_their_values() {
+fn plan_json_omits_ephemeral_resources() {
     let plan = plan_of(vec![change("ephemeral.t_token.x", Action::Create, null(), null())]);
     let view = PlanView { plan: &plan, schemas: &|_| None, show_sensitive: false };
     assert!(!plan_json(&PlanJson { view, prior_state: None, program: None }).contains("ephemeral"));
@@ -557,7 +557,7 @@ fn long_lists_and_texts_are_compared_in_bounded_time() {
 }
 
 #[test]
-fn a_state_as_json_has_no_write_only_values() {
+fn state_json_omits_write_only_values() {
     // The state comes from a version of the provider in which the attribute was not write-only.
     let text = r#"{"version": 4, "resources": [{"mode": "managed", "type": "t_secret", "name": "a",
         "provider": "provider[\"registry.opentofu.org/hashicorp/t\"]",

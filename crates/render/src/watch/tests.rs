@@ -64,7 +64,7 @@ fn without_colours(line: &str) -> String {
 }
 
 #[test]
-fn a_good_plan() {
+fn watch_screen_shows_a_plan() {
     check(
         &good(),
         16,
@@ -91,7 +91,7 @@ fn a_good_plan() {
 }
 
 #[test]
-fn broken_text_keeps_the_last_good_plan_as_an_old_one() {
+fn watch_screen_shows_errors_above_the_outdated_plan() {
     let problems = Problems {
         errors: 1,
         at: "21:06:01".to_owned(),
@@ -126,7 +126,7 @@ fn broken_text_keeps_the_last_good_plan_as_an_old_one() {
 }
 
 #[test]
-fn the_first_plan_is_being_made() {
+fn watch_screen_shows_activity_before_the_first_plan() {
     let screen = WatchScreen {
         directory: ".".to_owned(),
         activity: Some("data.http.a: Reading...".to_owned()),
@@ -149,7 +149,7 @@ fn the_first_plan_is_being_made() {
 }
 
 #[test]
-fn the_question_before_an_apply() {
+fn watch_screen_shows_the_approval_prompt() {
     let screen = WatchScreen { view: WatchView::Confirm("ye".to_owned()), ..good() };
     check(
         &screen,
@@ -170,7 +170,7 @@ fn the_question_before_an_apply() {
 }
 
 #[test]
-fn a_long_list_scrolls_and_ends_at_its_end() {
+fn watch_screen_scrolls_to_the_end_of_a_long_list() {
     let mut screen = good();
     screen.scroll = 100;
     check(
@@ -192,7 +192,7 @@ fn a_long_list_scrolls_and_ends_at_its_end() {
 }
 
 #[test]
-fn what_does_not_fit_is_cut() {
+fn watch_screen_cuts_long_lines() {
     check(
         &good(),
         12,
@@ -219,14 +219,14 @@ fn what_does_not_fit_is_cut() {
 }
 
 #[test]
-fn a_name_with_a_control_character_does_not_reach_the_terminal() {
+fn watch_screen_escapes_control_characters() {
     let screen = WatchScreen { directory: "a\u{1b}[2Jb".to_owned(), ..WatchScreen::default() };
     let lines = watch_screen(&screen, TerminalSize { rows: 5, columns: 80 }, &Style::PLAIN);
     assert!(!lines.concat().contains('\u{1b}'), "{lines:?}");
 }
 
 #[test]
-fn the_end_of_a_plan_as_json() {
+fn watch_prints_a_finished_plan_as_json() {
     let news = good().plan.and_then(|it| it.news).expect("is there");
     let failed =
         PlanFinished { plan: 3, duration: Duration::from_micros(1250), errors: 2, good: None };

@@ -49,7 +49,7 @@ fn without_opentofu_facts(module: &mut Json) {
 }
 
 #[test]
-fn a_configuration_is_described_as_the_reference_does() {
+fn configuration_json_matches_the_recorded_one() {
     let mut got = plan_json(include_str!("../data/configuration.tf.txt"))["configuration"].clone();
     without_opentofu_facts(&mut got);
     let expected = parse(include_str!("../data/configuration.json"));
@@ -57,7 +57,7 @@ fn a_configuration_is_described_as_the_reference_does() {
 }
 
 #[test]
-fn defaults_of_ephemeral_variables_are_left_out() {
+fn plan_json_omits_defaults_of_ephemeral_variables() {
     let json = plan_json(
         "variable \"a\" {\n default = \"plain\"\n}\nvariable \"b\" {\n default = \"hunter2\"\n ephemeral = true\n}\n",
     );
@@ -69,7 +69,7 @@ fn defaults_of_ephemeral_variables_are_left_out() {
 }
 
 #[test]
-fn a_conditional_that_is_decided_has_a_value_beside_its_references() {
+fn configuration_json_has_the_value_of_a_decided_conditional() {
     let json = plan_json(
         r#"
 resource "terraform_data" "a" {}
@@ -85,7 +85,7 @@ resource "terraform_data" "c" { input = true ? terraform_data.a.id : "x" }
 }
 
 #[test]
-fn references_are_listed_from_the_longest_to_what_they_belong_to() {
+fn configuration_json_lists_references_from_longest_to_shortest() {
     let json = plan_json(
         r#"
         variable "v" { default = {} }
@@ -128,7 +128,7 @@ fn references_are_listed_from_the_longest_to_what_they_belong_to() {
 }
 
 #[test]
-fn a_resource_is_led_to_its_provider_through_module_calls() {
+fn configuration_json_resolves_providers_through_module_calls() {
     let json = plan_json(
         r#"
 //- /main.tf

@@ -161,7 +161,7 @@ recorded! {
 }
 
 #[test]
-fn schemas_are_described_as_the_reference_does() {
+fn schema_json_matches_the_recorded_one() {
     let recorded = parse(include_str!("../data/shapes.schemas.json"));
     let got = parse(&render::providers_schema_json(&schema::all(&recorded)));
     assert_same("schemas", &pretty(&got), &pretty(&recorded));

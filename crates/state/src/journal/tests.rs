@@ -96,7 +96,7 @@ fn fails(entries: &[&str], expected: Expect) {
 }
 
 #[test]
-fn every_record_comes_back_and_stands_in_one_line() {
+fn journal_record_round_trips_on_one_line() {
     let mut state = State::default();
     let at = address(r#"module.m["a\nb"].test_thing.x[1]"#);
     let full = Object {
@@ -140,7 +140,7 @@ fn every_record_comes_back_and_stands_in_one_line() {
 }
 
 #[test]
-fn every_instance_of_a_state_comes_back() {
+fn journal_round_trips_all_instances_of_a_state() {
     let file = StateFile::read(OPENTOFU.as_bytes()).expect("a state");
     let changes: Vec<Record> = file
         .state
@@ -155,7 +155,7 @@ fn every_instance_of_a_state_comes_back() {
 }
 
 #[test]
-fn records_after_the_last_writing_of_a_state_are_what_it_lacks() {
+fn records_after_the_last_state_write_are_missing_from_it() {
     let records = [
         instance("test_thing.a", None, "{\"id\":\"1\"}"),
         folding("one"),
@@ -173,7 +173,7 @@ fn records_after_the_last_writing_of_a_state_are_what_it_lacks() {
 }
 
 #[test]
-fn the_last_word_about_an_instance_counts() {
+fn last_record_of_an_instance_wins() {
     let mut state = State::default();
     state.set_current(&address("test_thing.old"), &provider(), Arc::new(object("{}")));
     let records = [
@@ -195,7 +195,7 @@ fn the_last_word_about_an_instance_counts() {
 }
 
 #[test]
-fn a_creation_is_uncertain_until_it_is_answered() {
+fn creation_is_uncertain_until_answered() {
     let names = |records: &[Record]| -> Vec<(u64, String)> {
         let journal = journal(records);
         journal.uncertain().iter().map(|it| (it.number, it.object.to_string())).collect()
@@ -216,7 +216,7 @@ fn a_creation_is_uncertain_until_it_is_answered() {
 }
 
 #[test]
-fn what_was_not_closed_is_open() {
+fn ephemeral_without_a_close_record_is_open() {
     let journal = journal(&[
         opening(1, "ephemeral.random_password.a"),
         opening(2, "ephemeral.random_password.b"),
@@ -227,7 +227,7 @@ fn what_was_not_closed_is_open() {
 }
 
 #[test]
-fn what_is_no_journal_is_refused_without_a_quotation() {
+fn invalid_journal_is_an_error_without_a_quotation() {
     fails(
         &["{\"begin\":{\"format\":2,\"other\":true}}"],
         expect!["it has format 2, and this version of Mayfly knows format 1 only"],

@@ -55,7 +55,7 @@ mod tests {
     const PREFIX: &str = ".terraform/tmp/";
 
     #[test]
-    fn texts_that_differ_in_their_plans_are_the_same_without_them() {
+    fn texts_equal_except_for_the_temporary_directory_are_the_same() {
         for (one, other) in [
             (".terraform/tmp/1-a/h/x", ".terraform/tmp/2-b/h/x"),
             (
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_shown_as_its_author_wrote_it() {
+    fn temporary_path_is_shown_as_path_temp() {
         for (text, shown) in [
             (".terraform/tmp/1-a/0f/x/y", "${path.temp}/x/y"),
             (".terraform/tmp/1-a/0f", "${path.temp}"),

@@ -44,14 +44,14 @@ fn private() -> SimpleFileOptions {
 }
 
 #[test]
-fn a_plan_file_comes_back_as_it_was() {
+fn plan_file_round_trips() {
     let bytes = file().write().expect("a plan");
     assert_eq!(PlanFile::read(&bytes, PROGRAM).as_ref(), Ok(&file()));
     assert_eq!(file().write().expect("a plan"), bytes, "the same plan gives the same bytes");
 }
 
 #[test]
-fn the_entries_are_those_of_the_specification() {
+fn plan_file_has_the_documented_entries() {
     let entries = archive::unpack(&file().write().expect("a plan")).expect("a plan");
     let names: Vec<_> = entries.keys().map(String::as_str).collect();
     expect![[r#"
@@ -69,7 +69,7 @@ fn the_entries_are_those_of_the_specification() {
 }
 
 #[test]
-fn a_type_is_written_once_however_many_values_have_it() {
+fn plan_file_stores_each_type_once() {
     let mut many = plan();
     let one = encode::encode(&many).expect("a plan").len();
     many.resource_changes.extend((0..10).map(|it| change(&format!("t.n[{it}]"))));
@@ -78,7 +78,7 @@ fn a_type_is_written_once_however_many_values_have_it() {
 }
 
 #[test]
-fn nothing_ephemeral_gets_into_a_plan() {
+fn ephemeral_value_cannot_be_encoded_in_a_plan() {
     let secret = || Value::string("hunter2").with_mark(Mark::Ephemeral);
     let mut it = plan();
     it.variables.insert("v".into(), Value::tuple(vec![secret()]));
@@ -94,7 +94,7 @@ fn nothing_ephemeral_gets_into_a_plan() {
 }
 
 #[test]
-fn an_opened_resource_that_is_not_ephemeral_is_damage() {
+fn plan_that_opens_a_managed_resource_is_damaged() {
     let mut it = plan();
     it.ephemerals =
         vec![EphemeralPlan { addr: parse_resource_instance("t.n").expect("an address") }];
@@ -104,7 +104,7 @@ fn an_opened_resource_that_is_not_ephemeral_is_damage() {
 }
 
 #[test]
-fn another_program_s_plan_is_named_as_such() {
+fn plan_of_another_version_is_an_error() {
     let bytes = file().write().expect("a plan");
     let error = PlanFile::read(&bytes, "mayfly 0.2.0").expect_err("made by another");
     expect![
@@ -115,7 +115,7 @@ fn another_program_s_plan_is_named_as_such() {
 }
 
 #[test]
-fn what_is_no_plan_is_refused() {
+fn invalid_plan_file_is_an_error() {
     refused(b"", expect!["the given file is not a valid plan file"]);
     refused(b"{\"version\": 4}", expect!["the given file is not a valid plan file"]);
     refused(
@@ -175,7 +175,7 @@ fn what_is_no_plan_is_refused() {
 }
 
 #[test]
-fn archives_that_no_writer_of_ours_makes_are_refused() {
+fn plan_archive_with_foreign_features_is_refused() {
     let zip = |name, options| raw_zip(&[(name, b"x", options)]);
     refused(
         &zip("../a", private()),
@@ -223,7 +223,7 @@ fn archives_that_no_writer_of_ours_makes_are_refused() {
 }
 
 #[test]
-fn temporary_files_stay_in_their_directories() {
+fn temporary_files_of_a_plan_stay_in_their_directories() {
     let link = |path: &str, target: &str| {
         let mut it = temp(path, false);
         it.kind = TempKind::Symlink { target: target.to_owned() };
@@ -267,7 +267,7 @@ fn attacked(kind: Kind, content: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_plan_that_somebody_changed_by_hand_is_refused() {
+fn modified_plan_file_is_refused() {
     let file = |to: &[u8]| attacked(Kind::File, b"x", b"tmp/hash/name", to);
     let says = |bytes: &[u8], words: &str| {
         let error = PlanFile::read(bytes, PROGRAM).map(|_| ()).expect_err(words).to_string();
@@ -326,7 +326,7 @@ fn a_plan_that_somebody_changed_by_hand_is_refused() {
 
 /// Flipping a bit or cutting the file is an error, and never a panic.
 #[test]
-fn a_damaged_plan_is_an_error_and_never_a_panic() {
+fn damaged_plan_is_an_error_without_a_panic() {
     let bytes = file().write().expect("a plan");
     for at in 0..bytes.len() {
         let mut flipped = bytes.clone();
@@ -372,7 +372,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_value_survives_a_plan(before in any_value(), after in any_value()) {
+    fn any_value_round_trips_in_a_plan(before in any_value(), after in any_value()) {
         let mut it = plan();
         it.resource_changes[0].change.before = before;
         it.resource_changes[0].change.after = after;

@@ -35,7 +35,7 @@ fn fails(text: &str, expected: Expect) {
 }
 
 #[test]
-fn states_of_both_references_come_back_byte_for_byte() {
+fn states_of_opentofu_and_terraform_round_trip() {
     assert_eq!(written(&read(OPENTOFU)), OPENTOFU);
     let ours =
         TERRAFORM.replace("\"terraform_version\": \"1.11.4\"", "\"terraform_version\": \"1.12.6\"");
@@ -43,7 +43,7 @@ fn states_of_both_references_come_back_byte_for_byte() {
 }
 
 #[test]
-fn every_field_is_understood() {
+fn every_state_field_is_read() {
     let file = read(OPENTOFU);
     assert_eq!(file.serial, u64::MAX);
     assert_eq!(file.written_by.as_ref().map(ToString::to_string).as_deref(), Some("1.12.6"));
@@ -64,7 +64,7 @@ fn every_field_is_understood() {
 }
 
 #[test]
-fn whitespace_and_unknown_fields_make_no_difference() {
+fn whitespace_and_unknown_state_fields_are_ignored() {
     let compact: String = TERRAFORM.lines().map(str::trim_start).collect();
     assert_eq!(read(&compact), read(TERRAFORM));
     let more = TERRAFORM.replacen("\"serial\"", "\"from_the_future\": [{}],\n  \"serial\"", 1);
@@ -72,7 +72,7 @@ fn whitespace_and_unknown_fields_make_no_difference() {
 }
 
 #[test]
-fn a_state_that_is_cut_off_anywhere_is_an_error() {
+fn truncated_state_is_an_error() {
     let bytes = OPENTOFU.trim_end().as_bytes();
     for end in 0..bytes.len() {
         let error = StateFile::read(&bytes[..end]).expect_err("not a state");
@@ -97,7 +97,7 @@ fn an_empty_state_has_all_top_level_fields() {
 }
 
 #[test]
-fn errors_say_what_is_wrong_and_where() {
+fn state_errors_name_cause_and_position() {
     fails(
         "",
         expect![
@@ -167,7 +167,7 @@ fn errors_say_what_is_wrong_and_where() {
 }
 
 #[test]
-fn errors_quote_nothing_that_a_state_holds() {
+fn state_errors_quote_no_content() {
     for (rest, expected) in [
         (
             r#""serial": "kanarek""#,
@@ -202,7 +202,7 @@ fn errors_quote_nothing_that_a_state_holds() {
 }
 
 #[test]
-fn errors_in_resources_name_the_instance() {
+fn state_errors_name_the_instance() {
     fails(
         &one_resource("", "ephemeral", ""),
         expect![[
@@ -283,7 +283,7 @@ fn errors_in_resources_name_the_instance() {
 }
 
 #[test]
-fn nothing_ephemeral_gets_into_a_state() {
+fn ephemeral_value_cannot_be_encoded_in_a_state() {
     let secret = Value::string("hunter2").with_mark(Mark::Ephemeral);
     let object = Value::object_from([("a", Value::tuple(vec![secret.clone()]))]);
     let error = Object::encode("t.n", 0, &object, &object.ty()).expect_err("ephemeral");
@@ -304,7 +304,7 @@ fn provider(rest: &str) -> ProviderConfigRef {
 }
 
 #[test]
-fn attributes_keep_their_marks_and_lose_nothing() {
+fn attributes_round_trip_with_their_marks() {
     let value = Value::object_from([
         ("plain", Value::int(1)),
         ("secret", Value::string("<x>").with_mark(Mark::Sensitive)),
@@ -326,7 +326,7 @@ fn unknown_values_cannot_be_saved() {
 }
 
 #[test]
-fn objects_come_and_go_without_leaving_empty_shells() {
+fn removed_objects_leave_no_empty_resources() {
     let mut state = StateFile::new(String::new()).state;
     let addr = |text| parse_resource_instance(text).expect("an address");
     let (a, b) = (addr("t.n[0]"), addr("module.m.t.n"));
@@ -350,7 +350,7 @@ fn objects_come_and_go_without_leaving_empty_shells() {
 }
 
 #[test]
-fn objects_of_the_other_registry_are_adopted_unless_they_are_required_from_there() {
+fn objects_of_the_terraform_registry_are_adopted_unless_required() {
     let text = OPENTOFU.replace("registry.opentofu.org", "registry.terraform.io");
     let mut file = read(&text);
     assert!(!file.state.adopt_other_registry(&|_| true));
@@ -360,7 +360,7 @@ fn objects_of_the_other_registry_are_adopted_unless_they_are_required_from_there
 }
 
 #[test]
-fn dependencies_are_written_in_the_order_of_their_texts() {
+fn state_dependencies_are_sorted_as_text() {
     let text = one_resource("", "managed", r#"{"dependencies": ["t.b", "module.m.t.z", "t.a"]}"#);
     let written = written(&read(&text));
     let place = |name: &str| written.find(&format!("\"{name}\"")).expect("is written");
@@ -369,7 +369,7 @@ fn dependencies_are_written_in_the_order_of_their_texts() {
 
 /// Truncated states and states with a changed byte are either read or refused.
 #[test]
-fn a_damaged_state_is_an_error_and_never_a_panic() {
+fn damaged_state_never_panics() {
     for at in (0..OPENTOFU.len()).step_by(17) {
         let _ = StateFile::read(&OPENTOFU.as_bytes()[..at]);
         for byte in [b'"', b'{', b'0', 0xff, b' '] {
@@ -388,7 +388,7 @@ fn a_damaged_state_is_an_error_and_never_a_panic() {
 }
 
 #[test]
-fn brackets_without_end_and_infinities_are_refused() {
+fn deep_nesting_and_infinity_in_a_state_are_refused() {
     let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
     let attributes =
         |json: &str| one_resource("", "managed", &format!("{{\"attributes\": {json}}}"));
@@ -415,7 +415,7 @@ fn brackets_without_end_and_infinities_are_refused() {
 }
 
 #[test]
-fn a_provider_that_no_object_has_is_not_the_resources() {
+fn provider_of_a_resource_comes_from_its_instances() {
     let own = r#"{"provider": "provider[\"example.com/a/b\"].x[0]", "attributes": {}}"#;
     let file = read(&one_resource("", "managed", own));
     let (_, resource) = file.state.resources().next().expect("a resource");

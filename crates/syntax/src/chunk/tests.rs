@@ -13,7 +13,7 @@ fn check(text: &str, expect: Expect) {
 }
 
 #[test]
-fn items_take_the_trivia_before_them() {
+fn chunk_includes_the_trivia_before_its_item() {
     check(
         "# a\n\nb = 1 # c\n\n# d\ne {\n  f = 1\n}\n# g\n",
         expect!["# a⏎⏎b = 1 # c⏎¦⏎# d⏎e {⏎  f = 1⏎}⏎¦# g⏎"],
@@ -23,14 +23,14 @@ fn items_take_the_trivia_before_them() {
 }
 
 #[test]
-fn garbage_belongs_to_the_item_before_it() {
+fn invalid_text_belongs_to_the_chunk_before_it() {
     check("a = 1\n} = 2\n\nb = 3\n", expect!["a = 1⏎} = 2⏎¦⏎b = 3⏎"]);
     check("{\n\na = 1\n", expect!["{⏎⏎a = 1⏎"]);
     check("a \"b\"\n{\n c = 1\n}\nd {}\n", expect![[r#"a "b"⏎{⏎ c = 1⏎}⏎¦d {}⏎"#]]);
 }
 
 #[test]
-fn items_end_outside_brackets_and_templates() {
+fn chunks_end_outside_brackets_and_templates() {
     check(
         "a = [\nb\n]\nc = <<E\nd {\nE\ne = \"${\nf\n}\"\ng = (\n/*\nh {\n*/)\n",
         expect![[r#"a = [⏎b⏎]⏎¦c = <<E⏎d {⏎E⏎¦e = "${⏎f⏎}"⏎¦g = (⏎/*⏎h {⏎*/)⏎"#]],
@@ -38,7 +38,7 @@ fn items_end_outside_brackets_and_templates() {
 }
 
 #[test]
-fn an_unclosed_block_ends_at_the_next_header_at_the_left() {
+fn unclosed_block_ends_at_the_next_unindented_header() {
     check("a {\n  b {\n  }\n\n# c\nc {\n}\nd {\n", expect!["a {⏎  b {⏎  }⏎¦⏎# c⏎c {⏎}⏎¦d {⏎"]);
     check(
         "a {\n  b = [1,\n  c = {\nd \"e\" {\n}\n",
@@ -48,13 +48,13 @@ fn an_unclosed_block_ends_at_the_next_header_at_the_left() {
 }
 
 #[test]
-fn a_closed_block_may_hold_headers_at_the_left() {
+fn closed_block_may_contain_unindented_headers() {
     check("a {\nb {\nc {\n}\n}\n}\nd {}\n", expect!["a {⏎b {⏎c {⏎}⏎}⏎}⏎¦d {}⏎"]);
     check("a /* x */ \"b\" {\nb {\n}\n}\n", expect![[r#"a /* x */ "b" {⏎b {⏎}⏎}⏎"#]]);
 }
 
 #[test]
-fn an_edit_inside_a_block_moves_only_what_follows() {
+fn edited_chunks_equal_freshly_cut_ones() {
     let old = "a {\n  b = 1\n}\n\nc {}\nd = 1\n# e\n";
     for (at, _) in old.char_indices() {
         for piece in ["x", "{", "}", "\n", "\"", "/*", "<<E\n", "\nr {\n"] {
@@ -72,7 +72,7 @@ fn an_edit_inside_a_block_moves_only_what_follows() {
 /// Applies many edits in a row to texts that lack closing brackets or have too many, and compares the chunks each
 /// time.
 #[test]
-fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
+fn many_edits_give_the_chunks_of_a_fresh_cut() {
     const PIECES: &[&str] = &[
         "x",
         "{",
@@ -117,7 +117,7 @@ fn many_edits_one_after_the_other_leave_what_a_fresh_look_gives() {
 
 /// Checks which texts are plain, and that both ways of splitting give the same chunks.
 #[test]
-fn what_is_plain() {
+fn plain_texts_are_recognized_and_cut_equally() {
     let is_plain = |text: &str| {
         let plain = super::plain::cut(text);
         let tokens = Chunks::of_tokens(text);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::fuzz::check_parse as check;
 
 #[test]
-fn of_texts_that_are_right_and_wrong() {
+fn flat_tree_equals_the_lossless_tree() {
     for text in [
         "",
         " \n",
@@ -31,7 +31,7 @@ fn of_texts_that_are_right_and_wrong() {
 
 proptest! {
     #[test]
-    fn of_any_text(text in "[a-c{}()\\[\\]=\\.\\*\"$%~?:, \n#<\\-E1]{0,60}") {
+    fn flat_tree_equals_the_lossless_tree_of_any_text(text in "[a-c{}()\\[\\]=\\.\\*\"$%~?:, \n#<\\-E1]{0,60}") {
         check(&text);
     }
 }

@@ -21,7 +21,7 @@ fn check_lines(table: &[(&str, &str)]) {
 }
 
 #[test]
-fn equals_signs_and_comments_of_neighbours_stand_below_each_other() {
+fn equals_signs_and_comments_of_adjacent_lines_are_aligned() {
     check(&[
         (
             "a=1\nbbb=2\n\ncc=3\nd=[\n1\n]\neeee=4\nf=5\n",
@@ -43,7 +43,7 @@ fn equals_signs_and_comments_of_neighbours_stand_below_each_other() {
 }
 
 #[test]
-fn columns_are_grapheme_clusters_of_tokens() {
+fn alignment_counts_grapheme_clusters() {
     check(&[
         ("é=1\n变量=2\n", "é  = 1\n变量 = 2\n"),
         ("a = \"x\u{301}x\" # c\nb = 1 # d\n", "a = \"x\u{301}x\" # c\nb = 1    # d\n"),
@@ -56,7 +56,7 @@ fn columns_are_grapheme_clusters_of_tokens() {
 }
 
 #[test]
-fn a_line_that_leaves_brackets_open_indents_what_follows_once() {
+fn line_with_open_brackets_indents_once() {
     check(&[
         ("a = [[\n1\n], [\n2\n]]\n", "a = [[\n  1\n  ], [\n  2\n]]\n"),
         ("a = f(g([\n1\n])\n)\n", "a = f(g([\n  1\n  ])\n)\n"),
@@ -75,7 +75,7 @@ fn a_line_that_leaves_brackets_open_indents_what_follows_once() {
 }
 
 #[test]
-fn heredocs_are_kept() {
+fn heredocs_are_not_reformatted() {
     check(&[
         (
             "x {\ny = <<-E\n      a\n    b\n  E\nzzz = 1\n}\n",
@@ -94,7 +94,7 @@ fn heredocs_are_kept() {
 }
 
 #[test]
-fn blanks_between_two_tokens() {
+fn spaces_between_tokens_are_normalized() {
     check_lines(&[
         ("a{b=1}", "a { b = 1 }"),
         ("c{}", "c {}"),
@@ -125,7 +125,7 @@ fn blanks_between_two_tokens() {
 }
 
 #[test]
-fn what_is_not_a_blank_between_tokens_stays() {
+fn other_whitespace_is_kept() {
     check(&[
         ("", ""),
         ("  ", "  "),
@@ -144,7 +144,7 @@ fn what_is_not_a_blank_between_tokens_stays() {
 }
 
 #[test]
-fn an_interpolation_that_is_all_of_a_value_is_unwrapped() {
+fn lone_interpolation_is_unwrapped() {
     check_lines(&[
         ("a = \"${  x  }\"", "a = x"),
         ("a = \"${~ x ~}\"", "a = x"),
@@ -167,13 +167,13 @@ fn an_interpolation_that_is_all_of_a_value_is_unwrapped() {
 }
 
 #[test]
-fn of_nested_interpolations_one_goes_at_a_time() {
+fn nested_interpolations_are_unwrapped_one_per_run() {
     // `terraform fmt` is not idempotent here, so the second pass differs too.
     check_lines(&[("a = \"${\"${x}\"}\"", "a = \"${x}\""), ("a = \"${x}\"", "a = x")]);
 }
 
 #[test]
-fn types_are_written_as_today() {
+fn legacy_type_constraints_are_rewritten() {
     let table = [
         ("list", "list(any)"),
         ("map", "map(any)"),
@@ -207,7 +207,7 @@ fn types_are_written_as_today() {
 }
 
 #[test]
-fn labels_stand_in_quotes_with_nothing_between_them() {
+fn labels_are_quoted_and_comments_between_them_removed() {
     check_lines(&[
         ("a /* 1 */ \"b\" /* 2 */ c /* 3 */ {\n}", "a \"b\" \"c\" /* 3 */ {\n}"),
         ("a /*x*/ {}", "a /*x*/ {}"),
@@ -222,7 +222,7 @@ fn labels_stand_in_quotes_with_nothing_between_them() {
 }
 
 #[test]
-fn what_the_reference_spoils_is_left_as_it_is() {
+fn formatter_keeps_texts_that_opentofu_corrupts() {
     check_lines(&[
         // `terraform fmt` writes `b[]`.
         ("a = b[true]", "a = b[true]"),
@@ -242,7 +242,7 @@ fn what_the_reference_spoils_is_left_as_it_is() {
 }
 
 #[test]
-fn what_has_errors_is_not_formatted() {
+fn text_with_errors_is_not_formatted() {
     for text in
         ["a=(", "a=1 b=2\n", "a {\n", "a=\"${\n", "a=1\na=2\n", "/* x", "a=<<E\n", "a=1\rb=2"]
     {
@@ -253,7 +253,7 @@ fn what_has_errors_is_not_formatted() {
 }
 
 #[test]
-fn a_part_is_formatted_by_whole_items_to_what_it_is_in_the_whole() {
+fn range_formatting_covers_whole_items() {
     let text = "a=1\n\nbb=[\n1]\n c=\"${x}\"\n";
     let touched = |start: u32, end: u32| {
         let edits = format_range(text, TextRange::new(start.into(), end.into()));
@@ -276,7 +276,7 @@ fn a_part_is_formatted_by_whole_items_to_what_it_is_in_the_whole() {
 }
 
 #[test]
-fn columns_without_measure_are_given_up() {
+fn excessive_alignment_is_skipped() {
     let long = "x".repeat(60_000);
     let text = format!("a = \"{long}\" # c\n{}", "b {} # d\n".repeat(2_000));
     let formatted = format(&text).expect("is correct");
@@ -296,7 +296,7 @@ fn deep_nesting_is_formatted() {
 
 /// `terraform fmt` writes `b.4.3`. The lexer reads `4.3` as one number there, which does not parse.
 #[test]
-fn two_indices_do_not_become_a_number() {
+fn adjacent_legacy_indexes_keep_a_space() {
     check_lines(&[
         ("a=b.4 . 3", "a = b.4 .3"),
         ("a = -b / 4 . 3 . 2", "a = -b / 4 .3 .2"),

@@ -50,7 +50,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn values_stand_where_they_stand() {
+fn json_values_have_their_source_ranges() {
     check(
         "",
         expect![[r#"
@@ -70,7 +70,7 @@ fn values_stand_where_they_stand() {
 /// Summaries and start positions equal those of `terraform validate`, with two exceptions. It reports missing
 /// commas and closing brackets one token too late, and for an invalid escape it shows the text after it.
 #[test]
-fn the_first_fault_is_told_of() {
+fn first_json_error_matches_terraform() {
     for text in [
         "{",
         "{\"a\"",
@@ -185,7 +185,7 @@ fn the_first_fault_is_told_of() {
 }
 
 #[test]
-fn a_part_of_a_text_is_found_in_the_source() {
+fn offsets_in_a_json_string_map_to_the_source() {
     let source = r#"["ab\n${x}\u00e9y"]"#;
     let json = parse_json(source);
     let Some(JsonValue { kind: JsonKind::Array(elements), .. }) = json.root else { panic!() };
@@ -203,7 +203,7 @@ fn a_part_of_a_text_is_found_in_the_source() {
 }
 
 #[test]
-fn what_is_nested_too_deeply_is_refused() {
+fn deeply_nested_json_is_refused() {
     let text = "[".repeat(200_000);
     let error = parse_json(&text).error.expect("is too deep");
     assert_eq!(error.summary, "Value nested too deeply");
@@ -212,7 +212,7 @@ fn what_is_nested_too_deeply_is_refused() {
 proptest! {
     /// Checks that serde accepts the same texts and gives the same values.
     #[test]
-    fn serde_agrees(text in any_text()) {
+    fn json_parser_agrees_with_serde(text in any_text()) {
         let ours = parse_json(&text);
         let theirs: Result<serde_json::Value, _> = serde_json::from_str(&text);
         prop_assert_eq!(ours.error.is_none(), theirs.is_ok(), "{}", text);

@@ -15,7 +15,7 @@ fn check(text: &str, expect: Expect) {
 }
 
 #[test]
-fn numbers_back_off_to_what_can_end_one() {
+fn number_token_backs_off_to_a_valid_end() {
     check(
         "1.5.. 1e 0x1 2...",
         expect![[r#"
@@ -36,7 +36,7 @@ fn numbers_back_off_to_what_can_end_one() {
 }
 
 #[test]
-fn comments_leave_their_line_ending() {
+fn line_comment_excludes_its_line_ending() {
     check(
         "# a\r\n// b\n/* c\n*/#\r",
         expect![[r##"
@@ -51,7 +51,7 @@ fn comments_leave_their_line_ending() {
 }
 
 #[test]
-fn a_brace_in_a_sequence_ends_it_only_at_its_own_depth() {
+fn closing_brace_ends_an_interpolation_only_at_its_depth() {
     check(
         "\"${{}}${~a~}\"}",
         expect![[r#"
@@ -70,7 +70,7 @@ fn a_brace_in_a_sequence_ends_it_only_at_its_own_depth() {
 }
 
 #[test]
-fn a_newline_ends_all_strings_around_it() {
+fn newline_ends_all_enclosing_strings() {
     check(
         "\"a${\"b\n}",
         expect![[r#"
@@ -86,7 +86,7 @@ fn a_newline_ends_all_strings_around_it() {
 }
 
 #[test]
-fn a_string_in_a_heredoc_does_not_end_the_heredoc() {
+fn newline_in_a_nested_string_does_not_end_the_heredoc() {
     check(
         "<<A\n${\"b\n}\nA\n",
         expect![[r#"
@@ -104,7 +104,7 @@ fn a_string_in_a_heredoc_does_not_end_the_heredoc() {
 }
 
 #[test]
-fn a_marker_must_be_followed_by_its_newline() {
+fn heredoc_marker_must_be_followed_by_a_newline() {
     check(
         "<<A b\n<<-A\n A\n",
         expect![[r#"
@@ -122,7 +122,7 @@ fn a_marker_must_be_followed_by_its_newline() {
 }
 
 #[test]
-fn characters_outside_the_language_are_tokens_of_their_own() {
+fn invalid_characters_are_separate_tokens() {
     check(
         "$@\u{a0}\r😀",
         expect![[r#"
@@ -136,7 +136,7 @@ fn characters_outside_the_language_are_tokens_of_their_own() {
 }
 
 #[test]
-fn headers_of_blocks_are_told_from_expressions() {
+fn block_headers_are_distinguished_from_expressions() {
     let headers = ["a {", "a \"b\" c {", "resource \"a\\\"{\" \"b\"{x", "é-1{"];
     assert!(headers.iter().all(|text| is_block_header(text)));
     let others = [

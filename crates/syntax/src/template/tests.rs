@@ -52,7 +52,7 @@ fn check(text: &str, want: &str) {
 }
 
 #[test]
-fn escapes_stand_for_characters() {
+fn template_escapes_are_decoded() {
     check(r#""\n\t\r\"\\\u00e9\U0001F600""#, "\n\t\r\"\\é😀");
     check(r#""\q \u12 \uD800 \U00110000""#, r"\q \u12 \uD800 \U00110000");
     check("\"a\tb\"", "a\tb");
@@ -60,7 +60,7 @@ fn escapes_stand_for_characters() {
 }
 
 #[test]
-fn a_doubled_sign_right_before_a_brace_is_one() {
+fn doubled_sign_before_a_brace_is_an_escape() {
     check(r#""$${x} $$${x} $$$${x}""#, "${x} $${x} $$${x}");
     check(r#""%%{x} %%%{x} a$b%c $ % a$""#, "%{x} %%{x} a$b%c $ % a$");
     check(r#""$%{if c}y%{endif}%${d}""#, "$[if c|y]%‹d›");
@@ -78,7 +78,7 @@ fn strip_markers_trim_the_neighbouring_literal() {
 }
 
 #[test]
-fn a_heredoc_keeps_its_newlines() {
+fn heredoc_keeps_its_newlines() {
     check("<<X\nX\n", "");
     check("<<X\na\nX\n", "a\n");
     check("<<X\n  a\n    b\n  X\n", "  a\n    b\n");
@@ -87,7 +87,7 @@ fn a_heredoc_keeps_its_newlines() {
 }
 
 #[test]
-fn a_flush_heredoc_loses_the_indentation_that_all_lines_share() {
+fn flush_heredoc_loses_common_indentation() {
     check("<<-X\n    a\n      b\n    X\n", "a\n  b\n");
     check("<<-X\n    a\n\n  \n      b\n    X\n", "a\n\n  \n  b\n");
     check("<<-X\n\ta\n  b\n  X\n", "a\n b\n");
@@ -97,7 +97,7 @@ fn a_flush_heredoc_loses_the_indentation_that_all_lines_share() {
 }
 
 #[test]
-fn sequences_at_the_start_of_a_line_count_as_no_indentation() {
+fn interpolation_at_line_start_has_no_indentation() {
     check("<<-X\n    a\n  ${E}\n    X\n", "  a\n‹E›\n");
     check("<<-X\n${E}\n    a\n    X\n", "‹E›\n    a\n");
     check("<<-X\n  ${~ E}\n    b\n  X\n", "‹E›\n    b\n");
@@ -105,7 +105,7 @@ fn sequences_at_the_start_of_a_line_count_as_no_indentation() {
 }
 
 #[test]
-fn a_line_whose_start_was_stripped_away_keeps_its_indentation() {
+fn line_after_a_strip_marker_keeps_its_indentation() {
     check("<<-X\n    %{ if true ~}\n    yes\n    %{ endif ~}\n  X\n", "[if true|    yes\n]");
     check(
         "<<-X\n  %{ for x in l ~}\n  ${x}\n  %{ endfor ~}\n  end\n  X\n",
@@ -122,14 +122,14 @@ fn directives_are_paired() {
 }
 
 #[test]
-fn directives_that_do_not_pair_lose_nothing() {
+fn unpaired_directives_keep_their_content() {
     check(r#""a%{ if b }c""#, "a[if b|c]");
     check(r#""a%{ endif }b%{ else }c""#, "abc");
     check(r#""%{ foo }a${ }b""#, "a‹›b");
 }
 
 #[test]
-fn only_a_lone_interpolation_is_a_wrap() {
+fn only_a_lone_interpolation_is_a_wrapper() {
     let wraps = |text| lowered(text).is_wrap;
     assert!(wraps("\"${a}\"") && wraps("\"${~ a ~}\"") && wraps("\"${\"${a}\"}\""));
     assert!(
@@ -143,7 +143,7 @@ fn only_a_lone_interpolation_is_a_wrap() {
 }
 
 #[test]
-fn a_bare_template_is_lowered_like_a_quoted_one_without_escapes() {
+fn bare_template_lowers_like_a_quoted_one_without_escapes() {
     let template = |text| bare(&parse_template(text).tree());
     assert_eq!(render(&template("a \"\\n\" ${b ~}\n  c").parts), "a \"\\n\" ‹b›  c");
     assert!(template("${a}").is_wrap && !template("${a}\n").is_wrap);

@@ -23,7 +23,7 @@ fn random() -> Rng {
 }
 
 #[test]
-fn generated_configurations_keep_every_invariant() {
+fn formatter_invariants_hold_for_generated_configurations() {
     let mut random = random();
     for _ in 0..number("FORMAT_COUNT").unwrap_or(1_500) {
         let text = generate::file(&mut random, Content::Lost);

@@ -11,7 +11,7 @@ use super::{number, random};
 const BATCH: u64 = 2_000;
 
 #[test]
-fn generated_configurations_are_formatted_as_by_the_reference() {
+fn generated_configurations_format_as_with_terraform_fmt() {
     if !has_reference() {
         return;
     }
@@ -29,7 +29,7 @@ fn generated_configurations_are_formatted_as_by_the_reference() {
 }
 
 #[test]
-fn what_the_reference_loses_is_all_that_differs() {
+fn formatter_differs_from_terraform_only_where_text_is_lost() {
     if !has_reference() {
         return;
     }
@@ -41,7 +41,7 @@ fn what_the_reference_loses_is_all_that_differs() {
 }
 
 #[test]
-fn the_corpus_is_formatted_as_by_the_reference() {
+fn corpus_formats_as_with_terraform_fmt() {
     if !has_reference() {
         return;
     }

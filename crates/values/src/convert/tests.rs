@@ -102,7 +102,7 @@ fn collections_convert_into_each_other() {
 }
 
 #[test]
-fn marks_and_unknowns_pass_through() {
+fn conversion_keeps_marks_and_unknowns() {
     let marked =
         Value::tuple(vec![Value::int(1).with_mark(Mark::Ephemeral), Value::unknown(Type::String)]);
     let list = convert(&marked, &Type::list(Type::String)).expect("a list");
@@ -121,7 +121,7 @@ fn marks_and_unknowns_pass_through() {
 }
 
 #[test]
-fn a_collection_whose_type_tells_the_names_of_an_ephemeral_object_is_ephemeral() {
+fn collection_whose_type_reveals_ephemeral_names_is_ephemeral() {
     let secret = Value::object_from([("secret", Value::int(1))]).with_mark(Mark::Ephemeral);
     let part = Value::object_from([("a", Value::int(1).with_mark(Mark::Ephemeral))]);
     let check = |value: Value, to: &str, expected: bool| {
@@ -136,7 +136,7 @@ fn a_collection_whose_type_tells_the_names_of_an_ephemeral_object_is_ephemeral()
 }
 
 #[test]
-fn a_message_about_a_secret_names_none_of_its_keys() {
+fn conversion_error_names_no_key_of_a_secret() {
     let value = Value::object_from([("secret", Value::empty_tuple())]);
     let to = ty(r#"["map","string"]"#);
     let error = convert(&value.with_mark(Mark::Ephemeral), &to).expect_err("no map");
@@ -144,7 +144,7 @@ fn a_message_about_a_secret_names_none_of_its_keys() {
 }
 
 #[test]
-fn an_unknown_in_a_set_leaves_the_list_of_it_unknown() {
+fn set_with_an_unknown_element_converts_to_an_unknown_list() {
     let set = Value::set(Type::String, vec!["b".into(), Value::unknown(Type::String)]);
     let list = convert(&set, &Type::list(Type::String)).expect("a list");
     assert!(

@@ -113,7 +113,7 @@ fn check(cases: &[(&str, &str, &str)]) {
 
 /// Checks the list from which `cargo xtask codegen` generates the grammars that editors use to colour functions.
 #[test]
-fn the_grammar_lists_every_function() {
+fn grammar_lists_every_function() {
     let mut names: Vec<&str> = all().map(|function| function.name).collect();
     names.sort_unstable();
     expect_file!["../../../../grammar/words/functions.txt"].assert_eq(&(names.join("\n") + "\n"));

@@ -327,7 +327,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_laid_out_without_a_panic(
+        fn json_layout_never_panics(
             text in vec(prop_oneof![any::<char>(), select("\"\\{}[]:, é<".chars().collect::<Vec<_>>())], 0..20)
         ) {
             let text: String = text.into_iter().collect();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn indenting_is_the_inverse_of_compacting() {
+    fn indented_json_compacts_to_the_original() {
         let text = "{\"a\":[1,{},[],{\"b\":[[null]]}],\"c\":\"}\"}";
         let mut json = JsonText::with_capacity(0);
         json.open('{');
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_json_passes_through_without_a_panic() {
+    fn json_layout_of_invalid_json_never_panics() {
         for text in ["", "\"", "\"\\", "}}}", "]{", "\"a\u{e9}\\", "\u{e9}", "{{{[["] {
             let mut out = String::new();
             indent(&mut out, text, 0);

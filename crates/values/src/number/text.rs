@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_digits_of_what_is_far_from_zero_are_those_of_all_digits() {
+    fn leading_digits_of_large_numbers_equal_the_exact_ones() {
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..300 {
             let mantissa = BigUint::from(random.u128(1..)) >> random.u32(0..120);

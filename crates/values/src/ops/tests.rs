@@ -42,7 +42,7 @@ fn check(cases: &[(&str, &str, &str, &str)]) {
 }
 
 #[test]
-fn operators_compute_as_in_the_reference() {
+fn operator_results_match_opentofu() {
     check(&[
         ("1", "+", "\"2\"", "3"),
         ("0.1", "+", "0.2", "0.3"),
@@ -92,7 +92,7 @@ fn unknown() -> Value {
 }
 
 #[test]
-fn unknown_parts_leave_equality_open_only_where_they_decide() {
+fn unknown_parts_make_equality_unknown_only_if_they_decide() {
     let pair = |a: Value, b: Value| Value::tuple(vec![a, b]);
     let is = |a: Value, b: Value| a.equals(&b);
     assert_eq!(is(pair("1".into(), unknown()), pair("2".into(), "x".into())), Value::bool(false));
@@ -143,7 +143,7 @@ fn bounds_decide_comparisons_of_unknown_numbers() {
 }
 
 #[test]
-fn a_controlling_operand_decides_logic_alone() {
+fn known_operand_decides_logic_with_an_unknown_one() {
     let unknown = Value::unknown(Type::Bool);
     assert_eq!(show(binary(BinaryOp::And, &unknown, &Value::bool(false))), "false");
     assert_eq!(show(binary(BinaryOp::Or, &Value::bool(true), &unknown)), "true");
@@ -163,7 +163,7 @@ fn equality_takes_deep_marks_but_a_comparison_with_null_only_those_at_the_top() 
 }
 
 #[test]
-fn parts_are_taken_out_or_the_reason_is_told() {
+fn index_and_attribute_return_a_part_or_an_error() {
     let at = |text: &str, key: &str| show(index(&value(text), &value(key)));
     let wrong =
         "Invalid index: The given key does not identify an element in this collection value";

@@ -50,13 +50,13 @@ fn check(value: &Value, expected: Expect) {
 }
 
 #[test]
-fn a_value_is_small() {
+fn value_is_at_most_48_bytes() {
     assert!(size_of::<Value>() <= 48, "{}", size_of::<Value>());
     assert!(size_of::<Option<Value>>() <= 48);
 }
 
 #[test]
-fn ephemeral_sensitive_and_deprecated_live_together_and_each_is_removed_alone() {
+fn marks_of_a_value_are_removed_independently() {
     let value = Value::string("x").with_marks(&all_marks());
     for removed in MarkKind::ALL {
         let rest = value.without(removed);
@@ -73,7 +73,7 @@ fn ephemeral_sensitive_and_deprecated_live_together_and_each_is_removed_alone() 
 }
 
 #[test]
-fn marks_inside_are_removed_alone_too() {
+fn marks_of_inner_values_are_removed_independently() {
     let inner = Value::string("x").with_marks(&all_marks());
     let value =
         Value::object_from([("a", Value::tuple(vec![inner, Value::int(1)])), ("b", "y".into())]);
@@ -88,7 +88,7 @@ fn marks_inside_are_removed_alone_too() {
 }
 
 #[test]
-fn several_deprecations_are_kept_apart() {
+fn several_deprecation_marks_are_kept() {
     let value = Value::int(1)
         .with_mark(deprecated("a"))
         .with_mark(deprecated("b"))
@@ -98,7 +98,7 @@ fn several_deprecations_are_kept_apart() {
 }
 
 #[test]
-fn paths_of_marks_lead_back_to_the_same_value() {
+fn mark_paths_restore_the_same_value() {
     let value = Value::object_from([
         ("list", Value::list(Type::String, vec!["a".into(), ephemeral("b")])),
         ("map", Value::map(Type::String, [("k".into(), ephemeral("c"))].into())),
@@ -117,7 +117,7 @@ fn paths_of_marks_lead_back_to_the_same_value() {
 }
 
 #[test]
-fn a_mark_for_a_part_that_does_not_exist_stays_on_what_does() {
+fn mark_of_a_missing_part_is_set_on_the_nearest_existing_one() {
     let value = Value::object_from([("a", Value::set(Type::String, vec!["x".into()]))]);
     let marked = |path: Path| value.with_path_marks(&[(path, Mark::Ephemeral.into())]);
     check(&marked(Path::root().attr("b").attr("c")), expect!["(ephemeral value)"]);
@@ -135,7 +135,7 @@ fn marks_of_set_elements_move_to_the_set() {
 }
 
 #[test]
-fn debug_shows_no_secret() {
+fn debug_output_of_values_shows_no_secret() {
     check(&ephemeral("hunter2"), expect!["(ephemeral value)"]);
     check(&Value::string("hunter2").with_mark(Mark::Sensitive), expect!["(sensitive value)"]);
     check(
@@ -152,7 +152,7 @@ fn debug_shows_no_secret() {
 }
 
 #[test]
-fn debug_reads_like_the_console() {
+fn debug_output_of_values_equals_the_console() {
     check(&Value::string("a\"${b}\n"), expect![[r#""a\"$${b}\n""#]]);
     check(&Value::null(Type::list(Type::String)), expect!["tolist(null) /* of string */"]);
     check(&Value::null(Type::Dynamic), expect!["null"]);
@@ -164,7 +164,7 @@ fn debug_reads_like_the_console() {
 }
 
 #[test]
-fn caches_follow_parts_at_every_depth() {
+fn cached_flags_of_a_value_cover_parts_at_every_depth() {
     let deep = Value::tuple(vec![Value::tuple(vec![Value::object_from([(
         "a",
         ephemeral(Value::unknown(Type::String)),
@@ -177,7 +177,7 @@ fn caches_follow_parts_at_every_depth() {
 }
 
 #[test]
-fn ephemeralasnull_nulls_what_is_ephemeral_and_nothing_else() {
+fn ephemeralasnull_nulls_only_ephemeral_parts() {
     #[track_caller]
     fn check(value: Value, expected: Expect) {
         let function = functions::lookup("ephemeralasnull").expect("the function");
@@ -229,7 +229,7 @@ fn ephemeralasnull_nulls_what_is_ephemeral_and_nothing_else() {
 }
 
 #[test]
-fn no_type_keeps_the_names_of_an_ephemeral_object() {
+fn ephemeralasnull_keeps_no_attribute_names_in_the_type() {
     #[track_caller]
     fn check(value: Value, expected: Type) {
         let function = functions::lookup("ephemeralasnull").expect("the function");
@@ -249,7 +249,7 @@ fn no_type_keeps_the_names_of_an_ephemeral_object() {
 }
 
 #[test]
-fn an_ephemeral_unknown_that_will_be_null_promises_nothing() {
+fn ephemeralasnull_of_an_unknown_drops_refinements() {
     let value = Value::unknown_with(Type::String, Refinements::non_null().with_prefix("a"));
     let function = functions::lookup("ephemeralasnull").expect("the function");
     let result = function.call(&[ephemeral(value)], &NoWorld).expect("a result");
@@ -258,7 +258,7 @@ fn an_ephemeral_unknown_that_will_be_null_promises_nothing() {
 }
 
 #[test]
-fn sensitive_and_nonsensitive_touch_nothing_else() {
+fn sensitive_and_nonsensitive_keep_other_marks() {
     let call = |name: &str, value: &Value| {
         functions::lookup(name)
             .expect("the function")
@@ -280,7 +280,7 @@ fn sensitive_and_nonsensitive_touch_nothing_else() {
 }
 
 #[test]
-fn unknown_values_collapse_where_one_value_is_left() {
+fn unknown_value_with_one_possible_value_is_known() {
     let exactly = |n: u64| Refinements::non_null().with_min_length(n).with_max_length(n);
     let one = crate::Number::from(1_i64);
     let number = Refinements::non_null().with_lower(one.clone(), true).with_upper(one, true);
@@ -306,7 +306,7 @@ fn unknown_values_collapse_where_one_value_is_left() {
 }
 
 #[test]
-fn text_is_in_normalization_form_c() {
+fn strings_are_normalized_to_nfc() {
     assert_eq!(Value::string("e\u{301}"), Value::string("\u{e9}"));
     let object = Value::object_from([("e\u{301}", Value::int(1))]);
     assert_eq!(object.get_attr("\u{e9}"), Some(Value::int(1)));

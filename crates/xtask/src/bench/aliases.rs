@@ -205,13 +205,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_blanks_and_parentheses_is_parsed() {
+    fn process_name_with_blanks_and_parentheses_is_parsed() {
         assert_eq!(parsed("12 (a (b) c) S 7 12 12 0"), Some(("a (b) c", 7)));
         assert_eq!(parsed("nothing"), None);
     }
 
     #[test]
-    fn a_process_belongs_to_its_own_family() {
+    fn process_family_contains_the_process() {
         let own = std::process::id();
         if fs::exists("/proc/self/stat").unwrap_or_default() {
             assert!(family_of(own).contains_key(&own));

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_has_something_to_format() {
+    fn formatted_workload_changes_every_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("configuration");
         Workload::write(path.clone(), Kind::Builtin, 250).expect("is written");

@@ -474,7 +474,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_is_a_time_that_was_measured() {
+    fn percentile_is_a_measured_time() {
         let mut times: Vec<Duration> = (1..=200).rev().map(Duration::from_millis).collect();
         assert_eq!(percentile(&mut times, 50), Duration::from_millis(100));
         assert_eq!(percentile(&mut times, 99), Duration::from_millis(198));
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn diagnostics_with_another_code_or_range_or_one_too_many_are_wrong() {
+    fn bench_rejects_diagnostics_with_a_wrong_code_range_or_number() {
         let range = |end: u32| {
             let [start, end] = [2, end].map(|it| json!({ "line": 1, "character": it }));
             json!({ "start": start, "end": end })
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_use_in_the_closed_file_is_where_it_is_expected() {
+    fn bench_expects_the_range_of_a_use_in_the_closed_file() {
         let index = 307;
         let state = typing::label_broken(index, &mut Random::new(1)).remove(0);
         let (_, range) = expected_of_closed(index, &state).remove(0);

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_and_wrong_ones_refused() {
+    fn bench_options_are_parsed_or_refused() {
         let parsed = Options::parse(&[
             "--n",
             "10,2_000",

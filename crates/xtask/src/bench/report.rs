@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_is_held_against_the_fastest_reference() {
+    fn budget_is_compared_with_the_fastest_reference() {
         let figures = vec![measured("mayfly", 10), measured("slow", 900), measured("fast", 300)];
         let budget = Budget { faster: Some(40.0), megabytes: Some(150.0), ..Budget::default() };
         let mut report = Report::default();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_time_per_resource_against_the_smallest_size() {
+    fn growth_compares_time_per_resource_with_the_smallest_size() {
         let row = |resources, milliseconds| {
             let budget = Budget { growth: Some(1.3), ..Budget::default() };
             let figures = vec![measured("mayfly", milliseconds)];
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_is_held_against_its_base() {
+    fn variant_is_compared_with_its_base() {
         let row = |work: &str, milliseconds| {
             let budget = Budget { slower: Some(1.5), ..Budget::default() };
             Row::new(work.to_owned(), 1_000, vec![measured("mayfly", milliseconds)], budget)
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_the_middle_run() {
+    fn median_is_the_middle_run() {
         let usages = [3, 100, 1].map(|it| Usage {
             wall: Duration::from_secs(it),
             cpu: Duration::ZERO,

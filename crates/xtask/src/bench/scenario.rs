@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_brings_those_that_it_needs() {
+    fn selected_step_includes_the_steps_that_it_needs() {
         assert_eq!(
             scenarios_of(&["--n", "10", "--only", "no changes"]),
             ["apply; plan, no changes; destroy at 10"]
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_brings_the_flat_shape_that_it_is_compared_with() {
+    fn selected_variant_includes_its_base() {
         assert_eq!(
             scenarios_of(&["--n", "2000", "--only", "plan. one hint,validate. one error"]),
             ["validate; plan; validate, one error; plan, one hint at 2000"]

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_says_something_new_and_the_last_one_leaves_the_text_as_it_was() {
+    fn each_stroke_changes_diagnostics_and_restores_the_text() {
         for stroke in STROKES {
             let original = Original::of(1_207);
             let mut before = original.unchanged();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undeclared_is_a_whole_reference() {
+    fn expected_undeclared_ranges_are_whole_references() {
         for stroke in STROKES {
             for state in stroke(&Original::of(12), &mut Random::new(3)) {
                 let undeclared = state.problems.iter().filter(|it| it.code == UNDECLARED);

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_read_to_its_end_and_a_wrong_one_is_refused() {
+    fn bench_reads_a_watch_plan_and_refuses_a_wrong_one() {
         let text = concat!(
             r#"{"type":"plan_started"}"#,
             "\n",

@@ -270,7 +270,7 @@ mod tests {
     use super::{Renaming, drawn, without_chance, without_requests};
 
     #[test]
-    fn texts_are_drawn_by_type_and_path() {
+    fn chance_attributes_are_selected_by_type_and_path() {
         let endpoint = json!({ "type": "aws_vpc_endpoint", "attributes": {
             "id": "vpce-1", "subnet_configuration": [{ "ipv4": "10.1.1.1" }, { "ipv4": "10.2.2.2" }],
         } });
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_decided_by_chance_is_replaced_where_it_is_set() {
+    fn chance_attributes_are_replaced_if_set() {
         let mut state = json!([{ "type": "aws_ami", "values": {
             "id": "ami-1", "creation_date": "2026", "root_snapshot_id": null,
             "block_device_mappings": [{ "ebs": { "snapshot_id": "snap-1", "volume_type": "gp2" } }],
@@ -296,13 +296,13 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_compared_without_the_identifiers_of_requests() {
+    fn request_ids_are_removed_from_errors() {
         let text = "StatusCode: 400, RequestID: aB3-x9, api error RequestID: q";
         assert_eq!(without_requests(text), "StatusCode: 400, RequestID: …, api error RequestID: …");
     }
 
     #[test]
-    fn lists_may_be_sorted_by_their_identifiers() {
+    fn lists_that_differ_by_identifier_order_are_equal() {
         let mut renaming = Renaming::default();
         assert!(renaming.same("vpc-0a1b", "vpc-7c8d"));
         let list = |first: &str, second: &str| [json!({ "vpc": first }), json!({ "vpc": second })];
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_has_identifiers_of_the_api_only() {
+    fn plans_may_differ_only_in_api_identifiers() {
         let mut renaming = Renaming { is_narrow: true, ..Renaming::default() };
         assert!(renaming.same("vpc-3bb9fab6892eae75a", "vpc-abbc13a289295ebd7"));
         assert!(!renaming.same("vpc-0a1b", "vpc-7c8d"));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_stand_for_each_other_one_for_one() {
+    fn identifiers_are_renamed_one_to_one() {
         let mut renaming = Renaming::default();
         assert!(renaming.same("arn:aws:vpc-0a1b/x", "arn:aws:vpc-7c8d/x"));
         assert!(renaming.same("vpc-0a1b", "vpc-7c8d"));

@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_found_by_its_address_whatever_its_place() {
+    fn plan_changes_are_compared_by_address() {
         let change =
             |address: &str, after| json!({ "address": address, "change": { "after": after } });
         let reference = json!({ "resource_changes": [change("a.a", 1), change("b.b", 2)] });
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_that_one_lacks_is_a_difference() {
+    fn missing_attribute_is_a_difference() {
         let reference = json!({ "planned_values": { "outputs": { "x": true } } });
         let ours = json!({ "planned_values": { "outputs": {} } });
         assert_eq!(
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_compared_but_for_identifiers() {
+    fn states_are_compared_except_for_identifiers() {
         let state = |id: &str, name: &str| {
             json!({ "resources": [{
                 "mode": "managed", "type": "aws_vpc", "name": "a", "module": "module.m",
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_the_reference_finds_at_plan_may_be_found_at_validate() {
+    fn error_of_the_reference_plan_may_be_found_by_validate() {
         let record = |validate: &[&str], plan: &[&str]| {
             let exit = |errors: &[&str]| i32::from(!errors.is_empty());
             vec![
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reference_did_not_end_in_time_is_not_compared() {
+    fn timed_out_reference_runs_are_not_compared() {
         let record = |exit, text: &str| {
             vec![
                 ran("plan", 0, "", Value::Null, Value::Null),
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_of_deprecated_attributes_are_wanted_once() {
+    fn deprecation_warnings_are_expected_once() {
         let record = |count: usize| {
             let diagnostic = json!({ "diagnostic": {
                 "severity": "warning", "summary": "Value derived from a deprecated source",
@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn diagnostics_are_read_from_both_kinds_of_output() {
+    fn diagnostics_are_read_from_documents_and_streams() {
         let whole = r#"{"valid":false,"diagnostics":[{"severity":"error","summary":"B"},{"severity":"warning","summary":"A"}]}"#;
         assert_eq!(diagnostics(whole), ["error: B", "warning: A"]);
         assert_eq!(diagnostics(&stream(&["B"])), ["error: B"]);

@@ -246,7 +246,7 @@ mod tests {
     use super::{argument, version_beside, without_refused_blocks};
 
     #[test]
-    fn refused_blocks_are_left_out() {
+    fn refused_blocks_are_removed_from_the_text() {
         let text = "a {\n}\nmoved {\n  from = a\n  to   = b\n}\nb {\n}";
         assert_eq!(without_refused_blocks(text), ["a {", "}", "b {", "}"]);
     }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_a_call_is_beside_its_source() {
+    fn module_version_is_found_beside_its_source() {
         let lines = ["source = \"a\"", "version = \"~> 5.0\"", "}"];
         assert_eq!(version_beside(&lines, 0), Some("~> 5.0"));
     }

@@ -44,7 +44,7 @@ fn expression_forms_propagate_marks() {
 }
 
 #[test]
-fn try_and_can_mark_results_by_what_their_arguments_read() {
+fn try_and_can_mark_results_by_the_values_read() {
     check_all(&[
         ("try(tonumber(var.e), \"fallback\")", "ephemeral(\"fallback\")"),
         ("try(var.e, 1)", "ephemeral(\"hush\")"),

@@ -122,7 +122,7 @@ fn inconsistent_conditional_describes_the_difference_of_its_arms() {
 }
 
 #[test]
-fn condition_must_be_a_known_kind_of_bool() {
+fn condition_must_convert_to_bool() {
     check_all(&[
         (
             "null ? 1 : 2",

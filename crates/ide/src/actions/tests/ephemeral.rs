@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn ephemeral_values_in_outputs() {
+fn quick_fixes_for_ephemeral_values_in_outputs() {
     let text = r#"
 //- /main.tf
 module "m" {
@@ -76,7 +76,7 @@ output "o" {
 }
 
 #[test]
-fn ephemeral_values_for_variables() {
+fn quick_fixes_for_ephemeral_values_of_variables() {
     check(
         r#"
 //- /main.tf
@@ -107,7 +107,7 @@ variable "secret" { type = string }
 }
 
 #[test]
-fn ephemeral_values_in_arguments() {
+fn quick_fixes_for_ephemeral_values_in_arguments() {
     check(
         r#"
 ephemeral "test_secret" "s" {}
@@ -154,7 +154,7 @@ resource "test_thing" "t" {
 }
 
 #[test]
-fn secrets_inside_of_texts() {
+fn quick_fixes_for_secrets_inside_strings() {
     check(
         "ephemeral \"test_secret\" \"s\" {}\nresource \"test_thing\" \"t\" {\n  name = \
          \"a-${ephemeral.test_secret.s.val$0ue}\"\n}\n",
@@ -185,7 +185,7 @@ fn secrets_inside_of_texts() {
 }
 
 #[test]
-fn secrets_that_are_written_down() {
+fn quick_fix_moves_a_literal_secret_to_a_variable() {
     check(
         "# about\nresource \"test_thing\" \"t\" {\n  name     = \"x\"\n  value_wo = \"hun$0ter2\"\n}\n",
         expect![[r#"
@@ -206,7 +206,7 @@ fn secrets_that_are_written_down() {
 }
 
 #[test]
-fn sensitive_outputs() {
+fn quick_fix_marks_an_output_as_sensitive() {
     check(
         "variable \"v\" {\n  sensitive = true\n}\noutput \"o\" {\n  value     = var.$0v\n  \
          sensitive = false # not yet\n}\n",

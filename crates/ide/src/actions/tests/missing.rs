@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn what_is_not_declared() {
+fn quick_fix_declares_a_missing_name() {
     check(
         "resource \"test_thing\" \"t\" {\n  name = var.na$0me\n}\nlocals {}\n",
         expect![[r#"
@@ -107,7 +107,7 @@ locals {}
 }
 
 #[test]
-fn what_is_missing() {
+fn quick_fix_adds_a_missing_argument() {
     check(
         "resource$0 \"test_thing\" \"t\" {}\n",
         expect![[r#"
@@ -171,7 +171,7 @@ fn what_is_missing() {
 }
 
 #[test]
-fn blocks_that_are_missing() {
+fn quick_fix_adds_a_missing_block() {
     check(
         "resource$0 \"strict_thing\" \"t\" {}\n",
         expect![[r#"
@@ -208,7 +208,7 @@ fn blocks_that_are_missing() {
 }
 
 #[test]
-fn a_configuration_that_is_not_there() {
+fn quick_fix_declares_a_missing_provider_configuration() {
     check(
         "resource \"test_thing\" \"t\" {\n  name     = \"x\"\n  provider = test.we$0st\n}\n",
         expect![[r#"
@@ -227,7 +227,7 @@ fn a_configuration_that_is_not_there() {
 }
 
 #[test]
-fn everything_that_is_missing_at_once() {
+fn quick_fix_adds_all_missing_arguments() {
     check(
         "//- /main.tf\nmod$0ule \"m\" {\n  source = \"./mod\"\n}\n//- /mod/main.tf\nvariable \
          \"one\" {\n  type = list(string)\n}\nvariable \"long_two\" {\n  type = object({ a = \
@@ -257,7 +257,7 @@ fn everything_that_is_missing_at_once() {
 }
 
 #[test]
-fn what_need_not_be_there() {
+fn quick_fix_removes_a_duplicate_declaration() {
     check(
         "locals {\n  a = 1\n  b = 2\n}\nlocals {\n  a$0 = 3 # again\n}\n",
         expect![[r#"

@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn an_expression_gets_a_name() {
+fn refactoring_extracts_an_expression() {
     check(
         "# about\nresource \"test_thing\" \"t\" {\n  name  = $0\"a-${local.b}\"$0\n}\nlocals {\n  b = 1\n}\n",
         expect![[r#"
@@ -113,7 +113,7 @@ fn an_expression_gets_a_name() {
 }
 
 #[test]
-fn a_local_is_put_where_it_is_used() {
+fn refactoring_inlines_a_local() {
     check(
         "locals {\n  a = 1 + 2\n  b = [local.$0a, local.a * 2, \"${local.a}\"]\n}\n",
         expect![[r#"

@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn what_the_language_refuses_can_be_taken_out() {
+fn quick_fix_removes_a_refused_argument() {
     check(
         "provider \"test\" {\n  region  = \"\"\n  version$0 = \"1\"\n}\n",
         expect![[r#"

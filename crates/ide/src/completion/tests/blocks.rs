@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::*;
 
 #[test]
-fn types_of_blocks() {
+fn completion_proposes_block_types() {
     check(
         "$0",
         expect![[r#"
@@ -50,7 +50,7 @@ fn types_of_blocks() {
 }
 
 #[test]
-fn labels() {
+fn completion_proposes_labels() {
     check(
         "resource \"$0\" \"x\" {}\n",
         expect![[r#"
@@ -101,7 +101,7 @@ fn labels() {
 }
 
 #[test]
-fn arguments_of_a_resource() {
+fn completion_proposes_arguments_of_a_resource() {
     check(
         "resource \"test_thing\" \"x\" {\n  $0\n}\n",
         expect![[r#"
@@ -194,7 +194,7 @@ fn arguments_of_a_resource() {
 }
 
 #[test]
-fn what_is_put_in() {
+fn accepted_argument_inserts_a_snippet() {
     check_taken(
         "resource \"test_thing\" \"x\" {\n  na$0\n}\n",
         "name",
@@ -287,7 +287,7 @@ fn what_is_put_in() {
 }
 
 #[test]
-fn blocks_that_are_not_closed() {
+fn completion_works_in_unclosed_blocks() {
     check(
         "variable \"x\" {\n  $0",
         expect![[r#"
@@ -341,7 +341,7 @@ fn blocks_that_are_not_closed() {
 }
 
 #[test]
-fn module_calls() {
+fn completion_proposes_module_arguments() {
     check(
         &in_world("module \"n\" {\n  source = \"./child\"\n  $0\n}\n"),
         expect![[r#"
@@ -374,7 +374,7 @@ fn module_calls() {
 }
 
 #[test]
-fn settings() {
+fn completion_proposes_terraform_settings() {
     check(
         &in_world("terraform {\n  required_providers {\n    $0\n  }\n}\n"),
         expect![[r#"

@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::*;
 
 #[test]
-fn declarations_after_a_dot() {
+fn completion_after_a_dot_proposes_declarations() {
     check(
         &in_world("locals {\n  a = var.$0\n}\n"),
         expect![[r#"
@@ -102,7 +102,7 @@ fn declarations_after_a_dot() {
 }
 
 #[test]
-fn attributes_of_values() {
+fn completion_proposes_attributes_of_values() {
     check(
         &in_world("locals {\n  a = local.labels.cost.$0\n}\n"),
         expect![[r#"
@@ -196,7 +196,7 @@ fn attributes_of_values() {
 }
 
 #[test]
-fn expressions_rank_what_fits() {
+fn completion_ranks_fitting_types_first() {
     check(
         &in_world("resource \"test_thing\" \"x\" {\n  size = $0\n}\n"),
         expect![[r#"
@@ -262,7 +262,7 @@ fn expressions_rank_what_fits() {
 }
 
 #[test]
-fn ephemeral_values_come_last_where_they_are_refused_and_first_where_they_are_welcome() {
+fn completion_ranks_ephemeral_values_by_the_argument() {
     check(
         &in_world("resource \"test_thing\" \"x\" {\n  name = $0\n}\n"),
         expect![[r#"
@@ -313,7 +313,7 @@ fn is_expression(text: &str) -> bool {
 }
 
 #[test]
-fn expressions_begin_in_many_places() {
+fn completion_works_wherever_an_expression_begins() {
     let texts = [
         "a = \"${$0}\"",
         "a = \"x ${$0 y\"",
@@ -343,7 +343,7 @@ fn expressions_begin_in_many_places() {
 }
 
 #[test]
-fn paths_go_on_in_many_places() {
+fn completion_continues_traversals_everywhere() {
     check(
         &in_world("locals {\n  a = <<-EOT\n    x ${local.labels.$0}\n  EOT\n}\n"),
         expect![[r#"
@@ -417,7 +417,7 @@ fn paths_go_on_in_many_places() {
 }
 
 #[test]
-fn functions_of_providers() {
+fn completion_proposes_provider_functions() {
     const REQUIRED: &str = "terraform {\n  required_providers {\n    test = {}\n  }\n}\n";
     for typed in ["prov$0", "provider::$0", "provider::te$0", "provider::test::jo$0"] {
         check_taken(

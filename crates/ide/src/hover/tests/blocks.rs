@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn resources_and_their_attributes() {
+fn hover_shows_resources_and_attributes() {
     let thing = "resource \"test_thing\" \"a\" {\n  name = \"n\"\n}\n";
     check(
         &format!("{thing}locals {{\n  a = test_thing.$0a.id\n}}\n"),
@@ -88,7 +88,7 @@ fn resources_and_their_attributes() {
 }
 
 #[test]
-fn bodies() {
+fn hover_shows_arguments_of_bodies() {
     let body = |inside: &str| format!("resource \"test_thing\" \"a\" {{\n{inside}\n}}\n");
     check(
         &body("$0name = 1"),
@@ -246,7 +246,7 @@ fn bodies() {
 }
 
 #[test]
-fn instances() {
+fn hover_shows_each_and_count() {
     check(
         "resource \"test_thing\" \"a\" {\n  for_each = { x = { n = 1 } }\n  name = each.$0value.n\n}\n",
         expect![[r#"
@@ -281,7 +281,7 @@ fn instances() {
 }
 
 #[test]
-fn modules() {
+fn hover_shows_module_arguments_and_outputs() {
     let child = "//- /child/main.tf\nvariable \"in\" {\n  type = string\n  description = \"What \
                  comes in.\"\n}\noutput \"out\" {\n  value = var.in\n  description = \"What comes out.\"\n}\n";
     check(

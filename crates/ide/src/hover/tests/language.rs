@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn labels() {
+fn hover_shows_labels() {
     check(
         "resource \"$0test_thing\" \"a\" {}\n",
         expect![[r#"
@@ -68,7 +68,7 @@ fn labels() {
 }
 
 #[test]
-fn the_language() {
+fn hover_shows_language_documentation() {
     check(
         "variable \"x\" {\n  $0ephemeral = true\n}\n",
         expect![[r#"
@@ -184,7 +184,7 @@ fn the_language() {
 }
 
 #[test]
-fn words_of_a_type_in_convert() {
+fn hover_shows_type_keywords_of_convert() {
     check(
         "locals {\n  a = convert([], li$0st(string))\n}\n",
         expect![[r#"

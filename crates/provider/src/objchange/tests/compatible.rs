@@ -14,7 +14,7 @@ fn check(block: &Block, planned: &str, actual: &str, expected: &str) {
 }
 
 #[test]
-fn attributes_are_as_planned_where_that_was_known() {
+fn applied_attributes_must_equal_known_planned_values() {
     let schema = block([
         ("o", optional()),
         ("oc", optional_computed()),
@@ -44,7 +44,7 @@ fn attributes_are_as_planned_where_that_was_known() {
 }
 
 #[test]
-fn a_marked_value_is_never_quoted() {
+fn inconsistency_errors_quote_no_marked_value() {
     let schema =
         block_with([("o", optional())], [("b", Nesting::List, block([("o", optional())]))]);
     let planned = value(&schema, r#"{"o": "a", "b": [{"o": "a"}]}"#);
@@ -59,7 +59,7 @@ fn a_marked_value_is_never_quoted() {
 }
 
 #[test]
-fn what_holds_a_secret_attribute_is_never_quoted() {
+fn inconsistency_errors_quote_no_object_with_a_secret_attribute() {
     for secret in [sensitive(optional()), write_only()] {
         let schema = block([("n", nested(ObjectNesting::Set, [("s", secret.clone())]))]);
         let expected = ".n: inconsistent values for sensitive attribute";
@@ -72,7 +72,7 @@ fn what_holds_a_secret_attribute_is_never_quoted() {
 }
 
 #[test]
-fn a_null_of_no_type_in_a_set_stands_for_anything() {
+fn untyped_null_in_a_planned_set_allows_any_value() {
     let element = Type::object([("d", Type::Dynamic)]);
     let schema = block([("s", Attribute::optional(Type::set(element.clone())))]);
     let object = |d: Value| {
@@ -84,7 +84,7 @@ fn a_null_of_no_type_in_a_set_stands_for_anything() {
 }
 
 #[test]
-fn a_completion_keeps_what_was_said_of_the_unknown_value() {
+fn applied_value_must_satisfy_the_planned_refinements() {
     let schema = block([("l", Attribute::optional(Type::list(Type::String))), ("o", optional())]);
     let text = Refinements::non_null().with_prefix("ab");
     let list = Refinements::NONE.with_min_length(2).with_max_length(3);
@@ -108,7 +108,7 @@ fn a_completion_keeps_what_was_said_of_the_unknown_value() {
 }
 
 #[test]
-fn collections_keep_their_elements() {
+fn applied_collections_must_keep_planned_elements() {
     let schema = block([
         ("l", Attribute::optional(Type::list(Type::String))),
         ("m", Attribute::optional(Type::map(Type::String))),
@@ -151,7 +151,7 @@ fn collections_keep_their_elements() {
 }
 
 #[test]
-fn a_planned_value_of_no_type_stands_for_anything() {
+fn untyped_planned_value_allows_any_value() {
     let schema = block([("d", Attribute::optional(Type::Dynamic))]);
     let object = |value| Value::object_from([("d", value)]);
     let planned = object(Value::dynamic());
@@ -162,7 +162,7 @@ fn a_planned_value_of_no_type_stands_for_anything() {
 }
 
 #[test]
-fn blocks_are_as_planned() {
+fn applied_blocks_must_equal_planned_blocks() {
     let inner = || block([("c", computed()), ("o", optional())]);
     let cases = [
         (Nesting::Single, r#""?""#, "null", ""),
@@ -203,7 +203,7 @@ fn blocks_are_as_planned() {
 }
 
 #[test]
-fn sets_of_nested_objects_correspond_by_what_is_known() {
+fn nested_set_elements_correspond_by_known_attributes() {
     let attributes = [("c", computed()), ("o", optional())];
     let schema = block([("n", nested(ObjectNesting::Set, attributes))]);
     check(
@@ -220,7 +220,7 @@ fn sets_of_nested_objects_correspond_by_what_is_known() {
 }
 
 #[test]
-fn keys_of_a_secret_map_are_in_no_path() {
+fn paths_contain_no_keys_of_a_secret_map() {
     let inner = block([("o", optional())]);
     let schema = block_with([], [("b", Nesting::Map, inner)]);
     let object = |text: &str| value(&schema, text);

@@ -36,7 +36,7 @@ fn path(names: &[&str]) -> Path {
 }
 
 #[test]
-fn ignoring_all_keeps_the_prior_object_without_what_only_the_provider_sets() {
+fn ignore_changes_all_keeps_the_prior_object_without_computed_values() {
     check(
         &IgnoreChanges::All,
         r#"{"c": "x", "o": "a", "oc": "p", "b": [{"o": "1"}]}"#,
@@ -46,7 +46,7 @@ fn ignoring_all_keeps_the_prior_object_without_what_only_the_provider_sets() {
 }
 
 #[test]
-fn ignored_paths_keep_their_prior_value() {
+fn ignore_changes_paths_keep_their_prior_value() {
     let cases: [(&[&[&str]], &str, &str, &str); 12] = [
         (
             &[&["o"]],
@@ -110,7 +110,7 @@ fn ignored_paths_keep_their_prior_value() {
 }
 
 #[test]
-fn a_whole_place_covers_what_is_inside_of_it() {
+fn ignored_path_covers_its_inner_paths() {
     let block = IgnoreChanges::Paths(vec![path(&["b"]), path(&["b", "0", "o"])]);
     let (prior, config) = (r#"{"b": [{"o": "1", "p": "1"}]}"#, r#"{"b": [{"o": "2"}]}"#);
     check(&block, prior, config, prior);

@@ -10,7 +10,7 @@ fn check(block: &Block, given: &str, expected: &str) {
 }
 
 #[test]
-fn collections_of_blocks_are_never_null_or_unknown() {
+fn normalization_makes_block_collections_known_and_not_null() {
     let inner =
         || block_with([("o", optional())], [("deep", Nesting::List, block([("o", optional())]))]);
     let cases = [
@@ -35,7 +35,7 @@ fn collections_of_blocks_are_never_null_or_unknown() {
 }
 
 #[test]
-fn blocks_with_dynamic_attributes_are_left_alone() {
+fn normalization_skips_blocks_with_dynamic_attributes() {
     let inner = block([("d", Attribute::optional(Type::Dynamic))]);
     let schema = block_with([], [("b", Nesting::List, inner)]);
     let given = Value::object_from([("b", Value::null(Type::Dynamic))]);

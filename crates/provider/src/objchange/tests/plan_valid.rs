@@ -15,7 +15,7 @@ fn check(block: &Block, [prior, config, planned]: [&str; 3], expected: &str) {
 }
 
 #[test]
-fn a_planned_attribute_is_configured_or_prior_or_computed() {
+fn planned_attribute_must_be_configured_prior_or_computed() {
     let schema = block([("c", computed()), ("o", optional()), ("oc", optional_computed())]);
     let cases = [
         (["null", "{}", "null"], "planned for absence but config wants existence"),
@@ -58,7 +58,7 @@ fn a_planned_attribute_is_configured_or_prior_or_computed() {
 }
 
 #[test]
-fn secrets_are_never_quoted() {
+fn invalid_plan_errors_quote_no_secret() {
     let schema = block([("s", sensitive(optional())), ("w", write_only())]);
     let cases = [
         (
@@ -84,7 +84,7 @@ fn secrets_are_never_quoted() {
 }
 
 #[test]
-fn marks_of_the_configuration_keep_a_value_from_being_quoted() {
+fn invalid_plan_errors_quote_no_value_with_marked_configuration() {
     let inner = block([("o", optional())]);
     let schema = block_with([("o", optional())], [("b", Nesting::List, inner)]);
     let planned = value(&schema, r#"{"o": "x", "b": [{"o": "y"}]}"#);
@@ -100,7 +100,7 @@ fn marks_of_the_configuration_keep_a_value_from_being_quoted() {
 }
 
 #[test]
-fn keys_of_a_secret_map_are_not_named() {
+fn invalid_plan_errors_name_no_key_of_a_secret_map() {
     let schema = block([("m", nested(ObjectNesting::Map, [("a", optional())]))]);
     let of = |json| value(&schema, json);
     let secret = |json| {
@@ -125,7 +125,7 @@ fn keys_of_a_secret_map_are_not_named() {
 }
 
 #[test]
-fn one_secret_part_of_any_side_keeps_the_whole_from_being_quoted() {
+fn invalid_plan_errors_quote_no_value_with_a_secret_part() {
     let schema = block([("l", Attribute::optional(Type::list(Type::String)))]);
     let plain = |text: &str| value(&schema, &format!(r#"{{"l": ["{text}"]}}"#));
     let secret = |text: &str| {
@@ -147,7 +147,7 @@ fn one_secret_part_of_any_side_keeps_the_whole_from_being_quoted() {
 }
 
 #[test]
-fn a_write_only_attribute_is_planned_as_null_at_every_depth() {
+fn planned_write_only_attributes_must_be_null_at_every_depth() {
     let inner = block([("w", write_only())]);
     let schema = block_with(
         [("n", nested(ObjectNesting::List, [("w", write_only())])), ("w", write_only())],
@@ -165,7 +165,7 @@ fn a_write_only_attribute_is_planned_as_null_at_every_depth() {
 }
 
 #[test]
-fn blocks_are_planned_as_configured() {
+fn planned_blocks_must_equal_the_configuration() {
     let inner = || block([("c", computed()), ("o", optional())]);
     let cases = [
         (Nesting::Single, r#"{"o": "a"}"#, r#"{"o": "a", "c": "?"}"#, ""),
@@ -262,7 +262,7 @@ fn blocks_are_planned_as_configured() {
 }
 
 #[test]
-fn nested_objects_are_planned_as_configured() {
+fn planned_nested_objects_must_equal_the_configuration() {
     let attributes = || [("c", computed()), ("o", optional())];
     let cases = [
         (ObjectNesting::Single, r#"{"o": "a"}"#, r#"{"o": "a", "c": "?"}"#, ""),
@@ -318,7 +318,7 @@ fn nested_objects_are_planned_as_configured() {
 }
 
 #[test]
-fn what_is_known_of_an_unknown_value_need_not_be_repeated() {
+fn planned_unknown_value_may_drop_refinements() {
     let schema = block([("o", optional())]);
     let object = |value| Value::object_from([("o", value)]);
     let refined = Value::unknown_with(Type::String, Refinements::non_null().with_prefix("a-"));
@@ -332,7 +332,7 @@ fn what_is_known_of_an_unknown_value_need_not_be_repeated() {
 }
 
 #[test]
-fn a_fraction_at_the_precision_of_a_double_equals_the_configured_one() {
+fn planned_fraction_in_double_precision_equals_the_configured_one() {
     let schema = block([("n", Attribute::optional(Type::Number))]);
     let object = |number| Value::object_from([("n", Value::number(number))]);
     let config = object(Number::parse("0.1").expect("it is a number"));

@@ -14,7 +14,7 @@ fn check(block: &Block, prior: &str, config: &str, expected: &str) {
 }
 
 #[test]
-fn attributes_follow_the_configuration_except_where_computed_and_left_out() {
+fn proposed_attributes_follow_the_configuration_unless_computed() {
     let schema = block([
         ("c", computed()),
         ("o", optional()),
@@ -47,7 +47,7 @@ fn attributes_follow_the_configuration_except_where_computed_and_left_out() {
 }
 
 #[test]
-fn a_nested_attribute_that_is_left_out_is_kept_only_if_the_provider_filled_it() {
+fn omitted_nested_attribute_is_kept_only_if_computed() {
     let with_configured = Attribute {
         computed: true,
         ..nested(ObjectNesting::Single, [("c", computed()), ("o", optional())])
@@ -65,7 +65,7 @@ fn a_nested_attribute_that_is_left_out_is_kept_only_if_the_provider_filled_it() 
 }
 
 #[test]
-fn nested_objects_merge_by_their_arrangement() {
+fn proposed_nested_objects_merge_by_nesting_mode() {
     let attributes = || [("c", computed()), ("o", optional())];
     let schema = block([
         ("list", nested(ObjectNesting::List, attributes())),
@@ -112,7 +112,7 @@ fn nested_objects_merge_by_their_arrangement() {
 }
 
 #[test]
-fn blocks_merge_by_their_arrangement() {
+fn proposed_blocks_merge_by_nesting_mode() {
     let inner = || block([("c", computed()), ("o", optional())]);
     let cases = [
         (Nesting::Single, r#"{"b": {"c": "x"}}"#, "{}", "{}"),
@@ -157,7 +157,7 @@ fn blocks_merge_by_their_arrangement() {
 }
 
 #[test]
-fn elements_of_sets_correspond_by_all_that_is_not_computed() {
+fn set_elements_correspond_by_attributes_that_are_not_computed() {
     let inner = block([("c", computed()), ("oc", optional_computed()), ("r", required())]);
     let schema = block_with([], [("b", Nesting::Set, inner)]);
     let cases = [
@@ -194,7 +194,7 @@ fn elements_of_sets_correspond_by_all_that_is_not_computed() {
 }
 
 #[test]
-fn an_element_matches_only_if_it_matches_at_every_depth() {
+fn set_element_matches_only_if_all_nested_parts_match() {
     let deep = block([("c", computed()), ("o", optional()), ("oc", optional_computed())]);
     let list = block_with(
         [("oc", optional_computed())],
@@ -225,7 +225,7 @@ fn an_element_matches_only_if_it_matches_at_every_depth() {
 }
 
 #[test]
-fn sets_deep_inside_an_element_must_be_equal() {
+fn nested_sets_of_a_set_element_must_be_equal() {
     let deep =
         block_with([], [("set", Nesting::Set, block([("c", computed()), ("o", optional())]))]);
     let inner = block_with([("c", computed())], [("list", Nesting::List, deep)]);
@@ -238,7 +238,7 @@ fn sets_deep_inside_an_element_must_be_equal() {
 }
 
 #[test]
-fn a_prior_element_is_used_once_however_it_is_found() {
+fn prior_set_element_is_matched_once() {
     let inner = block_with(
         [("c", computed()), ("oc", optional_computed())],
         [("list", Nesting::List, block([("o", optional())]))],
@@ -269,7 +269,7 @@ fn equal_numbers_of_different_precision_match() {
 }
 
 #[test]
-fn what_is_nested_inside_sets_corresponds_by_index_and_key_but_never_through_sets() {
+fn parts_of_a_set_element_correspond_by_index_and_key() {
     let inner = block_with(
         [("map", nested(ObjectNesting::Map, [("c", computed()), ("o", optional())]))],
         [
@@ -326,7 +326,7 @@ fn blocks_with_dynamic_attributes_stay_tuples_and_objects() {
 }
 
 #[test]
-fn a_data_source_to_be_read_later_is_unknown_where_it_is_computed() {
+fn deferred_data_source_has_unknown_computed_attributes() {
     let inner = || block([("c", computed()), ("o", optional())]);
     let schema = block_with(
         [
@@ -357,7 +357,7 @@ fn a_data_source_to_be_read_later_is_unknown_where_it_is_computed() {
 }
 
 #[test]
-fn marks_stay_with_the_values_that_are_moved() {
+fn proposed_values_keep_their_marks() {
     let schema = block_with(
         [("c", computed()), ("o", optional())],
         [("list", Nesting::List, block([("o", optional())]))],

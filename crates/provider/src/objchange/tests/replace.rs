@@ -5,7 +5,7 @@ use crate::objchange::replace_paths;
 use crate::schema::Nesting;
 
 #[test]
-fn only_paths_that_change_call_for_a_new_object() {
+fn only_changed_paths_require_replacement() {
     let schema = block_with(
         [("o", optional()), ("w", write_only())],
         [("b", Nesting::List, block([("o", optional())]))],

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_several_writers_are_all_there() {
+    fn concurrent_ledger_writers_lose_no_line() {
         let directory = tempfile::tempdir().expect("a directory");
         std::thread::scope(|scope| {
             for writer in 0..4 {

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_read_back_by_another_opening_of_the_store() {
+    fn stored_object_is_read_after_reopening() {
         let directory = tempfile::tempdir().expect("a directory");
         Store::open(directory.path())
             .expect("opens")
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_can_be_taken_again_after_removal() {
+    fn object_names_are_unique_until_removed() {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(directory.path()).expect("opens");
         store.create(&record("n", "s")).expect("creates");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_of_the_store_shows_a_secret_and_all_are_private() {
+    fn store_files_are_private_and_show_no_secret() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(directory.path()).expect("opens");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_an_error() {
+    fn damaged_store_file_is_an_error() {
         let directory = tempfile::tempdir().expect("a directory");
         let store = Store::open(directory.path()).expect("opens");
         store.create(&record("n", "s")).expect("creates");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_leave_the_directory() {
+    fn object_names_are_escaped_in_file_names() {
         assert_eq!(file_name("../a b.ü"), "%2e%2e%2fa%20b%2e%c3%bc");
     }
 }

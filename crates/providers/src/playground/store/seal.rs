@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_is_unsealed_only_whole_and_by_the_same_key() {
+    fn sealed_secret_opens_only_unmodified_with_the_same_key() {
         let key = Key([7; KEY]);
         for text in ["", "x", &"long ".repeat(100), "ünï\0code"] {
             let sealed = key.seal(&Secret::new(text));

@@ -40,7 +40,7 @@ async fn an_ephemeral_resource_is_opened_renewed_and_closed_with_its_private_sta
 }
 
 #[tokio::test]
-async fn a_stop_ends_calls_that_run_and_not_those_that_come_later() {
+async fn stop_ends_running_calls_but_not_later_ones() {
     let server = configured().await;
     let stopped = async {
         tokio::task::yield_now().await;
@@ -58,7 +58,7 @@ async fn a_stop_ends_calls_that_run_and_not_those_that_come_later() {
 }
 
 #[tokio::test]
-async fn a_function_is_called_with_as_many_arguments_as_it_takes() {
+async fn function_requires_its_number_of_arguments() {
     let server = configured().await;
     let request = |name: &str, arguments| CallFunctionRequest { name: name.into(), arguments };
     let answer = server.call_function(request("answer", vec![])).await;
@@ -73,7 +73,7 @@ async fn a_function_is_called_with_as_many_arguments_as_it_takes() {
 }
 
 #[tokio::test]
-async fn one_process_serves_one_configuration() {
+async fn second_configure_call_is_an_error() {
     let server = configured().await;
     let config = Value::object_from([("prefix", Value::string("u"))]);
     let said = server.configure(ConfigureRequest { core_version: "1.13.0".into(), config }).await;

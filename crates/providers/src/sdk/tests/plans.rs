@@ -52,7 +52,7 @@ const EXISTING: &str = r#"{"id": "i", "name": "n", "size": 1, "label": "l", "rev
     "settings": null, "rule": [], "note": null, "any": null, "old": null, "pass_wo": null, "key_wo": null}"#;
 
 #[tokio::test]
-async fn on_create_what_the_provider_chooses_is_unknown_and_defaults_are_filled_in() {
+async fn planned_creation_has_unknown_computed_values_and_defaults() {
     let expected = expect!["{id=?, label=?, name=\"n\", revision=?, rule=[], size=1}"];
     check("null", r#"{"name": "n", "rule": []}"#, expected).await;
     let expected =
@@ -73,14 +73,14 @@ async fn a_changed_write_only_value_alone_plans_nothing() {
 }
 
 #[tokio::test]
-async fn on_change_only_what_keeps_its_state_stays_known() {
+async fn planned_update_keeps_only_stable_computed_values() {
     let expected =
         expect!["{id=\"i\", label=?, name=\"n\", note=\"a\", revision=?, rule=[], size=1}"];
     check(EXISTING, r#"{"name": "n", "note": "a", "pass_wo": "x", "rule": []}"#, expected).await;
 }
 
 #[tokio::test]
-async fn a_changed_name_needs_a_new_object_and_an_unset_label_does_not() {
+async fn changed_name_requires_replacement_and_unset_label_does_not() {
     let expected = expect![[r#"
         {id="i", label=?, name="m", revision=?, rule=[], size=1}
         replace .name"#]];
@@ -100,7 +100,7 @@ async fn unknown_configuration_stays_unknown() {
 }
 
 #[tokio::test]
-async fn nested_attributes_have_defaults_unknowns_and_nulls_of_their_own() {
+async fn planned_nested_attributes_have_defaults_unknowns_and_nulls() {
     let expected = expect![[
         r#"{id=?, label=?, name="n", revision=?, rule=[], settings={code=?, mode="fast"}, size=1}"#
     ]];
@@ -108,7 +108,7 @@ async fn nested_attributes_have_defaults_unknowns_and_nulls_of_their_own() {
 }
 
 #[tokio::test]
-async fn blocks_have_unknowns_and_nulls_of_their_own() {
+async fn planned_blocks_have_unknowns_and_nulls() {
     let expected = expect![[
         r#"{id=?, label=?, name="n", revision=?, rule=[{name="a", rule_id=?}, {name="b", rule_id=?}], size=1}"#
     ]];
@@ -122,17 +122,17 @@ async fn blocks_have_unknowns_and_nulls_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_deletion_plans_null_and_keeps_nothing_else() {
+async fn planned_deletion_is_null() {
     check(EXISTING, "null", expect!["null"]).await;
 }
 
 #[tokio::test]
-async fn a_plan_that_a_resource_refuses_is_none() {
+async fn refused_plan_has_no_planned_state() {
     check("null", r#"{"name": "n", "note": "b", "rule": []}"#, expect!["No b at first"]).await;
 }
 
 #[tokio::test]
-async fn numbers_are_compared_exactly() {
+async fn plan_compares_numbers_exactly() {
     let large = "123456789012345678901234567890.5";
     let prior = EXISTING
         .replace(r#""any": null"#, &format!(r#""any": {{"value": {large}, "type": "number"}}"#));

@@ -32,7 +32,7 @@ async fn check_apply(prior: &str, planned: &str, config: &str, expected: Expect)
 }
 
 #[tokio::test]
-async fn a_create_fills_in_what_was_unknown_and_keeps_no_write_only_value() {
+async fn create_fills_unknown_values_and_keeps_no_write_only_value() {
     let planned =
         r#"{"id": "?", "name": "n", "size": 1, "label": "?", "revision": "?", "rule": []}"#;
     let expected =
@@ -41,7 +41,7 @@ async fn a_create_fills_in_what_was_unknown_and_keeps_no_write_only_value() {
 }
 
 #[tokio::test]
-async fn a_create_that_fails_halfway_returns_what_there_is() {
+async fn failed_create_returns_the_partial_state() {
     let planned = r#"{"name": "half-made", "rule": []}"#;
     let expected = expect![[r#"
         {name="half-made", rule=[]}
@@ -50,7 +50,7 @@ async fn a_create_that_fails_halfway_returns_what_there_is() {
 }
 
 #[tokio::test]
-async fn a_create_without_a_state_is_an_error() {
+async fn create_that_returns_no_state_is_an_error() {
     let planned = r#"{"name": "unmade", "rule": []}"#;
     let expected = expect![[r#"
         null
@@ -59,7 +59,7 @@ async fn a_create_without_a_state_is_an_error() {
 }
 
 #[tokio::test]
-async fn what_is_left_unknown_is_an_error_and_null() {
+async fn value_left_unknown_by_create_is_an_error_and_null() {
     let planned = r#"{"id": "?", "name": "unknown-left", "rule": []}"#;
     let expected = expect![[r#"
         {id="t-unknown-left", name="unknown-left", rule=[]}
@@ -68,7 +68,7 @@ async fn what_is_left_unknown_is_an_error_and_null() {
 }
 
 #[tokio::test]
-async fn an_update_that_fails_returns_the_prior_state() {
+async fn failed_update_returns_the_prior_state() {
     let prior = r#"{"id": "i", "name": "stuck", "rule": []}"#;
     let expected = expect![[r#"
         {id="i", name="stuck", rule=[]}
@@ -81,7 +81,7 @@ async fn an_update_that_fails_returns_the_prior_state() {
 }
 
 #[tokio::test]
-async fn a_delete_leaves_null_unless_it_fails() {
+async fn delete_returns_null_unless_it_fails() {
     check_apply(r#"{"id": "i", "name": "n", "rule": []}"#, "null", "null", expect!["null"]).await;
     let expected = expect![[r#"
         {id="i", name="stuck", rule=[]}
@@ -90,7 +90,7 @@ async fn a_delete_leaves_null_unless_it_fails() {
 }
 
 #[tokio::test]
-async fn nothing_is_done_before_the_provider_is_configured() {
+async fn calls_before_configure_are_errors() {
     let schema = schema().await;
     let request = ReadResourceRequest {
         type_name: "test_thing".into(),
@@ -120,14 +120,14 @@ async fn check_read(name: &str, expected: Expect) {
 }
 
 #[tokio::test]
-async fn a_read_says_what_is_there() {
+async fn read_returns_state_null_or_error() {
     check_read("n", expect![[r#"{name="n", rule=[]} {"reads":"MQ=="}"#]]).await;
     check_read("gone", expect![[r#"null {"reads":"MQ=="}"#]]).await;
     check_read("unreadable", expect!["none\nCannot be read "]).await;
 }
 
 #[tokio::test]
-async fn a_data_source_is_its_configuration_and_what_was_found() {
+async fn data_source_result_contains_configuration_and_computed_values() {
     let config = Value::object_from([
         ("name", Value::string("n")),
         ("found", Value::null(values::Type::String)),
@@ -140,7 +140,7 @@ async fn a_data_source_is_its_configuration_and_what_was_found() {
 }
 
 #[tokio::test]
-async fn an_import_gives_one_object_with_private_state() {
+async fn import_returns_one_object_with_private_state() {
     let target = ImportTarget::Id("x".into());
     let request = ImportResourceStateRequest { type_name: "test_thing".into(), target };
     let response = configured().await.import_resource_state(request).await;
@@ -163,7 +163,7 @@ async fn check_upgrade(version: i64, json: &str, expected: Expect) {
 }
 
 #[tokio::test]
-async fn an_upgrade_goes_by_the_schema() {
+async fn upgrade_converts_state_by_the_schema() {
     let same = expect![[r#"{any=12345678901234567890.125, id="i", name="n", rule=[{name="r"}]}"#]];
     let stored = r#"{"id": "i", "name": "n", "dropped": {"x": 1}, "pass_wo": "leak",
         "any": {"value": 12345678901234567890.125, "type": "number"}, "rule": [{"name": "r", "old": true}]}"#;
@@ -176,7 +176,7 @@ async fn an_upgrade_goes_by_the_schema() {
 }
 
 #[tokio::test]
-async fn an_object_of_a_known_type_can_be_taken_over() {
+async fn move_state_accepts_known_source_types() {
     let request = |source: &str| MoveResourceStateRequest {
         source_provider_address: "registry.opentofu.org/old/test".into(),
         source_type_name: source.into(),

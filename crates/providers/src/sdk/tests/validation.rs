@@ -17,14 +17,14 @@ async fn check(config: &str, expected: Expect) {
 }
 
 #[tokio::test]
-async fn a_good_configuration_has_nothing_said_of_it() {
+async fn valid_configuration_gives_no_diagnostics() {
     check(r#"{"name": "n", "rule": [{"name": "r", "pass_wo": "s"}], "pass_wo": "s"}"#, expect![""])
         .await;
     check(r#"{"name": "?", "note": "?", "rule": []}"#, expect![""]).await;
 }
 
 #[tokio::test]
-async fn what_the_schema_demands_is_checked_at_every_depth() {
+async fn schema_requirements_are_checked_at_every_depth() {
     let required = expect![[r#"
         .name: Missing Configuration for Required Attribute
         .rule[0].name: Missing Configuration for Required Attribute"#]];
@@ -40,7 +40,7 @@ async fn what_the_schema_demands_is_checked_at_every_depth() {
 }
 
 #[tokio::test]
-async fn what_the_resource_demands_is_checked_too() {
+async fn resource_validation_is_called() {
     let deprecated = expect!["warning: .old: Attribute Deprecated"];
     check(r#"{"name": "n", "old": "x", "rule": []}"#, deprecated).await;
     let loud = expect![".label: Loud needs a label"];
@@ -48,7 +48,7 @@ async fn what_the_resource_demands_is_checked_too() {
 }
 
 #[tokio::test]
-async fn a_type_that_does_not_exist_is_an_error() {
+async fn unknown_resource_type_is_an_error() {
     let server = Server::new(Things);
     let mut request = validate_request(Value::empty_object());
     request.type_name = "test_other".into();
@@ -62,7 +62,7 @@ async fn a_type_that_does_not_exist_is_an_error() {
 }
 
 #[tokio::test]
-async fn the_provider_itself_is_checked() {
+async fn provider_configuration_is_validated() {
     let said = Server::new(Things)
         .validate_provider_config(Value::object_from([(
             "prefix",
@@ -73,7 +73,7 @@ async fn the_provider_itself_is_checked() {
 }
 
 #[tokio::test]
-async fn the_schemas_are_ones_that_a_core_accepts() {
+async fn served_schemas_are_valid() {
     let schemas = Server::new(Things).schemas().await.expect("schemas are there");
     assert!(schemas.managed("test_thing").expect("is there").problems().is_empty());
     assert_eq!(schemas.managed("test_thing").expect("is there").version(), 2);
@@ -106,7 +106,7 @@ impl Definition for Careless {
 }
 
 #[tokio::test]
-async fn a_schema_that_no_core_accepts_is_said_to_its_author() {
+async fn invalid_schema_is_an_error_for_its_author() {
     let said = Server::new(Careless).schemas().await.expect_err("is refused");
     assert_eq!(said_of(&said), "Invalid Schema");
 }

@@ -25,14 +25,14 @@ fn check(marked: &str, summary: &str, detail: &str) {
 }
 
 #[test]
-fn the_first_error_is_the_one_of_the_reference() {
+fn first_syntax_errors_match_the_recorded_ones() {
     for (marked, summary, detail) in TABLE {
         check(marked, summary, detail);
     }
 }
 
 #[test]
-fn what_the_reference_explains_badly_is_explained() {
+fn unterminated_constructs_have_clear_errors() {
     check(
         "«/*» x",
         "Unterminated comment",
@@ -52,7 +52,7 @@ fn what_the_reference_explains_badly_is_explained() {
 }
 
 #[test]
-fn an_interpolation_that_is_not_closed_is_shown_where_it_begins() {
+fn unclosed_interpolation_is_reported_at_its_start() {
     const DETAIL: &str = "There is no closing brace or quote for the interpolation that begins \
                           here: the brace that ends it is on a later line, and no quote follows. \
                           Close both, as in \"${…}\".";
@@ -67,7 +67,7 @@ fn an_interpolation_that_is_not_closed_is_shown_where_it_begins() {
 }
 
 #[test]
-fn errors_come_in_the_order_in_which_reading_shows_them() {
+fn syntax_errors_are_reported_in_source_order() {
     check(
         "locals {⏎ a = 1 «b»⏎",
         "Missing newline after argument",

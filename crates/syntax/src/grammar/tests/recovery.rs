@@ -30,7 +30,7 @@ fn names(items: &impl HasItems) -> String {
 }
 
 #[test]
-fn an_error_costs_its_line() {
+fn syntax_error_skips_only_its_line() {
     check(
         "a {\n  b = 1 2\n  c = f(1 2)\n  d = [1, , 2]\n  e = 1 +\n  f == 2\n  g = {h 1}\n  i = 1\n}\n",
         expect![[r#"
@@ -46,7 +46,7 @@ fn an_error_costs_its_line() {
 }
 
 #[test]
-fn an_unclosed_bracket_does_not_take_the_lines_below() {
+fn unclosed_bracket_does_not_swallow_later_lines() {
     check(
         "a {\n  b = f(1,\n  c = 2\n  d = [1\n  e = (\n  f = 3\n  g = x[1\n  h {\n  }\n}\ni = 1\n",
         expect![[r#"
@@ -60,7 +60,7 @@ fn an_unclosed_bracket_does_not_take_the_lines_below() {
 }
 
 #[test]
-fn an_unclosed_string_ends_with_its_line() {
+fn unclosed_string_ends_with_its_line() {
     check(
         "a {\n  b = \"x\n  c = \"${f(\"y\n  d = \"z${1\n  e = 2\n}\nf = 1\n",
         expect![[r#"
@@ -73,7 +73,7 @@ fn an_unclosed_string_ends_with_its_line() {
 }
 
 #[test]
-fn an_unclosed_block_ends_where_another_begins_at_the_left() {
+fn unclosed_block_ends_before_an_unindented_block() {
     check(
         "a \"b\" {\n  c = 1\n\n# about d\nd \"e\" {\n  f = 1\n}\ng {\n",
         expect![[r#"
@@ -85,7 +85,7 @@ fn an_unclosed_block_ends_where_another_begins_at_the_left() {
 }
 
 #[test]
-fn a_block_at_the_left_is_nested_where_the_outer_one_is_closed() {
+fn unindented_block_is_nested_in_a_closed_block() {
     check(
         "a {\nb {\n}\n}\nc {}\n",
         expect![[r#"
@@ -95,7 +95,7 @@ fn a_block_at_the_left_is_nested_where_the_outer_one_is_closed() {
 }
 
 #[test]
-fn an_unclosed_expression_ends_where_a_block_begins_at_the_left() {
+fn unclosed_expression_ends_before_an_unindented_block() {
     check(
         "a {\n  b = [1,\n\nc \"d\" {\n}\ne = \"${ f(\n\ng {\n}\n",
         expect![[r#"
@@ -107,7 +107,7 @@ fn an_unclosed_expression_ends_where_a_block_begins_at_the_left() {
 }
 
 #[test]
-fn a_heredoc_without_end_stops_at_a_block() {
+fn unclosed_heredoc_ends_before_a_block() {
     check(
         "a = <<E\n  text\nb \"c\" {\n}\nd {}\n",
         expect![[r#"
@@ -118,7 +118,7 @@ fn a_heredoc_without_end_stops_at_a_block() {
 }
 
 #[test]
-fn a_comment_without_end_costs_its_line() {
+fn unclosed_comment_skips_only_its_line() {
     check(
         "a = 1 /* b\nc = 2\n",
         expect![[r#"
@@ -159,7 +159,7 @@ fn items_on_one_line_are_all_read() {
 }
 
 #[test]
-fn stray_closers_are_passed() {
+fn stray_closing_brackets_are_skipped() {
     check(
         "a {\n}}\nb = 1)\n]\nc = 1\n",
         expect![[r#"
@@ -225,7 +225,7 @@ fn deep_nesting_is_an_error_and_stays_flat() {
 }
 
 #[test]
-fn what_is_too_deep_is_said_once() {
+fn excessive_nesting_is_reported_once() {
     let deep = MAX_DEPTH;
     let text = format!("a = [{}\n", "[1, [2], ".repeat(deep) + &"]".repeat(deep + 1));
     let parse = parse_file(&text);
@@ -234,7 +234,7 @@ fn what_is_too_deep_is_said_once() {
 }
 
 #[test]
-fn a_run_of_strange_characters_has_one_error() {
+fn run_of_invalid_characters_has_one_error() {
     check(
         "a = 1\n@@\u{1}@ @\nb = @\n",
         expect![[r#"
@@ -247,14 +247,14 @@ fn a_run_of_strange_characters_has_one_error() {
 }
 
 #[test]
-fn what_can_be_nested_is_enough() {
+fn half_the_maximal_nesting_is_accepted() {
     let deep = MAX_DEPTH / 2;
     let text = format!("{}1{}", "(".repeat(deep), ")".repeat(deep));
     assert_eq!(errors(&parse_expression(&text), &text), "");
 }
 
 #[test]
-fn a_partial_traversal_keeps_what_is_there() {
+fn incomplete_traversal_keeps_its_steps() {
     let parse = parse_expression("aws_instance.web.");
     expect!["(expr_file (traversal (reference aws_instance) (attr_step . web) (error .)))"]
         .assert_eq(&outline(&parse.syntax()));

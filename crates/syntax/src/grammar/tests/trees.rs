@@ -25,7 +25,7 @@ fn check_file(text: &str, expect: Expect) {
 }
 
 #[test]
-fn operators_group_by_strength_and_to_the_left() {
+fn operators_group_by_precedence_and_to_the_left() {
     check(
         "1 + 2 * 3 - 4",
         expect!["(binary (binary (literal 1) + (binary (literal 2) * (literal 3))) - (literal 4))"],
@@ -44,7 +44,7 @@ fn operators_group_by_strength_and_to_the_left() {
 }
 
 #[test]
-fn a_unary_operator_takes_the_steps_but_no_operator() {
+fn unary_operator_binds_weaker_than_traversal_steps() {
     check(
         "-a.b[0] + !c == d",
         expect![
@@ -72,7 +72,7 @@ fn conditionals_group_to_the_right() {
 }
 
 #[test]
-fn a_dash_belongs_to_a_name_unless_a_blank_comes_before() {
+fn dash_belongs_to_a_name_unless_preceded_by_a_blank() {
     check("local.a-1", expect!["(traversal (reference local) (attr_step . a-1))"]);
     check(
         "local.a -1",
@@ -113,7 +113,7 @@ fn names_may_be_of_any_script_and_any_word() {
 }
 
 #[test]
-fn numbers_are_sloppy_tokens() {
+fn number_tokens_accept_loose_forms() {
     check(
         "[00012, 1.e5, 1E+5, 1.5]",
         expect!["(tuple [ (literal 00012) , (literal 1.e5) , (literal 1E+5) , (literal 1.5) ])"],
@@ -211,7 +211,7 @@ fn newlines_separate_items_of_an_object_even_in_parentheses() {
 }
 
 #[test]
-fn newlines_mean_nothing_in_other_brackets() {
+fn newlines_are_ignored_in_other_brackets() {
     check_file(
         "a = (1\n+\n2)\nb = [1\n,2]\nc = d[\n0\n]\ne = \"${\nf\n}\"\n",
         expect![[
@@ -221,7 +221,7 @@ fn newlines_mean_nothing_in_other_brackets() {
 }
 
 #[test]
-fn a_block_comment_over_lines_is_a_blank() {
+fn multiline_comment_counts_as_a_blank() {
     check_file(
         "a = 1 /* x\ny */\nb = 2\n",
         expect!["(attribute a = (literal 1)) (attribute b = (literal 2))"],
@@ -306,7 +306,7 @@ fn a_heredoc_ends_at_its_marker_alone_on_a_line() {
 }
 
 #[test]
-fn sequences_may_strip() {
+fn template_sequences_may_have_strip_markers() {
     check(
         "\"a ${~ b ~} %{~ for k, v in c ~} %{~ endfor ~}\"",
         expect![[
@@ -316,7 +316,7 @@ fn sequences_may_strip() {
 }
 
 #[test]
-fn a_byte_order_mark_is_blank_at_the_start() {
+fn byte_order_mark_at_the_start_is_ignored() {
     check_file("\u{feff}a = 1\r\n", expect!["(attribute a = (literal 1))"]);
 }
 

@@ -3,7 +3,7 @@
 use super::{call, check};
 
 #[test]
-fn moments() {
+fn date_functions_return_expected_results() {
     check(&[
         (
             "formatdate",
@@ -46,7 +46,7 @@ fn moments() {
 }
 
 #[test]
-fn prefixes() {
+fn ip_prefix_functions_return_expected_results() {
     check(&[
         ("cidrhost", r#"["10.0.0.0/8",-1]"#, r#""10.255.255.255""#),
         ("cidrhost", r#"["fd00::/64",18446744073709551616]"#, r#""fd00:0:0:1::""#),
@@ -115,7 +115,7 @@ fn prefixes() {
 }
 
 #[test]
-fn formats_of_files() {
+fn file_format_functions_return_expected_results() {
     check(&[
         (
             "yamlencode",
@@ -190,7 +190,7 @@ fn formats_of_files() {
 }
 
 #[test]
-fn identifiers_and_secrets() {
+fn identifier_and_crypto_functions_return_expected_results() {
     check(&[
         ("uuidv5", r#"["dns","a"]"#, r#""4f3f2898-69e3-5a0d-820a-c4e87987dbce""#),
         (
@@ -225,7 +225,7 @@ fn identifiers_and_secrets() {
 
 /// The keys were made for this test. Another program encrypted "hello" with them.
 #[test]
-fn keys_are_read_in_three_formats() {
+fn rsadecrypt_reads_three_key_formats() {
     let keys = [
         include_str!("keys/pkcs1.pem"),
         include_str!("keys/pkcs8.pem"),
@@ -240,7 +240,7 @@ fn keys_are_read_in_three_formats() {
 }
 
 #[test]
-fn paths() {
+fn path_functions_return_expected_results() {
     check(&[
         ("abspath", r#"["a/../b/./c//"]"#, r#""/here/b/c""#),
         ("abspath", r#"["/a/../../b"]"#, r#""/b""#),
@@ -281,7 +281,7 @@ fn patterns_are_those_of_re2() {
 }
 
 #[test]
-fn removed_functions_say_what_to_write() {
+fn removed_functions_name_their_replacement() {
     check(&[
         (
             "list",
@@ -299,7 +299,7 @@ fn removed_functions_say_what_to_write() {
 }
 
 #[test]
-fn assumptions() {
+fn assume_functions_return_or_refuse_their_argument() {
     check(&[
         ("assumenotnull", "[1]", "1"),
         ("assumenotnull", "[null]", "error at 0: assumption was not upheld"),

@@ -39,7 +39,7 @@ impl FunctionEnv for Limited {
 }
 
 #[test]
-fn a_hash_that_would_take_days_ends_at_an_interrupt() {
+fn interrupt_ends_an_expensive_bcrypt() {
     let bcrypt = lookup("bcrypt").expect("a function");
     let asked = std::cell::Cell::new(0);
     let env = Limited(Budget::new(1 << 20).until(move || {
@@ -65,7 +65,7 @@ fn exceeds(name: &str, args: &[Value], expected: u64) {
 }
 
 #[test]
-fn what_a_function_would_allocate_is_counted_before() {
+fn function_results_are_charged_before_allocation() {
     let text = |length: usize| Value::string("x".repeat(length));
     let lines = Value::string("\n".repeat(1000));
     let list = Value::list(Type::String, vec![text(1000); 2000]);
@@ -105,7 +105,7 @@ fn pairs_of(count: usize) -> Value {
 }
 
 #[test]
-fn what_is_shared_is_not_counted() {
+fn shared_parts_of_function_results_are_not_charged() {
     let large = Value::string("x".repeat(900_000));
     let list = Value::list(Type::String, vec![large; 1000]);
     let object = Value::object_from([("a", list.clone())]);

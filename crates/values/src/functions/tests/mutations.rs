@@ -37,7 +37,7 @@ fn is_right(rule: RuleId) -> bool {
 }
 
 #[test]
-fn each_rule_of_a_function_is_missed_when_it_is_gone() {
+fn disabling_any_function_rule_changes_a_result() {
     for rule in RuleId::ALL.iter().copied().filter(|rule| example(*rule).is_some()) {
         assert!(is_right(rule), "{rule:?}");
         let disabled = disable(rule, Domain::Concrete);
@@ -47,7 +47,7 @@ fn each_rule_of_a_function_is_missed_when_it_is_gone() {
 }
 
 #[test]
-fn each_rule_of_an_operator_is_missed_when_it_is_gone() {
+fn disabling_any_operator_rule_changes_a_result() {
     use crate::ops::{BinaryOp, attribute, binary, index};
     let one = || ephemeral(1);
     let list = Value::list(Type::Number, vec![Value::int(1), Value::int(2)]);

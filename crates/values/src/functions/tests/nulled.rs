@@ -59,7 +59,7 @@ fn wholes() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn each_case_of_the_reference_gives_what_it_gives_there() {
+fn ephemeralasnull_matches_the_cases_of_opentofu() {
     let marked =
         [("", Neither), ("_sensitive", Sensitive), ("_ephemeral", Ephemeral), ("_complex", Both)];
     let mut cases: Vec<(String, Value, Value)> = Vec::new();

@@ -122,7 +122,7 @@ fn of_shape(shape: Shape) -> BoxedStrategy<Value> {
 
 /// Checks that the generated calls are useful: if all calls failed, the properties would show nothing.
 #[test]
-fn most_calls_that_are_drawn_succeed_and_every_function_is_reached() {
+fn most_random_calls_succeed_and_reach_every_function() {
     const DRAWN: u32 = 6_000;
     let mut runner = TestRunner::deterministic();
     let mut reached: BTreeMap<&str, u32> = callable().map(|it| (it.name, 0)).collect();
@@ -215,7 +215,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn no_function_panics((function, args) in arguments()) {
+    fn functions_never_panic((function, args) in arguments()) {
         let _ = function.call(&args, &World);
         let unknown: Vec<Value> = args.iter().map(|arg| Value::unknown(arg.ty())).collect();
         let _ = function.call(&unknown, &World);
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn a_result_has_the_type_that_was_announced((function, args) in arguments()) {
+    fn function_result_has_the_announced_type((function, args) in arguments()) {
         if let (Ok(result), Ok(ty)) = (function.call(&args, &World), function.return_type(&args)) {
             prop_assert!(
                 crate::conform::conforms(&result.ty(), &ty).is_empty(),
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn a_result_of_unknowns_allows_that_of_their_values(
+    fn result_of_unknown_arguments_allows_the_known_result(
         (function, args) in arguments(),
         which in 0_usize..12,
     ) {
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn a_part_that_shows_in_the_result_marks_it(
+    fn argument_part_that_affects_the_result_marks_it(
         (function, args) in arguments(),
         which in 0_usize..12,
         other in leaf(),
@@ -275,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn a_function_that_unites_marks_keeps_every_mark((function, args) in arguments(), which in 0_usize..12) {
+    fn functions_that_unite_marks_keep_every_mark((function, args) in arguments(), which in 0_usize..12) {
         let total = parts(&args);
         let rule = crate::rules::rule(function.rule, crate::rules::Domain::Concrete);
         prop_assume!(total > 0 && rule == MarkRule::UnionDeep);
@@ -289,7 +289,7 @@ proptest! {
 }
 
 #[test]
-fn an_error_does_not_quote_a_secret() {
+fn function_errors_quote_no_secret() {
     let secret = Value::string("hunter2").with_mark(Mark::Ephemeral);
     for function in all().filter(|function| !function.is_form()) {
         for count in 0..4 {
@@ -306,7 +306,7 @@ fn an_error_does_not_quote_a_secret() {
 
 /// Texts that functions reject while they determine the type of the result, or deep inside their body.
 #[test]
-fn no_phase_of_a_call_quotes_a_secret() {
+fn type_and_body_errors_quote_no_secret() {
     let quoting = [
         ("csvdecode", vec!["hunter2,hunter2\n1,2"], 0),
         ("yamldecode", vec!["*hunter2"], 0),
@@ -345,7 +345,7 @@ fn no_phase_of_a_call_quotes_a_secret() {
 
 /// Numbers and prefix lengths are parts of arguments too, and may be secret.
 #[test]
-fn no_message_has_a_number_of_a_secret() {
+fn function_errors_contain_no_secret_number() {
     let quoting: [(&str, Vec<Value>, usize); 8] = [
         ("cidrhost", vec!["10.0.0.0/29".into(), Value::int(29)], 0),
         ("cidrhost", vec!["10.0.0.0/28".into(), Value::int(29)], 1),
@@ -370,7 +370,7 @@ fn no_message_has_a_number_of_a_secret() {
 
 /// OpenTofu's words for hidden values depend on their marks.
 #[test]
-fn what_is_not_shown_is_called_by_its_marks() {
+fn hidden_argument_is_described_by_its_marks() {
     let said = |marks: &[Mark], name: &str| {
         let value = Value::string("x").with_marks(&marks.iter().cloned().collect());
         let args = if name == "parseint" { vec![value, Value::int(10)] } else { vec![value] };

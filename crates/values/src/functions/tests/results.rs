@@ -4,7 +4,7 @@ use super::check;
 use crate::functions::all;
 
 #[test]
-fn collections() {
+fn collection_functions_return_expected_results() {
     check(&[
         ("length", r#"[[1,2]]"#, "2"),
         ("length", r#"[{"a":1}]"#, "1"),
@@ -64,7 +64,7 @@ fn collections() {
 }
 
 #[test]
-fn sequences() {
+fn sequence_functions_return_expected_results() {
     check(&[
         ("concat", r#"[[1],["a"]]"#, r#"[1, "a"]"#),
         ("concat", r#"["a"]"#, "error at 0: all arguments must be lists or tuples; got string"),
@@ -121,7 +121,7 @@ fn sequences() {
 }
 
 #[test]
-fn texts() {
+fn string_functions_return_expected_results() {
     check(&[
         ("upper", r#"["straße é"]"#, r#""STRAßE É""#),
         ("lower", r#"["ÀB"]"#, r#""àb""#),
@@ -163,7 +163,7 @@ fn texts() {
 }
 
 #[test]
-fn formats() {
+fn format_functions_return_expected_results() {
     check(&[
         ("format", r#"["%s is %d",  "a", 5.0]"#, r#""a is 5""#),
         (
@@ -227,7 +227,7 @@ fn formats() {
 }
 
 #[test]
-fn numbers() {
+fn numeric_functions_return_expected_results() {
     check(&[
         ("abs", "[-1.5]", "1.5"),
         ("ceil", "[1.2]", "2"),
@@ -247,7 +247,7 @@ fn numbers() {
 }
 
 #[test]
-fn encodings() {
+fn encoding_functions_return_expected_results() {
     check(&[
         ("jsonencode", r#"[{"a":[1,"<",null,true]}]"#, r#""{\"a\":[1,\"\\u003c\",null,true]}""#),
         ("jsondecode", r#"["{\"a\":[1,null]}"]"#, r#"{"a" = [1, null]}"#),
@@ -274,7 +274,7 @@ fn encodings() {
 }
 
 #[test]
-fn conversions() {
+fn conversion_functions_return_expected_results() {
     check(&[
         ("tostring", "[1.50]", r#""1.5""#),
         ("tostring", "[null]", "tostring(null)"),
@@ -297,7 +297,7 @@ fn conversions() {
 }
 
 #[test]
-fn the_world() {
+fn file_and_environment_functions_return_expected_results() {
     check(&[
         ("file", r#"["hello.txt"]"#, r#""hello\n""#),
         ("file", r#"["nosuch"]"#, "error at 0: no file exists at \"nosuch\""),
@@ -326,7 +326,7 @@ fn the_world() {
 }
 
 #[test]
-fn names_are_unique_and_each_function_says_what_it_does() {
+fn function_names_are_unique_and_described() {
     let mut names: Vec<&str> = all().map(|function| function.name).collect();
     let count = names.len();
     names.sort_unstable();

@@ -43,7 +43,7 @@ pub(super) fn callable() -> impl Iterator<Item = &'static Function> {
 }
 
 #[test]
-fn every_function_has_a_call_that_succeeds() {
+fn samples_call_every_function_successfully() {
     let mut count: BTreeMap<&str, usize> = callable().map(|it| (it.name, 0)).collect();
     for (function, args) in samples() {
         function.call(&args, &World).unwrap_or_else(|it| panic!("{function:?} of {args:?}: {it}"));
@@ -103,7 +103,7 @@ fn typed_samples() -> Vec<Sample> {
 }
 
 #[test]
-fn a_sample_with_an_unknown_part_allows_what_it_becomes() {
+fn sample_with_one_unknown_part_allows_its_exact_result() {
     let mut checked = 0;
     for (function, args) in typed_samples() {
         let exact = function.call(&args, &World).expect("a sample");
@@ -130,7 +130,7 @@ fn a_sample_with_an_unknown_part_allows_what_it_becomes() {
 
 /// Two unknown parts can reveal errors that one does not.
 #[test]
-fn a_sample_with_two_unknown_parts_allows_what_it_becomes() {
+fn sample_with_two_unknown_parts_allows_its_exact_result() {
     for (function, args) in typed_samples() {
         let exact = function.call(&args, &World).expect("a sample");
         let count = parts(&args);
@@ -163,7 +163,7 @@ fn others_of(part: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn a_part_of_a_sample_that_shows_in_the_result_marks_it() {
+fn sample_part_that_affects_the_result_marks_it() {
     let (mut checked, mut shown) = (0, 0);
     for (function, args) in typed_samples() {
         // The results of these functions depend on marks.
@@ -230,7 +230,7 @@ fn with_texts(value: &Value, change: &impl Fn(&str) -> String) -> Value {
 /// The secret is the text of an argument, a part of it, or a name. The mark is on the whole argument, or only on
 /// the part with the secret.
 #[test]
-fn no_error_quotes_a_text_or_a_name_of_a_secret() {
+fn sample_errors_quote_no_secret_text_or_name() {
     const SECRET: &str = "hunter2";
     let changes: [&dyn Fn(&str) -> String; 4] = [
         &|_| SECRET.to_owned(),

@@ -21,7 +21,7 @@ fn known_of(value: &Value) -> Refinements {
 }
 
 #[test]
-fn lengths_follow_bounds() {
+fn length_of_an_unknown_list_has_its_bounds() {
     let list = Value::unknown_with(
         Type::list(Type::String),
         Refinements::non_null().with_min_length(2).with_max_length(5),
@@ -39,7 +39,7 @@ fn lengths_follow_bounds() {
 }
 
 #[test]
-fn a_known_prefix_is_enough_for_startswith() {
+fn startswith_is_decided_by_a_known_prefix() {
     let name = Value::unknown_with(Type::String, Refinements::non_null().with_prefix("foo-"));
     assert_eq!(result("startswith", &[name.clone(), "foo".into()]), Value::bool(true));
     assert_eq!(result("startswith", &[name.clone(), "bar".into()]), Value::bool(false));
@@ -47,7 +47,7 @@ fn a_known_prefix_is_enough_for_startswith() {
 }
 
 #[test]
-fn texts_keep_what_comes_before_the_first_unknown() {
+fn string_results_keep_the_prefix_before_the_first_unknown() {
     let formatted = result("format", &["a-%s-%s".into(), "b".into(), unknown(Type::String)]);
     assert_eq!(known_of(&formatted).prefix(), "a-b-");
     let object = Value::object_from([("a", unknown(Type::String))]);
@@ -55,7 +55,7 @@ fn texts_keep_what_comes_before_the_first_unknown() {
 }
 
 #[test]
-fn what_does_not_depend_on_the_unknown_is_known() {
+fn results_independent_of_unknown_parts_are_known() {
     let object = Value::object_from([("a", unknown(Type::String)), ("b", Value::int(1))]);
     assert_eq!(result("lookup", &[object.clone(), "b".into()]), Value::int(1));
     assert_eq!(result("keys", &[object]), Value::tuple(vec!["a".into(), "b".into()]));
@@ -68,7 +68,7 @@ fn what_does_not_depend_on_the_unknown_is_known() {
 }
 
 #[test]
-fn unknown_results_have_the_type_that_known_ones_would_have() {
+fn unknown_function_results_have_the_result_type() {
     assert_eq!(
         result("split", &[",".into(), unknown(Type::String)]).ty(),
         Type::list(Type::String)
