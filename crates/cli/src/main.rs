@@ -31,7 +31,10 @@ mod supervision;
 mod ui;
 mod usage;
 
-use std::io::IsTerminal as _;
+use std::{
+    io::IsTerminal as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use db::{Diagnostic, OsSystem, Rule, Sources};
 use durability::Failpoints;
@@ -46,10 +49,6 @@ use crate::{
     session::CommandSession,
     ui::Stdout,
 };
-
-/// The stack size of the thread that runs the command. Analysis recurses along chains of references, which may be
-/// long.
-const STACK: usize = 1 << 30;
 
 fn main() -> std::process::ExitCode {
     let args = match plugin::hidden_mode(&std::env::args_os().collect::<Vec<_>>()) {
@@ -66,15 +65,10 @@ fn main() -> std::process::ExitCode {
         return commands::serve_bundled(source).into();
     }
     let processes = Processes::default();
-    let thread = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn({
-        let processes = processes.clone();
-        move || run(args, processes)
-    });
-    let exit = match thread.map(std::thread::JoinHandle::join) {
-        Ok(Ok(exit)) => exit,
-        // The panic hook has already printed the location.
-        Ok(Err(_)) | Err(_) => Exit::Crash,
-    };
+    // Analysis recurses along chains of references, which may be long.
+    let run = || parallel::on_deep_stack(|| run(args, processes.clone()));
+    // The panic hook has already printed the location.
+    let exit = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Exit::Crash);
     // A panic may have left plugins running. Nothing else runs anymore.
     processes.kill_all();
     // Dropping the list would wait for the supervisor, which ends with this process.

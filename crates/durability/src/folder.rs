@@ -129,7 +129,7 @@ impl Task {
             slot.lock().unwrap_or_else(PoisonError::into_inner).take()
         };
         let (on_thread, handle) = (Arc::clone(&slot), runtime.clone());
-        let thread = std::thread::Builder::new().name("state".to_owned()).spawn(move || {
+        let thread = parallel::thread("state", move || {
             if let Some((task, orders)) = take(&on_thread) {
                 handle.block_on(task.run(orders));
             }

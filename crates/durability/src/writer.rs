@@ -260,8 +260,7 @@ impl Writer {
             return true;
         }
         let shared = Arc::clone(&self.shared);
-        let run = std::thread::Builder::new().name("journal".to_owned());
-        let run = run.spawn(move || {
+        let run = parallel::thread("journal", move || {
             if std::panic::catch_unwind(AssertUnwindSafe(|| shared.run())).is_err() {
                 shared.give_up();
             }

@@ -7,10 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
-    num::NonZero,
-    panic::resume_unwind,
     sync::Arc,
-    thread::{self, available_parallelism},
 };
 
 use addr::{ModuleInstance, ProviderSource, Resource, ResourceMode};
@@ -232,9 +229,6 @@ type Found<'a> = (Vec<(ProviderSource, Case<'a>)>, Vec<Diagnostic>);
 /// The minimum number of resources per thread.
 const WORTHWHILE: usize = 256;
 
-/// Evaluation recurses along references.
-const STACK: usize = 1 << 30;
-
 /// Evaluates the configurations of these resources of a module, on all processors.
 fn of_resources<'p>(
     program: &'p Program,
@@ -242,9 +236,7 @@ fn of_resources<'p>(
     module: &'p Module,
     entries: Vec<&'p Entry>,
 ) -> Vec<Found<'p>> {
-    let threads = available_parallelism().map_or(1, NonZero::get);
-    let part = entries.len().div_ceil(threads).max(WORTHWHILE);
-    let of_part = |part: &[&'p Entry]| -> Found<'p> {
+    parallel::map_parts(&entries, WORTHWHILE, |part| -> Found<'p> {
         enter_phase(RunPhase::Validating);
         let offline = offline();
         let scope = ModuleScope::of(&offline, module.id);
@@ -252,23 +244,6 @@ fn of_resources<'p>(
         let case = |entry| of_resource(program, &scope, module, entry, &mut diagnostics);
         let found = part.iter().copied().filter_map(case).collect();
         (found, diagnostics)
-    };
-    thread::scope(|scope| {
-        let mut parts = entries.chunks(part);
-        let here = parts.next();
-        let there: Vec<_> = parts
-            .map(|part| {
-                let work = || of_part(part);
-                (part, thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work))
-            })
-            .collect();
-        let here = here.map(of_part);
-        let there = there.into_iter().map(|(part, thread)| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            // No thread could be started; this thread does the work.
-            Err(_) => of_part(part),
-        });
-        here.into_iter().chain(there).collect()
     })
 }
 

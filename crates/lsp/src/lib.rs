@@ -35,7 +35,6 @@ mod snapshot;
 mod tfvars;
 mod transport;
 mod watcher;
-mod workers;
 
 use std::sync::{Arc, mpsc};
 

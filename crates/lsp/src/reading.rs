@@ -23,13 +23,13 @@ use std::{
 use addr::ProviderSource;
 use db::System;
 use hir::Workspace;
+use parallel::Workers;
 use values::Str;
 
 use crate::{
     installation::{Installation, Installed},
     roots::CallGraph,
     server::Message,
-    workers::Workers,
 };
 
 /// The maximal time that the first check of a module waits for background reads.

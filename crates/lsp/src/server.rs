@@ -21,6 +21,7 @@ use std::{
 use addr::ProviderSource;
 use db::{Directory, System};
 use hir::Workspace;
+use parallel::{Workers, on_deep_stack};
 use project::{Database, Handle, SourceTree};
 use rustc_hash::FxHashMap;
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
@@ -38,11 +39,8 @@ use crate::{
     snapshot::{Ask, Edits, Needs, Snapshot, Target},
     tfvars::Unfit,
     watcher::{self, OwnWatcher},
-    workers::Workers,
 };
 
-/// Chains of references can be long, and lowering recurses along the tree.
-const STACK: usize = 1 << 30;
 /// The number of workers for requests and for checks of edited files.
 const WORKERS: usize = 4;
 
@@ -88,7 +86,7 @@ pub(crate) fn start(
     outgoing: UnboundedSender<Outgoing>,
 ) -> Option<JoinHandle<()>> {
     let run = move || Server::new(system, installation, messages, outgoing).run(&inbox);
-    std::thread::Builder::new().name("server".to_owned()).stack_size(STACK).spawn(run).ok()
+    parallel::thread("server", || on_deep_stack(run)).ok()
 }
 
 struct Server {

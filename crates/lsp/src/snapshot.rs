@@ -289,6 +289,7 @@ fn internal_error() -> Error {
 
 #[cfg(test)]
 mod tests {
+    use parallel::Workers;
     use project::Database;
     use salsa::Database as _;
     use std::{sync::mpsc, time::Duration};
@@ -296,7 +297,6 @@ mod tests {
     use salsa::Durability;
 
     use super::*;
-    use crate::workers::Workers;
 
     fn snapshot(db: &Database, edits: &Edits) -> Snapshot {
         Snapshot {

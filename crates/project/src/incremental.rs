@@ -11,9 +11,7 @@ use hir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
-    Handle, Project, parallel::parallel_join, reverse_index::Edit, tree::Changes, warm_up,
-};
+use crate::{Handle, Project, batches, reverse_index::Edit, tree::Changes, warm_up};
 
 /// The result of the last check.
 pub(crate) struct LastCheck {
@@ -86,12 +84,8 @@ impl Project {
             });
             files.map(|(directory, file)| (file, self.of_file(directory, file, |_| true))).collect()
         };
-        let (files, program) = parallel_join(db, warm_up::INFERENCE_STACK, files, program);
-        LastCheck {
-            files,
-            program: program.unwrap_or_else(|| self.program()),
-            modules: statics::modules(db, workspace).clone(),
-        }
+        let (files, program) = batches::join(db, files, program);
+        LastCheck { files, program, modules: statics::modules(db, workspace).clone() }
     }
 
     fn look_at(&self, before: LastCheck, edits: &[Edit], reached: &Reached) -> LastCheck {

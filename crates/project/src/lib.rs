@@ -6,10 +6,10 @@
 //! **Invariant:** all reads go through [`System`]; nothing here starts a process or opens a connection.
 //! **Absent on purpose:** networks, LSP, state, plans.
 
+mod batches;
 mod database;
 mod incremental;
 mod load;
-mod parallel;
 mod reload;
 mod reverse_index;
 mod tree;
@@ -23,7 +23,7 @@ use hir::{Workspace, diagnostics::FileProblems, workspace::Given};
 use provider::ProviderSchemas;
 use values::Str;
 
-use crate::{database::FrozenDatabase, parallel::parallel_join};
+use crate::database::FrozenDatabase;
 pub use crate::{
     database::{Database, Handle},
     load::{UnfitFile, configuration_files},
@@ -163,9 +163,7 @@ impl Project {
         let workspace = self.workspace;
         let here = || (self.problems(are_items_sound), hir::Locals::of(self.db(), workspace));
         let others = move |db: &dyn Handle| hir::ProgramButLocals::of(db, workspace);
-        let ((diagnostics, locals), made) =
-            parallel_join(self.db(), warm_up::INFERENCE_STACK, here, others);
-        let made = made.unwrap_or_else(|| others(self.db()));
+        let ((diagnostics, locals), made) = batches::join(self.db(), here, others);
         (diagnostics, made.with(locals))
     }
 

@@ -37,8 +37,8 @@ use values::Str;
 
 use crate::{
     Handle,
+    batches::map_files,
     load::{self, UnfitFile},
-    parallel::parallel_map,
     reverse_index::{Edit, ReverseIndex, mentioned},
     warm_up,
 };
@@ -588,7 +588,7 @@ impl SourceTree {
             .new(&*self.db);
         let mut files = Vec::new();
         let (unfiled, system, base) = (&self.unfiled, &*self.system, &self.base);
-        let texts = parallel_map(&listing.files, |path| {
+        let texts = map_files(&listing.files, |path| {
             text_to_take(unfiled, system, base, path).map(|text| text.cut(path))
         });
         let has_overrides = listing.files.iter().any(|path| db::is_override(path));

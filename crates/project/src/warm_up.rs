@@ -1,4 +1,4 @@
-//! Warms up the caches: runs the queries that every request needs first, on all parallel.
+//! Warms up the caches: runs the queries that every request needs first, on all processors.
 //!
 //! Blocks do not depend on each other, so they are parsed and lowered in parallel. Items do, so they are inferred
 //! in dependency order. If there are long chains of dependencies, all threads take small batches from one list:
@@ -10,10 +10,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use db::{Block, Directory};
@@ -27,17 +24,13 @@ use hir::{
     symbols::{self, BlockOutline, NameKind, Tables},
 };
 
+use parallel::processors;
+
 use crate::{
     Handle,
-    parallel::{
-        Shares, WORTHWHILE, all_but_one, each_on_parallel, in_batches, parallel, parallel_join,
-    },
+    batches::{self, Shares, WORTHWHILE, all_but_one, each_in_parallel, in_batches},
 };
 
-/// Lowering recurses along the syntax tree, which may be as deep as the parser allows.
-const LOWERING_STACK: usize = 64 << 20;
-/// Inference recurses along references where the dependency order has cycles.
-pub(crate) const INFERENCE_STACK: usize = 1 << 30;
 /// The depth of dependencies up to which inference may recurse.
 const DEEP: usize = 500;
 
@@ -57,26 +50,22 @@ pub(crate) fn declare(db: &mut dyn Handle, directory: Directory) {
 fn said(db: &dyn Handle, directory: Directory) -> BlockOutline {
     let blocks = symbols::blocks_to_declare(db, directory);
     let by_batch = |db: &dyn Handle, batch: &[Block]| BlockOutline::by(db, batch);
-    let parts = in_batches(db, &blocks, LOWERING_STACK, by_batch);
+    let parts = in_batches(db, &blocks, by_batch);
     parts.fold(BlockOutline::default(), BlockOutline::and)
 }
 
 /// Builds the tables of names. Names do not depend on each other, so a second thread builds the table of locals.
 fn tables(db: &dyn Handle, said: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
-    let is_little = said.count() < WORTHWHILE || parallel() < 2;
-    let locals = Mutex::new(Some(said.take([NameKind::Local])));
+    let is_little = said.count() < WORTHWHILE;
+    let locals = said.take([NameKind::Local]);
     let others = said.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
     let here = || others.tables(db, has_overrides);
-    let there = |db: &dyn Handle| {
-        let locals = locals.lock().unwrap_or_else(PoisonError::into_inner).take();
-        locals.map(|it| it.tables(db, has_overrides))
+    let there = |db: &dyn Handle| locals.tables(db, has_overrides);
+    let (here, there) = match is_little {
+        true => (here(), there(db)),
+        false => batches::join(db, here, there),
     };
-    let (here, done) = match is_little {
-        true => (here(), None),
-        false => parallel_join(db, INFERENCE_STACK, here, there),
-    };
-    let there = done.flatten().or_else(|| there(db));
-    std::iter::once(here).chain(there).collect()
+    vec![here, there]
 }
 
 /// Infers every item of every module of a configuration, called modules before their callers. Returns true if no
@@ -96,10 +85,10 @@ pub(crate) fn values(db: &dyn Handle, workspace: Workspace) -> bool {
     let has_problems = AtomicBool::new(false);
     // A thread that starts in the middle of a chain infers the earlier items by recursion.
     let shares = match depth < DEEP {
-        true => Shares::of(items.len(), parallel()),
-        false => Shares::one(items.len(), parallel()),
+        true => Shares::of(items.len(), processors()),
+        false => Shares::one(items.len(), processors()),
     };
-    let all_done = each_on_parallel(db, &items, INFERENCE_STACK, &shares, |db, &id| {
+    let all_done = each_in_parallel(db, &items, &shares, |db, &id| {
         if !item_inference(db, AnalyzedItem::of_id(db, id)).problems.is_empty() {
             has_problems.store(true, Ordering::Relaxed);
         }
@@ -110,7 +99,7 @@ pub(crate) fn values(db: &dyn Handle, workspace: Workspace) -> bool {
 /// Returns the dependency order of the items of a module. Only one thread can compute it; meanwhile another thread
 /// infers locals without dependencies.
 fn in_order(db: &dyn Handle, waits: WaitList) -> DependencyOrder {
-    if waits.len() < WORTHWHILE || parallel() < 2 {
+    if waits.len() < WORTHWHILE || processors() < 2 {
         return DependencyOrder::of(waits);
     }
     let lone: Vec<AnalyzedId> = waits.lone_items().collect();
@@ -132,7 +121,7 @@ fn in_order(db: &dyn Handle, waits: WaitList) -> DependencyOrder {
         // A cancelled thread reports nothing: the calling thread finds the cancellation itself.
         drop(salsa::Cancelled::catch(AssertUnwindSafe(infer)));
     };
-    parallel_join(db, INFERENCE_STACK, here, there).0
+    batches::join(db, here, there).0
 }
 
 fn is_local(db: &dyn Handle, item: AnalyzedItem<'_>) -> bool {
@@ -150,7 +139,7 @@ fn waits(db: &dyn Handle, workspace: Workspace, directory: Directory) -> WaitLis
         }
         list
     };
-    let parts = in_batches(db, &items, LOWERING_STACK, of_batch);
+    let parts = in_batches(db, &items, of_batch);
     parts.fold(WaitList::default(), WaitList::and)
 }
 
@@ -161,7 +150,7 @@ pub(crate) fn problems(db: &dyn Handle, workspace: Workspace, directory: Directo
     let files = directory.files(db).iter().filter(|it| !db::is_override(it.path(db)));
     let blocks: Vec<Block> = files.flat_map(|file| file.blocks(db).iter().copied()).collect();
     let shares = Shares::of(blocks.len(), all_but_one());
-    each_on_parallel(db, &blocks, INFERENCE_STACK, &shares, |db, &block| {
+    each_in_parallel(db, &blocks, &shares, |db, &block| {
         item_problems(db, workspace, directory, block);
     });
 }

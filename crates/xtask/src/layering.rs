@@ -30,6 +30,8 @@ const fn row(
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
     row("syntax", &[], &[]),
+    // Threads and stacks without the meaning of any work.
+    row("parallel", &[], &[]),
     row("values", &[], &[]),
     row("addr", &[], &[]),
     // Backends store opaque bytes; only `state` knows their format.
@@ -40,16 +42,16 @@ const TABLE: &[Row] = &[
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
     row("state", &["addr", "values"], &[]),
-    row("hir", &["addr", "db", "provider", "syntax", "values"], &[]),
+    row("hir", &["addr", "db", "provider", "syntax", "values"], &["parallel"]),
     // `addr`: a plugin is launched by its version and source address.
-    row("plugin", &["addr", "provider", "values"], &[]),
+    row("plugin", &["addr", "parallel", "provider", "values"], &[]),
     // `provider`: schemas are inputs of the database. `syntax`, `values`: tfvars files are parsed and evaluated
     // outside it.
-    row("project", &["addr", "db", "hir", "provider", "syntax", "values"], &[]),
+    row("project", &["addr", "db", "hir", "parallel", "provider", "syntax", "values"], &[]),
     // The tests of the engine start from the text of a configuration.
-    row("engine", &["addr", "db", "hir", "provider", "state", "values"], &["project"]),
+    row("engine", &["addr", "db", "hir", "parallel", "provider", "state", "values"], &["project"]),
     // `engine`: the journal of a run is a trait of the engine. The tests start from the text of a configuration.
-    row("durability", &["addr", "backend", "db", "engine", "provider", "state"], &["project", "values"]),
+    row("durability", &["addr", "backend", "db", "engine", "parallel", "provider", "state"], &["project", "values"]),
     // `addr`: the bundled providers are listed by source address.
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
@@ -58,7 +60,7 @@ const TABLE: &[Row] = &[
     // The tests of editor features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.
-    row("lsp", &["addr", "db", "hir", "ide", "project", "provider", "values"], &[]),
+    row("lsp", &["addr", "db", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. No `render` and no `clap`: an operation has no terminal.
     row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "plugin",
@@ -66,23 +68,23 @@ const TABLE: &[Row] = &[
     // tests/editor: a client of the language server, independent of the server's code.
     row("editor", &[], &[]),
     // tests/differential: runs the executable and another one, and compares their output.
-    row("differential", &[], &[]),
+    row("differential", &["parallel"], &[]),
     // tests/torture: starts and kills the executable, and reads the files that it wrote.
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
     row("cli", &["addr", "backend", "db", "durability", "engine", "hir", "ide", "lsp", "operations", "packages",
-                 "plugin", "project", "providers", "render", "state", "syntax", "values"],
+                 "parallel", "plugin", "project", "providers", "render", "state", "syntax", "values"],
         &["differential", "editor", "provider", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",
                      "providers", "state", "syntax", "values"], &[]),
     // `editor`: the bench of the language server types like an editor. `torture`, `differential`: are commands of
     // xtask. `addr`: versions of modules. `db`: the registry of rules, of which the index of the pages is made.
-    row("xtask", &["addr", "db", "differential", "editor", "torture"], &[]),
+    row("xtask", &["addr", "db", "differential", "editor", "parallel", "torture"], &[]),
     // tests/conformance: from the text of a configuration to the state, with the bundled providers in one process.
     row("conformance", &["addr", "db", "editor", "engine", "hir", "lsp", "project", "provider", "providers", "state",
-                         "values"], &["ide", "render", "syntax"]),
+                         "values"], &["ide", "parallel", "render", "syntax"]),
 ];
 
 type Names = BTreeSet<String>;

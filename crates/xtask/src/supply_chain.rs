@@ -27,8 +27,9 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// The dependencies that compile C. A new one must be a deliberate decision.
-const COMPILES_C: &[&str] = &["libmimalloc-sys", "ring"];
+/// The dependencies that compile C or assembly. A new one must be a deliberate decision. `psm` has the instructions
+/// that switch the stack, and `stacker` compiles C on Windows only.
+const COMPILES_C: &[&str] = &["libmimalloc-sys", "psm", "ring", "stacker"];
 
 /// The name in an attribute that would permit `unsafe` code, which the workspace denies. It is split, because this
 /// file is searched too.

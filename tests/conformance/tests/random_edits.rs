@@ -481,10 +481,5 @@ fn random_edits_equal_a_fresh_start() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let first = number("MAYFLY_SEED").unwrap_or(0);
     let half = number("MAYFLY_SEQUENCES").unwrap_or(SEQUENCES).div_ceil(2);
-    std::thread::scope(|scope| {
-        for part in 0..2 {
-            let from = first + part * half;
-            scope.spawn(move || run(from..from + half));
-        }
-    });
+    parallel::map_on(2, &[first, first + half], |&from| run(from..from + half));
 }

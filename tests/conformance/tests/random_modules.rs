@@ -78,13 +78,7 @@ fn run(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
 fn random_modules_leak_nothing_and_runs_agree_with_analysis() {
     let first = number("MAYFLY_SEED").unwrap_or(0);
     let half = number("MAYFLY_MODULES").unwrap_or(MODULES).div_ceil(2);
-    let parts: Vec<_> = std::thread::scope(|scope| {
-        let threads = [0, 1].map(|part| {
-            let from = first + part * half;
-            scope.spawn(move || run(from..from + half))
-        });
-        threads.map(|it| it.join().expect("a run ends")).into_iter().collect()
-    });
+    let parts = parallel::map_on(2, &[first, first + half], |&from| run(from..from + half));
     let (tallies, reports): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let tally = tallies.into_iter().fold(Tally::default(), Tally::and);
     let reports = reports.concat();

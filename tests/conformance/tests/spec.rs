@@ -14,14 +14,10 @@ const SPECIFICATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec");
 /// The user documentation on stricter rules, whose examples have the same form.
 const STRICTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/stricter.md");
 
-/// The stack size of the executable's threads. A recursive template uses most of it.
-const STACK: usize = 1 << 30;
-
 #[test]
 fn blocks_of_the_specification_hold() {
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(judge_specification);
-    let judged = thread.expect("a thread can be made").join();
-    judged.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // As in the executable. A recursive template uses most of such a stack.
+    parallel::on_deep_stack(judge_specification);
 }
 
 fn judge_specification() {

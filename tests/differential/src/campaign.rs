@@ -103,19 +103,9 @@ impl Campaign {
             differing: Mutex::new(fs::File::create(self.folder.join(DIFFERING))?),
             begun: Instant::now(),
         };
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.jobs.max(1))
-                .map(|job| {
-                    scope.spawn({
-                        let shared = &shared;
-                        move || self.work(job, shared)
-                    })
-                })
-                .collect();
-            workers.into_iter().try_for_each(|it| {
-                it.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))
-            })
-        })?;
+        let jobs: Vec<usize> = (0..self.jobs.max(1)).collect();
+        let ended = parallel::map_on(jobs.len(), &jobs, |&job| self.work(job, &shared));
+        ended.into_iter().collect::<io::Result<()>>()?;
         let figures = shared.figures.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((figures.report(shared.begun.elapsed()), figures.differences.values().sum()))
     }

@@ -11,14 +11,7 @@ mod diff;
 mod replace;
 mod targets;
 
-use std::{
-    io::Read as _,
-    path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{io::Read as _, path::Path};
 
 use db::{Diagnostic, Location, Rule, SourceText, Sources, system::open_regular};
 use syntax::{
@@ -31,8 +24,6 @@ use operations::session::Failure;
 
 use crate::{args::FmtArgs, exit::Exit, session::CommandSession};
 
-/// The stack size of a formatting thread. Parsing and formatting recurse into nested expressions.
-const STACK: usize = 1 << 26;
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
 
@@ -40,7 +31,7 @@ const STDIN: &str = "<stdin>";
 pub(crate) fn run(session: &CommandSession, args: &FmtArgs) -> Result<Exit, Failure> {
     let outcomes = match args.targets.first().is_some_and(|it| it.as_os_str() == "-") {
         true => vec![of_stdin(args)],
-        false => parallel_join(&targets::all(&args.targets, args.recursive), |target| {
+        false => parallel::map(&targets::all(&args.targets, args.recursive), |target| {
             of_target(target, args)
         }),
     };
@@ -76,31 +67,6 @@ impl From<Diagnostic> for Outcome {
     fn from(diagnostic: Diagnostic) -> Outcome {
         Outcome { diagnostics: vec![diagnostic], ..Outcome::default() }
     }
-}
-
-/// Runs `work` for all targets on all parallel. Returns the results in the order of the targets.
-fn parallel_join(targets: &[Target], work: impl Fn(&Target) -> Outcome + Sync) -> Vec<Outcome> {
-    let parallel = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::with_capacity(targets.len()));
-    let worker = || {
-        while let index = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(target) = targets.get(index)
-        {
-            let outcome = work(target);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((index, outcome));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..parallel.min(targets.len()) {
-            // Ignore a failed spawn: the current thread then does the work.
-            let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker);
-        }
-        worker();
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 fn of_stdin(args: &FmtArgs) -> Outcome {

@@ -13,28 +13,13 @@ fn recorded_sequences_match_opentofu() {
     paths.sort();
     assert!(paths.len() >= 20, "{} recordings are too few", paths.len());
     let mayfly = Program { executable: env!("CARGO_BIN_EXE_mayfly").into(), cli_config: None };
-    let folder = tempfile::tempdir().expect("can be made");
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..4)
-            .map(|worker| {
-                let folder = folder.path().join(worker.to_string());
-                let (next, paths, mayfly) = (&next, &paths, &mayfly);
-                scope.spawn(move || {
-                    let mut wrong = Vec::new();
-                    while let Some(path) =
-                        paths.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
-                    {
-                        let text = fs::read_to_string(path).expect("can be read");
-                        let json = serde_json::from_str(&text).expect("is JSON");
-                        let recording = Recording::from_json(&json).expect("is a recording");
-                        wrong.extend(replay(&recording, mayfly, &folder).err());
-                    }
-                    wrong
-                })
-            })
-            .collect();
-        workers.into_iter().flat_map(|it| it.join().expect("ends")).collect()
+    let wrong = parallel::map_on(4, &paths, |path| {
+        let folder = tempfile::tempdir().expect("can be made");
+        let text = fs::read_to_string(path).expect("can be read");
+        let json = serde_json::from_str(&text).expect("is JSON");
+        let recording = Recording::from_json(&json).expect("is a recording");
+        replay(&recording, &mayfly, folder.path()).err()
     });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

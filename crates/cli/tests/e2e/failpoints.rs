@@ -153,12 +153,7 @@ fn go_on(bench: &Bench, what: &str) {
 
 /// Runs cases on a few threads, because they mostly wait for disks and processes.
 fn each<T: Sync>(cases: &[T], run: impl Fn(&T) + Sync) {
-    let chunk = cases.len().div_ceil(4).max(1);
-    std::thread::scope(|scope| {
-        for cases in cases.chunks(chunk) {
-            scope.spawn(|| cases.iter().for_each(&run));
-        }
-    });
+    parallel::map_on(4, cases, run);
 }
 
 #[test]

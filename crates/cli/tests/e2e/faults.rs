@@ -121,11 +121,7 @@ fn check(case: &Case) -> Ended {
 
 /// Runs all cases concurrently, because they mostly wait.
 fn check_all(cases: &[Case]) {
-    std::thread::scope(|scope| {
-        for case in cases {
-            scope.spawn(|| check(case));
-        }
-    });
+    parallel::map_on(cases.len(), cases, check);
 }
 
 #[test]

@@ -6,15 +6,11 @@ use torture::Torture;
 
 #[test]
 fn random_kills_lose_and_duplicate_nothing() {
-    std::thread::scope(|scope| {
-        for seed in 0..4 {
-            scope.spawn(move || {
-                let folder = tempfile::tempdir().expect("can be made");
-                let program = Path::new(env!("CARGO_BIN_EXE_mayfly"));
-                let report = Torture::new(program, folder.path(), seed).run(6);
-                let report = report.unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
-                assert!(report.kills >= 6, "{report}");
-            });
-        }
+    parallel::map_on(4, &[0, 1, 2, 3], |&seed| {
+        let folder = tempfile::tempdir().expect("can be made");
+        let program = Path::new(env!("CARGO_BIN_EXE_mayfly"));
+        let report = Torture::new(program, folder.path(), seed).run(6);
+        let report = report.unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        assert!(report.kills >= 6, "{report}");
     });
 }

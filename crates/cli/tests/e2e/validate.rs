@@ -14,14 +14,7 @@
 //! In a file, `\BOM` stands for a byte order mark and `\CR` for a carriage return. The verdict is the first error,
 //! the first warning, or `ok`. If the programs differ, there is a line for each.
 
-use std::{
-    fmt::Write as _,
-    fs,
-    io::Write as _,
-    path::Path,
-    process::Command,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::{fmt::Write as _, fs, io::Write as _, path::Path, process::Command};
 
 use serde_json::Value as Json;
 
@@ -131,18 +124,7 @@ fn check(file: &str) {
             "skipped: comparing validate/{file} with terraform, which is not on PATH"
         );
     }
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut wrong = Vec::new();
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            wrong.extend(judge(case, with_terraform));
-        }
-        wrong
-    };
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|it| it.join().expect("no panic")).collect()
-    });
+    let wrong = parallel::map_on(2, &cases, |case| judge(case, with_terraform)).concat();
     let mut shown = String::new();
     for it in &wrong {
         let _ = writeln!(shown, "{it}");

@@ -25,10 +25,6 @@ mod wire;
 use std::{
     path::Path,
     process::{Command, ExitCode, Stdio},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
     time::{Duration, Instant},
 };
 
@@ -79,29 +75,12 @@ fn main() -> ExitCode {
 
 /// Runs all rows concurrently. Returns their results in the order of the table, and the violations.
 fn run_all(rows: &[Row]) -> (Vec<Found<'_>>, Vec<String>) {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    // The last rows take the longest, so they begin first.
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(row) = rows.len().checked_sub(index + 1).map(|it| &rows[it]) else {
-                        return;
-                    };
-                    let result = run_row(row);
-                    done.lock()
-                        .expect("no row panics while it holds this")
-                        .push((rows.len() - index, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("no row panics while it holds this");
-    done.sort_by_key(|(index, _)| *index);
+    // The last rows take the longest, so they begin first.
+    let last_first: Vec<&Row> = rows.iter().rev().collect();
+    let mut done = parallel::map_on(AT_ONCE, &last_first, |row| run_row(row));
+    done.reverse();
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    for (_, (it, faults)) in done {
+    for (it, faults) in done {
         wrong.extend(faults);
         found.push(it);
     }

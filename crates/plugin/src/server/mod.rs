@@ -238,7 +238,7 @@ fn end_of_core() -> impl Future<Output = ()> {
         }
         let _over_already = ended.send(());
     };
-    let thread = std::thread::Builder::new().name("core".to_owned()).spawn(watch);
+    let thread = parallel::thread("core", watch);
     async move {
         // Without the thread, only the core's call of `Shutdown` ends this process.
         if thread.is_err() || end.await.is_err() {

@@ -40,7 +40,7 @@ static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
         }
     };
     // If the thread does not start, there is no receiver, and every start returns an error.
-    let _thread = std::thread::Builder::new().name("starter".to_owned()).spawn(work);
+    let _thread = parallel::thread("starter", work);
     sender
 });
 

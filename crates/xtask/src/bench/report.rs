@@ -100,7 +100,7 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn machine(&mut self, mayfly: &Tool, references: &[Tool]) {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let cores = parallel::processors();
         let tools = std::iter::once(mayfly).chain(references).map(Tool::version);
         self.machine = std::iter::once(format!("{cores} cores")).chain(tools).collect();
     }

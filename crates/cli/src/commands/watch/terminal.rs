@@ -275,7 +275,7 @@ fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
         }
     };
     // Ignore a failed spawn: signals still end the command.
-    let _ = std::thread::Builder::new().name("keys".to_owned()).spawn(read);
+    let _ = parallel::thread("keys", read);
 }
 
 /// The keys in a chunk of terminal input.

@@ -1,4 +1,4 @@
-//! A worker pool: runs work on all parallel, each thread with its own handle of the database.
+//! Divides work on the database among the processors, each thread with its own handle of the database.
 //!
 //! **Invariant:** the results and their order are those of a single thread. If there is little work, or if no
 //! thread can be started, the calling thread does the work when it needs the results.
@@ -6,87 +6,48 @@
 //! The module does not know the work itself; [`warm_up`](crate::warm_up) does.
 
 use std::{
-    num::NonZero,
     ops::Range,
     panic::AssertUnwindSafe,
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    thread,
 };
+
+use parallel::processors;
 
 use crate::Handle;
 
-/// The minimum number of items of work for which threads are started.
+/// The minimum number of items of work that are divided.
 pub(crate) const WORTHWHILE: usize = 256;
 /// The number of items that a thread takes at once. In long chains of dependencies, inference recurses at most
 /// through the batches in progress.
 const BATCH: usize = 64;
 
-/// Runs two functions in parallel, the second on its own thread with its own handle of the database. The second
-/// result is `None` if no thread can be started.
-pub(crate) fn parallel_join<A, B: Send>(
+/// Runs two functions in parallel, the second with its own handle of the database.
+pub(crate) fn join<A, B: Send>(
     db: &dyn Handle,
-    stack: usize,
     here: impl FnOnce() -> A,
     there: impl FnOnce(&dyn Handle) -> B + Send,
-) -> (A, Option<B>) {
+) -> (A, B) {
     let db = db.handle();
-    thread::scope(|scope| {
-        let work = move || there(&*db);
-        let thread = thread::Builder::new().stack_size(stack).spawn_scoped(scope, work);
-        let a = here();
-        let b = thread.ok().map(|it| match it.join() {
-            Ok(b) => b,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        (a, b)
-    })
+    parallel::join(here, move || there(&*db))
 }
 
-/// Returns the number of parallel.
-pub(crate) fn parallel() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// Returns the number of parallel minus one, which stays free for the user's edits.
+/// Returns the number of processors minus one, which stays free for the user's edits.
 pub(crate) fn all_but_one() -> usize {
-    parallel() - 1
+    processors() - 1
 }
 
 /// The minimum number of files for which reading them in parallel is faster than starting threads.
 const MANY_FILES: usize = 8;
 
-/// Applies `work` to each item in parallel and returns the results in the order of the items.
-pub(crate) fn parallel_map<T: Sync, R: Send>(
-    things: &[T],
-    work: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    if things.len() < MANY_FILES || parallel() < 2 {
-        return things.iter().map(work).collect();
+/// Applies `work` to each file in parallel and returns the results in the order of the files.
+pub(crate) fn map_files<T: Sync, R: Send>(files: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    match files.len() < MANY_FILES {
+        true => files.iter().map(work).collect(),
+        false => parallel::map(files, work),
     }
-    let part = things.len().div_ceil(parallel());
-    let work_on = |part: &[T]| -> Vec<R> { part.iter().map(&work).collect() };
-    thread::scope(|scope| {
-        let mut parts = things.chunks(part);
-        let here = parts.next();
-        let there: Vec<_> = parts
-            .map(|part| (part, thread::Builder::new().spawn_scoped(scope, || work_on(part))))
-            .collect();
-        let mut done = here.map(work_on).unwrap_or_default();
-        for (part, thread) in there {
-            match thread {
-                Ok(thread) => match thread.join() {
-                    Ok(more) => done.extend(more),
-                    Err(panic) => std::panic::resume_unwind(panic),
-                },
-                // No thread could be started; this thread does the work.
-                Err(_) => done.extend(work_on(part)),
-            }
-        }
-        done
-    })
 }
 
 /// Applies `work` to each batch of items in parallel and returns the results in order. With little work, or if no
@@ -94,13 +55,12 @@ pub(crate) fn parallel_map<T: Sync, R: Send>(
 pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
     db: &dyn Handle,
     pieces: &[T],
-    stack: usize,
     work: impl Fn(&dyn Handle, &[T]) -> R + Sync,
 ) -> impl Iterator<Item = R> {
     let done: Vec<OnceLock<R>> = pieces.chunks(BATCH).map(|_| OnceLock::new()).collect();
     if pieces.len() >= WORTHWHILE {
-        let shares = Shares::of(pieces.len(), parallel());
-        on_parallel(db, &shares, stack, |db, batch| {
+        let shares = Shares::of(pieces.len(), processors());
+        on_processors(db, &shares, |db, batch| {
             done[batch.start / BATCH].get_or_init(|| work(db, &pieces[batch]));
         });
     }
@@ -110,54 +70,43 @@ pub(crate) fn in_batches<T: Sync, R: Send + Sync>(
 
 /// Applies `work` to each item in parallel. Returns true if all items are done. With little work, or if no thread
 /// can be started, nothing is done: queries then compute the results on demand.
-pub(crate) fn each_on_parallel<T: Sync>(
+pub(crate) fn each_in_parallel<T: Sync>(
     db: &dyn Handle,
     pieces: &[T],
-    stack: usize,
     shares: &Shares,
     work: impl Fn(&dyn Handle, &T) + Sync,
 ) -> bool {
     let work =
         |db: &dyn Handle, batch: Range<usize>| pieces[batch].iter().for_each(|it| work(db, it));
-    pieces.len() >= WORTHWHILE && on_parallel(db, shares, stack, work)
+    pieces.len() >= WORTHWHILE && on_processors(db, shares, work)
 }
 
-/// Processes the batches of all shares, each thread with its own handle of the database. The calling thread takes
-/// a share too; its stack is large enough, because it may have to do all the work itself. Returns true if all
-/// items are done.
-fn on_parallel(
+/// Processes the batches of all shares, each thread with its own handle of the database. Returns true if all items
+/// are done.
+fn on_processors(
     db: &dyn Handle,
     shares: &Shares,
-    stack: usize,
     work: impl Fn(&dyn Handle, Range<usize>) + Sync,
 ) -> bool {
-    let threads = shares.threads;
-    if threads < 2 {
+    if shares.threads < 2 {
         return false;
     }
-    let done = AtomicUsize::new(0);
-    let (done, work) = (&done, &work);
-    let take_batches = |db: Box<dyn Handle>, own: usize| {
-        let take_batches = move || {
-            for batch in shares.batches(own) {
-                let length = batch.len();
-                work(&*db, batch);
-                done.fetch_add(length, Ordering::Relaxed);
-            }
-        };
-        // A cancelled thread reports nothing: below, this thread checks for the cancellation itself.
-        drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
-    };
-    thread::scope(|scope| {
-        // This thread works too: if it only waited, its processor would stay idle until the system gives it to
-        // another thread.
-        for own in 1..threads {
-            let db = db.handle();
-            let work = move || take_batches(db, own);
-            drop(thread::Builder::new().stack_size(stack).spawn_scoped(scope, work));
+    let (done, work) = (&AtomicUsize::new(0), &work);
+    let tasks = (0..shares.threads).map(|own| {
+        let db = db.handle();
+        move || {
+            let take_batches = || {
+                for batch in shares.batches(own) {
+                    let length = batch.len();
+                    work(&*db, batch);
+                    done.fetch_add(length, Ordering::Relaxed);
+                }
+            };
+            // A cancelled thread reports nothing: below, this thread checks for the cancellation itself.
+            drop(salsa::Cancelled::catch(AssertUnwindSafe(take_batches)));
         }
-        take_batches(db.handle(), 0);
     });
+    parallel::run(tasks.collect());
     db.unwind_if_revision_cancelled();
     done.load(Ordering::Relaxed) == shares.pieces
 }

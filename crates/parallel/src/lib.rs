@@ -1,0 +1,21 @@
+//! The threads of the process and the sizes of their stacks.
+//!
+//! Start reading at [`map`], [`map_parts`] and [`join`], which divide work among the processors with the help of one
+//! [`pool`], then at [`on_deep_stack`]. [`Workers`] answer requests in order; [`thread`] starts a thread that owns a
+//! resource for its life. Each module has its tests.
+//!
+//! **Invariant:** results and their order are those of a single thread. If no thread can be started, the calling
+//! thread does the work.
+//! **Invariant:** nothing else in the workspace chooses the size of a stack. Threads have the default size;
+//! recursion whose depth depends on the configuration runs in [`on_deep_stack`].
+//! **Absent on purpose:** the database, its handles, and cancellation; `project` adds them.
+
+mod pool;
+mod stack;
+mod workers;
+
+pub use crate::{
+    pool::{join, map, map_on, map_parts, processors, run},
+    stack::on_deep_stack,
+    workers::{Workers, thread},
+};
