@@ -62,7 +62,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn distance_within_equals_the_distance_up_to_the_limit(a in "[abé]{0,6}", b in "[abé]{0,6}", most in 0usize..4) {
+        fn distance_within_equals_the_distance_up_to_the_limit(
+            a in "[abé]{0,6}",
+            b in "[abé]{0,6}",
+            most in 0usize..4,
+        ) {
             let letters = |word: &str| word.chars().collect::<Vec<_>>();
             let whole = distance(&letters(&a), &letters(&b));
             prop_assert_eq!(distance_within(&a, &b, most), (whole <= most).then_some(whole));

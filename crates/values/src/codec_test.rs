@@ -128,7 +128,11 @@ proptest! {
     }
 
     #[test]
-    fn decoders_never_panic_on_damaged_bytes(value in known(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn decoders_never_panic_on_damaged_bytes(
+        value in known(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
         let ty = value.ty();
         let mut bytes = msgpack::encode(&value, &Type::Dynamic).expect("bytes");
         let place = at.index(bytes.len());

@@ -28,6 +28,7 @@ mod layering;
 mod links;
 mod modules;
 mod prose;
+mod prose_markdown;
 mod supply_chain;
 mod tidy;
 mod torture;

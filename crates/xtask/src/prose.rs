@@ -1,4 +1,5 @@
-//! Rules for comments: a reader that is new to the code must understand each sentence at the first reading.
+//! Rules for comments and names of tests: a reader that is new to the code must understand each sentence and each name
+//! at the first reading.
 //!
 //! A rule bans a form that hides the subject of a sentence, such as a comment that begins with a pronoun. The rules
 //! find the form, not the meaning: a comment without a banned form can still be a riddle.
@@ -37,6 +38,25 @@ const HIDDEN_AGENTS: &[&str] = &[
     "whom",
 ];
 
+/// Words of a test's name that stand for the subject or the agent instead of naming it.
+const HIDDEN_IN_NAMES: &[&str] = &[
+    "anybody",
+    "everybody",
+    "nobody",
+    "said",
+    "somebody",
+    "someone",
+    "told",
+    "what",
+    "whatever",
+    "who",
+    "whoever",
+    "whom",
+];
+
+/// First words of a test's name that stand for its subject instead of naming it.
+const HIDDEN_SUBJECTS_OF_NAMES: &[&str] = &["it", "that", "those", "where"];
+
 /// The names of documents that a clone does not have, each followed by a section number.
 const ABSENT_DOCUMENTS: &[&str] = &["DESIGN", "hcl", "surface", "style", "lsp"];
 
@@ -64,6 +84,31 @@ pub(crate) fn breaches(text: &str) -> Vec<(usize, &'static str)> {
         previous = comment.map(|(kind, _)| kind);
     }
     found
+}
+
+/// Returns the lines of a Rust file with a test whose name hides its subject or its agent.
+pub(crate) fn unclear_names_of_tests(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut is_test = false;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim_start();
+        is_test |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+        let Some(name) = line.trim_start_matches("async ").strip_prefix("fn ") else { continue };
+        let name = &name[..name.find('(').unwrap_or(name.len())];
+        if is_test && is_unclear_name(name) {
+            found.push(index + 1);
+        }
+        is_test = false;
+    }
+    found
+}
+
+fn is_unclear_name(name: &str) -> bool {
+    let mut words = name.split('_');
+    name.contains("_that_is_")
+        || name.contains("_that_are_")
+        || words.clone().next().is_some_and(|it| HIDDEN_SUBJECTS_OF_NAMES.contains(&it))
+        || words.any(|it| HIDDEN_IN_NAMES.contains(&it))
 }
 
 /// Returns the lines of a Rust file that are wider than [`WIDEST`]. Lines inside of raw strings are verbatim, and
@@ -110,11 +155,11 @@ fn comment(line: &str) -> Option<(&str, &str)> {
     Some((&line[..kind.len()], line[kind.len()..].trim_start()))
 }
 
-fn starts_with_word(text: &str, word: &str) -> bool {
+pub(crate) fn starts_with_word(text: &str, word: &str) -> bool {
     text.strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_in_word))
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let lower = text.to_lowercase();
     lower.match_indices(word).any(|(at, _)| {
         !lower[..at].ends_with(is_in_word) && !lower[at + word.len()..].starts_with(is_in_word)
@@ -135,7 +180,7 @@ fn is_in_word(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{breaches, wide_lines};
+    use super::{breaches, unclear_names_of_tests, wide_lines};
 
     #[test]
     fn comments_without_a_subject_are_reported() {
@@ -152,6 +197,23 @@ mod tests {
         check("/// Returns the order (DESIGN 3).\n", &[1]);
         check("/// Versions of protocol 5.\n", &[]);
         check("let text = \"// What\";\n", &[]);
+    }
+
+    #[test]
+    fn unclear_names_of_tests_are_reported() {
+        let check = |name: &str, expected: &[usize]| {
+            let test = format!("#[test]\n#[ignore]\nfn {name}() {{}}\nfn what() {{}}\n");
+            assert_eq!(unclear_names_of_tests(&test), expected, "{name}");
+            let asynchronous = format!("    #[tokio::test]\n    async fn {name}() {{}}\n");
+            assert_eq!(unclear_names_of_tests(&asynchronous).len(), expected.len(), "{name}");
+        };
+        check("what_is_gone_stays_gone", &[3]);
+        check("a_cycle_is_told", &[3]);
+        check("nobody_reads_it", &[3]);
+        check("values_that_are_kept", &[3]);
+        check("it_is_closed", &[3]);
+        check("plan_refuses_unknown_for_each", &[]);
+        check("whole_values_and_units_of_it", &[]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{fmt, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{contexts, prose};
+use crate::{contexts, prose, prose_markdown};
 
 /// Module names that do not describe the module's content.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];
@@ -107,11 +107,19 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
                 breach(line, rule);
             }
         }
+        for line in prose::unclear_names_of_tests(text) {
+            breach(line, "the name of the test hides its subject");
+        }
         for line in prose::wide_lines(text) {
             breach(line, "a line of more than 120 characters");
         }
         if text.lines().count() > MOST_LINES {
             breach(0, "a file of more than 700 lines");
+        }
+    }
+    if path.ends_with(".md") && !is_verbatim(path) {
+        for (line, rule) in prose_markdown::breaches(text) {
+            breach(line, rule);
         }
     }
     for (index, line) in text.lines().enumerate() {
@@ -190,6 +198,16 @@ mod tests {
     #[test]
     fn tidy_rules_report_violations() {
         check_rules("docs/a.md", "fine\nnot fine \n", &["docs/a.md:2: trailing space"]);
+        check_rules(
+            "docs/c.md",
+            "What it is.\n",
+            &["docs/c.md:1: the text begins with a word that hides its subject"],
+        );
+        check_rules(
+            "crates/a/src/d.rs",
+            "#[test]\nfn what_is_kept() {}\n",
+            &["crates/a/src/d.rs:2: the name of the test hides its subject"],
+        );
         check_rules("tests/data/a.txt", "verbatim \n", &[]);
         check_rules(
             "crates/a/src/utils.rs",

@@ -4,14 +4,12 @@ use std::path::Path;
 
 use crate::rows::{How, Row};
 
-const HEAD: &str = "# What a plugin can do wrong
+const HEAD: &str = "# Plugins that misbehave
 
-Every way that a provider's process can misbehave ends in an error that says which provider and which call it was; in
-bounded time; with no process left behind; with nothing lost that was in the state; and without a secret or a control
-character on the terminal. Each row below is a test: `cargo test -p cli --test misbehaving` runs a \
-                    plugin that misbehaves
-in this way, through the client or through the real executable, and this page is what it found. To write it again:
-`UPDATE_EXPECT=1 cargo test -p cli --test misbehaving`.
+Every fault of a provider process ends in an error that names the provider and the call, in bounded time. No process
+remains, the state loses nothing, and no secret and no control character reaches the terminal. Each row below is a test:
+`cargo test -p cli --test misbehaving` runs a plugin with this fault, through the client or through the real executable,
+and compares the result with this page. `UPDATE_EXPECT=1 cargo test -p cli --test misbehaving` writes the page.
 ";
 
 /// The result of a row.

@@ -32,19 +32,19 @@ pub(crate) enum How {
     Command(Run),
 }
 
-pub(crate) const START: &str = "Before it is connected";
-const TRANSPORT: &str = "Below the messages";
-const DIES: &str = "It dies, or does not know a call";
+pub(crate) const START: &str = "Start and handshake";
+const TRANSPORT: &str = "Transport";
+const DIES: &str = "Death and unknown calls";
 const SCHEMAS: &str = "Schemas";
 const VALUES: &str = "Values";
-const SAYS: &str = "What it says";
-const OTHER: &str = "Functions, imports and the rest";
+const SAYS: &str = "Diagnostics";
+const OTHER: &str = "Functions, imports and other calls";
 const VALIDATE: &str = "In `validate`";
 const PLAN: &str = "In `plan`";
 const APPLY: &str = "In `apply`";
 const EPHEMERAL: &str = "Ephemeral resources, in `apply`";
-const INTERRUPT: &str = "It hangs, and Ctrl-C is pressed";
-const KILL: &str = "It hangs, and Mayfly is killed";
+const INTERRUPT: &str = "Hanging calls with Ctrl-C";
+const KILL: &str = "Hanging calls with a killed Mayfly";
 
 /// Plugins that fail to start, as shell scripts.
 const STARTS: &[(&str, &str)] = &[

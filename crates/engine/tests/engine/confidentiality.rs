@@ -350,7 +350,7 @@ fn secret_equal_to_an_address_does_not_hide_the_address() {
 }
 
 #[test]
-fn provider_may_return_a_public_value_that_is_also_write_only() {
+fn provider_may_return_a_public_value_equal_to_a_write_only_one() {
     let named = r#"
 variable "v" { default = "same-for-both" }
 resource "test_thing" "a" {

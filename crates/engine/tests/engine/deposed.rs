@@ -209,7 +209,7 @@ fn a_destroy_plan_destroys_current_and_deposed_objects_after_their_dependents() 
 }
 
 #[test]
-fn a_deposed_object_that_is_gone_is_forgotten() {
+fn deposed_object_deleted_outside_is_forgotten() {
     let mut world = left_over(CONFIG);
     world.with_shared(|shared| {
         shared.gone.extend(["old-a".to_owned(), "old-b".to_owned(), "old-gone".to_owned()]);
@@ -344,7 +344,8 @@ fn a_planner_asks_once_about_a_deposed_object() {
     .assert_eq(&actions(&third.plan));
     // The deposed object equals the current one, and is still another object.
     let mut world = left_over(
-        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  for_each = toset([\"k\"])\n  name = \"b\"\n}\n",
+        "resource \"test_thing\" \"a\" { name = \"a\" }\nresource \"test_thing\" \"b\" {\n  \
+         for_each = toset([\"k\"])\n  name = \"b\"\n}\n",
     );
     depose(&mut world, "test_thing.a", "test_thing.a", "a");
     let mut world = world.watch();
@@ -371,7 +372,7 @@ fn a_planner_asks_once_about_a_deposed_object() {
 }
 
 #[test]
-fn a_deposed_object_that_is_only_to_be_forgotten_is_refused() {
+fn deposed_object_with_skip_destroy_is_refused() {
     let mut world = left_over(CONFIG);
     let at = address("test_thing.a");
     let object = world.state.remove_deposed(&at, key()).expect("is there");
@@ -380,5 +381,9 @@ fn a_deposed_object_that_is_only_to_be_forgotten_is_refused() {
     world.state.set_deposed(&at, key(), &provider, object);
     let outcome = world.plan();
     let [refused] = outcome.diagnostics.as_slice() else { panic!("one problem") };
-    expect!["The state has an object that is to be forgotten rather than destroyed, test_thing.a (deposed object 0123abcd). This version of Mayfly does not support that. Nothing was done."].assert_eq(&refused.detail);
+    expect![
+        "The state has an object that is to be forgotten rather than destroyed, test_thing.a (deposed object \
+         0123abcd). This version of Mayfly does not support that. Nothing was done."
+    ]
+    .assert_eq(&refused.detail);
 }

@@ -84,7 +84,7 @@ resource "playground_secret" "kept" {
 }
 
 #[test]
-fn ephemeralasnull_keeps_parts_that_are_not_ephemeral() {
+fn ephemeralasnull_keeps_non_ephemeral_parts() {
     let mut world = World::new(
         r#"
 variable "secret" {
@@ -116,7 +116,7 @@ output "test" {
 }
 
 #[test]
-fn ephemeralasnull_accepts_a_value_that_is_not_ephemeral() {
+fn ephemeralasnull_accepts_a_non_ephemeral_value() {
     let mut world =
         World::new("output \"test\" {\n  value = ephemeralasnull({ a = [1, null, \"x\"] })\n}\n");
     assert_eq!(summaries(&world.apply()), "");

@@ -157,7 +157,7 @@ fn proposed_blocks_merge_by_nesting_mode() {
 }
 
 #[test]
-fn set_elements_correspond_by_attributes_that_are_not_computed() {
+fn set_elements_correspond_by_non_computed_attributes() {
     let inner = block([("c", computed()), ("oc", optional_computed()), ("r", required())]);
     let schema = block_with([], [("b", Nesting::Set, inner)]);
     let cases = [
