@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         Returns::From(|args| Ok(args[1].ty())),
         assume_equal,
-        "Gives the second value, to which the first one has to be equal once it is known.",
+        "Returns the second value, and fails if the first one, once known, is not equal to it.",
     )
     .nullable(),
     assumption(
@@ -53,55 +53,55 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "assumelistlength",
         &[value(Shape::List), LEAST, MOST],
         between,
-        "Assumes that a list has a length between two.",
+        "Assumes that the length of a list is between two numbers.",
     ),
     assumption(
         "assumelistlengthmin",
         &[value(Shape::List), LEAST],
         at_least,
-        "Assumes that a list has some length at least.",
+        "Assumes that a list has a minimum length.",
     ),
     assumption(
         "assumelistlengthmax",
         &[value(Shape::List), MOST],
         at_most,
-        "Assumes that a list has some length at most.",
+        "Assumes that a list has a maximum length.",
     ),
     assumption(
         "assumesetlength",
         &[value(Shape::Set), LEAST, MOST],
         between,
-        "Assumes that a set has a length between two.",
+        "Assumes that the length of a set is between two numbers.",
     ),
     assumption(
         "assumesetlengthmin",
         &[value(Shape::Set), LEAST],
         at_least,
-        "Assumes that a set has some length at least.",
+        "Assumes that a set has a minimum length.",
     ),
     assumption(
         "assumesetlengthmax",
         &[value(Shape::Set), MOST],
         at_most,
-        "Assumes that a set has some length at most.",
+        "Assumes that a set has a maximum length.",
     ),
     assumption(
         "assumemaplength",
         &[value(Shape::Map), LEAST, MOST],
         between,
-        "Assumes that a map has a length between two.",
+        "Assumes that the length of a map is between two numbers.",
     ),
     assumption(
         "assumemaplengthmin",
         &[value(Shape::Map), LEAST],
         at_least,
-        "Assumes that a map has some length at least.",
+        "Assumes that a map has a minimum length.",
     ),
     assumption(
         "assumemaplengthmax",
         &[value(Shape::Map), MOST],
         at_most,
-        "Assumes that a map has some length at most.",
+        "Assumes that a map has a maximum length.",
     ),
 ];
 

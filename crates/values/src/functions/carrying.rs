@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[],
         merge_type,
         merge,
-        "Joins maps or objects; of entries with the same key the last one stays.",
+        "Merges maps or objects; the last entry with a key wins.",
     )
     .variadic(Parameter::any("maps").nullable().lazy())
     .nullable(),
@@ -40,7 +40,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::any("inputMap").lazy(), Parameter::string("key").lazy()],
         lookup_type,
         lookup,
-        "Gives the element of a map under a key, or a default.",
+        "Returns the element of a map with a key, or a default.",
     )
     .variadic(Parameter::any("default").nullable().lazy().carried())
     .nullable()
@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::any("list").lazy(), Parameter::number("index").lazy()],
         element_type,
         element,
-        "Gives one element of a list; the index wraps around.",
+        "Returns one element of a list; the index wraps around.",
     )
     .nullable()
     .needs(Needs::Nothing),
@@ -69,14 +69,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         zipmap_type,
         zipmap,
-        "Makes a map of a list of keys and a list of values.",
+        "Makes a map from a list of keys and a list of values.",
     ),
     carrying(
         "flatten",
         &[Parameter::any("list").lazy()],
         flatten_type,
         flatten,
-        "Dissolves lists inside a list.",
+        "Replaces the lists inside a list by their elements.",
     )
     .needs(Needs::Walked),
     carrying(
@@ -84,7 +84,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::any("list").lazy()],
         reverse_type,
         reverse,
-        "Turns a list around.",
+        "Reverses a list.",
     ),
     carrying(
         "slice",
@@ -95,14 +95,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         slice_type,
         slice,
-        "Takes the elements from one index to before another.",
+        "Returns the elements from one index up to, but not including, another.",
     ),
     carrying(
         "chunklist",
         &[Parameter::new("list", super::Shape::List).lazy(), Parameter::number("size").lazy()],
         chunk_type,
         chunklist,
-        "Cuts a list into lists of a given length.",
+        "Splits a list into lists of a given length.",
     ),
 ];
 

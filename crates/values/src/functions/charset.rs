@@ -16,14 +16,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("string"), Parameter::string("encoding")],
         Returns::Fixed(Shape::String),
         textencodebase64,
-        "Encodes a string in a character encoding, and that in Base64.",
+        "Encodes a string in a character encoding, and the result in Base64.",
     ),
     Function::new(
         "textdecodebase64",
         &[Parameter::string("source"), Parameter::string("encoding")],
         Returns::Fixed(Shape::String),
         textdecodebase64,
-        "Decodes Base64 that holds text in a character encoding.",
+        "Decodes Base64 of a text in a character encoding.",
     ),
 ];
 

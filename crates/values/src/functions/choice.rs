@@ -11,7 +11,7 @@ const EXPRESSIONS: Parameter = Parameter::any("expressions").nullable().lazy();
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "try",
-        doc: "Gives the first of its arguments that can be evaluated without an error.",
+        doc: "Returns the first of its arguments that can be evaluated without an error.",
         params: &[],
         variadic: Some(EXPRESSIONS),
         rule: RuleId::Try,
@@ -23,7 +23,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "can",
-        doc: "Tells whether its argument can be evaluated without an error.",
+        doc: "Returns true if its argument can be evaluated without an error.",
         params: &[Parameter::any("expression").nullable().lazy()],
         variadic: None,
         rule: RuleId::Can,
@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[],
         Returns::From(common),
         coalesce,
-        "Gives the first argument that is not null or \"\".",
+        "Returns the first argument that is neither null nor an empty string.",
     )
     .variadic(Parameter::any("vals").nullable().lazy())
     .needs(Needs::Nothing),
@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[],
         Returns::From(common_list),
         coalesce_list,
-        "Gives the first list that is not empty.",
+        "Returns the first list that is not empty.",
     )
     .variadic(Parameter::any("vals").nullable().lazy())
     .needs(Needs::Nothing),

@@ -21,28 +21,28 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[PREFIX, Parameter::number("hostnum")],
         Returns::Fixed(Shape::String),
         cidrhost,
-        "Gives the address of a host within a prefix, counted from the end if negative.",
+        "Returns the address of a host within a prefix, counted from the end if negative.",
     ),
     Function::new(
         "cidrnetmask",
         &[PREFIX],
         Returns::Fixed(Shape::String),
         cidrnetmask,
-        "Gives the network mask of an IPv4 prefix.",
+        "Returns the network mask of an IPv4 prefix.",
     ),
     Function::new(
         "cidrsubnet",
         &[PREFIX, Parameter::number("newbits"), Parameter::number("netnum")],
         Returns::Fixed(Shape::String),
         cidrsubnet,
-        "Gives one of the networks into which longer prefixes cut a prefix.",
+        "Returns one of the subnets of a prefix, whose prefixes are longer by a number of bits.",
     ),
     Function::new(
         "cidrsubnets",
         &[PREFIX],
         Returns::Fixed(Shape::ListOfString),
         cidrsubnets,
-        "Lists networks, one after the other, with prefixes longer by the given numbers of bits.",
+        "Lists consecutive subnets of a prefix, whose prefixes are longer by the given numbers of bits.",
     )
     .variadic(Parameter::number("newbits")),
     Function::new(
@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("containing_prefix"), Parameter::string("contained_ip_or_prefix")],
         Returns::Fixed(Shape::Bool),
         cidrcontains,
-        "Tells whether an address or a prefix lies within a prefix.",
+        "Returns true if an address or a prefix lies within a prefix.",
     ),
 ];
 

@@ -32,7 +32,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::any("list").shallow(), Parameter::any("value").lazy()],
         Returns::Fixed(Shape::Bool),
         contains,
-        "Tells whether a list, tuple or set has an element that equals a value.",
+        "Returns true if a list, tuple or set contains a value.",
     ),
     Function::new(
         "index",
@@ -46,21 +46,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::new("list", Shape::ListOfBool).shallow()],
         Returns::Fixed(Shape::Bool),
         all_true,
-        "Tells whether all elements of a list are true.",
+        "Returns true if all elements of a list are true.",
     ),
     Function::new(
         "anytrue",
         &[Parameter::new("list", Shape::ListOfBool).shallow()],
         Returns::Fixed(Shape::Bool),
         any_true,
-        "Tells whether any element of a list is true.",
+        "Returns true if any element of a list is true.",
     ),
     Function::new(
         "one",
         &[Parameter::any("list").lazy()],
         Returns::From(one_type),
         one,
-        "Gives the only element of a collection, or null if there is none.",
+        "Returns the only element of a collection, or null if the collection is empty.",
     )
     .nullable()
     .needs(Needs::Nothing),
@@ -69,7 +69,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::any("list")],
         Returns::Fixed(Shape::Number),
         sum,
-        "Adds numbers up.",
+        "Returns the sum of numbers.",
     ),
     Function::new(
         "transpose",

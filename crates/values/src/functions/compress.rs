@@ -20,14 +20,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         STR,
         Returns::Fixed(Shape::String),
         base64gzip,
-        "Compresses a string with gzip and encodes that in Base64.",
+        "Compresses a string with gzip and encodes the result in Base64.",
     ),
     Function::new(
         "base64gunzip",
         STR,
         Returns::Fixed(Shape::String),
         base64gunzip,
-        "Decodes Base64 and decompresses that with gzip.",
+        "Decodes Base64 and decompresses the result with gzip.",
     ),
 ];
 

@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("ciphertext"), Parameter::string("privatekey")],
         Returns::Fixed(Shape::String),
         rsadecrypt,
-        "Decrypts what was encrypted with an RSA key and encoded in Base64.",
+        "Decrypts a Base64 text that was encrypted with an RSA key.",
     ),
 ];
 

@@ -14,7 +14,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function::new(
     &[Parameter::string("str")],
     Returns::From(csvdecode_type),
     csvdecode,
-    "Reads CSV whose first line names the attributes of the objects that the others make.",
+    "Decodes CSV to a list of objects; the first line has the names of the attributes.",
 )];
 
 fn csvdecode_type(args: &[Value]) -> Result<Type, FunctionError> {

@@ -27,21 +27,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("timestamp_a"), Parameter::string("timestamp_b")],
         Returns::Fixed(Shape::Number),
         timecmp,
-        "Gives -1, 0 or 1, as one timestamp is before, equal to or after another.",
+        "Returns -1, 0 or 1 if one timestamp is before, equal to or after another.",
     ),
     Function::new(
         "timestamp",
         &[],
         Returns::Fixed(Shape::String),
         timestamp,
-        "Gives the time, once it is decided.",
+        "Returns the current time of the apply.",
     ),
     Function::new(
         "plantimestamp",
         &[],
         Returns::Fixed(Shape::String),
         plantimestamp,
-        "Gives the time of the plan, which its apply sees, too.",
+        "Returns the time of the plan, also in its apply.",
     )
     .only_in(Place::Configuration),
 ];

@@ -41,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         STR,
         Returns::Fixed(Shape::String),
         base64decode,
-        "Decodes Base64 that holds text.",
+        "Decodes Base64 of a text.",
     ),
     Function::new(
         "urlencode",
@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         STR,
         Returns::Fixed(Shape::String),
         urldecode,
-        "Reads a string that was escaped for a URL's query.",
+        "Decodes a string that is escaped for a URL's query.",
     ),
 ];
 

@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         PATH,
         Returns::Fixed(Shape::Bool),
         fileexists,
-        "Tells whether a file exists.",
+        "Returns true if a file exists.",
     ),
     Function::new(
         "templatefile",
@@ -43,14 +43,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         PATH,
         Returns::Fixed(Shape::String),
         basename,
-        "Gives the last part of a path.",
+        "Returns the last part of a path.",
     ),
     Function::new(
         "dirname",
         PATH,
         Returns::Fixed(Shape::String),
         dirname,
-        "Gives a path without its last part.",
+        "Returns a path without its last part.",
     ),
     Function::new(
         "templatestring",
@@ -72,7 +72,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         PATH,
         Returns::Fixed(Shape::String),
         abspath,
-        "Gives the absolute path of a path.",
+        "Returns the absolute form of a path.",
     ),
     Function::new(
         "pathexpand",

@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("format")],
         Returns::Fixed(Shape::String),
         format,
-        "Fills values into a text.",
+        "Formats values by a format string.",
     )
     .variadic(Parameter::any("args").nullable().lazy()),
     Function::new(
@@ -21,7 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("format")],
         Returns::Fixed(Shape::ListOfString),
         formatlist,
-        "Fills the elements of lists into a text, one after the other.",
+        "Formats the elements of lists by a format string, one string for each index.",
     )
     .variadic(Parameter::any("args").nullable().lazy()),
 ];

@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         VALUE,
         Returns::From(same_type),
         same,
-        "Takes the sensitive mark off a value.",
+        "Removes the sensitive mark of a value.",
     )
     .rule(RuleId::Nonsensitive)
     .needs(Needs::Nothing)
@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         VALUE,
         Returns::Fixed(Shape::Bool),
         is_sensitive,
-        "Tells whether a value is marked as sensitive.",
+        "Returns true if a value is marked as sensitive.",
     )
     .rule(RuleId::IsSensitive)
     .needs(Needs::Nothing),

@@ -20,19 +20,24 @@ const fn numeric(
 }
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    numeric("abs", NUM, abs, "Gives a number without its sign."),
-    numeric("ceil", NUM, ceil, "Gives the smallest whole number that is not below."),
-    numeric("floor", NUM, floor, "Gives the largest whole number that is not above."),
-    numeric("signum", NUM, signum, "Gives -1, 0 or 1 by the sign of a whole number."),
-    numeric("min", &[], min, "Gives the smallest of its arguments.")
+    numeric("abs", NUM, abs, "Returns the absolute value of a number."),
+    numeric("ceil", NUM, ceil, "Returns the smallest whole number that is not less than a number."),
+    numeric(
+        "floor",
+        NUM,
+        floor,
+        "Returns the largest whole number that is not greater than a number.",
+    ),
+    numeric("signum", NUM, signum, "Returns -1, 0 or 1 by the sign of a number."),
+    numeric("min", &[], min, "Returns the smallest of its arguments.")
         .variadic(Parameter::number("numbers").lazy()),
-    numeric("max", &[], max, "Gives the largest of its arguments.")
+    numeric("max", &[], max, "Returns the largest of its arguments.")
         .variadic(Parameter::number("numbers").lazy()),
     numeric(
         "log",
         &[Parameter::number("num"), Parameter::number("base")],
         log,
-        "Gives the logarithm to a base.",
+        "Returns the logarithm of a number to a base.",
     ),
     numeric(
         "pow",

@@ -25,14 +25,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         PATTERN_AND_STRING,
         Returns::From(regex_type),
         regex,
-        "Gives what a pattern matches first.",
+        "Returns the first match of a pattern.",
     ),
     Function::new(
         "regexall",
         PATTERN_AND_STRING,
         Returns::From(|args| Ok(Type::list(regex_type(args)?))),
         regexall,
-        "Lists all that a pattern matches.",
+        "Lists all matches of a pattern.",
     ),
 ];
 

@@ -12,7 +12,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[],
         Returns::Fixed(Shape::ListOfNumber),
         range,
-        "Lists numbers from a start to before an end.",
+        "Lists the numbers from a start up to, but not including, an end.",
     )
     .variadic(Parameter::number("params")),
     Function::new(

@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         FIRST,
         Returns::From(common_set),
         intersection,
-        "Keeps what all sets have.",
+        "Returns the intersection of sets.",
     )
     .variadic(OTHERS),
     Function::new(
@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::new("a", Shape::Set), Parameter::new("b", Shape::Set)],
         Returns::From(common_set),
         subtract,
-        "Keeps what the first set has and the second has not.",
+        "Returns the elements of the first set that are not in the second.",
     ),
     Function::new(
         "setproduct",

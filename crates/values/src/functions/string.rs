@@ -57,7 +57,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "substr",
         &[Parameter::string("str"), Parameter::number("offset"), Parameter::number("length")],
         substr,
-        "Takes characters from an offset on.",
+        "Returns a number of characters from an offset on.",
     ),
     text(
         "indent",
@@ -69,19 +69,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "startswith",
         &[Parameter::string("str").lazy(), Parameter::string("prefix").shallow()],
         startswith,
-        "Tells whether a string starts with a prefix.",
+        "Returns true if a string starts with a prefix.",
     ),
     test(
         "endswith",
         &[Parameter::string("str"), Parameter::string("suffix")],
         endswith,
-        "Tells whether a string ends with a suffix.",
+        "Returns true if a string ends with a suffix.",
     ),
     test(
         "strcontains",
         &[Parameter::string("str"), Parameter::string("substr")],
         strcontains,
-        "Tells whether a string contains another.",
+        "Returns true if a string contains another.",
     ),
 ];
 

@@ -20,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         &[Parameter::string("separator"), Parameter::string("str")],
         Returns::Fixed(Shape::ListOfString),
         split,
-        "Cuts a string at every separator.",
+        "Splits a string at every separator.",
     ),
     Function::new(
         "parseint",
