@@ -243,7 +243,7 @@ const LIFECYCLE: LanguageBlock = single(block(
     &[],
     &[ENABLED],
     &[PRECONDITION, POSTCONDITION],
-    "Whether there is an object, and what must be true of it.",
+    "Controls whether the object exists, and the conditions that it must meet.",
 ));
 
 const MODULE_LIFECYCLE: LanguageBlock =
@@ -364,7 +364,13 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
             ),
             DEPRECATED,
         ],
-        &[block("validation", &[], CONDITION, &[], "What must be true of the variable's value.")],
+        &[block(
+            "validation",
+            &[],
+            CONDITION,
+            &[],
+            "A condition that the variable's value must meet.",
+        )],
         "An input of the module.",
     ),
     block(
@@ -428,7 +434,7 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         "check",
         &["name"],
         &[],
-        &[block("assert", &[], CONDITION, &[], "What should be true; a warning if it is not.")],
+        &[block("assert", &[], CONDITION, &[], "A condition; a warning if it is false.")],
         "Assertions about the infrastructure after a run. A failed assertion is a warning.",
     ),
     unsupported("moved", &[], "Records the previous address of an object."),

@@ -623,7 +623,7 @@ resource "test_thing" "a" {
             "locals {\n  a = var.x$0\n}\n",
             "b",
             expect![[r#"
-            What this refers to is not declared, so it cannot be renamed. Declare it first.
+            This name is not declared, so it cannot be renamed. Declare it first.
         "#]],
         );
         check(
@@ -637,7 +637,7 @@ resource "test_thing" "a" {
             "resource \"test_thing\" \"a\" {\n  provider = test.we$0st\n}\n",
             "b",
             expect![[r#"
-            What this refers to is not declared, so it cannot be renamed. Declare it first.
+            This name is not declared, so it cannot be renamed. Declare it first.
         "#]],
         );
         check(

@@ -84,7 +84,7 @@ fn unmark(fault: &Fault<'_, '_>) -> Option<Action> {
     let mark = body.attribute("ephemeral")?;
     let mut edits = around(fault, &body.attribute("value")?.value()?);
     edits.push(layout::remove(&fault.tree, mark.syntax()));
-    Some(Action::fix("Keep what is not ephemeral with ephemeralasnull()", edits))
+    Some(Action::fix("Keep the parts that are not ephemeral with ephemeralasnull()", edits))
 }
 
 fn mark_variable(fault: &Fault<'_, '_>) -> Option<Action> {

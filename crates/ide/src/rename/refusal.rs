@@ -22,7 +22,7 @@ pub(super) fn no_name_of_ours(token: &SyntaxToken) -> Refusal {
         }
         Some(SyntaxKind::LABEL) => "The types of resources are named by their providers.",
         Some(SyntaxKind::REFERENCE | SyntaxKind::ATTR_STEP) => {
-            "What this refers to is not declared in the configuration, so it cannot be renamed."
+            "The configuration has no declaration of this name, so it cannot be renamed."
         }
         _ => {
             "There is no name here that can be changed: variables, locals, outputs, resources, \
@@ -39,9 +39,7 @@ pub(super) fn check_item(module: &Module<'_>, name: &ItemName) -> Result<(), Ref
         );
     }
     if !module.is_declared(name) {
-        return refuse(
-            "What this refers to is not declared, so it cannot be renamed. Declare it first.",
-        );
+        return refuse("This name is not declared, so it cannot be renamed. Declare it first.");
     }
     if module.is_installed() {
         return refuse(format!(

@@ -148,7 +148,7 @@ impl Decoder {
 
     fn value(&self, it: &ValueMessage) -> Result<Value, PlanFileError> {
         let ty = usize::try_from(it.ty).ok().and_then(|at| self.types.get(at));
-        let ty = ty.ok_or_else(|| damaged("a value has a type that is not there"))?;
+        let ty = ty.ok_or_else(|| damaged("a value refers to a missing type"))?;
         let plain = msgpack::decode(&it.msgpack, ty)
             .map_err(|it| damaged(format!("a value is wrong: {it}")))?;
         let paths = it.sensitive.iter().map(|it| self.path(it.clone()));

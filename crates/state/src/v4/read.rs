@@ -180,9 +180,7 @@ fn is_serial(serial: Option<&RawValue>) -> bool {
 fn json_fault(error: &serde_json::Error) -> String {
     if error.is_data() {
         let (line, column) = (error.line(), error.column());
-        return format!(
-            "what ends at line {line} column {column} is not of the type that belongs there"
-        );
+        return format!("the value that ends at line {line} column {column} has the wrong type");
     }
     error.to_string()
 }

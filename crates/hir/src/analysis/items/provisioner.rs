@@ -93,7 +93,7 @@ fn contradiction(
             &["source", "content"][..],
             "Must provide one of 'source' or 'content'",
             "Cannot set both 'source' and 'content'",
-            "What is copied is a file or a directory of this computer (\"source\"), or a text (\"content\").",
+            "The provisioner copies a file or a directory of this computer (\"source\"), or a text (\"content\").",
         ),
         "remote-exec" => (
             &["inline", "script", "scripts"][..],

@@ -65,7 +65,7 @@ output "o" {
         "ephemeral \"test_secret\" \"s\" {}\noutput$0 \"o\" {\n  value     = \
          ephemeral.test_secret.s.value\n  ephemeral = true\n}\n",
         expect![[r#"
-            QuickFix: Keep what is not ephemeral with ephemeralasnull()
+            QuickFix: Keep the parts that are not ephemeral with ephemeralasnull()
             //- /main.tf
             ephemeral "test_secret" "s" {}
             output "o" {
