@@ -92,7 +92,7 @@ async fn live(provider: &GrpcProvider) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_resource_lives_under_both_protocols_with_and_without_tls() {
+async fn resource_lifecycle_works_in_both_protocols_with_and_without_tls() {
     let expected = expect![[r#"
         Error: Bad name: The name "bad" is bad. at .name
         {"id" = (known after apply), "name" = "a", "password" = (known after apply), "rule" = toset([{"port" = 80}]), "secret" = tostring(null), "size" = 3, "tags" = tomap({"k" = "v"})} [Path([Attr("tags"), Index("k")])] Some({"name" = "a"})
@@ -127,7 +127,7 @@ async fn a_resource_lives_under_both_protocols_with_and_without_tls() {
 }
 
 #[tokio::test]
-async fn schemas_arrive_as_they_are_written() {
+async fn provider_schemas_round_trip() {
     let mut nested = Command::new(peer());
     nested.env("PEER_NESTED", "1");
     let provider = start(nested, TlsMode::Off, &Heard::default()).await;
@@ -147,7 +147,7 @@ async fn schemas_arrive_as_they_are_written() {
 }
 
 #[tokio::test]
-async fn protocol_5_is_not_served_with_nested_attributes() {
+async fn nested_attributes_exclude_protocol_5() {
     let mut nested = peer_speaking("5");
     nested.env("PEER_NESTED", "1");
     let provider = start(nested, TlsMode::Auto, &Heard::default()).await;
@@ -156,7 +156,7 @@ async fn protocol_5_is_not_served_with_nested_attributes() {
 }
 
 #[tokio::test]
-async fn import_upgrade_move_and_data_sources_pass_through() {
+async fn import_upgrade_move_and_data_source_calls_work() {
     let heard = Heard::default();
     let provider = start(Command::new(peer()), TlsMode::Off, &heard).await;
     let mut seen = Vec::new();
@@ -231,7 +231,7 @@ async fn ephemeral_resources_open_renew_and_close() {
 }
 
 #[tokio::test]
-async fn functions_take_nulls_and_name_the_argument_at_fault() {
+async fn provider_functions_accept_null_and_name_the_faulty_argument() {
     let provider = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
     let call = async |arguments: Vec<Value>| {
         let request = CallFunctionRequest { name: "join".into(), arguments };
@@ -248,7 +248,7 @@ async fn functions_take_nulls_and_name_the_argument_at_fault() {
 }
 
 #[tokio::test]
-async fn what_a_provider_says_is_redacted_everywhere() {
+async fn provider_messages_and_events_are_redacted() {
     let heard = Heard::default();
     let provider = start(Command::new(peer()), TlsMode::Off, &heard).await;
     let seen = live(&provider).await;
@@ -258,7 +258,7 @@ async fn what_a_provider_says_is_redacted_everywhere() {
 }
 
 #[tokio::test]
-async fn a_crash_in_a_call_is_a_diagnostic_and_leaves_no_process() {
+async fn provider_crash_is_a_diagnostic_and_leaves_no_process() {
     let heard = Heard::default();
     let provider = start(Command::new(peer()), TlsMode::Auto, &heard).await;
     let plan = provider.plan_resource_change(plan_of(no_thing(), thing("crash"))).await;
@@ -278,7 +278,7 @@ async fn a_crash_in_a_call_is_a_diagnostic_and_leaves_no_process() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_call_ends_that_call_only() {
+async fn panic_in_a_provider_call_ends_only_that_call() {
     let provider = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
     let plan = provider.plan_resource_change(plan_of(no_thing(), thing("panic"))).await;
     assert_eq!(
@@ -299,7 +299,7 @@ async fn a_panic_in_a_call_ends_that_call_only() {
 }
 
 #[tokio::test]
-async fn known_schemas_spare_the_call_for_them() {
+async fn known_schemas_are_not_requested_again() {
     let heard = Heard::default();
     let provider = start(Command::new(peer()), TlsMode::Off, &heard).await;
     let schemas = provider.schemas().await.expect("it has schemas");
@@ -320,7 +320,7 @@ async fn known_schemas_spare_the_call_for_them() {
 }
 
 #[tokio::test]
-async fn dropping_a_provider_kills_its_process_and_removes_its_socket() {
+async fn dropped_provider_kills_its_process_and_removes_its_socket() {
     let provider = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
     let id = provider.process().and_then(|it| it.id()).expect("it runs");
     let socket = std::env::temp_dir().join(format!("plugin{id}"));
@@ -331,7 +331,7 @@ async fn dropping_a_provider_kills_its_process_and_removes_its_socket() {
 }
 
 #[test]
-fn a_panic_and_the_end_of_the_runtime_leave_no_process() {
+fn panic_and_end_of_the_runtime_leave_no_process() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (sender, receiver) = std::sync::mpsc::channel();
     let task = runtime.spawn(async move {
@@ -357,7 +357,7 @@ fn a_panic_and_the_end_of_the_runtime_leave_no_process() {
 }
 
 #[tokio::test]
-async fn a_plugin_ignores_the_interrupt_that_its_whole_group_gets() {
+async fn plugin_ignores_an_interrupt_of_its_process_group() {
     let provider = start(Command::new(peer()), TlsMode::Off, &Heard::default()).await;
     let id = provider.process().and_then(|it| it.id()).and_then(|it| i32::try_from(it).ok());
     let id = id.and_then(rustix::process::Pid::from_raw).expect("it runs");
@@ -368,7 +368,7 @@ async fn a_plugin_ignores_the_interrupt_that_its_whole_group_gets() {
 }
 
 #[tokio::test]
-async fn a_plugin_whose_core_is_killed_ends_by_itself() {
+async fn plugin_ends_after_its_core_is_killed() {
     // The shell acts as the core: it starts the peer as go-plugin does, waits for its handshake, and exits.
     let script = "\"$0\" > \"$1\" & echo $! ; while ! [ -s \"$1\" ]; do sleep 0.01; done";
     let folder = tempfile::tempdir().expect("a folder");
@@ -391,7 +391,7 @@ async fn a_plugin_whose_core_is_killed_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn a_plugin_whose_output_nobody_reads_ends_by_itself() {
+async fn plugin_ends_when_its_output_pipe_is_closed() {
     // The parent lives on. Only the pipe shows that a core has ended that started the plugin through another
     // process.
     let mut child = Command::new(peer())
@@ -421,7 +421,7 @@ async fn a_plugin_whose_output_nobody_reads_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn an_exit_without_destructors_can_kill_all_plugins() {
+async fn kill_all_ends_all_plugins_without_destructors() {
     let processes = Processes::default();
     let in_list = |processes: &Processes| LaunchOptions {
         tls: TlsMode::Off,
@@ -441,7 +441,7 @@ async fn an_exit_without_destructors_can_kill_all_plugins() {
 }
 
 #[test]
-fn without_the_cookie_a_plugin_explains_itself() {
+fn plugin_without_the_cookie_prints_an_explanation() {
     let output =
         Command::new(peer()).env_remove("TF_PLUGIN_MAGIC_COOKIE").output().expect("it runs");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
@@ -449,7 +449,7 @@ fn without_the_cookie_a_plugin_explains_itself() {
 }
 
 #[tokio::test]
-async fn a_provider_that_somebody_else_runs_is_used_and_left_alone() {
+async fn reattached_provider_is_used_and_not_ended() {
     let mut child = tokio::process::Command::new(peer())
         .arg("--debug")
         .stdout(Stdio::piped())
