@@ -7,9 +7,9 @@
 //!     └──start─► plugin, command    on Linux with the parent-death signal, which needs neither
 //! ```
 //!
-//! Start reading at [`Processes`] and [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the next run),
-//! `entry.rs` (the description of a process, and how it is identified and killed), `starter.rs` (the parent-death
-//! signal).
+//! Start reading at [`Processes`] and [`Registration`]; then `supervisor.rs` (the other process), `records.rs` (the
+//! next run), `entry.rs` (the description of a process, and how it is identified and killed), `starter.rs` (the
+//! parent-death signal).
 //!
 //! The supervisor is this program in a hidden mode, in a session of its own, so that neither the terminal nor a
 //! signal to the process group reaches it. It starts with the first process. One supervisor serves all
