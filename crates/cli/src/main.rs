@@ -36,7 +36,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use db::{Diagnostic, OsSystem, Rule, Sources};
+use db::{Diagnostic, OsSystem, Sources, Summary};
 use durability::Failpoints;
 use engine::LogLevel;
 use operations::{root_system::RootSystem, session::Failure, variables::VarFlag};
@@ -187,7 +187,7 @@ fn dispatch(
     };
     log_begin(&session, &invocation.text);
     if let Some(detail) = invocation.refusal {
-        let refused = Diagnostic::error(Rule::UnsupportedOption, "Unsupported option", detail);
+        let refused = Diagnostic::new(Summary::UNSUPPORTED_OPTION, detail);
         session.ui.diagnostics(&[refused], &Sources::default());
         return Exit::Failure;
     }

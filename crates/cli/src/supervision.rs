@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use plugin::Supervision;
 
 use crate::session::CommandSession;
@@ -34,5 +34,5 @@ fn warning(left: &[String]) -> Diagnostic {
         left.len(),
         names.join(", ")
     );
-    Diagnostic::warning(Rule::LeftProcesses, "Processes of an earlier run were ended", detail)
+    Diagnostic::new(Summary::LEFT_PROCESSES, detail)
 }

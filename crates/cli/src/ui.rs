@@ -117,20 +117,20 @@ impl Ui {
     /// are not printed.
     pub(crate) fn diagnostics(&self, diagnostics: &[Diagnostic], sources: &Sources) {
         for diagnostic in diagnostics {
-            match diagnostic.severity {
-                Severity::Error => self.log(LogLevel::Error, "cli", diagnostic.id.code()),
-                Severity::Warning => self.log(LogLevel::Warn, "cli", diagnostic.id.code()),
+            match diagnostic.severity() {
+                Severity::Error => self.log(LogLevel::Error, "cli", diagnostic.id().code()),
+                Severity::Warning => self.log(LogLevel::Warn, "cli", diagnostic.id().code()),
                 Severity::Hint => {}
             }
         }
         if self.stdout == Stdout::JsonLines {
-            for diagnostic in diagnostics.iter().filter(|it| it.severity != Severity::Hint) {
+            for diagnostic in diagnostics.iter().filter(|it| it.severity() != Severity::Hint) {
                 self.line(&render::diagnostic_json_line(diagnostic, &now(), sources));
             }
             return;
         }
         let of = |severity: Severity| -> Vec<Diagnostic> {
-            diagnostics.iter().filter(|it| it.severity == severity).cloned().collect()
+            diagnostics.iter().filter(|it| it.severity() == severity).cloned().collect()
         };
         if self.stdout == Stdout::Protocol {
             let all = [of(Severity::Warning), of(Severity::Error)].concat();

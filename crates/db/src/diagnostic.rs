@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use syntax::TextRange;
 
-use crate::Rule;
+use crate::{Rule, Summary};
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,12 +20,8 @@ pub enum Severity {
 /// A problem with its location and its remedy. [`rules`](crate::rules) lists the problems that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The rule that was broken. Its code is the id that users see.
-    pub id: Rule,
-    /// The severity.
-    pub severity: Severity,
-    /// The one-line summary, in the wording of OpenTofu or the RFC if one of them has a wording.
-    pub summary: String,
+    /// The rule, the severity and the summary, in the wording of OpenTofu or the RFC if one of them has a wording.
+    pub summary: Summary,
     /// The description of the problem and of the remedy, in sentences.
     pub detail: String,
     /// The address of the affected object, printed as `with ADDRESS,`.
@@ -104,12 +100,10 @@ impl ByteRange {
 }
 
 impl Diagnostic {
-    /// Creates an error without a location. The caller sets the fields that it knows.
-    pub fn error(id: Rule, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
+    /// Creates a diagnostic without a location. The caller sets the fields that it knows.
+    pub fn new(summary: Summary, detail: impl Into<String>) -> Diagnostic {
         Diagnostic {
-            id,
-            severity: Severity::Error,
-            summary: summary.into(),
+            summary,
             detail: detail.into(),
             address: None,
             location: None,
@@ -120,9 +114,14 @@ impl Diagnostic {
         }
     }
 
-    /// Creates a warning without a location. The caller sets the fields that it knows.
-    pub fn warning(id: Rule, summary: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(id, summary, detail) }
+    /// Returns the rule that was broken. Its code is the id that users see.
+    pub fn id(&self) -> Rule {
+        self.summary.rule()
+    }
+
+    /// Returns the severity.
+    pub fn severity(&self) -> Severity {
+        self.summary.severity()
     }
 
     /// Returns the diagnostic with this location.
@@ -138,14 +137,14 @@ impl Diagnostic {
     /// Returns true for a warning about a deprecated variable, output or attribute.
     pub fn is_deprecation(&self) -> bool {
         matches!(
-            self.id,
+            self.id(),
             Rule::DeprecatedVariable | Rule::DeprecatedOutput | Rule::DeprecatedAttribute
         )
     }
 
     /// Returns true if the diagnostic is an error.
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.summary.is_error()
     }
 }
 

@@ -19,7 +19,7 @@ pub use input::{
     Block, BlockEdits, Directory, EditedText, File, Override, block_offset, file_text, is_json,
     is_override, parse,
 };
-pub use rules::Rule;
+pub use rules::{Rule, Summary};
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
 /// The database trait for the queries of all layers. Higher layers add no state: their queries take inputs as

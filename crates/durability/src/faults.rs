@@ -3,7 +3,7 @@
 use std::{io::ErrorKind, path::Path};
 
 use backend::{StoreError, existing_directory};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 
 use crate::writer::Fault;
 
@@ -60,7 +60,7 @@ pub fn state_unwritable(error: &StoreError) -> Diagnostic {
         "{cause} The changed objects exist nevertheless. Resolve the problem, then run the command \
          again."
     );
-    Diagnostic::error(Rule::StateWrite, "Failed to save state", detail)
+    Diagnostic::new(Summary::STATE_WRITE, detail)
 }
 
 /// The error for a journal that could not be written.
@@ -71,7 +71,7 @@ pub fn journal_unwritable(error: &StoreError) -> Diagnostic {
          so no further operations are started. Operations that had already started are finished, \
          and the state is written as far as possible."
     );
-    Diagnostic::error(Rule::JournalWrite, "Failed to write the journal", detail)
+    Diagnostic::new(Summary::JOURNAL_WRITE, detail)
 }
 
 /// The error for a caller that waited for the journal.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use backend::{Expected, HeldLock, StateStore};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use state::{
     EncodeError, State, StateFile,
     journal::{Begin, Record},
@@ -268,7 +268,7 @@ impl Task {
 /// The error for a state or a record that cannot be encoded.
 pub(crate) fn not_encoded(error: &EncodeError) -> Box<Diagnostic> {
     let detail = format!("The state cannot be written: {error}.");
-    Box::new(Diagnostic::error(Rule::StateEncode, "Failed to write state", detail))
+    Box::new(Diagnostic::new(Summary::UNWRITABLE_STATE, detail))
 }
 
 #[cfg(test)]

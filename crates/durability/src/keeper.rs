@@ -9,7 +9,7 @@ use std::{
 
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance, ResourceMode};
 use backend::{Expected, HeldLock, StateStore};
-use db::{Diagnostic, Rule, System};
+use db::{Diagnostic, Summary, System};
 use engine::{Journal, Number};
 use provider::BoxFuture;
 use state::{
@@ -157,7 +157,7 @@ impl Keeper {
 fn ended() -> Box<Diagnostic> {
     let detail = "The task that writes the state has ended. This is a bug. The journal records all \
                   changes of this run.";
-    Box::new(Diagnostic::error(Rule::StateWrite, "Failed to save state", detail))
+    Box::new(Diagnostic::new(Summary::STATE_WRITE, detail))
 }
 
 /// The advice for a state with the highest possible serial.
@@ -181,15 +181,14 @@ pub fn refuse_last_serial(serial: u64, path: &Path) -> Result<(), Box<Diagnostic
     }
     let what = last_serial(&path.display().to_string(), serial);
     let detail = format!("{what} Nothing was done.\n\n{LOWER_SERIAL}");
-    Err(Box::new(Diagnostic::error(Rule::StateSerial, "State has no later serial", detail)))
+    Err(Box::new(Diagnostic::new(Summary::STATE_SERIAL, detail)))
 }
 
 /// The next serial. It never wraps around to zero, because the state with the greater serial is the newer one.
 pub fn next_serial(serial: u64) -> Result<u64, Box<Diagnostic>> {
     serial.checked_add(1).ok_or_else(|| {
-        Box::new(Diagnostic::error(
-            Rule::StateSerial,
-            "Failed to write state",
+        Box::new(Diagnostic::new(
+            Summary::STATE_SERIAL_EXHAUSTED,
             format!("{} {LOWER_SERIAL}", last_serial("the state", serial)),
         ))
     })

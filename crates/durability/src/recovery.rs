@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use backend::{JournalStore, StoreError};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Rule, Summary};
 use engine::ways_out;
 use state::{
     StateFile,
@@ -98,7 +98,7 @@ fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
                  with the existing objects: the objects that were created last may be missing from \
                  the state. Add them with \"mayfly import\"."
             );
-            Diagnostic::error(Rule::JournalDamaged, "Damaged journal", detail)
+            Diagnostic::new(Summary::JOURNAL_DAMAGED, detail)
         }
         StoreError::NewerJournal { .. } => newer(&error.to_string()),
         _ => {
@@ -106,7 +106,7 @@ fn unreadable(error: &StoreError, place: &str) -> Diagnostic {
                 "{error}. It may record the changes of a run that did not finish, so nothing was \
                  done. Correct its permissions, or run the command as the user who owns it."
             );
-            Diagnostic::error(Rule::JournalUnreadable, "Failed to read the journal", detail)
+            Diagnostic::new(Summary::JOURNAL_UNREADABLE, detail)
         }
     }
 }
@@ -116,7 +116,7 @@ fn newer(what: &str) -> Diagnostic {
         "{what}. It records the changes of a run of a later version that did not finish, so \
          nothing was done. Run the command with that version of Mayfly."
     );
-    Diagnostic::error(Rule::JournalFormat, "Journal of a later version", detail)
+    Diagnostic::new(Summary::JOURNAL_FORMAT, detail)
 }
 
 fn not_understood(error: &JournalError, place: &str) -> Diagnostic {
@@ -132,7 +132,7 @@ fn not_understood(error: &JournalError, place: &str) -> Diagnostic {
                  {place}.damaged), and run \"mayfly plan\" to compare the state with the existing \
                  objects."
             );
-            Diagnostic::error(Rule::JournalDamaged, "Damaged journal", detail)
+            Diagnostic::new(Summary::JOURNAL_DAMAGED, detail)
         }
     }
 }
@@ -172,7 +172,7 @@ fn foreign(
         begin.serial,
         contents(journal)
     );
-    Diagnostic::error(Rule::JournalOfAnotherState, "Journal of another state", detail)
+    Diagnostic::new(Summary::JOURNAL_OF_ANOTHER_STATE, detail)
 }
 
 fn contents(journal: &Journal) -> String {
@@ -222,7 +222,7 @@ fn cut_off(begin: &Begin, findings: &Findings) -> Option<Diagnostic> {
          plan to see the remaining changes.",
         begin.operation, begin.workspace, begin.time, begin.program
     );
-    Some(Diagnostic::warning(Rule::RunCutOff, "The last run was cut off", detail))
+    Some(Diagnostic::new(Summary::RUN_CUT_OFF, detail))
 }
 
 /// A warning about ephemeral resources that an interrupted run left open. `None` if there are none.
@@ -239,8 +239,7 @@ pub fn left_open(openings: &[Opening]) -> Option<Diagnostic> {
          never saved. They stay open until the provider's own limit ends them; end them manually \
          if that takes too long. This warning is shown once."
     );
-    let warning =
-        Diagnostic::warning(Rule::EphemeralLeftOpen, "Ephemeral resources were left open", detail);
+    let warning = Diagnostic::new(Summary::EPHEMERAL_LEFT_OPEN, detail);
     (!openings.is_empty()).then_some(warning)
 }
 
@@ -270,8 +269,7 @@ pub fn uncertain(intents: &[Intent]) -> Option<Diagnostic> {
          recorded the result:\n\n{}",
         list.trim_end()
     );
-    let warning =
-        Diagnostic::warning(UNCERTAIN, "Objects may exist that the state does not know", detail);
+    let warning = Diagnostic::new(Summary::UNCERTAIN_CREATES, detail);
     (!intents.is_empty()).then_some(warning)
 }
 

@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use addr::{ConfigResource, ResourceInstance, ResourceMode};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Program;
 use rustc_hash::FxHashSet;
 use state::{CheckStatus, Plan, PlanMode, State};
@@ -93,7 +93,7 @@ pub fn check_plan_is_complete(plan: &Plan) -> Result<(), Box<Diagnostic>> {
     }
     let detail = "The plan ended with errors, so it can be shown, but not applied. Correct the \
                   errors, then make a new plan.";
-    Err(Box::new(Diagnostic::error(Rule::ErroredPlan, "Cannot apply incomplete plan", detail)))
+    Err(Box::new(Diagnostic::new(Summary::ERRORED_PLAN, detail)))
 }
 
 /// Ends an apply. `clear` removes what the state must not keep.

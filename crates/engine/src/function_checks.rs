@@ -77,7 +77,7 @@ fn all_calls(program: &Program, offline: &Offline<'_>) -> Vec<Diagnostic> {
                     continue;
                 }
                 said.extend(evaluated.diagnostics.into_iter().map(|it| {
-                    let mut diagnostic = Diagnostic::error(it.id, it.summary, it.detail)
+                    let mut diagnostic = Diagnostic::new(it.summary, it.detail)
                         .at(program.locate(entry.origin, it.at));
                     diagnostic.context = program.context(entry.origin);
                     diagnostic.values = it.values;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use db::{Diagnostic, Rule};
+use db::Diagnostic;
 use hir::{
     Entry, ExprId, Program,
     eval::{self, Evaluated},
@@ -64,7 +64,7 @@ fn precondition(
     let message = message.filter(|it| !it.has_deep_secret()).and_then(|it| message_text(&it));
     let message = message.unwrap_or_else(|| HIDDEN.to_owned());
     let summary = ConditionKind::OutputPrecondition.summary();
-    Some(placed(Diagnostic::error(Rule::ConditionFailed, summary, message)))
+    Some(placed(Diagnostic::new(summary, message)))
 }
 
 /// The text for a condition whose message is a secret or cannot be evaluated.
@@ -135,10 +135,9 @@ pub(crate) fn exceeding(program: &Program, entry: &Entry, evaluated: Evaluated) 
         return Vec::new();
     }
     let problems = evaluated.diagnostics.into_iter();
-    let of_size = problems.filter(|it| it.id == eval::TOO_LARGE);
+    let of_size = problems.filter(|it| it.id() == eval::TOO_LARGE);
     let placed = of_size.map(|it| {
-        let found =
-            Diagnostic::error(it.id, it.summary, it.detail).at(program.locate(entry.origin, it.at));
+        let found = Diagnostic::new(it.summary, it.detail).at(program.locate(entry.origin, it.at));
         Diagnostic { context: program.context(entry.origin), ..found }
     });
     placed.collect()

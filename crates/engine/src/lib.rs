@@ -34,6 +34,7 @@ mod cancel;
 mod ephemeral;
 mod event;
 mod files;
+mod foreign;
 mod function_calls;
 mod function_checks;
 mod functions;

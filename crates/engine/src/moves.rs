@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ModuleStep, ResourceInstance};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{Program, item::Repetition};
 use state::State;
 
@@ -182,10 +182,6 @@ impl Moved {
              state or give it another address, then plan again.",
             lines.collect::<String>()
         );
-        Some(Diagnostic::warning(
-            Rule::UnresolvedMove,
-            "Unresolved resource instance address changes",
-            detail,
-        ))
+        Some(Diagnostic::new(Summary::UNRESOLVED_MOVE, detail))
     }
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use addr::{AbsResource, InstanceKey, ModuleInstance, ResourceMode};
-use db::{Diagnostic, Location, Rule, System};
+use db::{Diagnostic, Location, Summary, System};
 use hir::{
     Entry, Interrupt, ModuleId, Program, Ref, Scope, eval,
     item::{Condition, Repetition, Variable},
@@ -330,7 +330,7 @@ impl<'a> ModuleScope<'a> {
         let rule = program.locate(entry.origin, validation.node.into());
         let rule = rule.map_or_else(String::new, |it| program.sources.place(&it));
         let detail = format!("{message}\n\nThis was checked by the validation rule at {rule}.");
-        Diagnostic::error(Rule::ValidationFailed, "Invalid value for variable", detail)
+        Diagnostic::new(Summary::VALIDATION_FAILED, detail)
     }
 
     fn resource(&self, resource: &addr::Resource) -> Value {
@@ -452,7 +452,7 @@ impl<'a> ModuleScope<'a> {
                 },
                 None => {
                     return Err(Interrupt::Refused {
-                        summary: "Reference to undeclared local value",
+                        summary: Summary::UNDECLARED_LOCAL,
                         detail: format!(
                             "A local value with the name \"{name}\" has not been declared."
                         ),
@@ -630,31 +630,31 @@ impl ModuleScope<'_> {
         let refused = |summary, detail| Err(Interrupt::Refused { summary, detail });
         match reference {
             Ref::Variable(name) if !module.variables.contains_key(name) => refused(
-                "Reference to undeclared input variable",
+                Summary::UNDECLARED_INPUT_VARIABLE,
                 format!("An input variable with the name \"{name}\" has not been declared."),
             ),
             Ref::Resource(resource) if !module.resources.contains_key(resource) => refused(
-                "Reference to undeclared resource",
+                Summary::UNDECLARED_RESOURCE,
                 format!("{resource} has not been declared in this module."),
             ),
             Ref::Module(call) if !module.calls.contains_key(call) => refused(
-                "Reference to undeclared module",
+                Summary::UNDECLARED_MODULE,
                 format!("No module call named \"{call}\" is declared in this module."),
             ),
             Ref::EachKey | Ref::EachValue => refused(
-                "Reference to \"each\" in context without for_each",
+                Summary::INVALID_EACH,
                 "The \"each\" object is available only in blocks with for_each, and not in the \
                  console."
                     .to_owned(),
             ),
             Ref::CountIndex => refused(
-                "Reference to \"count\" in non-counted context",
+                Summary::INVALID_COUNT_REFERENCE,
                 "The \"count\" object is available only in blocks with count, and not in the \
                  console."
                     .to_owned(),
             ),
             Ref::SelfObject => refused(
-                "Invalid \"self\" reference",
+                Summary::INVALID_SELF,
                 "The \"self\" object is available only in provisioners, connections and \
                  postconditions, and not in the console."
                     .to_owned(),

@@ -2,7 +2,7 @@
 
 use std::{any::Any, rc::Rc, sync::Arc};
 
-use db::{Diagnostic, Rule, System};
+use db::{Diagnostic, Summary, System};
 use hir::{ItemKind, Program};
 use state::{
     Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, ResourceChange, State,
@@ -320,12 +320,7 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
             "The planned change of {} holds an ephemeral value. This is a defect of Mayfly; please report it.",
             leak.addr
         );
-        walk.report_about(
-            &leak.addr.to_string(),
-            Rule::EphemeralInPlan,
-            "Ephemeral value in a plan",
-            detail,
-        );
+        walk.report_about(&leak.addr.to_string(), Summary::EPHEMERAL_IN_PLAN, detail);
     }
     if let Some((name, _)) =
         plan.output_changes.iter().find(|(_, it)| holds(&it.before) || holds(&it.after))
@@ -334,12 +329,7 @@ fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
             "The planned change of output {name} holds an ephemeral value. This is a defect of \
              Mayfly; please report it."
         );
-        walk.report_about(
-            &format!("output.{name}"),
-            Rule::EphemeralInPlan,
-            "Ephemeral value in a plan",
-            detail,
-        );
+        walk.report_about(&format!("output.{name}"), Summary::EPHEMERAL_IN_PLAN, detail);
     }
 }
 
@@ -413,7 +403,7 @@ fn empty_plan(options: &PlanOptions) -> Plan {
 
 fn refused(prior: State, options: PlanOptions, what: &str) -> PlanOutcome {
     let detail = format!("This version of Mayfly does not support {what}. Nothing was done.");
-    let diagnostics = vec![Diagnostic::error(Rule::NotSupportedYet, "Not supported yet", detail)];
+    let diagnostics = vec![Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail)];
     let plan = Plan { has_errors: true, ..empty_plan(&options) };
     PlanOutcome { plan, refreshed: prior, diagnostics, has_begun: false }
 }

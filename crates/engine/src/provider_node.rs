@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use addr::ProviderSource;
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use values::Value;
 
@@ -123,8 +123,7 @@ impl Walk<'_> {
             "The schemas of the provider {source} are not available. Run \"mayfly init\" to \
              install the providers that this configuration needs."
         );
-        let diagnostic =
-            Diagnostic::error(Rule::MissingProviderSchema, "Missing provider schema", detail);
+        let diagnostic = Diagnostic::new(Summary::MISSING_PROVIDER_SCHEMA, detail);
         match entry {
             Some(entry) => self.report_at(entry, entry.item.header.into(), None, diagnostic),
             None => self.report(diagnostic),

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use addr::{InstanceKey, ResourceInstance};
-use db::{Diagnostic, Rule, Severity};
+use db::{Diagnostic, Severity, Summary};
 use hir::{
     Entry, Expr, ExprId, Exprs, Scope,
     item::{Provisioner, RefPlace},
@@ -132,8 +132,7 @@ impl Walk<'_> {
         self.emit(Event::ProvisionErrored { address, provisioner: kind });
         let severity =
             if provisioner.continue_on_failure { Severity::Warning } else { Severity::Error };
-        let error = Diagnostic::error(Rule::LocalExec, "local-exec provisioner error", detail);
-        let diagnostic = Diagnostic { severity, ..error };
+        let diagnostic = Diagnostic::new(Summary::LOCAL_EXEC.at_most(severity), detail);
         self.report_at(entry, provisioner.node.into(), Some(&subject.text), diagnostic);
         if provisioner.continue_on_failure { Ok(()) } else { Err(Failed) }
     }

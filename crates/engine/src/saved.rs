@@ -1,6 +1,6 @@
 //! Saved plans: checks that a plan file still matches the state and the files, and restores the variables.
 
-use db::{Diagnostic, Rule, System};
+use db::{Diagnostic, Summary, System};
 use hir::{Entry, Program, eval};
 use state::{Plan, PlannedFile, StateFile, StateIdentity};
 use values::Value;
@@ -26,11 +26,7 @@ pub fn check_plan_is_current(
              it was made for. Make a new plan in this directory.",
             plan.lineage
         );
-        return Err(Box::new(Diagnostic::error(
-            Rule::PlanForOtherState,
-            "Saved plan does not match the given state",
-            detail,
-        )));
+        return Err(Box::new(Diagnostic::new(Summary::PLAN_FOR_OTHER_STATE, detail)));
     }
     if plan.serial != serial || plan.lineage.is_empty() != lineage.is_empty() {
         let which = |lineage: &str, serial: u64| match lineage {
@@ -43,7 +39,7 @@ pub fn check_plan_is_current(
             which(&plan.lineage, plan.serial),
             which(lineage, serial)
         );
-        return Err(Box::new(Diagnostic::error(Rule::StalePlan, "Saved plan is stale", detail)));
+        return Err(Box::new(Diagnostic::new(Summary::STALE_PLAN, detail)));
     }
     Ok(())
 }
@@ -72,8 +68,7 @@ pub fn check_planned_files(plan: &Plan, system: &dyn System) -> Result<(), Box<D
          applied. Since the plan was made:\n{}\n\nNothing was done. Restore the files, or make a new plan.",
         changed.concat()
     );
-    let summary = "File was changed after the plan was made";
-    Err(Box::new(Diagnostic::error(Rule::PlannedFileChanged, summary, detail)))
+    Err(Box::new(Diagnostic::new(Summary::PLANNED_FILE_CHANGED, detail)))
 }
 
 /// Returns the variables for the apply of a saved plan. As in OpenTofu, the values in the plan apply: they may be
@@ -111,8 +106,7 @@ fn missing_ephemeral(program: &Program, entry: &Entry) -> Diagnostic {
         entry.variable().name
     );
     let location = program.locate(entry.origin, entry.item.header.into());
-    Diagnostic::error(Rule::EphemeralVariableNotSet, "No value for required variable", detail)
-        .at(location)
+    Diagnostic::new(Summary::EPHEMERAL_VARIABLE_NOT_SET, detail).at(location)
 }
 
 /// Returns an error if a variable whose value is in the plan was set to another value.
@@ -132,11 +126,7 @@ fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnos
          current command. Make a new plan to use another value.",
         variable.name
     );
-    Some(Diagnostic::error(
-        Rule::PlanVariableMismatch,
-        "Mismatch between input and plan variable value",
-        detail,
-    ))
+    Some(Diagnostic::new(Summary::PLAN_VARIABLE_MISMATCH, detail))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Template files (`templatefile`): templates whose free names are the variables that the call passes.
 
+use db::Summary;
 use hir::{Interrupt, Ref, Scope, SecretParts, eval, lower::lower_template};
 use values::{
     Exceeded, Value,
@@ -47,7 +48,7 @@ pub(crate) fn render(
         let _ =
             eval::evaluate_with(&exprs, root, &marked, &TemplateScope { functions, gathers: true });
     }
-    match evaluated.diagnostics.iter().find(|it| it.severity == db::Severity::Error) {
+    match evaluated.diagnostics.iter().find(|it| it.severity() == db::Severity::Error) {
         Some(_) if variables.has_deep_secret() => Err(format!(
             "failed to render {name}; the reason is not shown, because some of its variables are \
              secret"
@@ -70,14 +71,14 @@ struct TemplateScope<'f> {
 impl Scope for TemplateScope<'_> {
     fn reference(&self, _: &Ref) -> Result<Value, Interrupt> {
         Err(Interrupt::Refused {
-            summary: "Invalid reference",
+            summary: Summary::INVALID_REFERENCE,
             detail: "Templates see only the variables that they are given.".to_owned(),
         })
     }
 
     fn provider_function(&self, _: &str, _: &[Value]) -> Result<Value, Interrupt> {
         Err(Interrupt::Refused {
-            summary: "Invalid function",
+            summary: Summary::FUNCTION_IN_TEMPLATE,
             detail: "Templates cannot call functions of providers.".to_owned(),
         })
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use addr::{ModuleInstance, ProviderSource, Resource, ResourceMode};
-use db::{Diagnostic, Rule, Severity};
+use db::{Diagnostic, Summary};
 use futures::{StreamExt, stream};
 use hir::{Entry, Module, ModuleId, NodeId, Program, eval, item::Body, names::provider_local_name};
 use provider::{Block, Provider, ProviderDiagnostic, ProviderSchemas, ValidateRequest};
@@ -19,7 +19,7 @@ use state::Action;
 use values::{Str, Value, msgpack};
 
 use crate::{
-    builtin, function_checks,
+    builtin, foreign, function_checks,
     functions::Functions,
     known_conditions,
     offline::{ModuleScope, Offline},
@@ -392,7 +392,7 @@ fn evaluate(
     }
     if decoded.has_errors() {
         for problem in decoded.diagnostics {
-            let mut diagnostic = Diagnostic::error(problem.id, problem.summary, problem.detail)
+            let mut diagnostic = Diagnostic::new(problem.summary, problem.detail)
                 .at(program.locate(entry.origin, problem.at));
             diagnostic.context = program.context(entry.origin);
             diagnostic.values = problem.values;
@@ -431,9 +431,8 @@ async fn ask_all(
 
 /// Returns the error for a provider that rejects an empty configuration.
 pub(crate) fn requires_configuration(source: &ProviderSource) -> Diagnostic {
-    Diagnostic::error(
-        Rule::UnconfiguredProvider,
-        "Invalid provider configuration",
+    Diagnostic::new(
+        Summary::UNCONFIGURED_PROVIDER,
         format!(
             "Provider \"{source}\" requires explicit configuration. Add a provider block to the \
              root module and configure the provider's required arguments as described in the provider documentation."
@@ -465,10 +464,7 @@ fn located(
         .and_then(|(path, body)| eval::locate_path(body, &case.entry.item.exprs, path));
     let at = at.unwrap_or_else(|| case.entry.item.header.into());
     let redact = |text: &str| environment.redactor.redact(text);
-    let severity = if found.is_error() { Severity::Error } else { Severity::Warning };
-    let mut diagnostic =
-        Diagnostic::error(Rule::ProviderDiagnostic, redact(&found.summary), redact(&found.detail));
-    diagnostic.severity = severity;
+    let mut diagnostic = foreign::diagnostic(&found, redact);
     diagnostic.context = program.context(case.entry.origin);
     diagnostic.at(program.locate(case.entry.origin, at)).with_address(case.address.clone())
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Diagnostic, Location, Rule};
+use db::{Diagnostic, Location, Summary};
 use hir::{At, Entry, Program, item::Variable};
 use values::{Str, Value, convert::ConvertError};
 
@@ -44,7 +44,7 @@ impl GivenValue {
             ValueSource::File(_) => hir::variables_file::not_suitable(variable),
         };
         let detail = format!("{what}: {}.", error.message);
-        Diagnostic::error(Rule::InvalidVariableValue, "Invalid value for input variable", detail)
+        Diagnostic::new(Summary::INVALID_VARIABLE_VALUE, detail)
     }
 }
 
@@ -56,8 +56,7 @@ pub fn missing_value(program: &Program, entry: &Entry) -> Option<Diagnostic> {
         "The root module input variable \"{name}\" is not set, and has no default value. Use a \
          -var or -var-file command line argument to provide a value for this variable."
     );
-    let diagnostic =
-        Diagnostic::error(Rule::NoValueForVariable, "No value for required variable", detail);
+    let diagnostic = Diagnostic::new(Summary::NO_VALUE_FOR_VARIABLE, detail);
     let location = program.locate(entry.origin, At::from(entry.item.header));
     let context = Some(format!("variable \"{name}\""));
     variable.default.is_none().then_some(Diagnostic { location, context, ..diagnostic })

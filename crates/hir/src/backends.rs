@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use db::Summary;
 use provider::{
     Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting,
 };
@@ -50,7 +51,7 @@ pub fn cloud() -> &'static Block {
 
 /// Checks a known string argument. Returns summary and detail of the problem, `None` if the value is acceptable.
 /// The messages follow OpenTofu's and do not quote the value.
-pub fn unfit(kind: &str, argument: &str, text: &str) -> Option<(String, String)> {
+pub fn unfit(kind: &str, argument: &str, text: &str) -> Option<(Summary, String)> {
     let slashes = text.starts_with('/') || text.ends_with('/');
     let why = match (kind, argument) {
         ("s3", "bucket" | "key") if text.is_empty() => "must not be empty",
@@ -75,7 +76,7 @@ pub fn unfit(kind: &str, argument: &str, text: &str) -> Option<(String, String)>
         _ => return None,
     };
     let detail = format!("The \"{argument}\" attribute value {why}.");
-    Some((format!("Invalid {argument} value"), detail))
+    Some((Summary::unfit_backend_argument(argument), detail))
 }
 
 fn is_web_address(text: &str) -> bool {

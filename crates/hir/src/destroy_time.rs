@@ -1,18 +1,10 @@
 //! The references that destroy-time provisioners may use. Only the object itself has values while it is destroyed.
 //! The analysis and the engine share this check, so both report the same diagnostic.
 
-use db::Rule;
-
 use crate::{
     expr::{ExprId, Ref},
     item::{Item, RefPlace, RefTarget},
 };
-
-/// The id of the diagnostic.
-pub const ID: Rule = Rule::InvalidDestroyReference;
-
-/// The summary of the diagnostic.
-pub const SUMMARY: &str = "Invalid reference from destroy provisioner";
 
 /// The detail of the diagnostic.
 pub const DETAIL: &str = "Destroy-time provisioners and their connection configurations may only \

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related, Rule};
+use db::{Block, ByteRange, Diagnostic, Directory, File, Location, Related, Rule, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{TextRange, TextSize};
 use values::Str;
@@ -119,7 +119,7 @@ pub fn of_file_for_setup(
 ) -> Vec<Diagnostic> {
     let asked = (workspace, Asked::ForSetup);
     let mut found = of_some_blocks(db, asked, directory, file, |_| true).diagnostics;
-    found.retain(|it| it.is_error() && !OF_EXPRESSIONS.contains(&it.id));
+    found.retain(|it| it.is_error() && !OF_EXPRESSIONS.contains(&it.id()));
     found
 }
 
@@ -188,8 +188,8 @@ fn of_some_blocks(
     let problems: Vec<(Block, &Problem)> = blocks
         .iter()
         .flat_map(of_block)
-        .filter(|&(block, it)| !is_doubtful(db, block, it.id))
-        .filter(|&(block, it)| it.id == SYNTAX_ERROR || !is_spoiled(db, block, it.range))
+        .filter(|&(block, it)| !is_doubtful(db, block, it.id()))
+        .filter(|&(block, it)| it.id() == SYNTAX_ERROR || !is_spoiled(db, block, it.range))
         .collect();
     let mut with_problems: FxHashSet<Block> = problems.iter().map(|(block, _)| *block).collect();
     let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
@@ -236,7 +236,7 @@ fn of_items(
         Asked::OfSoundItems => return,
     };
     for (key, problem) in problems {
-        let is_reported = !is_doubtful(db, block, problem.id) && is_in(db, block, *key, problem);
+        let is_reported = !is_doubtful(db, block, problem.id()) && is_in(db, block, *key, problem);
         let at = || place_of(db, *key, problem.at);
         if is_reported && !at().is_some_and(|(block, range)| is_spoiled(db, block, range)) {
             found.push(from_item(db, workspace, places, *key, problem));
@@ -282,7 +282,7 @@ fn of_override(
 /// Returns true if a problem may be a consequence of a syntax error in the block: the missing argument may be in
 /// the part that the parser could not read.
 fn is_doubtful(db: &dyn Db, block: Block, id: Rule) -> bool {
-    id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id == SYNTAX_ERROR)
+    id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id() == SYNTAX_ERROR)
 }
 
 /// Returns true if a syntax error is inside of the range or right behind it. Problems there may be consequences of
@@ -297,7 +297,7 @@ fn is_spoiled(db: &dyn Db, block: Block, place: TextRange) -> bool {
             true => TextSize::of(before.trim_end()),
             false => start,
         };
-        error.id == SYNTAX_ERROR && start <= place.end() && place.start() <= end
+        error.id() == SYNTAX_ERROR && start <= place.end() && place.start() <= end
     };
     block_problems(db, block).iter().any(is_near)
 }
@@ -363,10 +363,7 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
     let location =
         Location { path: file.path(db).clone(), range: ByteRange { start: offset, end: offset } };
     let detail = "All input files must be UTF-8 encoded. Ensure that UTF-8 encoding is selected in your editor.";
-    Some(
-        Diagnostic::error(Rule::InvalidEncoding, "Invalid character encoding", detail)
-            .at(Some(location)),
-    )
+    Some(Diagnostic::new(Summary::INVALID_ENCODING, detail).at(Some(location)))
 }
 
 /// The largest number of syntax errors that are shown for one file. A file that is not a configuration has one per
@@ -377,8 +374,8 @@ const MOST_SYNTAX_ERRORS: usize = 100;
 fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
     let (mut found, mut count, mut first_hidden) = (Vec::new(), 0, None);
     for &(block, problem) in problems {
-        count += usize::from(problem.id == SYNTAX_ERROR);
-        if problem.id == SYNTAX_ERROR && count > MOST_SYNTAX_ERRORS {
+        count += usize::from(problem.id() == SYNTAX_ERROR);
+        if problem.id() == SYNTAX_ERROR && count > MOST_SYNTAX_ERRORS {
             first_hidden.get_or_insert((block, problem.range));
         } else {
             found.push(from_block(db, problem, places, block));
@@ -391,7 +388,7 @@ fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Ve
              ones above first, or see whether this file is a configuration at all."
         );
         found.push(
-            Diagnostic::error(SYNTAX_ERROR, "Too many syntax errors", detail)
+            Diagnostic::new(Summary::TOO_MANY_SYNTAX_ERRORS, detail)
                 .at(places.location(db, block, range)),
         );
     }
@@ -401,10 +398,9 @@ fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Ve
 fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> Diagnostic {
     let fix = problem.fix.as_ref().and_then(|fix| places.fix(db, block, problem.range, fix));
     Diagnostic {
-        severity: problem.severity,
         fix,
-        context: around(db, block, problem.range, problem.id),
-        ..Diagnostic::error(problem.id, problem.summary.clone(), problem.detail.clone())
+        context: around(db, block, problem.range, problem.id()),
+        ..Diagnostic::new(problem.summary.clone(), problem.detail.clone())
     }
     .at(places.location(db, block, problem.range))
     .naming(problem.related.and_then(|range| places.location(db, block, range)))
@@ -454,12 +450,10 @@ fn from_item(
     let fix = fix.zip(place).and_then(|(fix, (block, range))| places.fix(db, block, range, fix));
     Diagnostic {
         fix,
-        id: problem.id,
-        severity: problem.severity,
         summary: problem.summary.clone(),
         detail: detail_today(db, workspace, problem),
         address: problem.address.as_ref().map(ToString::to_string),
-        context: place.and_then(|(block, range)| around(db, block, range, problem.id)),
+        context: place.and_then(|(block, range)| around(db, block, range, problem.id())),
         values: problem.values.clone(),
         // The first link of a chain is often the location of the diagnostic itself.
         related: related.filter(|it| Some(&it.location) != location.as_ref()).collect(),

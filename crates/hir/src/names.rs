@@ -165,7 +165,7 @@ fn overridden(
     // An invalid reference in an overridden argument does not matter, because the argument is not evaluated. Other
     // problems of the block itself still count. In a block with several items, the unmerged items keep their
     // problems.
-    let is_kept = |it: &Problem| has_several || it.id != INVALID_REFERENCE;
+    let is_kept = |it: &Problem| has_several || it.id() != INVALID_REFERENCE;
     let mut problems: Vec<Problem> = problems.into_iter().filter(is_kept).collect();
     of_whole.retain(|it| !problems.contains(it));
     problems.extend(of_whole);

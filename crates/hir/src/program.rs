@@ -193,7 +193,8 @@ impl Program {
 
     /// The first hint on the same subject at the location, or else inside of it.
     fn explanation(&self, at: &Location, found: &Diagnostic) -> Option<&Diagnostic> {
-        let is_about = |it: &&Diagnostic| it.id == found.id || it.detail.contains(&found.detail);
+        let is_about =
+            |it: &&Diagnostic| it.id() == found.id() || it.detail.contains(&found.detail);
         let here = self.explanations.get(at).into_iter().flatten();
         here.chain(self.explanations_inside(at)).find(is_about)
     }

@@ -3,18 +3,9 @@
 //! The module's `required_providers` gives the provider of a name, and the provider's schema gives its functions.
 //! The analysis, the engine and the console share this code, so they report the same diagnostics for a call.
 
-use db::Rule;
+use db::Summary;
 use provider::{FunctionParameter, FunctionSignature};
 use values::{Str, Type, Value, convert};
-
-/// The summary of the diagnostic for a function that does not exist.
-pub const UNKNOWN: &str = "Unknown provider function";
-
-const FAILED: &str = "Error in function call";
-
-const TOO_FEW: &str = "Not enough function arguments";
-
-const TOO_MANY: &str = "Too many function arguments";
 
 /// The parts of a provider function's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +65,8 @@ pub fn not_offered<'f>(
 pub struct Misfit {
     /// The index of the argument at fault. `None` if the problem is not about one argument.
     pub argument: Option<usize>,
-    /// The summary of the diagnostic, one line.
-    pub summary: &'static str,
+    /// The summary of the diagnostic.
+    pub summary: Summary,
     /// The detail of the diagnostic.
     pub detail: String,
     /// The function with the names of its parameters: `provider::a::f(first, rest...)`.
@@ -108,16 +99,12 @@ impl Misfit {
         }
         let detail = format!("Call to function {name:?} failed: {message}.");
         let called = called(name, signature);
-        Misfit { argument: None, summary: FAILED, detail, called, is_quote: true }
-    }
-
-    /// The id of the diagnostic.
-    pub fn id(&self) -> Rule {
-        match self.summary {
-            FAILED => Rule::ErrorInFunctionCall,
-            TOO_FEW => Rule::NotEnoughFunctionArguments,
-            TOO_MANY => Rule::TooManyFunctionArguments,
-            _ => Rule::InvalidFunctionArgument,
+        Misfit {
+            argument: None,
+            summary: Summary::ERROR_IN_FUNCTION_CALL,
+            detail,
+            called,
+            is_quote: true,
         }
     }
 
@@ -152,12 +139,18 @@ pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<
             missing.name
         );
         let called = called(name, signature);
-        return Some(Misfit { argument: None, summary: TOO_FEW, detail, called, is_quote: false });
+        return Some(Misfit {
+            argument: None,
+            summary: Summary::NOT_ENOUGH_FUNCTION_ARGUMENTS,
+            detail,
+            called,
+            is_quote: false,
+        });
     }
     let is_too_many = signature.variadic.is_none() && count > wanted;
     is_too_many.then(|| Misfit {
         argument: Some(wanted),
-        summary: TOO_MANY,
+        summary: Summary::TOO_MANY_FUNCTION_ARGUMENTS,
         detail: format!("Function {name:?} expects only {wanted} argument(s)."),
         called: called(name, signature),
         is_quote: false,
@@ -185,7 +178,7 @@ pub fn unsuitable(
     why: &str,
 ) -> Misfit {
     let detail = format!("Invalid value for {:?} parameter: {why}.", parameter.name);
-    let summary = "Invalid function argument";
+    let summary = Summary::INVALID_FUNCTION_ARGUMENT;
     let called = called(name, signature);
     Misfit { argument: Some(position), summary, detail, called, is_quote: false }
 }

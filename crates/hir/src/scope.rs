@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use db::Rule;
+use db::{Rule, Severity, Summary};
 use values::{Exceeded, Value, functions::FunctionEnv};
 
 use crate::{
@@ -121,7 +121,7 @@ pub enum Interrupt {
     /// A reference has no value here: `self` outside of a resource, or `each` without `for_each`.
     Refused {
         /// The diagnostic's summary.
-        summary: &'static str,
+        summary: Summary,
         /// The diagnostic's detail.
         detail: String,
     },
@@ -132,16 +132,24 @@ pub enum Interrupt {
 pub struct EvalDiagnostic {
     /// The location in the item.
     pub at: At,
-    /// Error or warning.
-    pub severity: db::Severity,
-    /// The stable id, kebab-case.
-    pub id: Rule,
-    /// The summary, one line, in OpenTofu's wording if it has one.
-    pub summary: String,
+    /// The rule, the severity and the summary.
+    pub summary: Summary,
     /// The detail: the problem and how to solve it.
     pub detail: String,
     /// Lines such as `var.x is 5`, shown below the source line. Never contains sensitive or ephemeral values.
     pub values: Vec<String>,
     /// A suggested fix, if any.
     pub fix: Option<crate::Fix>,
+}
+
+impl EvalDiagnostic {
+    /// Returns the rule that was broken.
+    pub fn id(&self) -> Rule {
+        self.summary.rule()
+    }
+
+    /// Returns the severity.
+    pub fn severity(&self) -> Severity {
+        self.summary.severity()
+    }
 }

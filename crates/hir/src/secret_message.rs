@@ -1,15 +1,23 @@
 //! The diagnostic for an error message of a condition that contains secret values, shared by the analysis and the
 //! engine.
 
-use db::Rule;
+use db::Summary;
 use values::MarkKind;
 
-/// The id of the diagnostic.
-pub const ID: Rule = Rule::ErrorMessageMarks;
+/// The summary of the warning.
+pub fn summary(kind: MarkKind) -> Summary {
+    match kind {
+        MarkKind::Ephemeral => Summary::EPHEMERAL_ERROR_MESSAGE,
+        _ => Summary::SENSITIVE_ERROR_MESSAGE,
+    }
+}
 
-/// The summary of the diagnostic.
-pub fn summary(kind: MarkKind) -> String {
-    format!("Error message refers to {} values", words(kind).0)
+/// The summary of the error for a validation that failed.
+pub fn failed_summary(kind: MarkKind) -> Summary {
+    match kind {
+        MarkKind::Ephemeral => Summary::EPHEMERAL_VALIDATION_MESSAGE,
+        _ => Summary::SENSITIVE_VALIDATION_MESSAGE,
+    }
 }
 
 /// The detail of the diagnostic.

@@ -6,9 +6,6 @@ use db::Rule;
 /// The id of the diagnostic.
 pub const ID: Rule = Rule::NotSupportedYet;
 
-/// The summary of the diagnostic.
-pub const SUMMARY: &str = "Not supported yet";
-
 /// The detail of the diagnostic; `what` completes the sentence "does not support …".
 pub fn detail(what: &str) -> String {
     format!(

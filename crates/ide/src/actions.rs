@@ -124,7 +124,7 @@ impl<'a, 'db> Fault<'a, 'db> {
     }
 
     fn id(&self) -> Rule {
-        self.diagnostic.id
+        self.diagnostic.id()
     }
 
     /// The expression whose range is exactly the place of the diagnostic.

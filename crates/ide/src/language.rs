@@ -557,7 +557,7 @@ mod tests {
                 );
                 let fixture = crate::fixture::load(&text);
                 let problems = fixture.project.diagnostics();
-                let is_unknown = |it: &&db::Diagnostic| it.id == "unsupported-argument";
+                let is_unknown = |it: &&db::Diagnostic| it.id() == "unsupported-argument";
                 assert!(problems.iter().find(is_unknown).is_none(), "{text}");
             }
         }

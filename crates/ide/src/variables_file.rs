@@ -138,7 +138,7 @@ variable "pin" {
         for it in file.problems() {
             let place = it.location.as_ref().map(|it| slice(it.range)).unwrap_or_default();
             assert!(!it.detail.contains("hunter2"), "{}", it.detail);
-            shown += &format!("{:?} {} @ {place}\n  {}\n", it.severity, it.summary, it.detail);
+            shown += &format!("{:?} {} @ {place}\n  {}\n", it.severity(), it.summary, it.detail);
         }
         if let Some(offset) = offset {
             for it in file.completions(offset as u32).items {

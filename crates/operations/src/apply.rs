@@ -6,7 +6,7 @@
 
 use std::{fmt::Display, path::Path, sync::Arc};
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Rule, Summary};
 use durability::{Keeper, recovery};
 use engine::ApplyOptions;
 use hir::{Entry, Expr, Program, Ref};
@@ -48,7 +48,7 @@ impl Approved {
 
 /// Returns true for the warning of an assertion in a `check` block.
 pub fn is_of_check(diagnostic: &Diagnostic) -> bool {
-    !diagnostic.is_error() && matches!(diagnostic.id, Rule::ConditionFailed | Rule::CheckUnknown)
+    !diagnostic.is_error() && matches!(diagnostic.id(), Rule::ConditionFailed | Rule::CheckUnknown)
 }
 
 /// Checks that a saved plan can be applied to the opened state, and loads its configuration.
@@ -88,8 +88,8 @@ fn uses_temp(program: &Program) -> bool {
 pub fn read_plan(session: &Session, path: &Path) -> Result<PlanFile, Failure> {
     session.refuse_encryption()?;
     let unreadable = |reason: &dyn Display| {
-        let summary = format!("Failed to load {:?} as a plan file", path.display().to_string());
-        Diagnostic::error(Rule::PlanRead, summary, format!("{}: {reason}.", path.display()))
+        let summary = Summary::plan_read(format!("{:?}", path.display().to_string()));
+        Diagnostic::new(summary, format!("{}: {reason}.", path.display()))
     };
     let bytes = session.system.read_file(path).map_err(|error| unreadable(&error))?;
     PlanFile::read(&bytes, PROGRAM).map_err(|error| unreadable(&error).into())
@@ -104,12 +104,7 @@ fn check_fresh(file: &PlanFile, open: &OpenState, session: &Session) -> Result<(
              that workspace, or make a new plan in this one.",
             file.plan.backend.workspace
         );
-        return Err(Diagnostic::error(
-            Rule::StalePlan,
-            "Saved plan is for another workspace",
-            detail,
-        )
-        .into());
+        return Err(Diagnostic::new(Summary::PLAN_OF_WORKSPACE, detail).into());
     }
     let current = open.exists().then_some(&open.file);
     engine::check_plan_is_current(&file.plan.prior_state, current)

@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use db::{Diagnostic, Location, Rule, Sources};
+use db::{Diagnostic, Location, Sources, Summary};
 use hir::{
     statics::{LOCAL_ARGUMENTS, LocalBackend},
     suggest, variables_file,
@@ -18,8 +18,6 @@ use crate::{
     session::{Failure, Session},
     variables,
 };
-
-const ID: Rule = Rule::InvalidBackendConfig;
 
 /// The arguments of the local backend that the flags give. A later flag replaces an earlier one. `None` unsets an
 /// argument.
@@ -58,8 +56,7 @@ impl BackendConfig {
                 "An argument that is given on the command line is not expected for {}",
                 backend_and_hint(name)
             );
-            let summary = "Invalid backend configuration argument";
-            return Err(Diagnostic::error(ID, summary, detail).into());
+            return Err(Diagnostic::new(Summary::INVALID_BACKEND_CONFIG, detail).into());
         }
         let text = Some(Str::from(value));
         match empty(name, text.as_ref(), None) {
@@ -76,7 +73,7 @@ impl BackendConfig {
             let detail = format!(
                 "A file that -backend-config names could not be read: {error}. A single argument is written NAME=VALUE."
             );
-            Diagnostic::error(ID, "Failed to read file", detail)
+            Diagnostic::new(Summary::UNREADABLE_BACKEND_CONFIG, detail)
         })?;
         let read = variables_file::read(&path.display().to_string(), &bytes);
         let mut problems: Vec<Diagnostic> = read.problems.into_iter().map(in_own_words).collect();
@@ -116,12 +113,12 @@ fn value(given: &variables_file::Given) -> Result<Option<Str>, Box<Diagnostic>> 
     if !LOCAL_ARGUMENTS.contains(&&**name) {
         let detail = format!("This argument is not expected for {}", backend_and_hint(name));
         let at = Location { range: given.name_range, ..given.location.clone() };
-        let problem = Diagnostic::error(ID, "Unsupported argument", detail);
+        let problem = Diagnostic::new(Summary::UNSUPPORTED_BACKEND_ARGUMENT, detail);
         return Err(Box::new(problem.at(Some(at))));
     }
     let text = convert::convert(&given.value, &Type::String).map_err(|_| {
         let detail = format!("Inappropriate value for attribute \"{name}\": string required.");
-        let problem = Diagnostic::error(ID, "Incorrect attribute value type", detail);
+        let problem = Diagnostic::new(Summary::BACKEND_ARGUMENT_TYPE, detail);
         Box::new(problem.at(Some(given.location.clone())))
     })?;
     Ok(match text.kind() {
@@ -142,11 +139,11 @@ fn backend_and_hint(name: &str) -> String {
 fn empty(name: &str, text: Option<&Str>, at: Option<Location>) -> Option<Diagnostic> {
     let is_empty = text.is_some_and(|it| it.is_empty());
     let summary = match name {
-        "workspace_dir" => "Invalid local workspace directory path",
-        _ => "Invalid local state file path",
+        "workspace_dir" => Summary::EMPTY_WORKSPACE_DIR_FLAG,
+        _ => Summary::EMPTY_STATE_PATH_FLAG,
     };
     let detail = format!("The \"{name}\" attribute value must not be empty.");
-    is_empty.then(|| Diagnostic::error(ID, summary, detail).at(at))
+    is_empty.then(|| Diagnostic::new(summary, detail).at(at))
 }
 
 /// Replaces the detail of a parse error in a `-backend-config` file, because the original one describes variables
@@ -155,5 +152,6 @@ fn in_own_words(problem: Diagnostic) -> Diagnostic {
     let detail = "A file that -backend-config names has lines NAME = VALUE, each with a constant \
                   value: no blocks, no variables, no calls. Text is written in quotes. The content \
                   is not shown here, because it may be a secret.";
-    Diagnostic { id: ID, detail: detail.to_owned(), ..problem }
+    let summary = Summary::backend_config_fault(problem.summary);
+    Diagnostic { summary, detail: detail.to_owned(), ..problem }
 }

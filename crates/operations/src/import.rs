@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use addr::{ResourceInstance, ResourceMode};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use engine::Number;
 
 use crate::{
@@ -110,9 +110,8 @@ pub fn adopt(
 /// # Errors
 /// A diagnostic for any other address.
 pub fn address(text: &str) -> Result<ResourceInstance, Failure> {
-    let address = addr::parse_resource_instance(text).map_err(|error| {
-        Diagnostic::error(Rule::InvalidAddress, "Invalid address", format!("{text:?}: {error}"))
-    })?;
+    let address = addr::parse_resource_instance(text)
+        .map_err(|error| Diagnostic::new(Summary::INVALID_ADDRESS, format!("{text:?}: {error}")))?;
     let kind = match address.resource.mode {
         ResourceMode::Managed => return Ok(address),
         ResourceMode::Data => "a data",
@@ -121,7 +120,7 @@ pub fn address(text: &str) -> Result<ResourceInstance, Failure> {
     let detail = format!(
         "A managed resource address is required. Importing into {kind} resource is not allowed."
     );
-    Err(Diagnostic::error(Rule::InvalidAddress, "Invalid target resource address", detail).into())
+    Err(Diagnostic::new(Summary::INVALID_TARGET_ADDRESS, detail).into())
 }
 
 fn certain(address: &ResourceInstance) -> Diagnostic {
@@ -129,7 +128,7 @@ fn certain(address: &ResourceInstance) -> Diagnostic {
         "No unconfirmed creation of {address} is recorded, so there is nothing to adopt. To import \
          an existing object into the state, use \"mayfly import\"."
     );
-    Diagnostic::error(Rule::NotUncertain, "Nothing is uncertain there", detail)
+    Diagnostic::new(Summary::NOT_UNCERTAIN, detail)
 }
 
 fn take_over(
@@ -156,7 +155,7 @@ fn occupied(address: &ResourceInstance) -> Diagnostic {
         "Mayfly is already managing a remote object for {address}. To import to this address you \
          must first remove the existing object from the state."
     );
-    Diagnostic::error(Rule::ImportOccupied, "Resource already managed by OpenTofu", detail)
+    Diagnostic::new(Summary::IMPORT_OCCUPIED, detail)
 }
 
 fn prepared(

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use hir::statics::LocalBackend;
-use packages::{InstallEvent, InstallRequest, Locks};
+use packages::{InstallError, InstallEvent, InstallRequest, Locks};
 use project::{Manifest, Project};
 use state::State;
 
@@ -101,7 +101,7 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
         let diagnostics: Vec<Diagnostic> = installed
             .errors
             .iter()
-            .map(|error| Diagnostic::error(Rule::ProviderInstall, error.summary(), error.detail()))
+            .map(|error| Diagnostic::new(summary_of(error), error.detail()))
             .collect();
         return Err(diagnostics.into());
     }
@@ -142,8 +142,7 @@ fn backend_config(
     let detail = "-backend-config was used without a \"backend\" block in the configuration, so it \
                   has no effect. To configure the backend with this option, add this \
                   block:\n\nterraform {\n  backend \"local\" {}\n}";
-    let warning =
-        Diagnostic::warning(Rule::InvalidBackendConfig, "Missing backend configuration", detail);
+    let warning = Diagnostic::new(Summary::MISSING_BACKEND_CONFIG, detail);
     session.view.diagnostics(&[warning], &Sources::default());
     Ok(None)
 }
@@ -152,24 +151,22 @@ fn refuse_contradictions(options: &InitOptions) -> Result<(), Failure> {
     if options.upgrade && options.is_lockfile_readonly {
         let detail = "The -upgrade flag conflicts with -lockfile=readonly: upgraded versions must \
                       be written to the lock file.";
-        return Err(Diagnostic::error(
-            Rule::ContradictingOptions,
-            "Invalid combination of options",
-            detail,
-        )
-        .into());
+        return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
     }
     if options.reconfigure && options.migrate_state {
         let detail = "-reconfigure leaves states where they are, and -migrate-state copies them to \
                       the new location. Use only one of the two.";
-        return Err(Diagnostic::error(
-            Rule::ContradictingOptions,
-            "Invalid combination of options",
-            detail,
-        )
-        .into());
+        return Err(Diagnostic::new(Summary::CONTRADICTING_OPTIONS, detail).into());
     }
     Ok(())
+}
+
+fn summary_of(error: &InstallError) -> Summary {
+    match error {
+        InstallError::Query { .. } => Summary::PROVIDER_QUERY,
+        InstallError::Install { .. } => Summary::PROVIDER_INSTALL,
+        InstallError::Builtin { .. } => Summary::BUILTIN_PROVIDER,
+    }
 }
 
 fn write_locks(
@@ -184,18 +181,17 @@ fn write_locks(
     }
     if options.is_lockfile_readonly {
         let summary = match after.providers == before.providers {
-            true => "Module dependency changes detected",
-            false => "Provider dependency changes detected",
+            true => Summary::LOCKED_MODULES,
+            false => Summary::LOCKED_PROVIDERS,
         };
         let detail = "Changes to the required dependencies were detected, but the lock file is \
                       read-only. To use and record these requirements, run \"mayfly init\" without \
                       the \"-lockfile=readonly\" flag.";
-        return Err(Diagnostic::error(Rule::LockFile, summary, detail).into());
+        return Err(Diagnostic::new(summary, detail).into());
     }
     std::fs::write(session.at(LOCK_FILE), after.to_text()).map_err(|error| {
-        Diagnostic::error(
-            Rule::LockFile,
-            "Failed to save dependency lock file",
+        Diagnostic::new(
+            Summary::LOCK_FILE_SAVE,
             format!(
                 "{LOCK_FILE} cannot be written: {error}. Check its permissions, and those of the \
                  directory that it is in."

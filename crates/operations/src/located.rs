@@ -13,7 +13,7 @@ use std::{
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
 use packages::{LocateError, LocateRequest, Located, Locks};
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Processes, Redact, TlsMode};
@@ -251,7 +251,7 @@ impl ProviderExecutables {
         let told = |it: ProviderDiagnostic| {
             let detail = session.redactor.redact(&it.detail);
             let detail = format!("{}: {detail}", source.for_display());
-            Diagnostic::error(Rule::ProviderSchema, it.summary, detail)
+            Diagnostic::new(Summary::provider_schema(it.summary), detail)
         };
         schemas.map_err(|diagnostics| diagnostics.into_iter().map(told).collect())
     }
@@ -413,12 +413,17 @@ fn not_located(error: &LocateError, of: Of) -> Diagnostic {
             )
         }
     };
-    Diagnostic::error(Rule::ProvidersNotInstalled, error.summary(), detail)
+    let summary = match error {
+        LocateError::Inconsistent { .. } => Summary::INCONSISTENT_LOCK_FILE,
+        LocateError::NotInstalled { .. } => Summary::PROVIDERS_NOT_INSTALLED,
+        LocateError::Overridden { .. } => Summary::UNUSABLE_OVERRIDE,
+    };
+    Diagnostic::new(summary, detail)
 }
 
 fn start_error(source: &ProviderSource, cause: &str) -> Box<Diagnostic> {
     let detail = format!("Could not start the provider {}: {cause}", source.for_display());
-    Box::new(Diagnostic::error(Rule::ProviderStart, "Failed to start provider", detail))
+    Box::new(Diagnostic::new(Summary::PROVIDER_START, detail))
 }
 
 fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
@@ -429,7 +434,7 @@ fn replaced(source: &ProviderSource, executable: &Path) -> Box<Diagnostic> {
         source.for_display(),
         executable.display()
     );
-    Box::new(Diagnostic::error(Rule::ProviderReplaced, "Provider was replaced", detail))
+    Box::new(Diagnostic::new(Summary::PROVIDER_REPLACED, detail))
 }
 
 /// Returns true if a file is a script with a `#!` line.
@@ -445,7 +450,7 @@ fn interrupted(source: &ProviderSource) -> Diagnostic {
          (GetProviderSchema). Nothing was done.",
         source.for_display()
     );
-    Diagnostic::error(Rule::RunInterrupted, "execution halted", detail)
+    Diagnostic::new(Summary::RUN_INTERRUPTED, detail)
 }
 
 /// The providers in `TF_REATTACH_PROVIDERS`, which already run.
@@ -453,14 +458,8 @@ pub fn reattached(
     session: &Session,
 ) -> Result<BTreeMap<ProviderSource, plugin::Reattach>, Failure> {
     match session.system.variable("TF_REATTACH_PROVIDERS").filter(|it| !it.is_empty()) {
-        Some(text) => plugin::parse_reattach(&text).map_err(|error| {
-            Diagnostic::error(
-                Rule::InvalidReattach,
-                "Invalid format for TF_REATTACH_PROVIDERS",
-                error.to_string(),
-            )
-            .into()
-        }),
+        Some(text) => plugin::parse_reattach(&text)
+            .map_err(|error| Diagnostic::new(Summary::INVALID_REATTACH, error.to_string()).into()),
         None => Ok(BTreeMap::new()),
     }
 }

@@ -49,7 +49,7 @@ pub fn with_known_conditions(
 ) -> (Vec<Diagnostic>, Program) {
     const CYCLES: [Rule; 2] = [Rule::DependencyCycle, Rule::ModuleCycle];
     let mut errors = diagnostics.iter().filter(|it| it.is_error()).peekable();
-    if errors.peek().is_none() || errors.any(|it| CYCLES.contains(&it.id)) {
+    if errors.peek().is_none() || errors.any(|it| CYCLES.contains(&it.id())) {
         return (diagnostics, program);
     }
     let program = Arc::new(program);

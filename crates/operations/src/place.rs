@@ -9,7 +9,7 @@
 use std::{io, path::Path};
 
 use backend::{LocalPaths, LocalWorkspaces};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::statics::LocalBackend;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -22,8 +22,6 @@ use crate::{
     store,
     view::Notice,
 };
-
-const ID: Rule = Rule::BackendChanged;
 
 /// The name of the record in the data directory.
 const RECORD: &str = "terraform.tfstate";
@@ -101,7 +99,7 @@ fn unreadable(path: &Path, error: &str) -> Diagnostic {
          \"mayfly init\" to write it again.",
         path.display()
     );
-    Diagnostic::error(ID, "Backend initialization required, please run \"mayfly init\"", detail)
+    Diagnostic::new(Summary::BACKEND_NOT_INITIALIZED, detail)
 }
 
 /// Returns true if two places have the same state files.
@@ -144,8 +142,7 @@ pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<Local
          is, set it to the value that it had for \"mayfly init\". Otherwise run \"mayfly init\", \
          with -migrate-state to copy the state, or with -reconfigure to leave it where it is."
     );
-    let summary = "Backend initialization required, please run \"mayfly init\"";
-    Err(Diagnostic::error(ID, summary, detail).into())
+    Err(Diagnostic::new(Summary::BACKEND_NOT_INITIALIZED, detail).into())
 }
 
 /// Refuses a saved plan if `init` recorded another place since, because the planned state may have been abandoned.
@@ -165,8 +162,7 @@ pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result
          {found}. Nothing was done. Make a new plan.",
         shown(planned)
     );
-    let summary = "Saved plan is for a state in another place";
-    Err(Diagnostic::error(Rule::StalePlan, summary, detail).into())
+    Err(Diagnostic::new(Summary::PLAN_OF_STATE, detail).into())
 }
 
 /// Records the place of the state, and migrates the states if requested.
@@ -213,7 +209,7 @@ fn foreign(kind: &str) -> Diagnostic {
          Mayfly cannot migrate the state. Migrate it with the tool that initialized the directory, \
          or use -reconfigure to start without it."
     );
-    Diagnostic::error(ID, "Backend configuration changed", detail)
+    Diagnostic::new(Summary::BACKEND_CHANGED, detail)
 }
 
 fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
@@ -226,7 +222,7 @@ fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
         shown(before),
         shown(place)
     );
-    Diagnostic::error(ID, "Backend configuration changed", detail)
+    Diagnostic::new(Summary::BACKEND_CHANGED, detail)
 }
 
 /// The names of the workspaces that have a state at a place.
@@ -243,7 +239,7 @@ fn paths(session: &Session, place: &LocalBackend, workspace: &str) -> Result<Loc
 
 fn failed(why: &str) -> Diagnostic {
     let detail = format!("{why}. The existing states were not changed.");
-    Diagnostic::error(ID, "Failed to migrate state", detail)
+    Diagnostic::new(Summary::STATE_MIGRATION, detail)
 }
 
 /// Copies states from one place to another. The originals stay. Copies nothing if one of the states cannot be
@@ -324,6 +320,6 @@ fn record(session: &Session, place: &LocalBackend, hash: u64) -> Result<(), Fail
              directory for what \"mayfly init\" keeps.",
             path.display()
         );
-        Diagnostic::error(ID, "Failed to save the backend configuration", detail).into()
+        Diagnostic::new(Summary::BACKEND_RECORD, detail).into()
     })
 }

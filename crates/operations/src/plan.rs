@@ -7,7 +7,7 @@
 use std::{path::Path, sync::Arc};
 
 use addr::ResourceInstance;
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use engine::PlanOutcome;
 use hir::statics::LocalBackend;
 use state::{PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
@@ -155,15 +155,14 @@ fn captured(
 /// A diagnostic for an invalid address, or one that is not a managed resource.
 pub fn replaced(addresses: &[String]) -> Result<Vec<ResourceInstance>, Failure> {
     let parse = |text: &String| {
-        let summary = format!("Invalid force-replace address {text:?}");
-        let address = addr::parse_resource_instance(text).map_err(|error| {
-            Diagnostic::error(Rule::InvalidAddress, summary.clone(), error.to_string())
-        })?;
+        let summary = Summary::force_replace_address(format!("{text:?}"));
+        let address = addr::parse_resource_instance(text)
+            .map_err(|error| Diagnostic::new(summary.clone(), error.to_string()))?;
         match address.resource.mode {
             addr::ResourceMode::Managed => Ok(address),
             _ => {
                 let detail = "Only managed resources can be used with the -replace=... option.";
-                Err(Diagnostic::error(Rule::InvalidAddress, summary, detail).into())
+                Err(Diagnostic::new(summary, detail).into())
             }
         }
     };
@@ -212,8 +211,7 @@ pub fn save(
         config: planned::snapshot(session, &prepared.program)?,
         temp,
     };
-    let write_error =
-        |detail: String| Diagnostic::error(Rule::PlanWrite, "Failed to write plan file", detail);
+    let write_error = |detail: String| Diagnostic::new(Summary::PLAN_WRITE, detail);
     let bytes =
         file.write().map_err(|error| write_error(format!("The plan cannot be saved: {error}.")))?;
     private_file::write(out, &bytes, Durable::Yes).map_err(|error| {

@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 
-use db::{Diagnostic, DirectoryEntry, Rule, Severity, System, system::normalize};
+use db::{Diagnostic, DirectoryEntry, Severity, Summary, System, system::normalize};
 use hir::{item::ConstValue, statics::LocalBackend, workspace::is_local_source};
 use packages::Locks;
 use project::Project;
@@ -149,7 +149,7 @@ pub fn locks(file: &PlanFile) -> Result<Locks, Failure> {
 }
 
 fn damaged(detail: String) -> Diagnostic {
-    Diagnostic::error(Rule::PlanRead, "Invalid plan file", detail)
+    Diagnostic::new(Summary::INVALID_PLAN_FILE, detail)
 }
 
 /// The type of the only supported backend.
@@ -186,7 +186,8 @@ pub fn differences(session: &Session, file: &PlanFile) -> Vec<Diagnostic> {
     let mut warnings: Vec<Diagnostic> = configuration_differs(session, file).into_iter().collect();
     let verified = locks(file).and_then(|locks| modules::verify(session, &locks, Of::Plan));
     let found = verified.unwrap_or_else(|Failure::Diagnostics(found, _)| found);
-    let warning = |it| Diagnostic { severity: Severity::Warning, ..it };
+    let warning =
+        |it: Diagnostic| Diagnostic { summary: it.summary.at_most(Severity::Warning), ..it };
     warnings.extend(found.into_iter().map(warning));
     warnings
 }
@@ -216,9 +217,7 @@ fn configuration_differs(session: &Session, file: &PlanFile) -> Option<Diagnosti
         "The plan file holds the configuration that was planned, and that is applied. Since then, \
          in this directory:\n{list}\n\nTo apply what is in this directory now, make a new plan."
     );
-    let summary = "The configuration in this directory is not the one that is applied";
-    (!lines.is_empty())
-        .then(|| Diagnostic::warning(Rule::PlannedConfigurationDiffers, summary, detail))
+    (!lines.is_empty()).then(|| Diagnostic::new(Summary::PLANNED_CONFIGURATION_DIFFERS, detail))
 }
 
 fn changed_files(system: &dyn System, config: &ConfigSnapshot) -> Vec<String> {

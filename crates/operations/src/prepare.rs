@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Diagnostic, Rule, Severity};
+use db::{Diagnostic, Rule, Severity, Summary};
 use engine::{Environment, EventSink, Journal, NoJournal, TempDirectories, VariableValues};
 use hir::{Explanations, Program, unsupported};
 use project::Project;
@@ -37,8 +37,8 @@ impl Prepared {
     /// address.
     pub fn was_shown(&self, found: &Diagnostic) -> bool {
         let is_same = |it: &Diagnostic| {
-            (it.id, &it.summary, &it.detail, &it.location)
-                == (found.id, &found.summary, &found.detail, &found.location)
+            (it.id(), &*it.summary, &it.detail, &it.location)
+                == (found.id(), &*found.summary, &found.detail, &found.location)
         };
         found.location.is_some() && self.shown.iter().any(is_same)
     }
@@ -108,17 +108,15 @@ pub fn check(
                       would mark everything for destruction, which is normally not what is \
                       desired. If you would like to destroy everything, run plan with the -destroy \
                       option. Otherwise, create a Mayfly configuration file (.tf file) and try again.";
-        return Err(
-            Diagnostic::error(Rule::NoConfiguration, "No configuration files", detail).into()
-        );
+        return Err(Diagnostic::new(Summary::NO_CONFIGURATION, detail).into());
     }
     let (diagnostics, mut program) = found;
     program.explanations = Arc::new(explanations(&diagnostics));
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()
-        .filter(|it| it.severity != Severity::Hint)
+        .filter(|it| it.severity() != Severity::Hint)
         // Drop warnings about possibly ephemeral values: from here on actual values decide.
-        .filter(|it| it.id != Rule::PossiblyEphemeral)
+        .filter(|it| it.id() != Rule::PossiblyEphemeral)
         .map(|it| match purpose {
             Purpose::Saved | Purpose::Import => it,
             _ => settled(it, state),
@@ -140,7 +138,7 @@ pub fn check(
 fn explanations(found: &[Diagnostic]) -> Explanations {
     let mut explanations = Explanations::new();
     let is_undecided =
-        |it: &Diagnostic| it.severity == Severity::Hint || it.id == Rule::PossiblyEphemeral;
+        |it: &Diagnostic| it.severity() == Severity::Hint || it.id() == Rule::PossiblyEphemeral;
     for hint in found.iter().filter(|it| is_undecided(it) && !it.related.is_empty()) {
         if let Some(location) = &hint.location {
             explanations.entry(location.clone()).or_default().push(hint.clone());
@@ -152,9 +150,9 @@ fn explanations(found: &[Diagnostic]) -> Explanations {
 /// Turns a warning that depends on the state into an error if the state has objects.
 fn settled(found: Diagnostic, state: &State) -> Diagnostic {
     let holds_objects = state.resources().len() > 0;
-    match (found.id, found.severity) {
+    match (found.id(), found.severity()) {
         (unsupported::ID, Severity::Warning) if holds_objects => {
-            Diagnostic { severity: Severity::Error, ..found }
+            Diagnostic { summary: Summary::NOT_SUPPORTED_YET, ..found }
         }
         _ => found,
     }

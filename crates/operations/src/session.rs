@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use db::{Diagnostic, OsSystem, Rule, Sources, System};
+use db::{Diagnostic, OsSystem, Rule, Sources, Summary, System};
 use durability::Failpoints;
 use engine::{CancelToken, LogLevel, Redactor};
 use hir::{
@@ -178,7 +178,7 @@ impl Session {
              or a whole number with a unit, such as 4GiB.",
             Budget::VARIABLE
         );
-        Err(Diagnostic::error(Rule::InvalidEvaluationMemory, "Invalid memory limit", detail).into())
+        Err(Diagnostic::new(Summary::INVALID_EVALUATION_MEMORY, detail).into())
     }
 
     /// Creates an environment for another working directory, to inspect the installed modules and providers there.
@@ -243,8 +243,7 @@ impl Session {
                  permissions, or set the workspace in TF_WORKSPACE.",
                 path.display()
             );
-            let summary = "Failed to read the selected workspace";
-            Failure::from(Diagnostic::error(Rule::InvalidWorkspace, summary, detail))
+            Failure::from(Diagnostic::new(Summary::UNREADABLE_WORKSPACE, detail))
         };
         let bytes = match self.system.read_file(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
@@ -264,7 +263,7 @@ impl Session {
                 let detail = "TF_ENCRYPTION configures encryption of state and plan, which this \
                               version of Mayfly does not support. Nothing was done. Unset it to \
                               continue without encryption.";
-                Err(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail).into())
+                Err(Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail).into())
             }
         }
     }
@@ -310,8 +309,10 @@ impl Session {
         let diagnostics: Vec<Diagnostic> = problems
             .into_iter()
             .map(|problem| match problem.is_error {
-                true => Diagnostic::error(Rule::CliConfig, problem.summary, problem.detail),
-                false => Diagnostic::warning(Rule::CliConfig, problem.summary, problem.detail),
+                true => Diagnostic::new(Summary::cli_config_fault(problem.summary), problem.detail),
+                false => {
+                    Diagnostic::new(Summary::cli_config_doubt(problem.summary), problem.detail)
+                }
             })
             .collect();
         if diagnostics.iter().any(Diagnostic::is_error) {
@@ -376,8 +377,7 @@ impl Session {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
             read => read.map_err(|error| {
                 let detail = format!("{LOCK_FILE} cannot be read: {error}.");
-                let summary = "Failed to read dependency lock file";
-                Diagnostic::error(Rule::LockFile, summary, detail).into()
+                Diagnostic::new(Summary::LOCK_FILE_READ, detail).into()
             }),
         }
     }
@@ -392,7 +392,7 @@ impl Session {
                  run \"mayfly init\", which selects versions anew.",
                 error.detail, error.line, error.column
             );
-            Diagnostic::error(Rule::LockFile, error.summary, detail)
+            Diagnostic::new(Summary::lock_file_fault(error.summary), detail)
         })?;
         locks.adopt_other_registry();
         Ok(locks)
@@ -404,7 +404,7 @@ impl Session {
                 "The path of the Mayfly executable, which is needed to run the bundled providers, \
                  cannot be determined: {error}."
             );
-            Diagnostic::error(Rule::OwnExecutable, "Failed to find own executable", detail).into()
+            Diagnostic::new(Summary::OWN_EXECUTABLE, detail).into()
         })
     }
 
@@ -507,7 +507,7 @@ pub fn lacks_values_only(project: &Project) -> bool {
 
 fn broken_beside(project: &Project, but: &[Rule]) -> Option<Failure> {
     let mut problems = project.setup_problems();
-    problems.retain(|it| it.is_error() && !but.contains(&it.id));
+    problems.retain(|it| it.is_error() && !but.contains(&it.id()));
     (!problems.is_empty()).then(|| Failure::Diagnostics(problems, project.program().sources))
 }
 
@@ -531,13 +531,13 @@ pub fn place_of(project: &Project) -> Result<LocalBackend, Failure> {
     problems.retain(Diagnostic::is_error);
     // Report errors of the backend together with unsupported features, so that fixing the latter does not reveal
     // the former.
-    let is_first = |it: &Diagnostic| FIRST.contains(&it.id) && it.id != unsupported::ID;
-    if problems.iter().any(|it| is_first(it) || OF_BACKEND.contains(&it.id)) {
-        problems.retain(|it| FIRST.contains(&it.id) || OF_BACKEND.contains(&it.id));
+    let is_first = |it: &Diagnostic| FIRST.contains(&it.id()) && it.id() != unsupported::ID;
+    if problems.iter().any(|it| is_first(it) || OF_BACKEND.contains(&it.id())) {
+        problems.retain(|it| FIRST.contains(&it.id()) || OF_BACKEND.contains(&it.id()));
     }
     if problems.is_empty() {
         let detail = unsupported::detail("this backend");
-        problems.push(Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail));
+        problems.push(Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail));
     }
     Err(Failure::Diagnostics(problems, project.program().sources))
 }

@@ -16,7 +16,7 @@ use std::{
     sync::Arc,
 };
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use engine::{TempDirectories, TempRoot};
 use state::{Plan, TempEntry, TempKind};
 
@@ -82,8 +82,7 @@ impl TempFiles {
                  {now} here. Apply the plan with the environment variable TF_DATA_DIR set to {}, or make a new plan.",
                 plan.data_dir, plan.data_dir
             );
-            let summary = "Saved plan was made with another TF_DATA_DIR";
-            return Err(Diagnostic::error(Rule::StalePlan, summary, detail).into());
+            return Err(Diagnostic::new(Summary::PLAN_OF_DATA_DIR, detail).into());
         }
         let root = TempRoot::new(plan.data_dir.as_str(), plan.id.as_str());
         Ok(Arc::new(TempFiles { root, is_kept: false }))
@@ -132,7 +131,7 @@ impl TempFiles {
                  applied. Check the directory's permissions and the disk.",
                 self.root.path()
             );
-            Diagnostic::error(Rule::TempRestore, "Failed to restore temporary files", detail).into()
+            Diagnostic::new(Summary::TEMP_RESTORE, detail).into()
         })
     }
 
@@ -181,7 +180,7 @@ impl TempFiles {
             "Temporary files of this run are left in {}, {why}. Remove that directory when you no longer need it.",
             self.root.path()
         );
-        Diagnostic::warning(Rule::TempLeft, "Temporary files were left behind", detail)
+        Diagnostic::new(Summary::TEMP_LEFT, detail)
     }
 }
 
@@ -230,7 +229,7 @@ impl Fault {
             "The temporary file {path} cannot be saved with the plan: {cause}. Nothing was saved. \
              Write such files outside of path.temp, or apply without saving the plan."
         );
-        Diagnostic::error(Rule::PlanWrite, "Failed to write plan file", detail).into()
+        Diagnostic::new(Summary::PLAN_WRITE, detail).into()
     }
 }
 

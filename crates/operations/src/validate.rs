@@ -17,7 +17,7 @@ pub fn validate(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sourc
         Err(Failure::Diagnostics(diagnostics, sources)) => return (diagnostics, sources),
     };
     let (mut diagnostics, mut program) = loaded.project.checked();
-    let is_doubt = |it: &Diagnostic| it.id == Rule::PossiblyEphemeral;
+    let is_doubt = |it: &Diagnostic| it.id() == Rule::PossiblyEphemeral;
     if diagnostics.iter().any(is_doubt) && session.give_values(&mut loaded.project) {
         // Check again with the values of variables, which decide some of the uncertain conditions.
         (diagnostics, program) = loaded.project.checked();
@@ -49,7 +49,7 @@ fn beyond_analysis(
     program: &Arc<hir::Program>,
     found: &[Diagnostic],
 ) -> Vec<Diagnostic> {
-    if found.iter().any(|it| it.id == hir::eval::TOO_LARGE) {
+    if found.iter().any(|it| it.id() == hir::eval::TOO_LARGE) {
         let too_large = offline::too_large(session, loaded, program);
         if !too_large.is_empty() {
             return too_large;
@@ -60,8 +60,8 @@ fn beyond_analysis(
 
 /// Drops the warnings that a value may be too large if there is an error about a value that is.
 fn without_repeated_sizes(diagnostics: &mut Vec<Diagnostic>) {
-    let is_refused = |it: &Diagnostic| it.id == hir::eval::TOO_LARGE && it.is_error();
+    let is_refused = |it: &Diagnostic| it.id() == hir::eval::TOO_LARGE && it.is_error();
     if diagnostics.iter().any(is_refused) {
-        diagnostics.retain(|it| it.id != hir::eval::TOO_LARGE || it.is_error());
+        diagnostics.retain(|it| it.id() != hir::eval::TOO_LARGE || it.is_error());
     }
 }

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::{Diagnostic, Directory, Rule, Severity, SourceText, Sources, System};
+use db::{Diagnostic, Directory, Severity, SourceText, Sources, Summary, System};
 use engine::{Redactor, ValueSource, VariableValues};
 use hir::{
     Entry, Module, Origin, eval,
@@ -77,7 +77,7 @@ pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<
     let mut collect = Collect::new(session, &module.variables);
     collect.everything(flags);
     let mut diagnostics = collect.diagnostics;
-    diagnostics.retain(|it| it.is_error() && it.summary != UNDECLARED);
+    diagnostics.retain(|it| it.is_error() && it.summary != Summary::UNDECLARED_VARIABLE);
     diagnostics
 }
 
@@ -137,7 +137,7 @@ pub fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
 fn is_readable(project: &Project) -> bool {
     let (db, root) = (project.db(), project.root());
     let is_sound = |block: &db::Block| {
-        names::block_problems(db, *block).iter().all(|it| it.severity != Severity::Error)
+        names::block_problems(db, *block).iter().all(|it| it.severity() != Severity::Error)
     };
     project.tree().unfit_in(root.path(db)).is_empty()
         && root
@@ -254,7 +254,7 @@ fn unanswered(name: &Str) -> Diagnostic {
     let detail = format!(
         "No value was given for var.{name}. Give it with -var '{name}=...', in a .tfvars file, or in TF_VAR_{name}."
     );
-    Diagnostic::error(Rule::PromptEnded, "Error asking for input", detail)
+    Diagnostic::new(Summary::PROMPT_ENDED, detail)
 }
 
 /// Collects values from all sources, before they are converted to the types of the variables.
@@ -279,9 +279,6 @@ enum Way {
     CommandLine,
     Environment,
 }
-
-/// The summary of the diagnostic for a value of an undeclared root variable.
-const UNDECLARED: &str = "Value for undeclared variable";
 
 /// The number of undeclared variables in files that are reported one by one.
 const UNDECLARED_SHOWN: usize = 2;
@@ -327,7 +324,7 @@ impl<'a> Collect<'a> {
             Ok(names) => names,
             Err(error) => {
                 let detail = format!("The working directory cannot be read: {error}.");
-                self.error(Rule::UnreadableDirectory, "Failed to read module directory", detail);
+                self.error(Summary::UNREADABLE_DIRECTORY, detail);
                 return;
             }
         };
@@ -344,8 +341,7 @@ impl<'a> Collect<'a> {
             return;
         }
         self.error(
-            Rule::UndeclaredVariable,
-            UNDECLARED,
+            Summary::UNDECLARED_VARIABLE,
             format!(
                 "A variable named \"{name}\" was assigned on the command line, but the root module \
                  does not declare a variable of that name. To use this value, add a \"variable\" \
@@ -355,7 +351,6 @@ impl<'a> Collect<'a> {
     }
 
     fn name_and_value<'t>(&mut self, text: &'t str) -> Option<(&'t str, &'t str)> {
-        const SUMMARY: &str = "Invalid -var option";
         let given = text.split_once('=').filter(|(name, value)| {
             // A token without a name may be a base64 text, whose padding is made of equals signs.
             let is_padding =
@@ -365,14 +360,12 @@ impl<'a> Collect<'a> {
         match given {
             Some((name, value)) if name.trim() == name => return Some((name, value)),
             Some((name, _)) => self.error(
-                Rule::InvalidVarOption,
-                SUMMARY,
+                Summary::INVALID_VAR_OPTION,
                 format!("There are spaces around the name in -var=\"{name}=...\". Write the name \
                          directly before the equals sign."),
             ),
             None => self.error(
-                Rule::InvalidVarOption,
-                SUMMARY,
+                Summary::INVALID_VAR_OPTION,
                 "A -var option is NAME=VALUE: the name of the variable, an equals sign, and its value.".to_owned(),
             ),
         }
@@ -385,8 +378,7 @@ impl<'a> Collect<'a> {
             Ok(bytes) => bytes,
             Err(error) => {
                 return self.error(
-                    Rule::InvalidVariablesFile,
-                    "Failed to read variables file",
+                    Summary::UNREADABLE_VARIABLES_FILE,
                     format!("Given variables file {shown} cannot be read: {error}."),
                 );
             }
@@ -429,13 +421,12 @@ impl<'a> Collect<'a> {
                 "In addition to the other warnings, {more} more {variables} given a value in a \
                  file, but not declared."
             );
-            let summary = "Values for undeclared variables";
-            self.diagnostics.push(Diagnostic::warning(Rule::UndeclaredVariable, summary, detail));
+            self.diagnostics.push(Diagnostic::new(Summary::UNDECLARED_VARIABLES, detail));
         }
     }
 
-    fn error(&mut self, id: Rule, summary: &str, detail: String) {
-        self.diagnostics.push(Diagnostic::error(id, summary, detail));
+    fn error(&mut self, summary: Summary, detail: String) {
+        self.diagnostics.push(Diagnostic::new(summary, detail));
     }
 }
 
@@ -471,7 +462,7 @@ fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
 /// The error for a text that cannot be parsed as a value. It contains neither the text nor the message of the
 /// parser, because the text may be a secret.
 struct Unfit {
-    summary: String,
+    summary: Summary,
     ty: String,
 }
 
@@ -483,7 +474,7 @@ impl Unfit {
              quotes for the shell, such as '[\"a\", \"b\"]'.",
             self.ty
         );
-        Diagnostic::error(Rule::InvalidVariableValue, &*self.summary, detail)
+        Diagnostic::new(self.summary.clone(), detail)
     }
 }
 
@@ -499,10 +490,11 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
     }
     let (exprs, root, problems) = lower::lower_expression(text);
     let unfit = |summary: &str| {
-        Err(Unfit { summary: summary.to_owned(), ty: variable.ty.ty.friendly_name() })
+        let summary = Summary::variable_value_fault(summary);
+        Err(Unfit { summary, ty: variable.ty.ty.friendly_name() })
     };
     match problems.first() {
-        Some(problem) if problem.id == lower::SYNTAX_ERROR => return unfit(&problem.summary),
+        Some(problem) if problem.id() == lower::SYNTAX_ERROR => return unfit(&problem.summary),
         Some(_) => return unfit("Variables not allowed"),
         None => {}
     }

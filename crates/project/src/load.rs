@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
-use db::{Diagnostic, DirectoryEntry, File, Rule, System, input::BlockTexts, system::normalize};
+use db::{Diagnostic, DirectoryEntry, File, Summary, System, input::BlockTexts, system::normalize};
 
 use crate::Handle;
 
@@ -109,7 +109,7 @@ pub(crate) fn read(
 
 fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnfitFile {
     let detail = format!("The configuration file {shown} cannot be read: {error}.");
-    let problem = Diagnostic::error(Rule::UnreadableFile, "Failed to read file", detail);
+    let problem = Diagnostic::new(Summary::UNREADABLE_FILE, detail);
     UnfitFile { path: Arc::clone(shown), problem }
 }
 

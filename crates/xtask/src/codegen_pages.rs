@@ -53,7 +53,7 @@ fn sections() -> String {
     for group in Group::ALL {
         let _ = writeln!(text, "\n## {}\n", group.title());
         for rule in by_code().into_iter().filter(|it| it.group() == group) {
-            let _ = writeln!(text, "- [{rule}]({rule}.md): {}", rule.summary());
+            let _ = writeln!(text, "- [{rule}]({rule}.md): {}", rule.lines()[0].summary());
         }
     }
     text

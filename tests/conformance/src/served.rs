@@ -106,13 +106,13 @@ impl Served {
     fn in_file(&self, path: &str, expected: &[Diagnostic]) -> Vec<Value> {
         let here = expected.iter().filter_map(|it| {
             let location = it.location.as_ref().filter(|at| *at.path == *path)?;
-            let severity = match it.severity {
+            let severity = match it.severity() {
                 Severity::Error => 1,
                 Severity::Warning => 2,
                 Severity::Hint => 4,
             };
             let bytes = location.range.start as usize..location.range.end as usize;
-            Some(json!([severity, it.summary, self.editor.range(path, bytes)]))
+            Some(json!([severity, &*it.summary, self.editor.range(path, bytes)]))
         });
         here.collect()
     }

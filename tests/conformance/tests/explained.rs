@@ -15,7 +15,7 @@ mod explained {
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use db::{Rule, rules::Summary};
+use db::{Rule, rules::Line};
 use explained::{
     page::{NO_EXAMPLE, Page, pages},
     uses::{Use, literals, uses},
@@ -79,7 +79,7 @@ fn pages_begin_with_the_summaries_of_their_rules() {
     let mut wrong = String::new();
     for page in pages() {
         let Some(rule) = Rule::with_code(&page.id) else { continue };
-        let lines: Vec<String> = rule.summaries().iter().map(Summary::line).collect();
+        let lines: Vec<String> = rule.lines().iter().map(Line::to_string).collect();
         if page.summaries() != lines {
             wrong.push_str(&format!(
                 "{}: {:?}, in the table {lines:?}\n",

@@ -14,7 +14,7 @@ mod rfc {
     /// Severities and summaries, one per line.
     pub(crate) fn summaries(diagnostics: &[Diagnostic]) -> String {
         diagnostics.iter().fold(String::new(), |mut text, it| {
-            let _ = writeln!(text, "{:?}: {}", it.severity, it.summary);
+            let _ = writeln!(text, "{:?}: {}", it.severity(), it.summary);
             text
         })
     }

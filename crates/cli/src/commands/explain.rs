@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Rule, Summary};
 use hir::suggest;
 
 use operations::session::Failure;
@@ -37,7 +37,7 @@ fn unknown(id: &str) -> Diagnostic {
     // Do not quote the input: it may be anything, even a secret.
     let detail =
         format!("No error or warning has this id.{hint} \"mayfly explain\" lists all ids.");
-    Diagnostic::error(Rule::UnknownDiagnostic, "Nothing to explain", detail)
+    Diagnostic::new(Summary::UNKNOWN_DIAGNOSTIC, detail)
 }
 
 /// The id that the user probably meant: the closest spelling, or else the id that shares the most words. `None` if

@@ -13,7 +13,7 @@ mod targets;
 
 use std::{io::Read as _, path::Path};
 
-use db::{Diagnostic, Location, Rule, SourceText, Sources, system::open_regular};
+use db::{Diagnostic, Location, SourceText, Sources, Summary, system::open_regular};
 use syntax::{
     AstNode as _, SyntaxError, TextRange, TextSize,
     ast::{self, HasItems as _},
@@ -72,7 +72,7 @@ impl From<Diagnostic> for Outcome {
 fn of_stdin(args: &FmtArgs) -> Outcome {
     let mut bytes = Vec::new();
     if std::io::stdin().lock().read_to_end(&mut bytes).is_err() {
-        return problem("Failed to read from stdin").into();
+        return problem(Summary::UNREADABLE_STDIN).into();
     }
     let (text, formatted) = match formatted(&bytes, STDIN) {
         Ok(both) => both,
@@ -90,12 +90,12 @@ fn of_stdin(args: &FmtArgs) -> Outcome {
 fn of_target(target: &Target, args: &FmtArgs) -> Outcome {
     let (path, shown) = match target {
         Target::File { path, shown } => (path, shown),
-        Target::Problem(summary) => return problem(summary).into(),
+        Target::Problem(summary) => return problem(summary.clone()).into(),
     };
     let mut bytes = Vec::new();
     let read = open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes));
     if read.is_err() {
-        return problem(format!("Failed to read file {shown}")).into();
+        return problem(Summary::unreadable_fmt_target(shown)).into();
     }
     match formatted(&bytes, shown) {
         Ok((text, formatted)) => done(path, shown, &text, formatted, args),
@@ -113,7 +113,7 @@ fn done(path: &Path, shown: &str, text: &str, formatted: String, args: &FmtArgs)
             outcome.printed = format!("{shown}\n");
         }
         if writes && let Err(error) = replace::replace(path, formatted.as_bytes()) {
-            return problem(format!("Failed to write {shown}: {error}")).into();
+            return problem(Summary::unwritable_fmt_target(shown, error)).into();
         }
         if args.diff {
             outcome.printed.push_str(&difference(shown, text, &formatted));
@@ -172,7 +172,7 @@ fn header(block: &ast::Block) -> String {
 fn syntax_error(error: &SyntaxError, text: &str, shown: &str) -> Diagnostic {
     let detail = error.detail(|place| locate(text, shown, place)).into_owned();
     let location = Location { path: shown.into(), range: error.range.into() };
-    Diagnostic::error(Rule::SyntaxError, error.summary.clone(), detail).at(Some(location))
+    Diagnostic::new(Summary::syntax_error(&error.summary), detail).at(Some(location))
 }
 
 /// A source range as details show it: `main.tf:2,2-3`.
@@ -193,6 +193,6 @@ fn line_and_column(text: &str, at: TextSize) -> (usize, usize) {
 }
 
 /// An error about a target that is not about its text.
-fn problem(summary: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(Rule::FmtTarget, summary, "")
+fn problem(summary: Summary) -> Diagnostic {
+    Diagnostic::new(summary, "")
 }

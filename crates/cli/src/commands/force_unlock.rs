@@ -1,6 +1,6 @@
 //! The `force-unlock` command.
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 
 use operations::{session::Failure, store};
 
@@ -18,9 +18,8 @@ pub(crate) fn run(session: &CommandSession, args: &ForceUnlockArgs) -> Result<Ex
             return Ok(Exit::Failure);
         }
     }
-    store::force_unlock(session, &args.id).map_err(|error| {
-        Diagnostic::error(Rule::ForceUnlock, "Failed to unlock state", format!("{error}."))
-    })?;
+    store::force_unlock(session, &args.id)
+        .map_err(|error| Diagnostic::new(Summary::FORCE_UNLOCK, format!("{error}.")))?;
     session.ui.line(
         "Mayfly state has been successfully unlocked!\n\nThe state has been unlocked, \
                      and Mayfly commands should now be able to\nobtain a new lock on the state.",

@@ -104,7 +104,7 @@ fn schemas_of(
             )),
         },
         Err(Failure::Diagnostics(found, _)) => {
-            let why = found.first().map(|it| it.summary.clone()).unwrap_or_default();
+            let why = found.first().map(|it| it.summary.to_string()).unwrap_or_default();
             Installed::Missing(format!(
                 "{name} is not installed, so its resource types are unknown ({why}): {init}."
             ))

@@ -1,6 +1,6 @@
 //! The `metadata functions` command.
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use serde_json::{Map, Value as Json, json};
 use values::{
     Type, Value,
@@ -21,9 +21,7 @@ pub(crate) fn functions(
 ) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly metadata functions` command requires the `-json` flag.";
-        return Err(
-            Diagnostic::error(Rule::JsonRequired, "The -json flag is required", detail).into()
-        );
+        return Err(Diagnostic::new(Summary::JSON_REQUIRED, detail).into());
     }
     let signatures: Map<String, Json> = functions::all()
         .filter(|it| it.is_for_configurations())

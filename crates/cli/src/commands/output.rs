@@ -1,6 +1,6 @@
 //! The `output` command.
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 
 use operations::{session::Failure, store};
 
@@ -12,11 +12,11 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
     let state = &open.file.state;
     if args.raw && args.json {
         let detail = "The -raw and -json options are mutually exclusive. Choose one of them.";
-        return Err(Diagnostic::error(Rule::OutputFormat, "Invalid output format", detail).into());
+        return Err(Diagnostic::new(Summary::OUTPUT_FORMAT, detail).into());
     }
     if args.raw && args.name.is_none() {
         let detail = "You must give the name of a single output value when using the -raw option.";
-        return Err(Diagnostic::error(Rule::OutputName, "Output name required", detail).into());
+        return Err(Diagnostic::new(Summary::OUTPUT_NAME, detail).into());
     }
     let Some(name) = &args.name else {
         if args.json {
@@ -26,7 +26,7 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
                           are empty. Please define an output in your configuration with the \
                           `output` keyword and run `mayfly apply` for it to become available.";
             session.ui.diagnostics(
-                &[Diagnostic::warning(Rule::NoOutputs, "No outputs found", detail)],
+                &[Diagnostic::new(Summary::NO_OUTPUTS, detail)],
                 &db::Sources::default(),
             );
         } else {
@@ -38,17 +38,11 @@ pub(crate) fn run(session: &CommandSession, args: &OutputArgs) -> Result<Exit, F
         let detail = "The output variable requested could not be found in the state file. If you \
                       recently added this to your configuration, be sure to run `mayfly apply`, \
                       since the state won't be updated with new output variables until that command is run.";
-        return Err(Diagnostic::error(
-            Rule::NoSuchOutput,
-            format!("Output {name:?} not found"),
-            detail,
-        )
-        .into());
+        return Err(Diagnostic::new(Summary::no_such_output(format!("{name:?}")), detail).into());
     };
     if args.raw {
-        let text = render::output_raw(&output.value).map_err(|detail| {
-            Diagnostic::error(Rule::UnsupportedRaw, "Unsupported value for raw output", detail)
-        })?;
+        let text = render::output_raw(&output.value)
+            .map_err(|detail| Diagnostic::new(Summary::UNSUPPORTED_RAW, detail))?;
         session.ui.print(&text);
     } else if args.json {
         session.ui.line(&render::output_json(&output.value));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 
 use operations::{session::Failure, store};
 
@@ -15,9 +15,7 @@ pub(crate) fn schema(
 ) -> Result<Exit, Failure> {
     if !args.json {
         let detail = "The `mayfly providers schema` command requires the `-json` flag.";
-        return Err(
-            Diagnostic::error(Rule::JsonRequired, "The -json flag is required", detail).into()
-        );
+        return Err(Diagnostic::new(Summary::JSON_REQUIRED, detail).into());
     }
     let mut open = store::open_unlocked(session, None)?;
     let loaded = session.load(Some(&mut open.file.state))?;

@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use backend::LocalPaths;
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use state::StateFile;
 
 use operations::{apply, planned, session::Failure, store};
@@ -30,11 +30,7 @@ fn is_zip(session: &CommandSession, path: &Path) -> Result<bool, Failure> {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::error(
-        Rule::UnreadableStateOrPlan,
-        "Failed to read the given file as a state or plan file",
-        format!("{}: {error}.", path.display()),
-    )
+    Diagnostic::new(Summary::UNREADABLE_STATE_OR_PLAN, format!("{}: {error}.", path.display()))
 }
 
 fn read_state(session: &CommandSession, path: &Path) -> Result<StateFile, Failure> {
@@ -46,12 +42,7 @@ fn read_state(session: &CommandSession, path: &Path) -> Result<StateFile, Failur
             true => damaged.detail,
             false => format!("{} is neither a plan file nor a state file.", path.display()),
         };
-        Diagnostic::error(
-            Rule::UnreadableStateOrPlan,
-            "Failed to read the given file as a state or plan file",
-            detail,
-        )
-        .into()
+        Diagnostic::new(Summary::UNREADABLE_STATE_OR_PLAN, detail).into()
     })
 }
 

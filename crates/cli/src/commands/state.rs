@@ -1,7 +1,7 @@
 //! The commands `state list` and `state show`.
 
 use addr::{AbsResource, ResourceInstance, Target};
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use state::{Instance, State};
 
 use operations::{
@@ -14,8 +14,6 @@ use crate::{
     exit::Exit,
     session::CommandSession,
 };
-
-const UNKNOWN: Rule = Rule::NoSuchInstance;
 
 /// Runs `state list`: prints the addresses of the selected instances.
 pub(crate) fn list(session: &CommandSession, args: &StateListArgs) -> Result<Exit, Failure> {
@@ -52,7 +50,7 @@ fn selected<'s>(
             },
             Err(error) => {
                 let detail = format!("{text:?}: {}", error.detail);
-                problems.push(Diagnostic::error(Rule::InvalidAddress, error.summary, detail));
+                problems.push(Diagnostic::new(Summary::address_fault(error.summary), detail));
             }
         }
     }
@@ -73,7 +71,7 @@ fn selected_by<'s>(
             match found.is_empty() {
                 false => Ok(found),
                 true => Err(unknown(
-                    "Unknown module",
+                    Summary::UNKNOWN_MODULE,
                     format!(
                         "The current state contains no module at {module}. If you've just added \
                          this module to the configuration, you must run \"mayfly apply\" first to \
@@ -86,7 +84,7 @@ fn selected_by<'s>(
         Target::Instance(address) => match state.instance(address) {
             Some(instance) => Ok(vec![(address.clone(), instance)]),
             None => Err(unknown(
-                "Unknown resource instance",
+                Summary::UNKNOWN_INSTANCE,
                 format!(
                     "The current state contains no resource instance {address}. If you've just \
                      added its resource to the configuration or have changed the count or for_each \
@@ -103,7 +101,7 @@ fn instances_of<'s>(
 ) -> Result<Vec<(ResourceInstance, &'s Instance)>, Box<Diagnostic>> {
     let Some(found) = state.resource(resource) else {
         return Err(unknown(
-            "Unknown resource",
+            Summary::UNKNOWN_RESOURCE,
             format!(
                 "The current state contains no resource {resource}. If you've just added this \
                  resource to the configuration, you must run \"mayfly apply\" first to create the \
@@ -115,8 +113,8 @@ fn instances_of<'s>(
     Ok(instances.map(|(key, instance)| (resource.instance(key.clone()), instance)).collect())
 }
 
-fn unknown(summary: &str, detail: String) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error(UNKNOWN, summary, detail))
+fn unknown(summary: Summary, detail: String) -> Box<Diagnostic> {
+    Box::new(Diagnostic::new(summary, detail))
 }
 
 fn has_id(instance: &Instance, id: &str) -> bool {
@@ -136,8 +134,8 @@ pub(crate) fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exi
     // Check the address before the state, as OpenTofu does: with an invalid address there is no error about the
     // state.
     let address = addr::parse_resource_instance(&args.address).map_err(|_| {
-        let summary = format!("Error parsing instance address {:?}", args.address);
-        Diagnostic::error(Rule::InvalidAddress, summary, ONE_INSTANCE)
+        let summary = Summary::invalid_instance_address(format!("{:?}", args.address));
+        Diagnostic::new(summary, ONE_INSTANCE)
     })?;
     let mut open = existing(session, args.state.as_deref())?;
     let loaded = session.load(Some(&mut open.file.state))?;
@@ -152,8 +150,7 @@ pub(crate) fn show(session: &CommandSession, args: &StateShowArgs) -> Result<Exi
     match shown {
         Some(text) => session.ui.print(&text),
         None => {
-            let summary = "No instance found for the given address";
-            return Err(Diagnostic::error(UNKNOWN, summary, ONE_INSTANCE).into());
+            return Err(Diagnostic::new(Summary::NO_SUCH_INSTANCE, ONE_INSTANCE).into());
         }
     }
     Ok(Exit::Success)
@@ -169,7 +166,7 @@ fn existing(
         let detail = "State management commands require a state file. Run this command in a \
                       directory where Mayfly has been run or use the -state flag to point the \
                       command to a specific state location.";
-        return Err(Diagnostic::error(Rule::NoState, "No state file was found", detail).into());
+        return Err(Diagnostic::new(Summary::NO_STATE, detail).into());
     }
     Ok(open)
 }

@@ -13,7 +13,7 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let (diagnostics, sources) = validate::validate(session, flags);
     let shown: Vec<Diagnostic> =
-        diagnostics.into_iter().filter(|it| it.severity != Severity::Hint).collect();
+        diagnostics.into_iter().filter(|it| it.severity() != Severity::Hint).collect();
     let failed = shown.iter().any(Diagnostic::is_error);
     if args.json {
         session.ui.line(&render::validate_json(&shown, &sources));

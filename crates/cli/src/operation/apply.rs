@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use engine::{CancelLevel, LogLevel};
 use operations::{
     apply::{self, Applied, Approved, is_of_check},
@@ -33,12 +33,7 @@ pub(crate) fn apply_command(
     if args.operation.json && !args.auto_approve && args.plan_file.is_none() {
         let detail = "Mayfly cannot ask for interactive approval when -json is set. You can either \
                       apply a saved plan file, or enable the -auto-approve option.";
-        return Err(Diagnostic::error(
-            Rule::JsonApproval,
-            "Plan file or auto-approve required",
-            detail,
-        )
-        .into());
+        return Err(Diagnostic::new(Summary::JSON_APPROVAL, detail).into());
     }
     signals::listen(session);
     if let Some(path) = args.plan_file.as_ref().filter(|path| path.is_dir()) {
@@ -48,12 +43,7 @@ pub(crate) fn apply_command(
             path.display(),
             path.display()
         );
-        return Err(Diagnostic::error(
-            Rule::PlanIsDirectory,
-            "Too many command line arguments",
-            detail,
-        )
-        .into());
+        return Err(Diagnostic::new(Summary::PLAN_IS_DIRECTORY, detail).into());
     }
     let planned = match &args.plan_file {
         Some(path) if args.is_destroy => return Err(destroy_of_plan(path).into()),
@@ -149,7 +139,7 @@ fn approved(session: &CommandSession, args: &OperationArgs) -> Result<bool, Fail
     if !args.input {
         let detail = "Mayfly cannot ask for interactive approval when input is disabled. Use \
                       -auto-approve, or save a plan and apply that.";
-        return Err(Diagnostic::error(Rule::NoInput, "Approval required", detail).into());
+        return Err(Diagnostic::new(Summary::NO_INPUT, detail).into());
     }
     let workspace = session.workspace();
     let within = match &*workspace {
@@ -172,9 +162,8 @@ fn approved(session: &CommandSession, args: &OperationArgs) -> Result<bool, Fail
             session.ui.line("");
             Ok(answer == "yes")
         }
-        Err(_) => Err(Diagnostic::error(
-            Rule::NoInput,
-            "Error asking for approval",
+        Err(_) => Err(Diagnostic::new(
+            Summary::NO_APPROVAL,
             "The answer could not be read. Use -auto-approve to run without questions.",
         )
         .into()),
@@ -186,7 +175,7 @@ fn destroy_of_plan(path: &Path) -> Diagnostic {
     let detail = format!(
         "If this plan was created using plan -destroy, apply it using:\n  mayfly apply {path:?}"
     );
-    Diagnostic::error(Rule::DestroyPlanFile, "Destroy can't be called with a plan file", detail)
+    Diagnostic::new(Summary::DESTROY_PLAN_FILE, detail)
 }
 
 fn apply_saved(

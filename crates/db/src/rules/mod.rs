@@ -7,7 +7,7 @@
 //! **Invariant:** a code never changes and is never used again: scripts and suppressions refer to it.
 //! **Absent on purpose:** the details. They name values and places, so they stand where the problem is found.
 
-use std::{cmp::Ordering, fmt};
+use std::{borrow::Cow, cmp::Ordering, fmt, ops::Deref};
 
 use crate::Severity;
 
@@ -85,27 +85,111 @@ struct Row {
     rule: Rule,
     group: Group,
     code: &'static str,
-    summaries: &'static [Summary],
+    lines: &'static [Line],
 }
 
-/// A summary of a rule's diagnostics.
+/// A severity and a summary that a rule's diagnostics have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// The severity that comes with the summary.
+pub struct Line {
+    /// The severity.
     pub severity: Severity,
-    /// The text. A word in capitals stands for any text.
+    /// The name of the constant or function of [`Summary`] that makes the summary.
+    pub name: &'static str,
+    /// The text, with the parameters in braces.
     pub text: &'static str,
 }
 
-impl Summary {
-    /// Returns the severity and the text, as the page of the rule shows them: `Error: Invalid name`.
-    pub fn line(&self) -> String {
+impl Line {
+    /// Returns the text with its parameters in capitals: `Unknown KIND type`.
+    pub fn summary(&self) -> String {
+        let mut summary = String::with_capacity(self.text.len());
+        let mut is_parameter = false;
+        for letter in self.text.chars() {
+            match letter {
+                '{' => is_parameter = true,
+                '}' => is_parameter = false,
+                letter if is_parameter => summary.extend(letter.to_uppercase()),
+                letter => summary.push(letter),
+            }
+        }
+        summary
+    }
+}
+
+/// Prints the severity and the summary, as the page of the rule shows them: `Error: Invalid index`.
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self.severity {
             Severity::Error => "Error",
             Severity::Warning => "Warning",
             Severity::Hint => "Hint",
         };
-        format!("{word}: {}", self.text)
+        write!(f, "{word}: {}", self.summary())
+    }
+}
+
+/// The rule, the severity and the summary of a diagnostic. Its constants and functions are the entries of the
+/// table; no other summary exists.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Summary {
+    rule: Rule,
+    severity: Severity,
+    text: Cow<'static, str>,
+}
+
+impl Summary {
+    /// Returns the rule that was broken.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Returns the severity.
+    pub fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// Returns true if the severity is that of an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// Returns the summary with this severity, or with its own if that is lower. A problem that does not stop the
+    /// run, or that the analysis is not sure of, is lowered. No problem can be raised.
+    pub fn at_most(self, severity: Severity) -> Summary {
+        Summary { severity: self.severity.max(severity), ..self }
+    }
+}
+
+/// A summary is its text, one line.
+impl Deref for Summary {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl PartialEq<str> for Summary {
+    fn eq(&self, other: &str) -> bool {
+        &**self == other
+    }
+}
+
+impl PartialEq<String> for Summary {
+    fn eq(&self, other: &String) -> bool {
+        **self == **other
+    }
+}
+
+impl PartialEq<&str> for Summary {
+    fn eq(&self, other: &&str) -> bool {
+        &**self == *other
     }
 }
 
@@ -120,14 +204,9 @@ impl Rule {
         self.row().group
     }
 
-    /// Returns the summaries of the rule's diagnostics, the most frequent one first.
-    pub fn summaries(self) -> &'static [Summary] {
-        self.row().summaries
-    }
-
-    /// Returns the first summary, which is the only one of most rules.
-    pub fn summary(self) -> &'static str {
-        self.row().summaries[0].text
+    /// Returns the severities and summaries of the rule's diagnostics, the most frequent one first.
+    pub fn lines(self) -> &'static [Line] {
+        self.row().lines
     }
 
     /// Returns the rule with this code; `None` if there is no such rule.
@@ -167,10 +246,13 @@ impl PartialEq<&str> for Rule {
     }
 }
 
-/// Defines [`Rule`], the list of all rules, and their rows, in the order of the table.
+/// Defines [`Rule`], the list of all rules and their rows, in the order of the table, and the constants and
+/// functions of [`Summary`].
 macro_rules! rules {
     ($($group:ident {
-        $($name:ident $code:literal: $($severity:ident $summary:literal),+;)*
+        $($name:ident $code:literal: $(
+            $entry:ident $(($($parameter:ident),+))? $severity:ident $text:literal $(as $shown:literal)?
+        ),+;)*
     })*) => {
         /// An error or a warning that Mayfly can report. Each has a row in the table and a page.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,16 +265,58 @@ macro_rules! rules {
             pub const ALL: &[Rule] = &[$($(Rule::$name,)*)*];
         }
 
+        /// The entries of the table.
+        impl super::Summary {
+            $($($(super::summary! {
+                $name $entry $(($($parameter),+))? $severity $text
+            })+)*)*
+        }
+
         /// The rows, indexed by rule.
         pub(super) static ROWS: &[super::Row] = &[$($(super::Row {
             rule: Rule::$name,
             group: super::Group::$group,
             code: $code,
-            summaries: &[$(super::Summary {
+            lines: &[$(super::Line {
                 severity: crate::Severity::$severity,
-                text: $summary,
+                name: stringify!($entry),
+                text: super::shown!($text $($shown)?),
             },)+],
         },)*)*];
     };
 }
 use rules;
+
+/// Defines a constant for a summary, or a function for a summary with parameters.
+macro_rules! summary {
+    ($rule:ident $name:ident $severity:ident $text:literal) => {
+        #[doc = concat!("`", $text, "`")]
+        pub const $name: super::Summary = super::Summary {
+            rule: Rule::$rule,
+            severity: crate::Severity::$severity,
+            text: std::borrow::Cow::Borrowed($text),
+        };
+    };
+    ($rule:ident $name:ident ($($parameter:ident),+) $severity:ident $text:literal) => {
+        #[doc = concat!("`", $text, "`")]
+        pub fn $name($($parameter: impl std::fmt::Display),+) -> super::Summary {
+            super::Summary {
+                rule: Rule::$rule,
+                severity: crate::Severity::$severity,
+                text: std::borrow::Cow::Owned(format!($text)),
+            }
+        }
+    };
+}
+use summary;
+
+/// The text that pages show for a summary: the one that others write in place of a parameter, or its own.
+macro_rules! shown {
+    ($text:literal) => {
+        $text
+    };
+    ($text:literal $shown:literal) => {
+        $shown
+    };
+}
+use shown;

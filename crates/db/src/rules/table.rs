@@ -7,432 +7,603 @@ use super::rules;
 
 rules! {
     Syntax {
-        AmbiguousAttributeKey "ambiguous-attribute-key": Error "Ambiguous attribute key";
-        ExpressionTooDeep "expression-too-deep": Error "Expression too deep";
-        InvalidEncoding "invalid-encoding": Error "Invalid character encoding";
-        InvalidNestedSplat "invalid-nested-splat": Error "Invalid nested splat expressions";
-        InvalidNumber "invalid-number": Error "Invalid number literal";
-        InvalidObject "invalid-object": Error "Provider produced invalid object";
+        AmbiguousAttributeKey "ambiguous-attribute-key": AMBIGUOUS_ATTRIBUTE_KEY Error "Ambiguous attribute key";
+        ExpressionTooDeep "expression-too-deep": EXPRESSION_TOO_DEEP Error "Expression too deep";
+        InvalidEncoding "invalid-encoding": INVALID_ENCODING Error "Invalid character encoding";
+        InvalidNestedSplat "invalid-nested-splat": INVALID_NESTED_SPLAT Error "Invalid nested splat expressions";
+        InvalidNumber "invalid-number": INVALID_NUMBER Error "Invalid number literal";
+        InvalidObject "invalid-object": INVALID_OBJECT Error "Provider produced invalid object";
         InvalidTemplateInterpolation "invalid-template-interpolation":
-            Error "Invalid template interpolation value";
-        QuotedKeyword "quoted-keyword": Warning "Quoted keywords are deprecated";
-        QuotedTypeConstraint "quoted-type-constraint": Error "Invalid quoted type constraints";
+            INVALID_TEMPLATE_INTERPOLATION Error "Invalid template interpolation value";
+        QuotedKeyword "quoted-keyword": QUOTED_KEYWORD Warning "Quoted keywords are deprecated";
+        QuotedTypeConstraint "quoted-type-constraint": QUOTED_TYPE_CONSTRAINT Error "Invalid quoted type constraints";
         SyntaxError "syntax-error":
-            Error "Argument or block definition required", Error "Invalid expression",
-            Error "Missing newline after argument";
+            syntax_error(words) Error "{words}" as "The parser's own words",
+            JSON_ROOT Error "Root value must be object", JSON_TYPE Error "Incorrect JSON value type",
+            JSON_ARGUMENT_NAME Error "Invalid argument name", JSON_DUPLICATE_ARGUMENT Error "Duplicate argument",
+            JSON_DUPLICATE_KEY Error "Duplicate object attribute", JSON_EXPRESSION Error "Invalid expression",
+            TOO_MANY_SYNTAX_ERRORS Error "Too many syntax errors";
     }
     Blocks {
-        DeprecatedAttribute "deprecated-attribute": Warning "Value derived from a deprecated source";
-        DuplicateArgument "duplicate-argument": Error "Duplicate argument";
-        DuplicateBlock "duplicate-block": Error "Duplicate lifecycle block";
+        DeprecatedAttribute "deprecated-attribute":
+            DEPRECATED_ATTRIBUTE Warning "Value derived from a deprecated source";
+        DuplicateArgument "duplicate-argument": DUPLICATE_ARGUMENT Error "Duplicate argument";
+        DuplicateBlock "duplicate-block":
+            duplicate_block(kind) Error "Duplicate {kind} block",
+            MULTIPLE_DATA_BLOCKS Error "Multiple data resource blocks";
         DuplicateDeclaration "duplicate-declaration":
-            Error "Duplicate variable declaration", Error "Duplicate local value definition",
-            Error "Duplicate resource \"TYPE\" configuration", Error "Duplicate encryption configuration",
-            Error "Duplicate cloud configurations";
-        ExtraneousDynamicContent "extraneous-dynamic-content": Error "Extraneous dynamic content block";
+            DUPLICATE_VARIABLE Error "Duplicate variable declaration",
+            DUPLICATE_LOCAL Error "Duplicate local value definition",
+            DUPLICATE_OUTPUT Error "Duplicate output definition", DUPLICATE_MODULE_CALL Error "Duplicate module call",
+            DUPLICATE_PROVIDER Error "Duplicate provider configuration",
+            duplicate_resource(mode, type_name) Error "Duplicate {mode} \"{type_name}\" configuration",
+            duplicate_check(name) Error "Duplicate check \"{name}\" configuration",
+            duplicate_encryption_block(kind) Error "Duplicate {kind}",
+            DUPLICATE_ENCRYPTION Error "Duplicate encryption configuration",
+            DUPLICATE_CLOUD Error "Duplicate cloud configurations",
+            DUPLICATE_PROVIDER_META Error "Duplicate provider_meta block", DUPLICATE_NAME Error "Duplicate declaration",
+            CLOUD_AND_BACKEND Error "Both a backend and cloud configuration are present";
+        ExtraneousDynamicContent "extraneous-dynamic-content":
+            EXTRANEOUS_DYNAMIC_CONTENT Error "Extraneous dynamic content block";
         ExtraneousLabel "extraneous-label":
-            Error "Extraneous label for variable", Error "Extraneous label for locals";
-        InsufficientBlocks "insufficient-blocks": Error "Insufficient rule blocks", Error "Missing rule block";
+            extraneous_label(kind) Error "Extraneous label for {kind}",
+            EXTRANEOUS_DYNAMIC_LABEL Error "Extraneous dynamic block label";
+        InsufficientBlocks "insufficient-blocks":
+            insufficient_blocks(kind) Error "Insufficient {kind} blocks",
+            missing_block(kind) Error "Missing {kind} block";
         InvalidCheckData "invalid-check-data":
-            Error "Invalid \"count\" attribute", Error "Invalid \"for_each\" attribute",
-            Error "Invalid lifecycle block";
-        InvalidConnection "invalid-connection": Error "Invalid connection", Warning "Invalid connection";
-        InvalidDataLifecycle "invalid-data-lifecycle": Error "Invalid data resource lifecycle argument";
-        InvalidDynamicBlockLabel "invalid-dynamic-block-label": Error "Invalid dynamic block label";
-        InvalidDynamicIterator "invalid-dynamic-iterator": Error "Invalid dynamic iterator name";
-        InvalidDynamicLabels "invalid-dynamic-labels": Error "Invalid expression";
-        InvalidErrorMessage "invalid-error-message": Error "Invalid error message";
-        InvalidForCondition "invalid-for-condition": Error "Invalid 'for' condition", Error "Condition is null";
-        InvalidIgnoreChanges "invalid-ignore-changes": Error "Invalid expression";
+            invalid_check_data_argument(name) Error "Invalid \"{name}\" attribute",
+            CHECK_DATA_LIFECYCLE Error "Invalid lifecycle block";
+        InvalidConnection "invalid-connection":
+            INVALID_CONNECTION Error "Invalid connection", IGNORED_CONNECTION Warning "Invalid connection";
+        InvalidDataLifecycle "invalid-data-lifecycle":
+            INVALID_DATA_LIFECYCLE Error "Invalid data resource lifecycle argument";
+        InvalidDynamicBlockLabel "invalid-dynamic-block-label":
+            INVALID_DYNAMIC_BLOCK_LABEL Error "Invalid dynamic block label";
+        InvalidDynamicIterator "invalid-dynamic-iterator":
+            INVALID_DYNAMIC_ITERATOR Error "Invalid dynamic iterator name";
+        InvalidDynamicLabels "invalid-dynamic-labels": INVALID_DYNAMIC_LABELS Error "Invalid expression";
+        InvalidErrorMessage "invalid-error-message": INVALID_ERROR_MESSAGE Error "Invalid error message";
+        InvalidForCondition "invalid-for-condition":
+            INVALID_FOR_CONDITION Error "Invalid 'for' condition", NULL_FOR_CONDITION Error "Condition is null";
+        InvalidIgnoreChanges "invalid-ignore-changes":
+            INVALID_IGNORE_CHANGES Error "Invalid expression",
+            IGNORE_CHANGES_WILDCARD Error "Invalid ignore_changes wildcard";
         InvalidLanguage "invalid-language":
-            Error "Unsupported language edition", Error "Unsupported language experiment";
-        InvalidName "invalid-name": Error "Invalid variable name", Error "Invalid resource name";
-        InvalidOutputPostcondition "invalid-output-postcondition": Error "Postconditions are not allowed";
+            UNSUPPORTED_EDITION Error "Unsupported language edition",
+            UNSUPPORTED_EXPERIMENT Error "Unsupported language experiment";
+        InvalidName "invalid-name":
+            invalid_name(kind) Error "Invalid {kind} name",
+            INVALID_PROVIDER_ALIAS Error "Invalid provider configuration alias",
+            INVALID_PROVIDER_NAME Error "Invalid provider local name";
+        InvalidOutputPostcondition "invalid-output-postcondition":
+            INVALID_OUTPUT_POSTCONDITION Error "Postconditions are not allowed";
         InvalidOverride "invalid-override":
-            Error "Unsupported override", Error "Can't override precondition blocks",
-            Error "Can't override postcondition blocks", Error "Can't override validation blocks",
-            Error "Can't override check blocks", Error "Cannot override 'moved' blocks";
+            UNSUPPORTED_OVERRIDE Error "Unsupported override",
+            overridden_conditions(kind) Error "Can't override {kind} blocks",
+            overridden_refactoring(kind) Error "Cannot override '{kind}' blocks";
         InvalidProvisionerKeyword "invalid-provisioner-keyword":
-            Error "Invalid \"when\" keyword", Error "Invalid \"on_failure\" keyword";
+            invalid_provisioner_keyword(argument) Error "Invalid \"{argument}\" keyword";
         InvalidProvisioner "invalid-provisioner":
-            Error "Must provide one of 'source' or 'content'", Error "Cannot set both 'source' and 'content'",
-            Error "Invalid remote-exec provisioner configuration";
+            FILE_WITHOUT_SOURCE Error "Must provide one of 'source' or 'content'",
+            FILE_WITH_TWO_SOURCES Error "Cannot set both 'source' and 'content'",
+            INVALID_REMOTE_EXEC Error "Invalid remote-exec provisioner configuration";
         InvalidRepetition "invalid-repetition":
-            Error "Invalid combination of \"count\" and \"for_each\"",
-            Error "Invalid combination of \"count\" and \"enabled\"";
+            invalid_repetition(arguments) Error "Invalid combination of {arguments}";
         InvalidVersionConstraint "invalid-version-constraint":
-            Error "Invalid version constraint", Error "Invalid provider version constraint";
-        LocalExec "local-exec": Error "local-exec provisioner error";
-        MissingArgument "missing-argument": Error "Missing required argument";
+            INVALID_VERSION_CONSTRAINT Error "Invalid version constraint";
+        LocalExec "local-exec": LOCAL_EXEC Error "local-exec provisioner error";
+        MissingArgument "missing-argument": MISSING_ARGUMENT Error "Missing required argument";
         MissingBase "missing-base":
-            Error "Missing resource to override", Error "Missing data resource to override",
-            Error "Missing ephemeral resource to override",
-            Error "Missing base variable declaration to override",
-            Error "Missing base local value definition to override",
-            Error "Missing base output definition to override", Error "Missing module call to override",
-            Error "Missing base provider configuration for override";
-        MissingDynamicContent "missing-dynamic-content": Error "Missing dynamic content block";
+            missing_resource(mode) Error "Missing {mode} to override",
+            MISSING_VARIABLE Error "Missing base variable declaration to override",
+            MISSING_LOCAL Error "Missing base local value definition to override",
+            MISSING_OUTPUT Error "Missing base output definition to override",
+            MISSING_MODULE_CALL Error "Missing module call to override",
+            MISSING_PROVIDER Error "Missing base provider configuration for override",
+            MISSING_DECLARATION Error "Missing declaration to override";
+        MissingDynamicContent "missing-dynamic-content": MISSING_DYNAMIC_CONTENT Error "Missing dynamic content block";
         MissingName "missing-name":
-            Error "Missing name for resource", Error "Missing type for resource", Error "Missing block label";
-        RedundantIgnoreChanges "redundant-ignore-changes": Warning "Redundant ignore_changes element";
-        ReservedArgument "reserved-argument": Error "Reserved argument name in provider block";
-        ReservedBlock "reserved-block": Error "Reserved block type name in resource block";
-        ReservedSymbol "reserved-symbol": Error "Reserved symbol name";
-        TooManyBlocks "too-many-blocks": Error "Too many rule blocks";
-        UnknownProvisioner "unknown-provisioner": Error "Unknown provisioner";
+            missing_label(label, kind) Error "Missing {label} for {kind}",
+            MISSING_BLOCK_LABEL Error "Missing block label";
+        RedundantIgnoreChanges "redundant-ignore-changes":
+            REDUNDANT_IGNORE_CHANGES Warning "Redundant ignore_changes element";
+        ReservedArgument "reserved-argument": RESERVED_ARGUMENT Error "Reserved argument name in provider block";
+        ReservedBlock "reserved-block": reserved_block(outer) Error "Reserved block type name in {outer} block";
+        ReservedSymbol "reserved-symbol": RESERVED_SYMBOL Error "Reserved symbol name";
+        TooManyBlocks "too-many-blocks": too_many_blocks(kind) Error "Too many {kind} blocks";
+        UnknownProvisioner "unknown-provisioner": UNKNOWN_PROVISIONER Error "Unknown provisioner";
         UnsupportedArgument "unsupported-argument":
-            Error "Unsupported argument", Error "Extraneous JSON object property";
-        UnsupportedBlock "unsupported-block": Error "Unsupported block type", Error "Unexpected \"tags\" block";
-        UnsupportedOpentofuVersion "unsupported-opentofu-version": Error "Unsupported OpenTofu version";
+            UNSUPPORTED_ARGUMENT Error "Unsupported argument",
+            EXTRANEOUS_JSON_PROPERTY Error "Extraneous JSON object property";
+        UnsupportedBlock "unsupported-block":
+            UNSUPPORTED_BLOCK Error "Unsupported block type",
+            unexpected_block(kind) Error "Unexpected \"{kind}\" block";
+        UnsupportedOpentofuVersion "unsupported-opentofu-version":
+            UNSUPPORTED_OPENTOFU_VERSION Error "Unsupported OpenTofu version";
     }
     References {
-        ConstantCondition "constant-condition":
-            Error "Invalid validation expression", Error "Invalid precondition expression",
-            Error "Invalid postcondition expression", Error "Invalid assert expression";
+        ConstantCondition "constant-condition": constant_condition(kind) Error "Invalid {kind} expression";
         DependencyCycle "dependency-cycle":
-            Error "Cycle: local.a, local.b", Error "Self-reference", Error "Circular reference detected";
-        DynamicConst "dynamic-const": Error "Dynamic value in static context";
+            cycle(members) Error "Cycle: {members}", UNNAMED_CYCLE Error "Cycle",
+            SELF_REFERENCING_LOCAL Error "Self-referencing local value", SELF_REFERENCE_OF_ITEM Error "Self-reference",
+            CIRCULAR_KEY_PROVIDERS Error "Circular reference detected";
+        DynamicConst "dynamic-const": DYNAMIC_CONST Error "Dynamic value in static context";
         DynamicValue "dynamic-value":
-            Error "Dynamic value in static context", Error "Module output not supported in static context",
-            Error "Provider function in static context";
-        InvalidCountReference "invalid-count-reference": Error "Reference to \"count\" in non-counted context";
-        InvalidDependsOn "invalid-depends-on": Error "Invalid depends_on reference", Error "Invalid expression";
-        InvalidDestroyReference "invalid-destroy-reference": Error "Invalid reference from destroy provisioner";
-        InvalidDynamicForEach "invalid-dynamic-for-each": Error "Invalid dynamic for_each value";
-        InvalidEach "invalid-each": Error "Reference to \"each\" in context without for_each";
+            DYNAMIC_VALUE Error "Dynamic value in static context",
+            STATIC_MODULE_OUTPUT Error "Module output not supported in static context",
+            STATIC_PROVIDER_FUNCTION Error "Provider function in static context";
+        InvalidCountReference "invalid-count-reference":
+            INVALID_COUNT_REFERENCE Error "Reference to \"count\" in non-counted context";
+        InvalidDependsOn "invalid-depends-on":
+            INVALID_DEPENDS_ON Error "Invalid depends_on reference", DEPENDS_ON_NO_REFERENCE Error "Invalid expression";
+        InvalidDestroyReference "invalid-destroy-reference":
+            INVALID_DESTROY_REFERENCE Error "Invalid reference from destroy provisioner";
+        InvalidDynamicForEach "invalid-dynamic-for-each":
+            INVALID_DYNAMIC_FOR_EACH Error "Invalid dynamic for_each value";
+        InvalidEach "invalid-each": INVALID_EACH Error "Reference to \"each\" in context without for_each";
         InvalidReference "invalid-reference":
-            Error "Invalid reference", Error "Invalid \"path\" attribute", Error "Invalid \"tofu\" attribute";
-        InvalidSelf "invalid-self": Error "Invalid \"self\" reference";
-        InvalidStaticValue "invalid-static-value": Error "Unsuitable value type";
-        MissingInstanceKey "missing-instance-key": Error "Missing resource instance key";
-        QuotedReference "quoted-reference": Warning "Quoted references are deprecated";
-        SelfReference "self-reference": Error "Self-referential block";
+            INVALID_REFERENCE Error "Invalid reference", TEMP_DIRECTORY Error "Failed to create a temporary directory",
+            invalid_root_attribute(root) Error "Invalid \"{root}\" attribute";
+        InvalidSelf "invalid-self": INVALID_SELF Error "Invalid \"self\" reference";
+        InvalidStaticValue "invalid-static-value": INVALID_STATIC_VALUE Error "Unsuitable value type";
+        MissingInstanceKey "missing-instance-key": MISSING_INSTANCE_KEY Error "Missing resource instance key";
+        QuotedReference "quoted-reference": QUOTED_REFERENCE Warning "Quoted references are deprecated";
+        SelfReference "self-reference": SELF_REFERENCE Error "Self-referential block";
         UndeclaredReference "undeclared-reference":
-            Error "Reference to undeclared input variable", Error "Reference to undeclared local value",
-            Error "Reference to undeclared module", Error "Reference to undeclared resource",
-            Error "Undefined Key Provider", Error "Undefined encryption method";
-        UnexpectedInstanceKey "unexpected-instance-key": Error "Unexpected resource instance key";
+            UNDECLARED_INPUT_VARIABLE Error "Reference to undeclared input variable",
+            UNDECLARED_LOCAL Error "Reference to undeclared local value",
+            UNDECLARED_MODULE Error "Reference to undeclared module",
+            UNDECLARED_RESOURCE Error "Reference to undeclared resource",
+            UNDEFINED_KEY_PROVIDER Error "Undefined Key Provider",
+            UNDEFINED_ENCRYPTION_METHOD Error "Undefined encryption method";
+        UnexpectedInstanceKey "unexpected-instance-key":
+            UNEXPECTED_INSTANCE_KEY Error "Unexpected resource instance key";
         UnsetStaticVariable "unset-static-variable":
-            Error "Unable to compute static value", Error "Invalid value for variable";
-        VariablesNotAllowed "variables-not-allowed": Error "Variables not allowed";
+            UNSET_STATIC_VARIABLE Error "Unable to compute static value",
+            INVALID_STATIC_VARIABLE Error "Invalid value for variable";
+        VariablesNotAllowed "variables-not-allowed": VARIABLES_NOT_ALLOWED Error "Variables not allowed";
     }
     Values {
-        AttributeOfNull "attribute-of-null": Error "Attempt to get attribute from null value";
-        DuplicateObjectKey "duplicate-object-key": Error "Duplicate object key";
-        ErrorInFunctionCall "error-in-function-call": Error "Error in function call";
-        FunctionCallsNotAllowed "function-calls-not-allowed": Error "Function calls not allowed";
+        AttributeOfNull "attribute-of-null": ATTRIBUTE_OF_NULL Error "Attempt to get attribute from null value";
+        DuplicateObjectKey "duplicate-object-key": DUPLICATE_OBJECT_KEY Error "Duplicate object key";
+        ErrorInFunctionCall "error-in-function-call":
+            ERROR_IN_FUNCTION_CALL Error "Error in function call", FUNCTION_IN_TEMPLATE Error "Invalid function";
+        FunctionCallsNotAllowed "function-calls-not-allowed":
+            FUNCTION_CALLS_NOT_ALLOWED Error "Function calls not allowed";
         InconsistentConditionalResultTypes "inconsistent-conditional-result-types":
-            Error "Inconsistent conditional result types";
-        IncorrectAttributeType "incorrect-attribute-type": Error "Incorrect attribute value type";
-        IncorrectKeyType "incorrect-key-type": Error "Incorrect key type";
-        IndexOfNull "index-of-null": Error "Attempt to index null value";
-        InfiniteNumber "infinite-number": Error "Number cannot be saved";
+            INCONSISTENT_CONDITIONAL_RESULT_TYPES Error "Inconsistent conditional result types";
+        IncorrectAttributeType "incorrect-attribute-type":
+            INCORRECT_ATTRIBUTE_TYPE Error "Incorrect attribute value type";
+        IncorrectKeyType "incorrect-key-type": INCORRECT_KEY_TYPE Error "Incorrect key type";
+        IndexOfNull "index-of-null": INDEX_OF_NULL Error "Attempt to index null value";
+        InfiniteNumber "infinite-number": INFINITE_NUMBER Error "Number cannot be saved";
         InvalidConditionResult "invalid-condition-result":
-            Error "Invalid condition result", Error "Invalid variable validation result";
-        InvalidCondition "invalid-condition": Error "Incorrect condition type", Error "Null condition";
-        InvalidDefault "invalid-default": Error "Invalid default value for variable";
-        InvalidExpandingArgument "invalid-expanding-argument": Error "Invalid expanding argument value";
-        InvalidFunctionArgument "invalid-function-argument": Error "Invalid function argument";
-        InvalidIndex "invalid-index": Error "Invalid index";
-        InvalidObjectKey "invalid-object-key": Error "Invalid object key";
-        InvalidOperand "invalid-operand": Error "Invalid operand";
-        InvalidOptionalDefault "invalid-optional-default": Error "Invalid default value for optional attribute";
+            INVALID_CONDITION_RESULT Error "Invalid condition result",
+            INVALID_VALIDATION_RESULT Error "Invalid variable validation result";
+        InvalidCondition "invalid-condition":
+            INCORRECT_CONDITION_TYPE Error "Incorrect condition type", NULL_CONDITION Error "Null condition";
+        InvalidDefault "invalid-default": INVALID_DEFAULT Error "Invalid default value for variable";
+        InvalidExpandingArgument "invalid-expanding-argument":
+            INVALID_EXPANDING_ARGUMENT Error "Invalid expanding argument value";
+        InvalidFunctionArgument "invalid-function-argument":
+            INVALID_FUNCTION_ARGUMENT Error "Invalid function argument";
+        InvalidIndex "invalid-index": INVALID_INDEX Error "Invalid index";
+        InvalidObjectKey "invalid-object-key": INVALID_OBJECT_KEY Error "Invalid object key";
+        InvalidOperand "invalid-operand": INVALID_OPERAND Error "Invalid operand";
+        InvalidOptionalDefault "invalid-optional-default":
+            INVALID_OPTIONAL_DEFAULT Error "Invalid default value for optional attribute";
         InvalidRepetitionValue "invalid-repetition-value":
-            Error "Invalid count argument", Error "Invalid for_each argument",
-            Error "Invalid enabled argument", Error "Incorrect value type";
+            invalid_repetition_value(argument) Error "Invalid {argument} argument",
+            INCORRECT_REPETITION_TYPE Error "Incorrect value type";
         InvalidReplaceTrigger "invalid-replace-trigger":
-            Error "Invalid expression", Error "Invalid reference in replace_triggered_by expression",
-            Error "Invalid replace_triggered_by expression",
-            Error "Invalid each reference in replace_triggered_by expression";
-        InvalidTypeConstraint "invalid-type-constraint": Error "Invalid type specification";
-        IterationOverNonIterable "iteration-over-non-iterable": Error "Iteration over non-iterable value";
-        IterationOverNull "iteration-over-null": Error "Iteration over null value";
-        MissingMapElement "missing-map-element": Error "Missing map element";
-        NotEnoughFunctionArguments "not-enough-function-arguments": Error "Not enough function arguments";
-        NullValueAsKey "null-value-as-key": Error "Null value as key";
-        SplatOfNull "splat-of-null": Error "Splat of null value";
-        TooManyFunctionArguments "too-many-function-arguments": Error "Too many function arguments";
-        UnknownFunction "unknown-function": Error "Call to unknown function";
-        UnsuitableValueType "unsuitable-value-type": Error "Unsuitable value type";
-        UnsupportedAttribute "unsupported-attribute": Error "Unsupported attribute";
+            REPLACE_TRIGGER_NO_REFERENCE Error "Invalid expression",
+            REPLACE_TRIGGER_REFERENCE Error "Invalid reference in replace_triggered_by expression",
+            REPLACE_TRIGGER_EXPRESSION Error "Invalid replace_triggered_by expression",
+            REPLACE_TRIGGER_EACH Error "Invalid each reference in replace_triggered_by expression";
+        InvalidTypeConstraint "invalid-type-constraint": INVALID_TYPE_CONSTRAINT Error "Invalid type specification";
+        IterationOverNonIterable "iteration-over-non-iterable":
+            ITERATION_OVER_NON_ITERABLE Error "Iteration over non-iterable value";
+        IterationOverNull "iteration-over-null": ITERATION_OVER_NULL Error "Iteration over null value";
+        MissingMapElement "missing-map-element": MISSING_MAP_ELEMENT Error "Missing map element";
+        NotEnoughFunctionArguments "not-enough-function-arguments":
+            NOT_ENOUGH_FUNCTION_ARGUMENTS Error "Not enough function arguments";
+        NullValueAsKey "null-value-as-key": NULL_VALUE_AS_KEY Error "Null value as key";
+        SplatOfNull "splat-of-null": SPLAT_OF_NULL Error "Splat of null value";
+        TooManyFunctionArguments "too-many-function-arguments":
+            TOO_MANY_FUNCTION_ARGUMENTS Error "Too many function arguments";
+        UnknownFunction "unknown-function": UNKNOWN_FUNCTION Error "Call to unknown function";
+        UnsuitableValueType "unsuitable-value-type": UNSUITABLE_VALUE_TYPE Error "Unsuitable value type";
+        UnsupportedAttribute "unsupported-attribute": UNSUPPORTED_ATTRIBUTE Error "Unsupported attribute";
     }
     Ephemeral {
-        EphemeralBackend "ephemeral-backend": Error "Backend config contains ephemeral values";
-        EphemeralCloseTimeout "ephemeral-close-timeout": Error "Closing ephemeral resource timed out";
-        EphemeralExpired "ephemeral-expired": Error "Ephemeral resource instance has expired";
+        EphemeralBackend "ephemeral-backend": EPHEMERAL_BACKEND Error "Backend config contains ephemeral values";
+        EphemeralCloseTimeout "ephemeral-close-timeout":
+            EPHEMERAL_CLOSE_TIMEOUT Error "Closing ephemeral resource timed out";
+        EphemeralExpired "ephemeral-expired": EPHEMERAL_EXPIRED Error "Ephemeral resource instance has expired";
         EphemeralInPlan "ephemeral-in-plan":
-            Error "Ephemeral value in a plan", Error "Ephemeral value in a temporary file";
-        EphemeralLeftOpen "ephemeral-left-open": Warning "Ephemeral resources were left open";
-        EphemeralPreventDestroy "ephemeral-prevent-destroy": Error "Invalid value for prevent_destroy";
-        EphemeralProviderKey "ephemeral-provider-key": Error "Invalid provider instance key";
-        EphemeralRenewTimeout "ephemeral-renew-timeout": Error "Renewing ephemeral resource timed out";
-        EphemeralRepetition "ephemeral-repetition":
-            Error "Invalid count argument", Error "Invalid for_each argument",
-            Error "Invalid enabled argument";
-        EphemeralReplaceTrigger "ephemeral-replace-trigger": Error "Invalid replace_triggered_by expression";
-        EphemeralRootOutput "ephemeral-root-output": Error "Unallowed ephemeral output";
+            EPHEMERAL_IN_PLAN Error "Ephemeral value in a plan",
+            EPHEMERAL_IN_TEMP Error "Ephemeral value in a temporary file";
+        EphemeralLeftOpen "ephemeral-left-open": EPHEMERAL_LEFT_OPEN Warning "Ephemeral resources were left open";
+        EphemeralPreventDestroy "ephemeral-prevent-destroy":
+            EPHEMERAL_PREVENT_DESTROY Error "Invalid value for prevent_destroy";
+        EphemeralProviderKey "ephemeral-provider-key": EPHEMERAL_PROVIDER_KEY Error "Invalid provider instance key";
+        EphemeralRenewTimeout "ephemeral-renew-timeout":
+            EPHEMERAL_RENEW_TIMEOUT Error "Renewing ephemeral resource timed out";
+        EphemeralRepetition "ephemeral-repetition": ephemeral_repetition(argument) Error "Invalid {argument} argument";
+        EphemeralReplaceTrigger "ephemeral-replace-trigger":
+            EPHEMERAL_REPLACE_TRIGGER Error "Invalid replace_triggered_by expression";
+        EphemeralRootOutput "ephemeral-root-output": EPHEMERAL_ROOT_OUTPUT Error "Unallowed ephemeral output";
         EphemeralStaticValue "ephemeral-static-value":
-            Error "Ephemeral value not allowed", Error "Invalid version constraint";
-        EphemeralValueMisuse "ephemeral-value-misuse":
-            Error "Invalid use of an ephemeral value", Hint "Invalid use of an ephemeral value";
-        EphemeralVariableNotSet "ephemeral-variable-not-set": Error "No value for required variable";
+            EPHEMERAL_STATIC_VALUE Error "Ephemeral value not allowed",
+            EPHEMERAL_VERSION_CONSTRAINT Error "Invalid version constraint";
+        EphemeralValueMisuse "ephemeral-value-misuse": EPHEMERAL_VALUE_MISUSE Error "Invalid use of an ephemeral value";
+        EphemeralVariableNotSet "ephemeral-variable-not-set":
+            EPHEMERAL_VARIABLE_NOT_SET Error "No value for required variable";
         ErrorMessageMarks "error-message-marks":
-            Warning "Error message refers to sensitive values",
-            Warning "Error message refers to ephemeral values",
-            Error "Error message refers to ephemeral values";
-        IncompleteEphemeral "incomplete-ephemeral": Error "Incomplete configuration for ephemeral resource";
+            SENSITIVE_ERROR_MESSAGE Warning "Error message refers to sensitive values",
+            EPHEMERAL_ERROR_MESSAGE Warning "Error message refers to ephemeral values",
+            SENSITIVE_VALIDATION_MESSAGE Error "Error message refers to sensitive values",
+            EPHEMERAL_VALIDATION_MESSAGE Error "Error message refers to ephemeral values";
+        IncompleteEphemeral "incomplete-ephemeral":
+            INCOMPLETE_EPHEMERAL Error "Incomplete configuration for ephemeral resource";
         InvalidEphemeralBlock "invalid-ephemeral-block":
-            Error "Invalid configuration block for ephemeral resource";
+            INVALID_EPHEMERAL_BLOCK Error "Invalid configuration block for ephemeral resource";
         InvalidEphemeralLifecycle "invalid-ephemeral-lifecycle":
-            Error "Invalid lifecycle configuration for ephemeral resource";
+            INVALID_EPHEMERAL_LIFECYCLE Error "Invalid lifecycle configuration for ephemeral resource";
         InvalidEphemeralResult "invalid-ephemeral-result":
-            Error "Provider produced invalid object", Error "Provider produced null object",
-            Error "Provider produced inconsistent result after opening";
-        LiteralSecret "literal-secret": Warning "Secret written in the configuration";
-        NothingOpened "nothing-opened": Error "Provider produced null object";
-        OutputNotEphemeral "output-not-ephemeral": Error "Output not marked as ephemeral";
-        PossiblyEphemeral "possibly-ephemeral": Warning "Possibly ephemeral value";
-        ProviderReturnedSecret "provider-returned-secret": Error "Provider returned a secret";
-        SensitiveBackend "sensitive-backend": Error "Backend config contains sensitive values";
-        SensitiveOutput "sensitive-output": Error "Output refers to sensitive values";
-        SensitiveRepetition "sensitive-repetition": Error "Invalid for_each argument";
+            INVALID_EPHEMERAL_RESULT Error "Provider produced invalid object",
+            NULL_EPHEMERAL_RESULT Error "Provider produced null object",
+            INCONSISTENT_EPHEMERAL_RESULT Error "Provider produced invalid ephemeral resource instance";
+        LiteralSecret "literal-secret": LITERAL_SECRET Warning "Secret written in the configuration";
+        NothingOpened "nothing-opened": NOTHING_OPENED Error "Provider produced null object";
+        OutputNotEphemeral "output-not-ephemeral": OUTPUT_NOT_EPHEMERAL Error "Output not marked as ephemeral";
+        PossiblyEphemeral "possibly-ephemeral": POSSIBLY_EPHEMERAL Warning "Possibly ephemeral value";
+        ProviderReturnedSecret "provider-returned-secret": PROVIDER_RETURNED_SECRET Error "Provider returned a secret";
+        SensitiveBackend "sensitive-backend": SENSITIVE_BACKEND Error "Backend config contains sensitive values";
+        SensitiveOutput "sensitive-output": SENSITIVE_OUTPUT Error "Output refers to sensitive values";
+        SensitiveRepetition "sensitive-repetition": sensitive_repetition(argument) Error "Invalid {argument} argument";
         SensitiveStaticValue "sensitive-static-value":
-            Error "Sensitive value not allowed", Error "Invalid version constraint";
-        TempLeft "temp-left": Warning "Temporary files were left behind";
-        TempRestore "temp-restore": Error "Failed to restore temporary files";
-        VariableNotEphemeral "variable-not-ephemeral": Error "Invalid usage of ephemeral value";
+            SENSITIVE_STATIC_VALUE Error "Sensitive value not allowed",
+            SENSITIVE_VERSION_CONSTRAINT Error "Invalid version constraint";
+        TempLeft "temp-left": TEMP_LEFT Warning "Temporary files were left behind";
+        TempRestore "temp-restore": TEMP_RESTORE Error "Failed to restore temporary files";
+        VariableNotEphemeral "variable-not-ephemeral": VARIABLE_NOT_EPHEMERAL Error "Invalid usage of ephemeral value";
         WriteOnlyInSet "write-only-in-set":
-            Error "Unsupported write-only attribute", Error "Write-only attribute in a set";
-        WriteOnlyOutput "write-only-output": Error "Output refers to a write-only attribute";
+            UNSUPPORTED_WRITE_ONLY Error "Unsupported write-only attribute",
+            WRITE_ONLY_IN_SET Error "Write-only attribute in a set";
+        WriteOnlyOutput "write-only-output": WRITE_ONLY_OUTPUT Error "Output refers to a write-only attribute";
     }
     Modules {
-        DeprecatedOutput "deprecated-output": Warning "Value derived from a deprecated source";
-        DeprecatedVariable "deprecated-variable": Warning "Variable marked as deprecated by the module author";
-        InvalidModuleArgument "invalid-module-argument": Error "Invalid value for input variable";
-        InvalidModuleSource "invalid-module-source": Error "Invalid module source address";
-        InvalidProvidersMap "invalid-providers-map": Error "Invalid expression";
-        ModuleCycle "module-cycle": Error "Module calls itself";
-        ModuleDownload "module-download": Error "Failed to download module", Error "Failed to install module";
-        ModuleEscapes "module-escapes": Error "Local module path escapes module package";
+        DeprecatedOutput "deprecated-output": DEPRECATED_OUTPUT Warning "Value derived from a deprecated source";
+        DeprecatedVariable "deprecated-variable":
+            DEPRECATED_VARIABLE Warning "Variable marked as deprecated by the module author";
+        InvalidModuleArgument "invalid-module-argument":
+            INVALID_MODULE_ARGUMENT Error "Invalid value for input variable",
+            NULL_MODULE_ARGUMENT Error "Required variable not set";
+        InvalidModuleSource "invalid-module-source": INVALID_MODULE_SOURCE Error "Invalid module source address";
+        InvalidProvidersMap "invalid-providers-map": INVALID_PROVIDERS_MAP Error "Invalid expression";
+        ModuleCycle "module-cycle": MODULE_CYCLE Error "Module calls itself";
+        ModuleDownload "module-download":
+            MODULE_DOWNLOAD Error "Failed to download module", MODULE_NOT_LOCKED Error "Module package is not locked",
+            MODULE_CHANGED Error "Module package has changed", MODULE_UNSUPPORTED Error "Module not installed",
+            MODULE_INSTALL Error "Failed to install module";
+        ModuleEscapes "module-escapes": MODULE_ESCAPES Error "Local module path escapes module package";
         ModuleManifest "module-manifest":
-            Error "Failed to read module manifest", Error "Failed to write module manifest";
+            MODULE_MANIFEST_READ Error "Failed to read module manifest",
+            MODULE_MANIFEST_WRITE Error "Failed to write module manifest";
         ModuleNotInstalled "module-not-installed":
-            Error "Module not installed", Error "Module source has changed",
-            Error "Unreadable module directory";
+            MODULE_NOT_INSTALLED Error "Module not installed", MODULE_SOURCE_CHANGED Error "Module source has changed",
+            MODULE_VERSION_CHANGED Error "Module version requirements have changed",
+            UNREADABLE_MODULE Error "Unreadable module directory";
         ModulePackageChanged "module-package-changed":
-            Error "Module package differs from its lock", Warning "Module package differs from its lock";
-        ModulePackageGrown "module-package-grown": Warning "Module package has other files in it";
-        ModulePackageUnlocked "module-package-unlocked": Warning "Module packages without checksums";
+            MODULE_PACKAGE_CHANGED Error "Module package differs from its lock";
+        ModulePackageGrown "module-package-grown": MODULE_PACKAGE_GROWN Warning "Module package has other files in it";
+        ModulePackageUnlocked "module-package-unlocked":
+            MODULE_PACKAGE_UNLOCKED Warning "Module packages without checksums";
         ModuleSubdirectory "module-subdirectory":
-            Error "Unreadable module subdirectory", Error "Unreadable module directory";
-        ModuleWritesIntoItself "module-writes-into-itself": Warning "Module writes into its own directory";
+            UNREADABLE_SUBDIRECTORY Error "Unreadable module subdirectory",
+            UNREADABLE_LOCAL_MODULE Error "Unreadable module directory";
+        ModuleWritesIntoItself "module-writes-into-itself":
+            MODULE_WRITES_INTO_ITSELF Warning "Module writes into its own directory";
         NoProviderMeta "no-provider-meta":
-            Error "Provider registry.opentofu.org/mayfly/playground doesn't support provider_meta";
-        TooManyModules "too-many-modules": Error "Too many module calls";
-        VersionOfLocalModule "version-of-local-module": Error "Invalid registry module source address";
+            no_provider_meta(provider) Error "Provider {provider} doesn't support provider_meta";
+        TooManyModules "too-many-modules": TOO_MANY_MODULES Error "Too many module calls";
+        VersionOfLocalModule "version-of-local-module":
+            VERSION_OF_LOCAL_MODULE Error "Invalid registry module source address";
     }
     Providers {
-        DuplicateProviderAddress "duplicate-provider-address": Error "Duplicate provider address";
-        DuplicateRequiredProvider "duplicate-required-provider": Warning "Duplicate required provider";
+        DuplicateProviderAddress "duplicate-provider-address":
+            DUPLICATE_PROVIDER_ADDRESS Error "Duplicate provider address";
+        DuplicateRequiredProvider "duplicate-required-provider":
+            DUPLICATE_REQUIRED_PROVIDER Warning "Duplicate required provider";
         DuplicateRequiredProviders "duplicate-required-providers":
-            Error "Duplicate required providers configuration";
-        ForeignValidation "foreign-validation": Error "Invalid variable validation condition";
-        InconsistentFinalPlan "inconsistent-final-plan": Error "Provider produced inconsistent final plan";
-        InconsistentResult "inconsistent-result": Error "Provider produced inconsistent result after apply";
+            DUPLICATE_REQUIRED_PROVIDERS Error "Duplicate required providers configuration";
+        ForeignValidation "foreign-validation": FOREIGN_VALIDATION Error "Invalid variable validation condition";
+        InconsistentFinalPlan "inconsistent-final-plan":
+            INCONSISTENT_FINAL_PLAN Error "Provider produced inconsistent final plan";
+        InconsistentResult "inconsistent-result":
+            INCONSISTENT_RESULT Error "Provider produced inconsistent result after apply";
         InvalidApplyResult "invalid-apply-result":
-            Error "Provider returned invalid result object after apply",
-            Error "Provider produced invalid object";
+            INVALID_APPLY_RESULT Error "Provider returned invalid result object after apply",
+            INVALID_APPLIED_OBJECT Error "Provider produced invalid object";
         InvalidData "invalid-data":
-            Error "Provider produced invalid object", Error "Provider produced null object";
-        InvalidPlan "invalid-plan": Error "Provider produced invalid plan";
-        InvalidProviderKey "invalid-provider-key": Error "Invalid provider instance key";
-        InvalidProviderReference "invalid-provider-reference": Error "Invalid provider configuration reference";
-        InvalidProviderSource "invalid-provider-source": Error "Invalid provider source string";
-        InvalidReattach "invalid-reattach": Error "Invalid format for TF_REATTACH_PROVIDERS";
+            INVALID_DATA Error "Provider produced invalid object", NULL_DATA Error "Provider produced null object";
+        InvalidPlan "invalid-plan": INVALID_PLAN Error "Provider produced invalid plan";
+        InvalidProviderKey "invalid-provider-key": INVALID_PROVIDER_KEY Error "Invalid provider instance key";
+        InvalidProviderReference "invalid-provider-reference":
+            INVALID_PROVIDER_REFERENCE Error "Invalid provider configuration reference";
+        InvalidProviderSource "invalid-provider-source": INVALID_PROVIDER_SOURCE Error "Invalid provider source string";
+        InvalidReattach "invalid-reattach": INVALID_REATTACH Error "Invalid format for TF_REATTACH_PROVIDERS";
         InvalidRequiredProviders "invalid-required-providers":
-            Error "Invalid required_providers object", Error "Invalid required_providers syntax";
+            INVALID_REQUIRED_PROVIDERS Error "Invalid required_providers object",
+            REQUIRED_PROVIDERS_SYNTAX Error "Invalid required_providers syntax", REQUIRED_SOURCE Error "Invalid source",
+            REQUIRED_VERSION Error "Invalid version constraint",
+            CONFIGURATION_ALIASES Error "Invalid configuration_aliases value";
         InvalidResourceType "invalid-resource-type":
-            Error "Invalid resource type", Error "Invalid data source", Error "Invalid ephemeral resource";
-        LeftProcesses "left-processes": Warning "Processes of an earlier run were ended";
+            INVALID_RESOURCE_TYPE Error "Invalid resource type", INVALID_DATA_SOURCE Error "Invalid data source",
+            INVALID_EPHEMERAL_TYPE Error "Invalid ephemeral resource";
+        LeftProcesses "left-processes": LEFT_PROCESSES Warning "Processes of an earlier run were ended";
         LockFile "lock-file":
-            Error "Failed to read dependency lock file", Error "Failed to save dependency lock file",
-            Error "Provider dependency changes detected";
-        MisplacedRequiredProviders "misplaced-required-providers": Error "Invalid required_providers block";
+            LOCK_FILE_READ Error "Failed to read dependency lock file",
+            LOCK_FILE_SAVE Error "Failed to save dependency lock file",
+            LOCKED_PROVIDERS Error "Provider dependency changes detected",
+            LOCKED_MODULES Error "Module dependency changes detected",
+            lock_file_fault(words) Error "{words}" as "Invalid provider source address";
+        MisplacedRequiredProviders "misplaced-required-providers":
+            MISPLACED_REQUIRED_PROVIDERS Error "Invalid required_providers block";
         MissingProviderConfiguration "missing-provider-configuration":
-            Error "Provider configuration not present";
-        MissingProviderInstance "missing-provider-instance": Error "Provider instance not present";
-        MissingProviderSchema "missing-provider-schema": Error "Missing provider schema";
-        NullUpgrade "null-upgrade": Error "Provider produced null object";
-        OwnExecutable "own-executable": Error "Failed to find own executable";
+            MISSING_PROVIDER_CONFIGURATION Error "Provider configuration not present";
+        MissingProviderInstance "missing-provider-instance":
+            MISSING_PROVIDER_INSTANCE Error "Provider instance not present";
+        MissingProviderSchema "missing-provider-schema": MISSING_PROVIDER_SCHEMA Error "Missing provider schema";
+        NullUpgrade "null-upgrade": NULL_UPGRADE Error "Provider produced null object";
+        OwnExecutable "own-executable": OWN_EXECUTABLE Error "Failed to find own executable";
         ProviderDiagnostic "provider-diagnostic":
-            Error "The provider's own words", Warning "The provider's own words";
-        ProviderDoesNotEnd "provider-does-not-end": Warning "Provider does not end";
+            provider_error(words) Error "{words}" as "The provider's own words",
+            provider_warning(words) Warning "{words}" as "The provider's own words";
+        ProviderDoesNotEnd "provider-does-not-end": PROVIDER_DOES_NOT_END Warning "Provider does not end";
         ProviderForEachWithoutAlias "provider-for-each-without-alias":
-            Error "Alias required when using \"for_each\"";
-        ProviderInstall "provider-install": Error "Failed to install provider";
-        ProviderReplaced "provider-replaced": Error "Provider was replaced";
-        ProviderSchema "provider-schema": Error "The provider's own words";
-        ProviderStart "provider-start": Error "Failed to start provider";
+            PROVIDER_FOR_EACH_WITHOUT_ALIAS Error "Alias required when using \"for_each\"";
+        ProviderInstall "provider-install":
+            PROVIDER_INSTALL Error "Failed to install provider",
+            PROVIDER_QUERY Error "Failed to query available provider packages",
+            BUILTIN_PROVIDER Error "Invalid dependency on built-in provider";
+        ProviderReplaced "provider-replaced": PROVIDER_REPLACED Error "Provider was replaced";
+        ProviderSchema "provider-schema": provider_schema(words) Error "{words}" as "The provider's own words";
+        ProviderStart "provider-start": PROVIDER_START Error "Failed to start provider";
         ProviderVersion "provider-version":
-            Warning "Version constraints inside provider configuration blocks are deprecated";
-        ProvidersNotInstalled "providers-not-installed": Error "Required plugins are not installed";
-        RedundantProviderBlock "redundant-provider-block": Warning "Redundant empty provider block";
-        UnconfiguredProvider "unconfigured-provider": Error "Invalid provider configuration";
-        UndefinedProvider "undefined-provider": Warning "Reference to undefined provider";
-        UnknownAfterRead "unknown-after-read": Error "Provider produced invalid object";
-        UnknownDataConfig "unknown-data-config": Error "Configuration contains unknown value";
-        UnknownProviderFunction "unknown-provider-function": Error "Unknown provider function";
+            PROVIDER_VERSION Warning "Version constraints inside provider configuration blocks are deprecated";
+        ProvidersNotInstalled "providers-not-installed":
+            PROVIDERS_NOT_INSTALLED Error "Required plugins are not installed",
+            INCONSISTENT_LOCK_FILE Error "Inconsistent dependency lock file",
+            UNUSABLE_OVERRIDE Error "Development override cannot be used";
+        RedundantProviderBlock "redundant-provider-block":
+            REDUNDANT_PROVIDER_BLOCK Warning "Redundant empty provider block";
+        UnconfiguredProvider "unconfigured-provider": UNCONFIGURED_PROVIDER Error "Invalid provider configuration";
+        UndefinedProvider "undefined-provider":
+            UNDEFINED_PROVIDER Warning "Reference to undefined provider",
+            UNDEFINED_PROVIDER_ALIAS Error "Reference to undefined provider";
+        UnknownAfterRead "unknown-after-read": UNKNOWN_AFTER_READ Error "Provider produced invalid object";
+        UnknownDataConfig "unknown-data-config": UNKNOWN_DATA_CONFIG Error "Configuration contains unknown value";
+        UnknownProviderFunction "unknown-provider-function":
+            UNKNOWN_PROVIDER_FUNCTION Error "Unknown provider function";
     }
     Refactoring {
-        AmbiguousMoves "ambiguous-moves": Error "Ambiguous move statements";
-        CyclicMoves "cyclic-moves": Error "Cyclic dependency in move statements";
-        DuplicateImport "duplicate-import": Error "Duplicate import configuration for \"terraform_data.web\"";
-        ImportNoModule "import-no-module": Error "No such module instance";
-        ImportNoObject "import-no-object": Error "Cannot import non-existent remote object";
+        AmbiguousMoves "ambiguous-moves": AMBIGUOUS_MOVES Error "Ambiguous move statements";
+        CyclicMoves "cyclic-moves": CYCLIC_MOVES Error "Cyclic dependency in move statements";
+        DuplicateImport "duplicate-import":
+            duplicate_import(address) Error "Duplicate import configuration for \"{address}\"";
+        ImportNoModule "import-no-module": IMPORT_NO_MODULE Error "No such module instance";
+        ImportNoObject "import-no-object": IMPORT_NO_OBJECT Error "Cannot import non-existent remote object";
         ImportNotConfigured "import-not-configured":
-            Error "resource address \"ADDRESS\" does not exist in the configuration.";
-        ImportOccupied "import-occupied": Error "Resource already managed by OpenTofu";
-        ImportOutsideRoot "import-outside-root": Error "Invalid import configuration";
-        InvalidImportAddress "invalid-import-address": Error "Invalid import address";
+            import_not_configured(address) Error "resource address \"{address}\" does not exist in the configuration.";
+        ImportOccupied "import-occupied": IMPORT_OCCUPIED Error "Resource already managed by OpenTofu";
+        ImportOutsideRoot "import-outside-root": IMPORT_OUTSIDE_ROOT Error "Invalid import configuration";
+        InvalidImportAddress "invalid-import-address": INVALID_IMPORT_ADDRESS Error "Invalid import address";
         InvalidImportId "invalid-import-id":
-            Error "Invalid import id argument", Error "Invalid import identity argument",
-            Error "Incorrect value type";
-        InvalidImportKey "invalid-import-key": Error "Import block 'to' address contains an invalid key";
-        InvalidImportProvider "invalid-import-provider": Error "Invalid import provider argument";
+            INVALID_IMPORT_ID Error "Invalid import id argument",
+            INVALID_IMPORT_IDENTITY Error "Invalid import identity argument",
+            INCORRECT_IMPORT_TYPE Error "Incorrect value type";
+        InvalidImportKey "invalid-import-key":
+            INVALID_IMPORT_KEY Error "Import block 'to' address contains an invalid key";
+        InvalidImportProvider "invalid-import-provider":
+            INVALID_IMPORT_PROVIDER Error "Invalid import provider argument";
         InvalidImport "invalid-import":
-            Error "Provider produced invalid object", Error "Invalid import block",
-            Error "Invalid for_each argument";
-        InvalidMovedAddress "invalid-moved-address": Error "Invalid \"moved\" address";
-        InvalidMovedAddresses "invalid-moved-addresses": Error "Invalid \"moved\" addresses";
+            INVALID_IMPORTED_OBJECT Error "Provider produced invalid object",
+            INVALID_IMPORT Error "Invalid import block", INVALID_IMPORT_FOR_EACH Error "Invalid for_each argument";
+        InvalidMovedAddress "invalid-moved-address": INVALID_MOVED_ADDRESS Error "Invalid \"moved\" address";
+        InvalidMovedAddresses "invalid-moved-addresses": INVALID_MOVED_ADDRESSES Error "Invalid \"moved\" addresses";
         InvalidRemovedAddress "invalid-removed-address":
-            Error "Resource instance address with keys is not allowed",
-            Error "Module instance address with keys is not allowed",
-            Error "Data source address is not allowed", Error "Ephemeral resource address is not allowed";
-        InvalidRemovedProvisioner "invalid-removed-provisioner": Error "Invalid provisioner block";
-        MovedObjectExists "moved-object-exists": Error "Moved object still exists";
-        RedundantMove "redundant-move": Error "Redundant move statement";
+            REMOVED_RESOURCE_KEY Error "Resource instance address with keys is not allowed",
+            REMOVED_MODULE_KEY Error "Module instance address with keys is not allowed",
+            REMOVED_DATA_SOURCE Error "Data source address is not allowed",
+            REMOVED_EPHEMERAL_RESOURCE Error "Ephemeral resource address is not allowed";
+        InvalidRemovedProvisioner "invalid-removed-provisioner":
+            INVALID_REMOVED_PROVISIONER Error "Invalid provisioner block";
+        MovedObjectExists "moved-object-exists": MOVED_OBJECT_EXISTS Error "Moved object still exists";
+        RedundantMove "redundant-move": REDUNDANT_MOVE Error "Redundant move statement";
         RemovedObjectExists "removed-object-exists":
-            Error "Removed resource block still exists", Error "Removed module block still exists";
+            REMOVED_RESOURCE_EXISTS Error "Removed resource block still exists",
+            REMOVED_MODULE_EXISTS Error "Removed module block still exists";
         UndeclaredImportTarget "undeclared-import-target":
-            Error "Configuration for import target does not exist";
-        UnresolvedMove "unresolved-move": Warning "Unresolved resource instance address changes";
-        WrongImportKey "wrong-import-key": Error "Invalid import 'to' expression";
+            UNDECLARED_IMPORT_TARGET Error "Configuration for import target does not exist";
+        UnresolvedMove "unresolved-move": UNRESOLVED_MOVE Warning "Unresolved resource instance address changes";
+        WrongImportKey "wrong-import-key": WRONG_IMPORT_KEY Error "Invalid import 'to' expression";
     }
     State {
         BackendChanged "backend-changed":
-            Error "Backend initialization required, please run \"mayfly init\"",
-            Error "Backend configuration changed", Error "Failed to migrate state";
-        DuplicateBackend "duplicate-backend": Error "Duplicate backend configuration";
-        ForceUnlock "force-unlock": Error "Failed to unlock state";
+            BACKEND_NOT_INITIALIZED Error "Backend initialization required, please run \"mayfly init\"",
+            BACKEND_CHANGED Error "Backend configuration changed",
+            BACKEND_RECORD Error "Failed to save the backend configuration",
+            STATE_MIGRATION Error "Failed to migrate state";
+        DuplicateBackend "duplicate-backend": DUPLICATE_BACKEND Error "Duplicate backend configuration";
+        ForceUnlock "force-unlock": FORCE_UNLOCK Error "Failed to unlock state";
         IgnoredBackend "ignored-backend":
-            Warning "Backend configuration ignored", Warning "Cloud configuration ignored";
+            IGNORED_BACKEND Warning "Backend configuration ignored",
+            IGNORED_CLOUD Warning "Cloud configuration ignored";
         InvalidBackendConfig "invalid-backend-config":
-            Error "Invalid backend configuration argument", Error "Failed to read file",
-            Warning "Missing backend configuration";
+            INVALID_BACKEND_CONFIG Error "Invalid backend configuration argument",
+            UNREADABLE_BACKEND_CONFIG Error "Failed to read file",
+            UNSUPPORTED_BACKEND_ARGUMENT Error "Unsupported argument",
+            BACKEND_ARGUMENT_TYPE Error "Incorrect attribute value type",
+            EMPTY_STATE_PATH_FLAG Error "Invalid local state file path",
+            EMPTY_WORKSPACE_DIR_FLAG Error "Invalid local workspace directory path",
+            backend_config_fault(words) Error "{words}" as "Invalid expression",
+            MISSING_BACKEND_CONFIG Warning "Missing backend configuration";
         InvalidBackend "invalid-backend":
-            Error "Invalid local state file path", Error "Invalid local workspace directory path",
-            Error "Invalid key value", Error "Invalid Attribute Combination",
-            Error "Invalid workspaces configuration";
-        InvalidEncryptionArgument "invalid-encryption-argument": Error "Unable to build encryption key data";
-        InvalidEncryptionKeys "invalid-encryption-keys": Error "Invalid Key Provider expression format";
-        InvalidEncryptionMethod "invalid-encryption-method": Error "Invalid encryption method";
+            EMPTY_STATE_PATH Error "Invalid local state file path",
+            EMPTY_WORKSPACE_DIR Error "Invalid local workspace directory path",
+            unfit_backend_argument(argument) Error "Invalid {argument} value",
+            EXCLUSIVE_BACKEND_ARGUMENTS Error "Invalid Attribute Combination",
+            EXCLUSIVE_WORKSPACE_ARGUMENTS Error "Invalid workspaces configuration";
+        InvalidEncryptionArgument "invalid-encryption-argument":
+            INVALID_ENCRYPTION_ARGUMENT Error "Unable to build encryption key data";
+        InvalidEncryptionKeys "invalid-encryption-keys":
+            INVALID_ENCRYPTION_KEYS Error "Invalid Key Provider expression format";
+        InvalidEncryptionMethod "invalid-encryption-method":
+            INVALID_ENCRYPTION_METHOD Error "Invalid encryption method";
         InvalidWorkspace "invalid-workspace":
-            Error "Invalid workspace", Error "Failed to read the selected workspace";
-        JournalDamaged "journal-damaged": Error "Damaged journal", Warning "Damaged journal of a watcher";
-        JournalFormat "journal-format": Error "Journal of a later version";
-        JournalOfAnotherState "journal-of-another-state": Error "Journal of another state";
-        JournalRemoval "journal-removal": Warning "Failed to remove the journal of a watcher";
+            INVALID_WORKSPACE Error "Invalid workspace",
+            UNREADABLE_WORKSPACE Error "Failed to read the selected workspace";
+        JournalDamaged "journal-damaged":
+            JOURNAL_DAMAGED Error "Damaged journal", WATCHER_JOURNAL_DAMAGED Warning "Damaged journal of a watcher";
+        JournalFormat "journal-format": JOURNAL_FORMAT Error "Journal of a later version";
+        JournalOfAnotherState "journal-of-another-state": JOURNAL_OF_ANOTHER_STATE Error "Journal of another state";
+        JournalRemoval "journal-removal": JOURNAL_REMOVAL Warning "Failed to remove the journal of a watcher";
         JournalUnreadable "journal-unreadable":
-            Error "Failed to read the journal", Warning "Failed to read the journal of a watcher";
-        JournalWrite "journal-write": Error "Failed to write the journal";
-        LockTimeout "lock-timeout": Error "Invalid -lock-timeout";
-        NewerProviderState "newer-provider-state": Error "Resource instance managed by newer provider version";
-        NoObject "no-object": Error "Provider produced invalid object";
-        NoOutputs "no-outputs": Warning "No outputs found";
-        NoState "no-state": Error "No state file was found!";
-        NoSuchInstance "no-such-instance": Error "No instance found for the given address";
-        NoSuchOutput "no-such-output": Error "Output \"NAME\" not found";
-        NotUncertain "not-uncertain": Error "Nothing is uncertain there";
-        StateDecode "state-decode": Error "Failed to decode resource from state";
-        StateEncode "state-encode": Error "Failed to write state", Error "Failed to save object to state";
-        StateLock "state-lock": Error "Error acquiring the state lock";
-        StateRead "state-read": Error "Error loading state", Error "State file is empty";
-        StateSerial "state-serial": Error "State has no later serial", Error "Failed to write state";
-        StateUnlock "state-unlock": Error "Error releasing the state lock";
-        StateUnwritable "state-unwritable": Error "Error opening the state for writing";
-        StateWrite "state-write": Error "Failed to save state";
+            JOURNAL_UNREADABLE Error "Failed to read the journal",
+            WATCHER_JOURNAL_UNREADABLE Warning "Failed to read the journal of a watcher";
+        JournalWrite "journal-write": JOURNAL_WRITE Error "Failed to write the journal";
+        LockTimeout "lock-timeout": LOCK_TIMEOUT Error "Invalid -lock-timeout";
+        NewerProviderState "newer-provider-state":
+            NEWER_PROVIDER_STATE Error "Resource instance managed by newer provider version";
+        NoObject "no-object": NO_OBJECT Error "Provider produced invalid object";
+        NoOutputs "no-outputs": NO_OUTPUTS Warning "No outputs found";
+        NoState "no-state": NO_STATE Error "No state file was found";
+        NoSuchInstance "no-such-instance":
+            NO_SUCH_INSTANCE Error "No instance found for the given address",
+            UNKNOWN_INSTANCE Error "Unknown resource instance", UNKNOWN_MODULE Error "Unknown module",
+            UNKNOWN_RESOURCE Error "Unknown resource";
+        NoSuchOutput "no-such-output": no_such_output(name) Error "Output {name} not found";
+        NotUncertain "not-uncertain": NOT_UNCERTAIN Error "Nothing is uncertain there";
+        StateDecode "state-decode": STATE_DECODE Error "Failed to decode resource from state";
+        StateEncode "state-encode":
+            UNWRITABLE_STATE Error "Failed to write state", UNWRITABLE_OBJECT Error "Failed to save object to state";
+        StateLock "state-lock": STATE_LOCK Error "Error acquiring the state lock";
+        StateRead "state-read":
+            STATE_READ Error "Error loading state", EMPTY_STATE_FILE Error "State file is empty",
+            state_fault(words) Error "{words}" as "Unsupported state file format";
+        StateSerial "state-serial":
+            STATE_SERIAL Error "State has no later serial", STATE_SERIAL_EXHAUSTED Error "Failed to write state";
+        StateUnlock "state-unlock": STATE_UNLOCK Error "Error releasing the state lock";
+        StateUnwritable "state-unwritable": STATE_UNWRITABLE Error "Error opening the state for writing";
+        StateWrite "state-write": STATE_WRITE Error "Failed to save state";
         UncertainCreate "uncertain-create":
-            Error "Object may exist already", Warning "Objects may exist that the state does not have";
-        UnknownBackend "unknown-backend": Error "Unsupported backend type";
-        UnknownEncryption "unknown-encryption": Error "Unknown key_provider type", Error "Unknown method type";
+            UNCERTAIN_CREATE Error "Object may exist already",
+            UNCERTAIN_CREATES Warning "Objects may exist that the state does not have";
+        UnknownBackend "unknown-backend": UNKNOWN_BACKEND Error "Unsupported backend type";
+        UnknownEncryption "unknown-encryption": unknown_encryption(kind) Error "Unknown {kind} type";
         UnreadableStateOrPlan "unreadable-state-or-plan":
-            Error "Failed to read the given file as a state or plan file";
+            UNREADABLE_STATE_OR_PLAN Error "Failed to read the given file as a state or plan file";
     }
     Runs {
-        CheckUnknown "check-unknown": Warning "Check block assertion known after apply";
+        CheckUnknown "check-unknown": CHECK_UNKNOWN Warning "Check block assertion known after apply";
         ConditionFailed "condition-failed":
-            Error "Resource precondition failed", Error "Resource postcondition failed",
-            Error "Module output value precondition failed", Warning "Check block assertion failed";
-        DestroyPlanFile "destroy-plan-file": Error "Destroy can't be called with a plan file";
-        ErroredPlan "errored-plan": Error "Cannot apply incomplete plan";
-        EvaluationTooLarge "evaluation-too-large": Error "Value too large";
-        InternalError "internal-error": Error "Internal error";
-        InvalidEvaluationMemory "invalid-evaluation-memory": Error "Invalid memory limit";
-        InvalidPreventDestroy "invalid-prevent-destroy": Error "Invalid value for prevent_destroy";
-        NotSupportedYet "not-supported-yet": Error "Not supported yet", Warning "Not supported yet";
-        OperationFailed "operation-failed": Error "Invalid operation";
-        PlanForOtherState "plan-for-other-state": Error "Saved plan does not match the given state";
-        PlanIsDirectory "plan-is-directory": Error "Too many command line arguments";
-        PlanRead "plan-read": Error "Failed to load \"saved.tfplan\" as a plan file";
-        PlanVariableMismatch "plan-variable-mismatch": Error "Mismatch between input and plan variable value";
-        PlanWrite "plan-write": Error "Failed to write plan file";
+            RESOURCE_PRECONDITION Error "Resource precondition failed",
+            RESOURCE_POSTCONDITION Error "Resource postcondition failed",
+            OUTPUT_PRECONDITION Error "Module output value precondition failed",
+            CHECK_ASSERTION Warning "Check block assertion failed";
+        DestroyPlanFile "destroy-plan-file": DESTROY_PLAN_FILE Error "Destroy can't be called with a plan file";
+        ErroredPlan "errored-plan": ERRORED_PLAN Error "Cannot apply incomplete plan";
+        EvaluationTooLarge "evaluation-too-large":
+            EVALUATION_TOO_LARGE Error "Value too large", CONSTANT_TOO_LARGE Warning "Value too large",
+            LARGE_CONSTANT Hint "Large value";
+        InternalError "internal-error": INTERNAL_ERROR Error "Internal error";
+        InvalidEvaluationMemory "invalid-evaluation-memory": INVALID_EVALUATION_MEMORY Error "Invalid memory limit";
+        InvalidPreventDestroy "invalid-prevent-destroy":
+            INVALID_PREVENT_DESTROY Error "Invalid value for prevent_destroy";
+        NotSupportedYet "not-supported-yet":
+            NOT_SUPPORTED_YET Error "Not supported yet", NOT_SUPPORTED_WITH_STATE Warning "Not supported yet";
+        OperationFailed "operation-failed": OPERATION_FAILED Error "Operation failed";
+        PlanForOtherState "plan-for-other-state":
+            PLAN_FOR_OTHER_STATE Error "Saved plan does not match the given state";
+        PlanIsDirectory "plan-is-directory": PLAN_IS_DIRECTORY Error "Too many command line arguments";
+        PlanRead "plan-read":
+            plan_read(path) Error "Failed to load {path} as a plan file", INVALID_PLAN_FILE Error "Invalid plan file";
+        PlanVariableMismatch "plan-variable-mismatch":
+            PLAN_VARIABLE_MISMATCH Error "Mismatch between input and plan variable value";
+        PlanWrite "plan-write": PLAN_WRITE Error "Failed to write plan file";
         PlannedConfigurationDiffers "planned-configuration-differs":
-            Warning "The configuration in this directory is not the one that is applied";
-        PlannedFileChanged "planned-file-changed": Error "File was changed after the plan was made";
-        PreventDestroy "prevent-destroy": Error "Resource instance cannot be destroyed";
-        RunCutOff "run-cut-off": Warning "The last run was cut off";
-        RunInterrupted "run-interrupted": Error "execution halted";
-        ScopedReference "scoped-reference": Error "Reference to scoped resource";
+            PLANNED_CONFIGURATION_DIFFERS Warning "The configuration in this directory is not the one that is applied";
+        PlannedFileChanged "planned-file-changed":
+            PLANNED_FILE_CHANGED Error "File was changed after the plan was made";
+        PreventDestroy "prevent-destroy": PREVENT_DESTROY Error "Resource instance cannot be destroyed";
+        RunCutOff "run-cut-off": RUN_CUT_OFF Warning "The last run was cut off";
+        RunInterrupted "run-interrupted": RUN_INTERRUPTED Error "execution halted";
+        ScopedReference "scoped-reference": SCOPED_REFERENCE Error "Reference to scoped resource";
         StalePlan "stale-plan":
-            Error "Saved plan is stale", Error "Saved plan is for another workspace",
-            Error "Saved plan is for a state in another place",
-            Error "Saved plan was made with another TF_DATA_DIR";
-        TooManyInstances "too-many-instances": Error "Too many instances";
-        ValidationFailed "validation-failed": Error "Invalid value for variable";
-        ZeroAsserts "zero-asserts": Error "Zero assert blocks";
+            STALE_PLAN Error "Saved plan is stale", PLAN_OF_WORKSPACE Error "Saved plan is for another workspace",
+            PLAN_OF_STATE Error "Saved plan is for a state in another place",
+            PLAN_OF_DATA_DIR Error "Saved plan was made with another TF_DATA_DIR";
+        TooManyInstances "too-many-instances": TOO_MANY_INSTANCES Error "Too many instances";
+        ValidationFailed "validation-failed": VALIDATION_FAILED Error "Invalid value for variable";
+        ZeroAsserts "zero-asserts": ZERO_ASSERTS Error "Zero assert blocks";
     }
     CommandLine {
         CliConfig "cli-config":
-            Error "Unable to open CLI configuration file", Warning "Unable to open CLI configuration file";
-        ConsoleEvaluation "console-evaluation": Error "Cannot evaluate here";
-        ContradictingOptions "contradicting-options": Error "Invalid combination of options";
-        FmtTarget "fmt-target": Error "No file or directory at PATH";
+            cli_config_fault(words) Error "{words}" as "Unable to open CLI configuration file",
+            cli_config_doubt(words) Warning "{words}" as "Unable to open CLI configuration file";
+        ConsoleEvaluation "console-evaluation": CONSOLE_EVALUATION Error "Cannot evaluate here";
+        ContradictingOptions "contradicting-options": CONTRADICTING_OPTIONS Error "Invalid combination of options";
+        FmtTarget "fmt-target":
+            fmt_target(path) Error "No file or directory at {path}",
+            other_fmt_target(extensions, path) Error "Only {extensions} files can be processed with mayfly fmt: {path}",
+            unreadable_fmt_directory(path) Error "Failed to read directory {path}",
+            UNREADABLE_STDIN Error "Failed to read from stdin",
+            unreadable_fmt_target(path) Error "Failed to read file {path}",
+            unwritable_fmt_target(path, cause) Error "Failed to write {path}: {cause}";
         InvalidAddress "invalid-address":
-            Error "Invalid address", Error "Invalid expression", Error "Error parsing instance address",
-            Error "Invalid target resource address";
-        InvalidConsoleValues "invalid-console-values": Warning "Some values are not valid";
-        InvalidUseOfType "invalid-use-of-type": Error "Invalid use of type function";
-        InvalidVarOption "invalid-var-option": Error "Invalid -var option";
-        InvalidVariableValue "invalid-variable-value": Error "Invalid value for input variable";
+            INVALID_ADDRESS Error "Invalid address", ADDRESS_NO_REFERENCE Error "Invalid expression",
+            invalid_instance_address(address) Error "Error parsing instance address {address}",
+            INVALID_TARGET_ADDRESS Error "Invalid target resource address",
+            address_fault(words) Error "{words}" as "Variable name required",
+            force_replace_address(address) Error "Invalid force-replace address {address}";
+        InvalidConsoleValues "invalid-console-values": INVALID_CONSOLE_VALUES Warning "Some values are not valid";
+        InvalidUseOfType "invalid-use-of-type": INVALID_USE_OF_TYPE Error "Invalid use of type function";
+        InvalidVarOption "invalid-var-option": INVALID_VAR_OPTION Error "Invalid -var option";
+        InvalidVariableValue "invalid-variable-value":
+            INVALID_VARIABLE_VALUE Error "Invalid value for input variable",
+            variable_value_fault(words) Error "{words}" as "Variables not allowed";
         InvalidVariablesFile "invalid-variables-file":
-            Error "Failed to read variables file", Error "Invalid variables file",
-            Error "Variables not allowed", Error "Variable declaration in .tfvars file";
-        JsonApproval "json-approval": Error "Plan file or auto-approve required";
-        JsonRequired "json-required": Error "The -json flag is required";
-        NoConfiguration "no-configuration": Error "No configuration files";
-        NoInput "no-input": Error "Approval required", Error "Error asking for approval";
-        NoValueForVariable "no-value-for-variable": Error "No value for required variable";
-        NullInput "null-input": Error "Required variable not set";
-        OutputFormat "output-format": Error "Invalid output format";
-        OutputName "output-name": Error "Output name required";
-        PromptEnded "prompt-ended": Error "Error asking for input";
+            UNREADABLE_VARIABLES_FILE Error "Failed to read variables file",
+            VARIABLES_IN_VARIABLES_FILE Error "Variables not allowed",
+            DECLARATION_IN_VARIABLES_FILE Error "Variable declaration in .tfvars file",
+            UNEXPECTED_FILE_BLOCK Error "Unexpected block",
+            unexpected_file_block(kind) Error "Unexpected \"{kind}\" block",
+            VARIABLES_FILE_ROOT Error "Root value must be object",
+            VARIABLES_FILE_ARRAY Error "Incorrect JSON value type",
+            DUPLICATE_FILE_VARIABLE Error "Duplicate attribute definition",
+            DUPLICATE_FILE_KEY Error "Duplicate object attribute", VARIABLES_FILE_NUMBER Error "Invalid number",
+            variables_file_fault(words) Error "{words}" as "Invalid operand";
+        JsonApproval "json-approval": JSON_APPROVAL Error "Plan file or auto-approve required";
+        JsonRequired "json-required": JSON_REQUIRED Error "The -json flag is required";
+        NoConfiguration "no-configuration": NO_CONFIGURATION Error "No configuration files";
+        NoInput "no-input": NO_INPUT Error "Approval required", NO_APPROVAL Error "Error asking for approval";
+        NoValueForVariable "no-value-for-variable": NO_VALUE_FOR_VARIABLE Error "No value for required variable";
+        NullInput "null-input": NULL_INPUT Error "Required variable not set";
+        OutputFormat "output-format": OUTPUT_FORMAT Error "Invalid output format";
+        OutputName "output-name": OUTPUT_NAME Error "Output name required";
+        PromptEnded "prompt-ended": PROMPT_ENDED Error "Error asking for input";
         UndeclaredVariable "undeclared-variable":
-            Warning "Value for undeclared variable", Error "Value for undeclared variable";
-        UnknownDiagnostic "unknown-diagnostic": Error "Nothing to explain";
-        UnreadableDirectory "unreadable-directory": Error "Failed to read module directory";
-        UnreadableFile "unreadable-file": Error "Failed to read file";
-        UnreadableInput "unreadable-input": Error "Failed to read input";
-        UnsupportedOption "unsupported-option": Error "Unsupported option";
-        UnsupportedRaw "unsupported-raw": Error "Unsupported value for raw output";
+            UNDECLARED_VARIABLE_IN_FILE Warning "Value for undeclared variable",
+            UNDECLARED_VARIABLES Warning "Values for undeclared variables",
+            UNDECLARED_VARIABLE Error "Value for undeclared variable";
+        UnknownDiagnostic "unknown-diagnostic": UNKNOWN_DIAGNOSTIC Error "Nothing to explain";
+        UnreadableDirectory "unreadable-directory": UNREADABLE_DIRECTORY Error "Failed to read module directory";
+        UnreadableFile "unreadable-file": UNREADABLE_FILE Error "Failed to read file";
+        UnreadableInput "unreadable-input": UNREADABLE_INPUT Error "Failed to read input";
+        UnsupportedOption "unsupported-option": UNSUPPORTED_OPTION Error "Unsupported option";
+        UnsupportedRaw "unsupported-raw": UNSUPPORTED_RAW Error "Unsupported value for raw output";
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use db::Summary;
 use hir::{
     Interrupt, Module, Program, native_text,
     provider_function::{self, Misfit, Prepared},
@@ -50,7 +51,8 @@ pub(crate) fn answer(
     arguments: &[Value],
     answers: Option<&FunctionAnswers>,
 ) -> Result<Value, Interrupt> {
-    let unknown = |detail| Interrupt::Refused { summary: provider_function::UNKNOWN, detail };
+    let unknown =
+        |detail| Interrupt::Refused { summary: Summary::UNKNOWN_PROVIDER_FUNCTION, detail };
     let parts = provider_function::parse(name);
     let Some(parts) = parts else { return Err(unknown(provider_function::not_a_name())) };
     let no_provider = || unknown(provider_function::no_provider(name, parts.provider));

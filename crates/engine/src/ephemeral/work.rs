@@ -17,7 +17,7 @@ use std::{
 };
 
 use addr::ResourceInstance;
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use provider::{
     Block, CLOSE_EPHEMERAL_TIMEOUT, CloseEphemeralRequest, OpenEphemeralRequest, OpenedEphemeral,
@@ -96,12 +96,7 @@ impl Walk<'_> {
                 let detail = format!(
                     "{text} cannot be opened, because its configuration has parts that are not known even in apply."
                 );
-                self.report_about(
-                    &text,
-                    Rule::IncompleteEphemeral,
-                    "Incomplete configuration for ephemeral resource",
-                    detail,
-                );
+                self.report_about(&text, Summary::INCOMPLETE_EPHEMERAL, detail);
                 return Err(Failed);
             }
             None => {
@@ -132,8 +127,7 @@ impl Walk<'_> {
                 source.for_display(),
                 resource.type_name
             );
-            let diagnostic =
-                Diagnostic::error(Rule::InvalidResourceType, "Invalid ephemeral resource", detail);
+            let diagnostic = Diagnostic::new(Summary::INVALID_EPHEMERAL_TYPE, detail);
             self.report_at(entry, entry.resource().type_node.into(), Some(address), diagnostic);
             Failed
         })
@@ -183,12 +177,7 @@ impl Walk<'_> {
                     "Provider {} neither opened {text} nor returned an error.",
                     self.provider_name(node)
                 );
-                self.report_about(
-                    &text,
-                    Rule::NothingOpened,
-                    "Provider produced null object",
-                    detail,
-                );
+                self.report_about(&text, Summary::NOTHING_OPENED, detail);
             }
             self.ephemeral_end(address, action, begun, false);
             return Err(Failed);
@@ -245,16 +234,16 @@ impl Walk<'_> {
         result: &Value,
     ) -> Result<(), Failed> {
         let provider = self.provider_name(node);
-        let refuse = |summary: &str, what: String| {
+        let refuse = |summary: Summary, what: String| {
             let what = format!("Provider {provider} {what}");
-            self.report_provider_bug(address, Rule::InvalidEphemeralResult, summary, &what);
+            self.report_provider_bug(address, summary, &what);
             Err(Failed)
         };
         if !conform::conforms(&result.ty(), configured.schema.implied_type()).is_empty()
             && !result.is_null()
         {
             return refuse(
-                "Provider produced invalid object",
+                Summary::INVALID_EPHEMERAL_RESULT,
                 format!(
                     "produced an invalid value for {address}: its type is not that of the schema"
                 ),
@@ -262,13 +251,13 @@ impl Walk<'_> {
         }
         if result.is_null() {
             return refuse(
-                "Provider produced null object",
+                Summary::NULL_EPHEMERAL_RESULT,
                 format!("produced a null value for {address}"),
             );
         }
         if !result.is_wholly_known() {
             return refuse(
-                "Provider produced invalid object",
+                Summary::INVALID_EPHEMERAL_RESULT,
                 format!("produced a value for {address} that is not wholly known"),
             );
         }
@@ -277,7 +266,7 @@ impl Walk<'_> {
         if let Some(violation) = objchange::object_compatible(block, &expected, result).first() {
             // Diagnostics never contain values of an ephemeral resource, so this one names only the path.
             return refuse(
-                "Provider produced invalid ephemeral resource instance",
+                Summary::INCONSISTENT_EPHEMERAL_RESULT,
                 format!(
                     "produced a result for {address} whose {} is not what the configuration gave",
                     violation.path
@@ -304,12 +293,7 @@ impl Walk<'_> {
                     it.address
                 );
                 let text = it.address.to_string();
-                self.report_about(
-                    &text,
-                    Rule::EphemeralExpired,
-                    "Ephemeral resource instance has expired",
-                    detail,
-                );
+                self.report_about(&text, Summary::EPHEMERAL_EXPIRED, detail);
                 return Err(Failed);
             }
         }
@@ -399,8 +383,7 @@ impl Walk<'_> {
             None => {
                 self.report_about(
                     &text,
-                    Rule::EphemeralRenewTimeout,
-                    "Renewing ephemeral resource timed out",
+                    Summary::EPHEMERAL_RENEW_TIMEOUT,
                     timed_out(&text, "renewing", begun.elapsed()),
                 );
                 Err(Failed)
@@ -450,8 +433,7 @@ impl Walk<'_> {
             Err(_) => {
                 self.report_about(
                     &text,
-                    Rule::EphemeralCloseTimeout,
-                    "Closing ephemeral resource timed out",
+                    Summary::EPHEMERAL_CLOSE_TIMEOUT,
                     timed_out(&text, "closing", limit),
                 );
                 false

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use provider::{ConfigureRequest, Provider, ProviderDiagnostic};
 use values::Str;
 
@@ -137,11 +137,7 @@ impl Walk<'_> {
                 slot.source.for_display(),
                 END_TIMEOUT.as_secs()
             );
-            self.report(Diagnostic::warning(
-                Rule::ProviderDoesNotEnd,
-                "Provider does not end",
-                detail,
-            ));
+            self.report(Diagnostic::new(Summary::PROVIDER_DOES_NOT_END, detail));
         }
         self.emit(Event::ProviderEnded { provider: slot.source.clone(), serial: running.serial });
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Rule;
+use db::Summary;
 use hir::Entry;
 use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, Private, Provider, objchange,
@@ -164,8 +164,7 @@ impl Applying<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                Rule::InconsistentFinalPlan,
-                "Provider produced inconsistent final plan",
+                Summary::INCONSISTENT_FINAL_PLAN,
                 &detail,
                 quoted,
             );
@@ -259,7 +258,7 @@ impl Walk<'_> {
             if !applied.failed {
                 self.blame(
                     subject,
-                    "Provider produced invalid object",
+                    Summary::INVALID_APPLIED_OBJECT,
                     "returned no object after apply, and no error either",
                 );
             }
@@ -273,7 +272,7 @@ impl Walk<'_> {
             let what = "produced an invalid value after apply";
             self.blame_quoting(
                 subject,
-                "Provider produced invalid object",
+                Summary::INVALID_APPLIED_OBJECT,
                 what,
                 &format!(" at {quoted}"),
             );
@@ -333,14 +332,14 @@ impl Walk<'_> {
             subject.schema.block(),
         );
         let mut ok = self.report_provider(present, None, Some(&subject.text)).is_ok();
-        let summary = "Provider returned invalid result object after apply";
+        let summary = Summary::INVALID_APPLY_RESULT;
         if wanted == Some(returned.is_null()) {
             let what = if returned.is_null() {
                 "returned no object after apply"
             } else {
                 "still returned an object after it was deleted"
             };
-            self.blame(subject, summary, what);
+            self.blame(subject, summary.clone(), what);
             ok = false;
         }
         let mut unknown = Vec::new();
@@ -358,7 +357,7 @@ impl Walk<'_> {
                  still save the other known object values in the state.",
                 subject.text
             );
-            self.report_about(&subject.text, Rule::InvalidApplyResult, summary, detail);
+            self.report_about(&subject.text, summary.clone(), detail);
             ok = false;
         }
         if ok { Ok(()) } else { Err(Failed) }
@@ -383,8 +382,7 @@ impl Walk<'_> {
             let between = if violation.path.is_root() { "" } else { ": " };
             self.report_provider_bug_quoting(
                 &subject.text,
-                Rule::InconsistentResult,
-                "Provider produced inconsistent result after apply",
+                Summary::INCONSISTENT_RESULT,
                 &detail,
                 &format!("{}{between}{}", violation.path, violation.message),
             );
@@ -392,20 +390,14 @@ impl Walk<'_> {
         if violations.is_empty() { Ok(()) } else { Err(Failed) }
     }
 
-    fn blame(&self, subject: &Subject, summary: &str, what: &str) {
+    fn blame(&self, subject: &Subject, summary: Summary, what: &str) {
         self.blame_quoting(subject, summary, what, "");
     }
 
-    fn blame_quoting(&self, subject: &Subject, summary: &str, what: &str, quoted: &str) {
+    fn blame_quoting(&self, subject: &Subject, summary: Summary, what: &str, quoted: &str) {
         let provider = subject.provider.source.for_display();
         let detail = format!("Provider {provider} {what}, for {}", subject.text);
-        self.report_provider_bug_quoting(
-            &subject.text,
-            Rule::InvalidApplyResult,
-            summary,
-            &detail,
-            quoted,
-        );
+        self.report_provider_bug_quoting(&subject.text, summary, &detail, quoted);
     }
 
     /// Writes the result of an apply call to the state. Returns the new value if all went well.

@@ -1,7 +1,7 @@
 //! The change that a provider plans to make an object match a configuration, step by step as the plugin protocol
 //! defines it.
 
-use db::Rule;
+use db::Summary;
 use hir::item;
 use provider::{
     PlanResourceChangeRequest, PlanResourceChangeResponse, Private, Provider, ValidateRequest,
@@ -135,8 +135,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                Rule::InvalidPlan,
-                "Provider produced invalid plan",
+                Summary::INVALID_PLAN,
                 &detail,
                 &path.to_string(),
             );
@@ -225,13 +224,7 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_provider_bug_quoting(
-                &subject.text,
-                Rule::InvalidPlan,
-                "Provider produced invalid plan",
-                &detail,
-                "",
-            );
+            self.report_provider_bug_quoting(&subject.text, Summary::INVALID_PLAN, &detail, "");
             return Err(Failed);
         };
         let beside = SideData {
@@ -269,8 +262,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                Rule::InvalidPlan,
-                "Provider produced invalid plan",
+                Summary::INVALID_PLAN,
                 &detail,
                 &format!("{}: {}", violation.path, violation.message),
             );

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{At, Entry, eval};
 use provider::{AttributeType, Block};
 use values::{MarkKind, Path, Value};
@@ -74,8 +74,7 @@ impl Walk<'_> {
         );
         let at = eval::locate_path(&entry.resource().body, &entry.item.exprs, path)
             .unwrap_or(At::Node(entry.item.header));
-        let summary = "Invalid use of an ephemeral value";
-        let diagnostic = Diagnostic::error(Rule::EphemeralValueMisuse, summary, detail);
+        let diagnostic = Diagnostic::new(Summary::EPHEMERAL_VALUE_MISUSE, detail);
         self.report_at(entry, at, Some(&subject.text), diagnostic);
     }
 
@@ -90,8 +89,7 @@ impl Walk<'_> {
             subject.provider.source.for_display(),
             subject.address().resource.type_name
         );
-        let diagnostic =
-            Diagnostic::error(Rule::WriteOnlyInSet, "Write-only attribute in a set", detail);
+        let diagnostic = Diagnostic::new(Summary::WRITE_ONLY_IN_SET, detail);
         self.report_at(entry, entry.resource().type_node.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

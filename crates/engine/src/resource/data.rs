@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Rule;
+use db::Summary;
 use hir::Entry;
 use provider::{Provider, ReadDataSourceRequest, ValidateRequest, objchange};
 use state::{Action, Change, CheckStatus, Object, Reason, ResourceChange};
@@ -149,12 +149,7 @@ impl Applying<'_> {
                     "{} cannot be read, because its configuration has parts that are not known even in apply.",
                     subject.text
                 );
-                self.report_about(
-                    &subject.text,
-                    Rule::UnknownDataConfig,
-                    "Configuration contains unknown value",
-                    detail,
-                );
+                self.report_about(&subject.text, Summary::UNKNOWN_DATA_CONFIG, detail);
                 return Err(Failed);
             }
             let provider = self.provider(subject.provider_node).await?;
@@ -274,12 +269,8 @@ impl Walk<'_> {
             subject.provider.source.for_display(),
             subject.text
         );
-        let summary = if value.is_none() {
-            "Provider produced null object"
-        } else {
-            "Provider produced invalid object"
-        };
-        self.report_provider_bug(&subject.text, Rule::InvalidData, summary, &detail);
+        let summary = if value.is_none() { Summary::NULL_DATA } else { Summary::INVALID_DATA };
+        self.report_provider_bug(&subject.text, summary, &detail);
         Err(Failed)
     }
 

@@ -1,7 +1,7 @@
 //! The entries that work on objects makes in the journal.
 
 use addr::ResourceMode;
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use state::journal::IntentAction;
 use values::Value;
@@ -93,8 +93,7 @@ impl Planning<'_> {
             intent.provider.source.for_display(),
             ways_out(subject.address())
         );
-        let diagnostic =
-            Diagnostic::error(Rule::UncertainCreate, "Object may exist already", detail);
+        let diagnostic = Diagnostic::new(Summary::UNCERTAIN_CREATE, detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use addr::{InstanceKey, ProviderConfigRef, ResourceInstance, ResourceMode};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use state::{CheckKind, Object};
 use values::Value;
@@ -104,15 +104,15 @@ impl Walk<'_> {
         entry: Option<&Entry>,
     ) {
         let (summary, what) = match address.resource.mode {
-            ResourceMode::Data => ("Invalid data source", "data source"),
-            _ => ("Invalid resource type", "resource type"),
+            ResourceMode::Data => (Summary::INVALID_DATA_SOURCE, "data source"),
+            _ => (Summary::INVALID_RESOURCE_TYPE, "resource type"),
         };
         let detail = format!(
             "The provider {} does not support {what} \"{}\".",
             provider.source.for_display(),
             address.resource.type_name
         );
-        let diagnostic = Diagnostic::error(Rule::InvalidResourceType, summary, detail);
+        let diagnostic = Diagnostic::new(summary, detail);
         match entry {
             Some(entry) => {
                 self.report_at(entry, entry.resource().type_node.into(), Some(text), diagnostic)
@@ -175,12 +175,7 @@ impl Walk<'_> {
                  first, which upgrades it.",
                 subject.text
             );
-            self.report_about(
-                &subject.text,
-                Rule::StateDecode,
-                "Failed to decode resource from state",
-                detail,
-            );
+            self.report_about(&subject.text, Summary::STATE_DECODE, detail);
             Failed
         })?;
         Ok(self.marked(subject, &value))

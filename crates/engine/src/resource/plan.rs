@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use addr::{ConfigResource, InstanceKey, ResourceInstance};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use provider::{PlanResourceChangeRequest, Private, Provider};
 use state::{Action, Change, Reason, ResourceChange};
@@ -274,7 +274,7 @@ impl Planning<'_> {
              not support that. Nothing was done.",
             subject.object
         );
-        self.report_about(&subject.text, Rule::NotSupportedYet, "Not supported yet", detail);
+        self.report_about(&subject.text, Summary::NOT_SUPPORTED_YET, detail);
         Err(Failed)
     }
 
@@ -307,12 +307,7 @@ impl Planning<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_provider_bug(
-                &subject.text,
-                Rule::InvalidPlan,
-                "Provider produced invalid plan",
-                &detail,
-            );
+            self.report_provider_bug(&subject.text, Summary::INVALID_PLAN, &detail);
             return Err(Failed);
         }
         Ok(response.planned_private)
@@ -341,11 +336,7 @@ impl Planning<'_> {
                  of this resource instance must stay consistent between plan and apply.",
                 subject.text
             );
-            let diagnostic = Diagnostic::error(
-                Rule::EphemeralPreventDestroy,
-                "Invalid value for prevent_destroy",
-                detail,
-            );
+            let diagnostic = Diagnostic::new(Summary::EPHEMERAL_PREVENT_DESTROY, detail);
             self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
             return Err(Failed);
         }
@@ -372,11 +363,7 @@ impl Planning<'_> {
                     detail += " Its module instance is not in the configuration, so nothing that \
                                the argument refers to is known. Write true or false, or add the module instance again.";
                 }
-                let diagnostic = Diagnostic::error(
-                    Rule::InvalidPreventDestroy,
-                    "Invalid value for prevent_destroy",
-                    detail,
-                );
+                let diagnostic = Diagnostic::new(Summary::INVALID_PREVENT_DESTROY, detail);
                 self.report_at(entry, expr.into(), Some(&subject.text), diagnostic);
                 return Err(Failed);
             }
@@ -387,11 +374,7 @@ impl Planning<'_> {
              lifecycle.prevent_destroy or reduce the scope of the plan using the -target or -exclude flag.",
             subject.text
         );
-        let diagnostic = Diagnostic::error(
-            Rule::PreventDestroy,
-            "Resource instance cannot be destroyed",
-            detail,
-        );
+        let diagnostic = Diagnostic::new(Summary::PREVENT_DESTROY, detail);
         self.report_at(entry, entry.item.header.into(), Some(&subject.text), diagnostic);
         Err(Failed)
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
-use db::Rule;
+use db::Summary;
 use provider::{
     Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange,
     write_only_values_present,
@@ -141,12 +141,7 @@ impl Walk<'_> {
                 subject.text,
                 subject.provider.source.for_display()
             );
-            self.report_about(
-                &subject.text,
-                Rule::NewerProviderState,
-                "Resource instance managed by newer provider version",
-                detail,
-            );
+            self.report_about(&subject.text, Summary::NEWER_PROVIDER_STATE, detail);
             return Err(Failed);
         }
         let raw_state = match &stored.attributes {
@@ -169,8 +164,7 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            let summary = "Provider produced null object";
-            self.report_provider_bug(&subject.text, Rule::NullUpgrade, summary, &what);
+            self.report_provider_bug(&subject.text, Summary::NULL_UPGRADE, &what);
             return Err(Failed);
         };
         let value = remark(&self.marked(subject, &value), stored);
@@ -239,12 +233,7 @@ impl Walk<'_> {
                 subject.provider.source.for_display(),
                 subject.text
             );
-            self.report_provider_bug(
-                &subject.text,
-                Rule::UnknownAfterRead,
-                "Provider produced invalid object",
-                &detail,
-            );
+            self.report_provider_bug(&subject.text, Summary::UNKNOWN_AFTER_READ, &detail);
             return Err(Failed);
         }
         let same_value = value.raw_equals(&prior.value.without_all_marks());
@@ -288,12 +277,7 @@ impl Walk<'_> {
                 "Provider {provider} returned no object for {} {when}, and no error either",
                 subject.text
             );
-            self.report_provider_bug(
-                &subject.text,
-                Rule::NoObject,
-                "Provider produced invalid object",
-                &detail,
-            );
+            self.report_provider_bug(&subject.text, Summary::NO_OBJECT, &detail);
             return Err(Failed);
         };
         if value.is_null() {
@@ -304,12 +288,7 @@ impl Walk<'_> {
                 "Provider {provider} produced an invalid value {when} for {}{}: {}",
                 subject.text, mismatch.path, mismatch.message
             );
-            self.report_provider_bug(
-                &subject.text,
-                Rule::InvalidObject,
-                "Provider produced invalid object",
-                &detail,
-            );
+            self.report_provider_bug(&subject.text, Summary::INVALID_OBJECT, &detail);
             return Err(Failed);
         }
         let present =
@@ -329,12 +308,7 @@ impl Walk<'_> {
         let encoded = Object::encode(&subject.text, kept.schema_version, &stored, subject.ty())
             .map_err(|error| {
                 let detail = format!("The object cannot be kept in the state: {error}.");
-                self.report_about(
-                    &subject.text,
-                    Rule::StateEncode,
-                    "Failed to save object to state",
-                    detail,
-                );
+                self.report_about(&subject.text, Summary::UNWRITABLE_OBJECT, detail);
                 Failed
             })?;
         Ok(Object {

@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use addr::{AbsResource, InstanceKey, ResourceMode};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{
     Entry, destroy_time,
     item::{Provisioner, Repetition},
@@ -95,8 +95,8 @@ impl Walk<'_> {
             return refused;
         }
         for reference in destroy_time::refused(&entry.item) {
-            let (summary, detail) = (destroy_time::SUMMARY, destroy_time::DETAIL);
-            let diagnostic = Diagnostic::error(destroy_time::ID, summary, detail);
+            let summary = Summary::INVALID_DESTROY_REFERENCE;
+            let diagnostic = Diagnostic::new(summary, destroy_time::DETAIL);
             self.report_at(entry, reference.into(), None, diagnostic);
             refused = true;
         }
@@ -288,12 +288,7 @@ impl Walk<'_> {
                      Re-add the provider configuration to destroy {address}, after which you can \
                      remove the provider configuration again."
                 );
-                self.report_about(
-                    address,
-                    Rule::MissingProviderConfiguration,
-                    "Provider configuration not present",
-                    detail,
-                );
+                self.report_about(address, Summary::MISSING_PROVIDER_CONFIGURATION, detail);
                 Err(Failed)
             }
         }

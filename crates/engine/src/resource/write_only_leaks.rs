@@ -24,7 +24,7 @@
 //!
 //! **Invariant:** no message quotes a text that was found.
 
-use db::Rule;
+use db::Summary;
 use provider::Private;
 use values::Value;
 
@@ -137,8 +137,7 @@ impl Walk<'_> {
             );
             self.report_provider_bug_quoting(
                 &subject.text,
-                Rule::ProviderReturnedSecret,
-                "Provider returned a secret",
+                Summary::PROVIDER_RETURNED_SECRET,
                 &what,
                 "",
             );

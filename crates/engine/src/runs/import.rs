@@ -3,7 +3,7 @@
 use std::{ops::Deref, rc::Rc, sync::Arc};
 
 use addr::{ResourceInstance, ResourceMode};
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use provider::{ImportResourceStateRequest, ImportTarget, ImportedResource, Provider};
 use state::Object;
@@ -187,9 +187,7 @@ impl ImportRun<'_> {
             "Before importing this resource, please create its configuration in {place}. For \
              example:\n\nresource \"{type_name}\" \"{name}\" {{\n  # (resource arguments)\n}}"
         );
-        let summary =
-            format!("resource address \"{address}\" does not exist in the configuration.");
-        self.report(Diagnostic::error(Rule::ImportNotConfigured, summary, detail));
+        self.report(Diagnostic::new(Summary::import_not_configured(address), detail));
     }
 
     fn report_no_module(&self, address: &ResourceInstance) {
@@ -198,7 +196,7 @@ impl ImportRun<'_> {
              address, or the configuration first.",
             address.module
         );
-        self.report(Diagnostic::error(Rule::ImportNoModule, "No such module instance", detail));
+        self.report(Diagnostic::new(Summary::IMPORT_NO_MODULE, detail));
     }
 
     /// Imports the object.
@@ -253,8 +251,7 @@ impl ImportRun<'_> {
             subject.provider.source.for_display(),
             subject.text
         );
-        let summary = "Provider produced invalid object";
-        self.report_provider_bug(&subject.text, Rule::InvalidImport, summary, &detail);
+        self.report_provider_bug(&subject.text, Summary::INVALID_IMPORTED_OBJECT, &detail);
         Err(Failed)
     }
 
@@ -266,12 +263,7 @@ impl ImportRun<'_> {
              region or endpoint, or use \"mayfly apply\" to create a new remote object for this resource.",
             subject.text
         );
-        self.report_about(
-            &subject.text,
-            Rule::ImportNoObject,
-            "Cannot import non-existent remote object",
-            detail,
-        );
+        self.report_about(&subject.text, Summary::IMPORT_NO_OBJECT, detail);
     }
 
     /// Returns the object from the provider's import response, which is then read.

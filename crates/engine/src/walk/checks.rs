@@ -3,7 +3,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use db::{Diagnostic, Rule, Severity};
+use db::{Diagnostic, Summary};
 use hir::{Module, Program};
 use state::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use values::{Kind, Type, Value, convert};
@@ -46,17 +46,13 @@ pub(crate) enum ConditionKind {
 }
 
 impl ConditionKind {
-    pub(crate) fn summary(self) -> &'static str {
+    pub(crate) fn summary(self) -> Summary {
         match self {
-            ConditionKind::Precondition => "Resource precondition failed",
-            ConditionKind::Postcondition => "Resource postcondition failed",
-            ConditionKind::OutputPrecondition => "Module output value precondition failed",
-            ConditionKind::Assertion => "Check block assertion failed",
+            ConditionKind::Precondition => Summary::RESOURCE_PRECONDITION,
+            ConditionKind::Postcondition => Summary::RESOURCE_POSTCONDITION,
+            ConditionKind::OutputPrecondition => Summary::OUTPUT_PRECONDITION,
+            ConditionKind::Assertion => Summary::CHECK_ASSERTION,
         }
-    }
-
-    pub(crate) fn severity(self) -> Severity {
-        if self == ConditionKind::Assertion { Severity::Warning } else { Severity::Error }
     }
 }
 
@@ -227,7 +223,7 @@ impl InvalidResult {
             }
             InvalidResult::NoBool(why) => format!("Invalid condition result value: {why}."),
         };
-        Diagnostic::error(Rule::InvalidConditionResult, "Invalid condition result", detail)
+        Diagnostic::new(Summary::INVALID_CONDITION_RESULT, detail)
     }
 
     /// The error of a variable's validation.
@@ -240,8 +236,7 @@ impl InvalidResult {
                 format!("Invalid validation condition result value: {why}.")
             }
         };
-        let summary = "Invalid variable validation result";
-        Diagnostic::error(Rule::InvalidConditionResult, summary, detail)
+        Diagnostic::new(Summary::INVALID_VALIDATION_RESULT, detail)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The evaluation of conditions, and their diagnostics.
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{Entry, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
 use values::MarkKind;
@@ -70,11 +70,7 @@ impl Walk<'_> {
             if kind == ConditionKind::Assertion {
                 let detail = "The condition could not be evaluated at this time, a result will be \
                               known when this plan is applied.";
-                let diagnostic = Diagnostic::warning(
-                    Rule::CheckUnknown,
-                    "Check block assertion known after apply",
-                    detail,
-                );
+                let diagnostic = Diagnostic::new(Summary::CHECK_UNKNOWN, detail);
                 self.report_at(entry, condition.condition.into(), address, diagnostic);
             }
             return Ok((CheckStatus::Unknown, None));
@@ -87,10 +83,7 @@ impl Walk<'_> {
             "This check failed, but has an invalid error message as described in the other accompanying messages."
                 .to_owned()
         });
-        let diagnostic = Diagnostic {
-            severity: kind.severity(),
-            ..Diagnostic::error(Rule::ConditionFailed, kind.summary(), shown)
-        };
+        let diagnostic = Diagnostic::new(kind.summary(), shown);
         self.report_at(entry, condition.condition.into(), address, diagnostic);
         Ok((CheckStatus::Fail, message))
     }
@@ -116,7 +109,7 @@ impl Walk<'_> {
         };
         if message.is_known() {
             let (summary, detail) = (secret_message::summary(kind), secret_message::detail(kind));
-            let diagnostic = Diagnostic::warning(secret_message::ID, summary, detail);
+            let diagnostic = Diagnostic::new(summary, detail);
             self.report_at(entry, condition.error_message.into(), address, diagnostic);
         }
         Ok(None)

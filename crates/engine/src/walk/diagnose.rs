@@ -1,6 +1,6 @@
 //! Diagnostics of a run: collected, sent as events, and located in the source text.
 
-use db::{Diagnostic, Rule, Severity};
+use db::{Diagnostic, Summary};
 use hir::{
     At, Entry, EvalDiagnostic, ExprId, Interrupt, ItemKind, NodeId, Scope,
     eval::{self, Evaluated},
@@ -10,7 +10,7 @@ use hir::{
 use provider::ProviderDiagnostic;
 use values::{Value, functions::FunctionEnv};
 
-use crate::{event::Event, schedule::Failed, walk::context::Walk};
+use crate::{event::Event, foreign, schedule::Failed, walk::context::Walk};
 
 impl Walk<'_> {
     /// Adds a diagnostic and sends it as an event. While the calls of provider functions are gathered, no event is
@@ -93,7 +93,7 @@ impl Walk<'_> {
             return Ok(());
         }
         let detail = "The result is an infinite number, as a division by zero gives it. Such a number cannot be saved.";
-        let diagnostic = Diagnostic::error(Rule::InfiniteNumber, "Number cannot be saved", detail);
+        let diagnostic = Diagnostic::new(Summary::INFINITE_NUMBER, detail);
         self.report_at(entry, entry.item.header.into(), address, diagnostic);
         Err(Failed)
     }
@@ -110,8 +110,8 @@ impl Walk<'_> {
         let Some(Err(exceeded)) = budget.map(|it| it.reserve(value.unshared_size())) else {
             return Ok(());
         };
-        let (id, summary, detail) = eval::exceeded_problem(exceeded);
-        self.report_at(entry, expr.into(), None, Diagnostic::error(id, summary, detail));
+        let (summary, detail) = eval::exceeded_problem(exceeded);
+        self.report_at(entry, expr.into(), None, Diagnostic::new(summary, detail));
         Err(Failed)
     }
 
@@ -137,28 +137,20 @@ impl Walk<'_> {
             // The caller that drives the walk reports the interruption.
             Err(Interrupt::Stopped | Interrupt::Exceeded { .. }) => Err(Failed),
             Err(Interrupt::Misfit(misfit)) => {
-                let diagnostic = Diagnostic::error(misfit.id(), misfit.summary, misfit.detail);
+                let diagnostic = Diagnostic::new(misfit.summary, misfit.detail);
                 self.report_at(entry, at, address, diagnostic);
                 Err(Failed)
             }
             Err(Interrupt::Refused { summary, detail }) => {
-                self.report_at(
-                    entry,
-                    at,
-                    address,
-                    Diagnostic::error(Rule::InvalidReference, summary, detail),
-                );
+                self.report_at(entry, at, address, Diagnostic::new(summary, detail));
                 Err(Failed)
             }
         }
     }
 
     fn report_eval(&self, entry: &Entry, found: EvalDiagnostic, address: Option<&str>) {
-        let diagnostic = Diagnostic {
-            severity: found.severity,
-            values: found.values,
-            ..Diagnostic::error(found.id, found.summary, found.detail)
-        };
+        let diagnostic =
+            Diagnostic { values: found.values, ..Diagnostic::new(found.summary, found.detail) };
         self.report_at(entry, found.at, address, diagnostic);
     }
 
@@ -187,12 +179,7 @@ impl Walk<'_> {
         if self.report.any(is_reported) {
             return;
         }
-        self.report_at(
-            entry,
-            at,
-            None,
-            Diagnostic::error(unsupported::ID, unsupported::SUMMARY, detail),
-        );
+        self.report_at(entry, at, None, Diagnostic::new(Summary::NOT_SUPPORTED_YET, detail));
     }
 
     /// Reports the diagnostics of a provider about a configuration. Returns an error if one of them is an error.
@@ -205,16 +192,8 @@ impl Walk<'_> {
         let mut failed = false;
         for it in found {
             failed |= it.is_error();
-            let severity = match it.severity {
-                provider::Severity::Error => Severity::Error,
-                provider::Severity::Warning => Severity::Warning,
-            };
-            let redactor = &self.environment.redactor;
-            let summary = redactor.redact(&it.summary);
-            let diagnostic = Diagnostic {
-                severity,
-                ..Diagnostic::error(Rule::ProviderDiagnostic, summary, redactor.redact(&it.detail))
-            };
+            let diagnostic =
+                foreign::diagnostic(&it, |text| self.environment.redactor.redact(text));
             match place {
                 Some((entry, body)) => {
                     let path = it.path.as_ref();
@@ -236,14 +215,14 @@ impl Walk<'_> {
     }
 
     /// Reports an error about an object that has no place in the source text.
-    pub(crate) fn report_about(&self, address: &str, id: Rule, summary: &str, detail: String) {
-        self.report(Diagnostic::error(id, summary, detail).with_address(address));
+    pub(crate) fn report_about(&self, address: &str, summary: Summary, detail: String) {
+        self.report(Diagnostic::new(summary, detail).with_address(address));
     }
 
     /// Reports an error that only a defect of the provider explains. `what` describes what the provider did,
     /// without a full stop. It is redacted, so it may quote the provider's answer.
-    pub(crate) fn report_provider_bug(&self, address: &str, id: Rule, summary: &str, what: &str) {
-        self.report_provider_bug_quoting(address, id, summary, "", what);
+    pub(crate) fn report_provider_bug(&self, address: &str, summary: Summary, what: &str) {
+        self.report_provider_bug_quoting(address, summary, "", what);
     }
 
     /// Like [`report_provider_bug`](Walk::report_provider_bug), but redacts only `quoted`, which follows `what`.
@@ -252,8 +231,7 @@ impl Walk<'_> {
     pub(crate) fn report_provider_bug_quoting(
         &self,
         address: &str,
-        id: Rule,
-        summary: &str,
+        summary: Summary,
         what: &str,
         quoted: &str,
     ) {
@@ -262,7 +240,7 @@ impl Walk<'_> {
             "{what}{quoted}.\n\nThis is a bug in the provider, which should be reported in the \
              provider's own issue tracker."
         );
-        self.report_about(address, id, summary, detail);
+        self.report_about(address, summary, detail);
     }
 
     /// The header of an item's block, such as `resource "a" "b"`, as the context of a diagnostic. `None` for other

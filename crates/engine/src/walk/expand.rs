@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{
     At, Entry, ExprId,
     item::{Repetition, Resource},
@@ -67,15 +67,11 @@ impl Walk<'_> {
 
     fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
         let Some((detail, what)) = refused else { return Failed };
-        let id = match what {
-            "module" => Rule::TooManyInstances,
-            _ => Rule::InvalidRepetitionValue,
-        };
         let summary = match what {
-            "module" => "Too many instances".to_owned(),
-            what => format!("Invalid {what} argument"),
+            "module" => Summary::TOO_MANY_INSTANCES,
+            argument => Summary::invalid_repetition_value(argument),
         };
-        self.report_at(entry, at, None, Diagnostic::error(id, summary, detail));
+        self.report_at(entry, at, None, Diagnostic::new(summary, detail));
         Failed
     }
 
@@ -237,11 +233,7 @@ impl Walk<'_> {
             "{address} needs the provider configuration {name}{alias}, which this module neither declares nor receives \
              from its caller. Pass it in the \"providers\" argument of the module call."
         );
-        let diagnostic = Diagnostic::error(
-            Rule::MissingProviderConfiguration,
-            "Provider configuration not present",
-            detail,
-        );
+        let diagnostic = Diagnostic::new(Summary::MISSING_PROVIDER_CONFIGURATION, detail);
         let location = self.config.program.locate(entry.origin, entry.item.header.into());
         self.report(diagnostic.at(location).with_address(address));
     }

@@ -1,6 +1,6 @@
 //! Output values: the checks that no secret leaves a module unmarked, and the root outputs of plan and state.
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{Entry, ExprId};
 use state::{Action, CheckKind, OutputChange, OutputValue};
 use values::{Kind, Mark, MarkKind, Str, Type, Value};
@@ -68,8 +68,7 @@ impl Walk<'_> {
         }
         if is_root && output.ephemeral {
             let detail = hir::analysis::EPHEMERAL_ROOT_OUTPUT;
-            let diagnostic =
-                Diagnostic::error(Rule::EphemeralRootOutput, "Unallowed ephemeral output", detail);
+            let diagnostic = Diagnostic::new(Summary::EPHEMERAL_ROOT_OUTPUT, detail);
             self.report_at(entry, entry.item.header.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -83,11 +82,7 @@ impl Walk<'_> {
                           output containing sensitive data be explicitly marked as sensitive, to \
                           confirm your intent.\n\nIf you do intend to export this data, annotate \
                           the output value as sensitive by adding the following argument:\n    sensitive = true";
-            let diagnostic = Diagnostic::error(
-                Rule::SensitiveOutput,
-                "Output refers to sensitive values",
-                detail,
-            );
+            let diagnostic = Diagnostic::new(Summary::SENSITIVE_OUTPUT, detail);
             self.report_at(entry, entry.item.header.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -110,8 +105,7 @@ impl Walk<'_> {
 
     fn report_ephemeral_output(&self, entry: &Entry, expr: ExprId, is_root: bool) {
         let detail = hir::analysis::output_not_ephemeral(is_root);
-        let diagnostic =
-            Diagnostic::error(Rule::OutputNotEphemeral, "Output not marked as ephemeral", detail);
+        let diagnostic = Diagnostic::new(Summary::OUTPUT_NOT_EPHEMERAL, detail);
         self.report_at(entry, expr.into(), None, diagnostic);
     }
 

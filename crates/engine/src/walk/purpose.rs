@@ -11,7 +11,7 @@ use std::{
     rc::Rc,
 };
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::Entry;
 use values::Value;
 
@@ -259,9 +259,8 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
     fn report_cycle(&self, nodes: &[NodeIx]) {
         let walk = self.walk;
         let names: Vec<String> = nodes.iter().filter_map(|node| walk.node_name(*node)).collect();
-        walk.report(Diagnostic::error(
-            Rule::DependencyCycle,
-            "Cycle",
+        walk.report(Diagnostic::new(
+            Summary::UNNAMED_CYCLE,
             format!("Cycle: {}", names.join(", ")),
         ));
     }
@@ -333,14 +332,14 @@ impl Walk<'_> {
                  were started."
             }
         };
-        self.report(Diagnostic::error(Rule::RunInterrupted, "execution halted", detail));
+        self.report(Diagnostic::new(Summary::RUN_INTERRUPTED, detail));
     }
 
     fn report_panic(&self) {
         let detail = "Mayfly encountered an unexpected situation. Open ephemeral resources are \
                       closed, and known results are kept. Please report this, with the steps that \
                       led to it.";
-        self.report(Diagnostic::error(Rule::InternalError, "Internal error", detail));
+        self.report(Diagnostic::new(Summary::INTERNAL_ERROR, detail));
     }
 
     /// Registers this node as the current one, for the message that is shown if memory runs out.

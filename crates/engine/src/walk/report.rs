@@ -64,7 +64,7 @@ impl Report {
             return diagnostic;
         };
         faults.push(format!("{}: {}", diagnostic.summary, diagnostic.detail));
-        Diagnostic { severity: Severity::Warning, ..diagnostic }
+        Diagnostic { summary: diagnostic.summary.at_most(Severity::Warning), ..diagnostic }
     }
 
     /// Ends the run as soon as that is possible. Returns true if it was about to end already.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use addr::InstanceKey;
+use db::Summary;
 use hir::{Interrupt, Ref, Scope, SecretParts};
 use values::{Kind, Mark, Str, Value, functions::FunctionEnv};
 
@@ -86,9 +87,9 @@ impl<'w, 'a> EngineScope<'w, 'a> {
     fn repetition(&self, what: &'static str) -> Result<&Each, Interrupt> {
         self.each.ok_or_else(|| Interrupt::Refused {
             summary: if what == "count" {
-                "Reference to \"count\" in non-counted context"
+                Summary::INVALID_COUNT_REFERENCE
             } else {
-                "Reference to \"each\" in context without for_each"
+                Summary::INVALID_EACH
             },
             detail: format!(
                 "The \"{what}\" object can be used only where the enclosing block sets {}.",
@@ -121,7 +122,7 @@ impl Scope for EngineScope<'_, '_> {
             Ref::SelfObject => match &self.own {
                 Some(own) => Ok(own.value.clone()),
                 None => Err(Interrupt::Refused {
-                    summary: "Invalid \"self\" reference",
+                    summary: Summary::INVALID_SELF,
                     detail: "The \"self\" object is not available in this context. It can be used \
                              only in resource provisioner, connection, and postcondition blocks."
                         .to_owned(),
@@ -233,9 +234,9 @@ impl EngineScope<'_, '_> {
     fn repetition_refused(&self, what: &'static str) -> Result<Value, Interrupt> {
         Err(Interrupt::Refused {
             summary: if what == "count" {
-                "Reference to \"count\" in non-counted context"
+                Summary::INVALID_COUNT_REFERENCE
             } else {
-                "Reference to \"each\" in context without for_each"
+                Summary::INVALID_EACH
             },
             detail: format!(
                 "The enclosing block does not set the argument that the \"{what}\" object requires."

@@ -1,5 +1,6 @@
 //! The value of `path.temp`, and the directory behind it.
 
+use db::Summary;
 use hir::Interrupt;
 use values::{Str, Value};
 
@@ -18,7 +19,7 @@ impl Walk<'_> {
         match self.environment.temp.make(&path) {
             Ok(()) => Ok(Value::string(module.temp.get_or_init(|| path).clone())),
             Err(error) => Err(Interrupt::Refused {
-                summary: "Failed to create a temporary directory",
+                summary: Summary::TEMP_DIRECTORY,
                 detail: format!(
                     "path.temp is the directory {path} here, which cannot be made: {error}. Check \
                      the permissions of the directory that it is in, or name another place for \

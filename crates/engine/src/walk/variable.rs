@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{Entry, ExprId, eval, item::Condition, secret_message};
 use state::{CheckKind, CheckStatus};
 use values::{Mark, MarkKind, Value, convert::ConvertError};
@@ -22,9 +22,6 @@ use crate::{
         value_nodes::prefixed,
     },
 };
-
-/// The summary of an error about null for a variable that is not nullable and has no default.
-const NOT_SET: &str = "Required variable not set";
 
 impl Walk<'_> {
     pub(crate) fn run_variable(&self, node: NodeIx, module: &Rc<ModuleRun>, entry: &Entry) -> Turn {
@@ -73,7 +70,7 @@ impl Walk<'_> {
             "The input variable \"{}\" is required, and cannot be null.",
             entry.variable().name
         );
-        let diagnostic = Diagnostic::error(Rule::NullInput, NOT_SET, detail);
+        let diagnostic = Diagnostic::new(Summary::NULL_INPUT, detail);
         self.report_at_value(entry, Some(given), diagnostic);
         Failed
     }
@@ -126,11 +123,7 @@ impl Walk<'_> {
                 "This default value is not compatible with the variable's type constraint: {}.",
                 error.message
             );
-            let diagnostic = Diagnostic::error(
-                Rule::InvalidDefault,
-                "Invalid default value for variable",
-                detail,
-            );
+            let diagnostic = Diagnostic::new(Summary::INVALID_DEFAULT, detail);
             self.report_at(entry, default.into(), None, diagnostic);
             Failed
         })?;
@@ -143,11 +136,7 @@ impl Walk<'_> {
              ephemeral value. In case this is actually wanted, you can add the following attribute \
              to its declaration:\n  ephemeral = true"
         );
-        let diagnostic = Diagnostic::error(
-            Rule::VariableNotEphemeral,
-            "Invalid usage of ephemeral value",
-            detail,
-        );
+        let diagnostic = Diagnostic::new(Summary::VARIABLE_NOT_EPHEMERAL, detail);
         self.report_at(call, value.into(), None, diagnostic);
         Failed
     }
@@ -177,8 +166,7 @@ impl Walk<'_> {
                     "The argument \"{}\" is required, but no definition was found.",
                     variable.name
                 );
-                let diagnostic =
-                    Diagnostic::error(Rule::MissingArgument, "Missing required argument", detail);
+                let diagnostic = Diagnostic::new(Summary::MISSING_ARGUMENT, detail);
                 self.report_at(call, call.item.header.into(), None, diagnostic);
                 return Err(Failed);
             }
@@ -195,7 +183,7 @@ impl Walk<'_> {
                 "The given value is not suitable for {} defined at the module's variable \"{}\": {}.",
                 module.address, variable.name, error.message
             );
-            let diagnostic = Diagnostic::error(Rule::InvalidModuleArgument, "Invalid value for input variable", detail);
+            let diagnostic = Diagnostic::new(Summary::INVALID_MODULE_ARGUMENT, detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             Failed
         })?;
@@ -207,7 +195,7 @@ impl Walk<'_> {
                 "The input variable \"{}\" is required, and cannot be null.",
                 variable.name
             );
-            let diagnostic = Diagnostic::error(Rule::NullInput, NOT_SET, detail);
+            let diagnostic = Diagnostic::new(Summary::NULL_INPUT, detail);
             self.report_at(call, input.value.into(), None, diagnostic);
             return Err(Failed);
         }
@@ -273,9 +261,8 @@ impl Walk<'_> {
         let shown = match hidden {
             None => message_text(&message)?,
             Some((kind, what)) => {
-                let (summary, detail) =
-                    (secret_message::summary(kind), secret_message::detail(kind));
-                let diagnostic = Diagnostic::error(secret_message::ID, summary, detail);
+                let summary = secret_message::failed_summary(kind);
+                let diagnostic = Diagnostic::new(summary, secret_message::detail(kind));
                 self.report_at(entry, validation.error_message.into(), None, diagnostic);
                 format!("The error message included {what} value, so it will not be displayed.")
             }
@@ -284,8 +271,7 @@ impl Walk<'_> {
         let rule = rule.map(|it| self.config.program.sources.place(&it));
         let rule = rule.map(|it| format!("\n\nThis was checked by the validation rule at {it}."));
         let detail = format!("{shown}{}", rule.unwrap_or_default());
-        let diagnostic =
-            Diagnostic::error(Rule::ValidationFailed, "Invalid value for variable", detail);
+        let diagnostic = Diagnostic::new(Summary::VALIDATION_FAILED, detail);
         self.report_invalid(module, entry, diagnostic);
         hidden.is_none().then_some(shown)
     }

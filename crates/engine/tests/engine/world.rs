@@ -11,7 +11,7 @@ use std::{
 };
 
 use addr::{ProviderSource, ResourceInstance};
-use db::{Diagnostic, MemorySystem, Rule, System, fixture::split_fixture};
+use db::{Diagnostic, MemorySystem, Summary, System, fixture::split_fixture};
 use engine::*;
 use hir::Program;
 use project::Project;
@@ -256,11 +256,7 @@ impl Journal for Taker {
                 tokio::task::yield_now().await;
             }
             if failed {
-                return Err(Box::new(Diagnostic::error(
-                    Rule::JournalWrite,
-                    "The disk is full",
-                    "As told.",
-                )));
+                return Err(Box::new(Diagnostic::new(Summary::JOURNAL_WRITE, "As told.")));
             }
             self.take("durable".to_owned());
             Ok(())

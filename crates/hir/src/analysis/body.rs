@@ -5,7 +5,7 @@ pub(crate) mod labels;
 
 use std::sync::Arc;
 
-use db::{Rule, Severity};
+use db::{Rule, Severity, Summary};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
@@ -27,18 +27,14 @@ use crate::{
     expr::{At, Expr, ExprId, Literal, NodeId},
     fix::Fix,
     item::{Attr, Block, Body},
-    lower::{json::EXTRANEOUS, problem::MISSING_ARGUMENT},
     suggest,
 };
 
 /// The id of the error for an ephemeral value in a place that is written to the state.
-const MISUSE: Rule = Rule::EphemeralValueMisuse;
-
 /// The error for a value that does not fit the type of its attribute.
 pub(super) fn wrong_type(attr: &Attr, problem: &str) -> ItemProblem {
     let detail = format!("Inappropriate value for attribute \"{}\": {problem}.", attr.name);
-    let (id, summary) = (Rule::IncorrectAttributeType, "Incorrect attribute value type");
-    ItemProblem::error(attr.value.into(), id, summary, detail)
+    ItemProblem::new(attr.value.into(), Summary::INCORRECT_ATTRIBUTE_TYPE, detail)
 }
 
 /// The persistence of a body. If it is written to the state, only write-only attributes accept ephemeral values.
@@ -135,8 +131,7 @@ impl BodyInfer<'_, '_> {
 
     fn missing_argument(&mut self, name: &Str, header: NodeId) {
         let detail = format!("The argument \"{name}\" is required, but no definition was found.");
-        let summary = "Missing required argument";
-        let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
+        let problem = ItemProblem::new(header.into(), Summary::MISSING_ARGUMENT, detail);
         let fix = Fix::MissingArgument(name.clone());
         self.infer.problems.push(problem.fixed_by(Some(fix)));
     }
@@ -280,8 +275,7 @@ impl BodyInfer<'_, '_> {
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, \
              meaning it will be written to the state."
         );
-        let summary = "Invalid use of an ephemeral value";
-        let problem = ItemProblem::error(at, MISUSE, summary, detail);
+        let problem = ItemProblem::new(at, Summary::EPHEMERAL_VALUE_MISUSE, detail);
         let (certainty, when) = judgement;
         let is_made = self.is_made();
         let judgement = match is_made {
@@ -312,13 +306,8 @@ impl BodyInfer<'_, '_> {
                  where everyone with access to the file can read it. Take it from an ephemeral \
                  variable or an ephemeral resource instead."
             );
-            let problem = ItemProblem::error(
-                at.into(),
-                Rule::LiteralSecret,
-                "Secret written in the configuration",
-                detail,
-            );
-            self.infer.problems.push(problem.with_severity(Severity::Warning));
+            let problem = ItemProblem::new(at.into(), Summary::LITERAL_SECRET, detail);
+            self.infer.problems.push(problem);
         }
     }
 
@@ -354,8 +343,8 @@ impl BodyInfer<'_, '_> {
         let given = block.dynamic.as_ref().map_or(block.labels.len(), |it| it.labels.len());
         let wanted = usize::from(nested.nesting == Nesting::Map);
         let found = eval::wrong_labels(block, wanted, given);
-        if let Some((id, summary, detail)) = found {
-            self.error(block.node, id, &summary, detail);
+        if let Some((summary, detail)) = found {
+            self.error(block.node, summary, detail);
         }
     }
 
@@ -385,14 +374,16 @@ impl BodyInfer<'_, '_> {
             let inside = self.infer.problems.split_off(before);
             let said = condition.sentence();
             let is_new = |it: &ItemProblem| {
-                it.id != Rule::PossiblyEphemeral || !it.detail.starts_with(&said)
+                it.id() != Rule::PossiblyEphemeral || !it.detail.starts_with(&said)
             };
             self.infer.problems.extend(inside.into_iter().filter(is_new));
         }
         if for_each.presence == Presence::Known && for_each.known_length() == Some(0) {
             // No run generates such a block, so nothing in it is ever written to the state.
             let inside = self.infer.problems.split_off(before);
-            self.infer.problems.extend(inside.into_iter().filter(|it| it.id != MISUSE));
+            self.infer
+                .problems
+                .extend(inside.into_iter().filter(|it| it.id() != Rule::EphemeralValueMisuse));
         }
         made.with_marks(&without_ephemeral(marks))
     }
@@ -416,7 +407,7 @@ impl BodyInfer<'_, '_> {
                     for_each.ty.friendly_name()
                 ),
             };
-            self.error(at, Rule::InvalidDynamicForEach, "Invalid dynamic for_each value", detail);
+            self.error(at, Summary::INVALID_DYNAMIC_FOR_EACH, detail);
         }
         if self.persistence == Persistence::Stored && for_each.marks.ephemeral > Tri::No {
             let judgement = (for_each.marks.ephemeral, for_each.ephemeral.here());
@@ -438,33 +429,26 @@ impl BodyInfer<'_, '_> {
         let single = matches!(nested.nesting, Nesting::Single | Nesting::Group);
         if single && count > 1 {
             let detail = format!("Only one block of type \"{kind}\" is allowed.");
-            self.error(
-                written[1].node,
-                Rule::DuplicateBlock,
-                &format!("Duplicate {kind} block"),
-                detail,
-            );
+            self.error(written[1].node, Summary::duplicate_block(kind), detail);
         } else if nested.min_items > count {
             let (summary, detail) = match single {
                 true => (
-                    format!("Missing {kind} block"),
+                    Summary::missing_block(kind),
                     format!("A block of type \"{kind}\" is required here."),
                 ),
                 false => (
-                    format!("Insufficient {kind} blocks"),
+                    Summary::insufficient_blocks(kind),
                     format!("At least {} \"{kind}\" blocks are required.", nested.min_items),
                 ),
             };
-            let problem =
-                ItemProblem::error(header.into(), Rule::InsufficientBlocks, summary, detail);
+            let problem = ItemProblem::new(header.into(), summary, detail);
             let fix = Fix::MissingBlock(kind.into());
             self.infer.problems.push(problem.fixed_by(Some(fix)));
         } else if !single && nested.max_items > 0 && count > nested.max_items {
             let detail = format!("No more than {} \"{kind}\" blocks are allowed", nested.max_items);
             self.error(
                 written[nested.max_items as usize].node,
-                Rule::TooManyBlocks,
-                &format!("Too many {kind} blocks"),
+                Summary::too_many_blocks(kind),
                 detail,
             );
         }
@@ -495,8 +479,7 @@ impl BodyInfer<'_, '_> {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
                 fix = Fix::first(&attr.name, Some(close));
             }
-            let (id, summary) = (Rule::UnsupportedArgument, "Unsupported argument");
-            let problem = ItemProblem::error(attr.node.into(), id, summary, detail);
+            let problem = ItemProblem::new(attr.node.into(), Summary::UNSUPPORTED_ARGUMENT, detail);
             self.infer.problems.push(problem.fixed_by(fix));
         }
         for block in &body.blocks {
@@ -517,8 +500,7 @@ impl BodyInfer<'_, '_> {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
                 fix = Fix::first(&block.kind, Some(close));
             }
-            let (id, summary) = (Rule::UnsupportedBlock, "Unsupported block type");
-            let problem = ItemProblem::error(block.node.into(), id, summary, detail);
+            let problem = ItemProblem::new(block.node.into(), Summary::UNSUPPORTED_BLOCK, detail);
             self.infer.problems.push(problem.fixed_by(fix));
         }
     }
@@ -526,12 +508,12 @@ impl BodyInfer<'_, '_> {
     fn extraneous<'n>(&mut self, at: NodeId, name: &str, known: impl Iterator<Item = &'n Str>) {
         let hint = suggest::question(suggest::closest(name, known.map(|it| &**it)));
         let detail = format!("No argument or block type is named \"{name}\".{hint}");
-        let id = Rule::UnsupportedArgument;
-        self.infer.problems.push(ItemProblem::error(at.into(), id, EXTRANEOUS, detail));
+        let summary = Summary::EXTRANEOUS_JSON_PROPERTY;
+        self.infer.problems.push(ItemProblem::new(at.into(), summary, detail));
     }
 
-    fn error(&mut self, at: impl Into<At>, id: Rule, summary: &str, detail: impl Into<String>) {
-        self.infer.problems.push(ItemProblem::error(at.into(), id, summary, detail));
+    fn error(&mut self, at: impl Into<At>, summary: Summary, detail: impl Into<String>) {
+        self.infer.problems.push(ItemProblem::new(at.into(), summary, detail));
     }
 }
 
@@ -547,11 +529,8 @@ pub(super) fn judged(
         (Tri::Yes, _) | (_, When::Always) => problem.because(origin),
         (_, When::If(condition)) => {
             let detail = format!("{}\n\n{}", condition.sentence(), problem.detail);
-            let summary = "Possibly ephemeral value".to_owned();
-            let mut problem =
-                ItemProblem { id: Rule::PossiblyEphemeral, summary, detail, ..problem }
-                    .with_severity(Severity::Warning)
-                    .because(origin);
+            let summary = Summary::POSSIBLY_EPHEMERAL;
+            let mut problem = ItemProblem { summary, detail, ..problem }.because(origin);
             problem.condition = Some(Arc::clone(condition));
             for (item, at, text) in condition.places() {
                 let message = format!("whether it is ephemeral is decided by {text}");
@@ -562,7 +541,7 @@ pub(super) fn judged(
         (_, When::Never) => {
             let detail = format!("Depending on values that are not known here: {}", problem.detail);
             let problem = ItemProblem { detail, ..problem };
-            problem.with_severity(Severity::Hint).because(origin)
+            problem.at_most(Severity::Hint).because(origin)
         }
     }
 }

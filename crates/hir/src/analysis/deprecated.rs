@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use db::{Directory, Rule, Severity};
+use db::{Directory, Severity, Summary};
 use provider::{Attribute, Block};
 use rustc_hash::FxHashMap;
 use values::{MarkKind, Str};
@@ -186,8 +186,8 @@ impl Infer<'_> {
     /// Warns about a reference once, however often its expression is inferred. `names` are the attribute names that
     /// follow the reference, without keys of elements.
     fn warn_of(&mut self, reference: &DeprecatedReference, names: &[Str]) {
-        let (id, at) = (reference.read.id(), reference.at);
-        if !self.reported.insert((at.into(), id, Severity::Warning)) {
+        let (summary, at) = (reference.read.summary(), reference.at);
+        if !self.reported.insert((at.into(), summary.rule(), Severity::Warning)) {
             return;
         }
         match &reference.read {
@@ -198,7 +198,7 @@ impl Infer<'_> {
                     let text = traversal_text(self.exprs, at);
                     let text = text.filter(|_| matches!(self.exprs[at], Expr::GetAttr { .. }));
                     let source = text.unwrap_or_else(|| format!("module.{call}.{}", output.name));
-                    let problem = derived_from(at, id, &source, &output.message);
+                    let problem = derived_from(at, summary.clone(), &source, &output.message);
                     let problem =
                         self.env.declared_here(problem, output.key, "the output is declared here");
                     self.problems.push(problem);
@@ -210,7 +210,8 @@ impl Infer<'_> {
                 for part in parts.iter().filter(is_read) {
                     let path: String = part.path.iter().map(|name| format!(".{name}")).collect();
                     let source = format!("{resource}{path}");
-                    self.problems.push(derived_from(at, id, &source, &part.message));
+                    let problem = derived_from(at, summary.clone(), &source, &part.message);
+                    self.problems.push(problem);
                 }
             }
         }
@@ -218,22 +219,21 @@ impl Infer<'_> {
 }
 
 impl Read {
-    fn id(&self) -> Rule {
+    fn summary(&self) -> Summary {
         match self {
-            Read::Outputs(..) => Rule::DeprecatedOutput,
-            Read::Parts(..) => Rule::DeprecatedAttribute,
+            Read::Outputs(..) => Summary::DEPRECATED_OUTPUT,
+            Read::Parts(..) => Summary::DEPRECATED_ATTRIBUTE,
         }
     }
 }
 
-fn derived_from(at: ExprId, id: Rule, source: &str, message: &str) -> ItemProblem {
+fn derived_from(at: ExprId, summary: Summary, source: &str, message: &str) -> ItemProblem {
     let derived = format!("This value is derived from {source}, which is deprecated");
     let detail = match message.is_empty() {
         true => format!("{derived}."),
         false => format!("{derived} with the following message:\n\n{message}"),
     };
-    let summary = "Value derived from a deprecated source";
-    ItemProblem::error(at.into(), id, summary, detail).with_severity(Severity::Warning)
+    ItemProblem::new(at.into(), summary, detail)
 }
 
 /// The names that follow each reference to a module call or to a whole resource, as far as they are written out:

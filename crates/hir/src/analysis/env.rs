@@ -3,7 +3,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use addr::ResourceMode;
-use db::{Directory, Rule};
+use db::{Directory, Summary};
 use values::{MarkKind, Str, Type};
 
 use crate::{
@@ -164,7 +164,7 @@ impl<'db> ItemEnv<'db> {
         };
         let detail =
             format!("An input variable with the name \"{name}\" has not been declared. {hint}");
-        let problem = undeclared(at, "Reference to undeclared input variable", detail);
+        let problem = undeclared(at, Summary::UNDECLARED_INPUT_VARIABLE, detail);
         problems.push(problem.fixed_by(Fix::last(name, close)));
         Abstract::any()
     }
@@ -181,7 +181,7 @@ impl<'db> ItemEnv<'db> {
         let close = self.closest(&ItemName::Local(name.clone()), name);
         let hint = suggest::question(close.as_deref());
         let detail = format!("A local value with the name \"{name}\" has not been declared.{hint}");
-        let problem = undeclared(at, "Reference to undeclared local value", detail);
+        let problem = undeclared(at, Summary::UNDECLARED_LOCAL, detail);
         problems.push(problem.fixed_by(Fix::last(name, close)));
         Abstract::any()
     }
@@ -210,7 +210,7 @@ impl<'db> ItemEnv<'db> {
             return self.used(at, || format!("{resource} is ephemeral"), value);
         }
         let (detail, fix) = self.undeclared_resource(resource);
-        let problem = undeclared(at, "Reference to undeclared resource", detail);
+        let problem = undeclared(at, Summary::UNDECLARED_RESOURCE, detail);
         problems.push(problem.fixed_by(fix));
         Abstract::any()
     }
@@ -239,8 +239,7 @@ impl<'db> ItemEnv<'db> {
              belongs to the check block \"{check}\". Declare it outside of the block to use it here.",
             resource.type_name, resource.name
         );
-        let (id, summary) = (Rule::ScopedReference, "Reference to scoped resource");
-        let mut problem = ItemProblem::error(at.into(), id, summary, detail);
+        let mut problem = ItemProblem::new(at.into(), Summary::SCOPED_REFERENCE, detail);
         let header = item(self.db, key).header;
         problem.related.push((key, header.into(), "declared here".to_owned()));
         Some(problem)
@@ -317,7 +316,7 @@ impl<'db> ItemEnv<'db> {
         let hint = suggest::question(close.as_deref());
         let detail =
             format!("No module call named \"{call}\" is declared in {}.{hint}", self.module_name());
-        let problem = undeclared(at, "Reference to undeclared module", detail);
+        let problem = undeclared(at, Summary::UNDECLARED_MODULE, detail);
         problems.push(problem.fixed_by(Fix::last(call, close)));
     }
 
@@ -352,10 +351,9 @@ impl<'db> ItemEnv<'db> {
                 false => Abstract::of_type(Type::String),
             },
             _ => {
-                problems.push(ItemProblem::error(
+                problems.push(ItemProblem::new(
                     at.into(),
-                    Rule::InvalidEach,
-                    "Reference to \"each\" in context without for_each",
+                    Summary::INVALID_EACH,
                     "The \"each\" object can be used only in \"module\" or \"resource\" blocks, \
                      and only when the \"for_each\" argument is set.",
                 ));
@@ -366,10 +364,9 @@ impl<'db> ItemEnv<'db> {
 
     fn count(&self, at: ExprId, problems: &mut Vec<ItemProblem>) -> Abstract {
         if !self.counted || self.in_repetition.get() {
-            problems.push(ItemProblem::error(
+            problems.push(ItemProblem::new(
                 at.into(),
-                Rule::InvalidCountReference,
-                "Reference to \"count\" in non-counted context",
+                Summary::INVALID_COUNT_REFERENCE,
                 "The \"count\" object can only be used in \"module\", \"resource\", and \"data\" \
                  blocks, and only when the \"count\" argument is set.",
             ));
@@ -381,10 +378,9 @@ impl<'db> ItemEnv<'db> {
         match &*self.self_object.borrow() {
             Some(object) => object.clone(),
             None => {
-                problems.push(ItemProblem::error(
+                problems.push(ItemProblem::new(
                     at.into(),
-                    Rule::InvalidSelf,
-                    "Invalid \"self\" reference",
+                    Summary::INVALID_SELF,
                     "The \"self\" object is not available in this context. This object can be used \
                      only in resource provisioner, connection, and postcondition blocks.",
                 ));
@@ -406,8 +402,8 @@ impl<'db> ItemEnv<'db> {
     }
 }
 
-fn undeclared(at: ExprId, summary: &str, detail: String) -> ItemProblem {
-    ItemProblem::error(at.into(), Rule::UndeclaredReference, summary, detail)
+fn undeclared(at: ExprId, summary: Summary, detail: String) -> ItemProblem {
+    ItemProblem::new(at.into(), summary, detail)
 }
 
 impl InferEnv for ItemEnv<'_> {
@@ -462,8 +458,7 @@ impl InferEnv for ItemEnv<'_> {
         let close = suggest::closest(output, names);
         let hint = suggest::question(close);
         let detail = format!("The module \"{call}\" has no output named \"{output}\".{hint}");
-        let (id, summary) = (Rule::UnsupportedAttribute, "Unsupported attribute");
-        let problem = ItemProblem::error(At::Step(at), id, summary, detail);
+        let problem = ItemProblem::new(At::Step(at), Summary::UNSUPPORTED_ATTRIBUTE, detail);
         problems.push(problem.fixed_by(Fix::last(output, close)));
         Some(Abstract::any())
     }

@@ -31,7 +31,7 @@ pub(crate) mod template;
 
 use std::sync::Arc;
 
-use db::{Rule, Severity};
+use db::{Rule, Severity, Summary};
 use rustc_hash::FxHashSet;
 use values::{
     Budget, Exceeded, MarkKind, Value,
@@ -211,7 +211,7 @@ impl<'a> Infer<'a> {
 
     /// The expressions that have errors.
     pub(super) fn faults(&self) -> FxHashSet<ExprId> {
-        let errors = self.problems.iter().filter(|it| it.severity == Severity::Error);
+        let errors = self.problems.iter().filter(|it| it.severity() == Severity::Error);
         errors.filter_map(|it| it.at.expr()).collect()
     }
 
@@ -316,8 +316,8 @@ impl<'a> Infer<'a> {
     }
 
     /// Reports an evaluation that fails if it takes place.
-    fn fails(&mut self, at: impl Into<At>, id: Rule, summary: &str, detail: impl Into<String>) {
-        self.report_by_certainty(ItemProblem::error(at.into(), id, summary, detail));
+    fn fails(&mut self, at: impl Into<At>, summary: Summary, detail: impl Into<String>) {
+        self.report_by_certainty(ItemProblem::new(at.into(), summary, detail));
     }
 
     /// Reports a problem with a severity that follows from the current certainty.
@@ -326,7 +326,7 @@ impl<'a> Infer<'a> {
             Certainty::Sure => self.report(problem),
             Certainty::Doubtful => {
                 let detail = format!("If this is evaluated, it fails: {}", problem.detail);
-                self.report(ItemProblem { detail, ..problem }.with_severity(Severity::Hint));
+                self.report(ItemProblem { detail, ..problem }.at_most(Severity::Hint));
             }
             Certainty::Hidden => {}
         }
@@ -335,7 +335,7 @@ impl<'a> Infer<'a> {
     /// Reports a problem that exists whether or not the expression is evaluated. A loop that is unrolled reports it
     /// once.
     fn report(&mut self, problem: ItemProblem) {
-        if self.reported.insert((problem.at, problem.id, problem.severity)) {
+        if self.reported.insert((problem.at, problem.id(), problem.severity())) {
             self.problems.push(problem);
         }
     }
@@ -373,7 +373,7 @@ impl<'a> Infer<'a> {
     /// Warns about a constant that exceeds the memory that constants may take, at the expression that exceeds it.
     fn warn_of_size(&mut self, id: ExprId, evaluated: eval::Evaluated) {
         if let Some(exceeded @ Exceeded::Memory { .. }) = evaluated.exceeded {
-            let at = evaluated.diagnostics.into_iter().find(|it| it.id == eval::TOO_LARGE);
+            let at = evaluated.diagnostics.into_iter().find(|it| it.id() == eval::TOO_LARGE);
             self.warn_of_excess(at.map_or(id.into(), |it| it.at), exceeded);
         }
     }
@@ -388,8 +388,8 @@ impl<'a> Infer<'a> {
             Budget::VARIABLE
         );
         if self.certainty == Certainty::Sure {
-            let problem = ItemProblem::error(at, eval::TOO_LARGE, "Value too large", detail);
-            self.report(problem.with_severity(Severity::Warning));
+            let problem = ItemProblem::new(at, Summary::CONSTANT_TOO_LARGE, detail);
+            self.report(problem);
         }
     }
 
@@ -397,8 +397,8 @@ impl<'a> Infer<'a> {
     pub(super) fn hint_at_size(&mut self, id: ExprId) {
         let detail = "This constant is larger than 4 MiB, so its value is unknown until a plan \
                       computes it.";
-        let problem = ItemProblem::error(id.into(), eval::TOO_LARGE, "Large value", detail);
-        self.report(problem.with_severity(Severity::Hint));
+        let problem = ItemProblem::new(id.into(), Summary::LARGE_CONSTANT, detail);
+        self.report(problem);
     }
 
     fn adopt(&mut self, diagnostics: Vec<EvalDiagnostic>) {

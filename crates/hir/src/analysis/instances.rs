@@ -4,7 +4,7 @@
 //! An element that an index selects is one of many. Instances are made from *every* element, so a fact that is
 //! certain for one element is certain for one instance.
 
-use db::Rule;
+use db::Summary;
 use values::{Str, Type, convert};
 
 use crate::{
@@ -39,14 +39,14 @@ pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<Item
         }
         wrong.push(id);
         problems.retain(|it| it.at.expr() != Some(id));
-        if let Some((problem, summary, detail)) = found {
-            let at = At::of_problem(problem, id);
-            problems.push(ItemProblem::error(at, problem, summary, detail));
+        if let Some((summary, detail)) = found {
+            let at = At::of_problem(summary.rule(), id);
+            problems.push(ItemProblem::new(at, summary, detail));
         }
     }
 }
 
-type Found = Option<(Rule, &'static str, String)>;
+type Found = Option<(Summary, String)>;
 
 fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
     let key = match keys(env, base)? {
@@ -64,7 +64,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
                  specific instances.\n\nFor example, to correlate with indices of a referring \
                  resource, use:\n    {resource}[{example}]"
             );
-            Some((Rule::MissingInstanceKey, "Missing resource instance key", detail))
+            Some((Summary::MISSING_INSTANCE_KEY, detail))
         }
         Expr::Ref(Ref::Module(call)) => {
             let detail = format!(
@@ -72,7 +72,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
                  instances, as in module.{call}[{example}].{attribute}, or of all of them, as in \
                  [for it in module.{call} : it.{attribute}]."
             );
-            Some((Rule::UnsupportedAttribute, "Unsupported attribute", detail))
+            Some((Summary::UNSUPPORTED_ATTRIBUTE, detail))
         }
         _ => None,
     }
@@ -94,7 +94,7 @@ fn unexpected_key(
         "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not \
          include an index key. Remove the bracketed index to refer to the single instance of this resource."
     );
-    Some((Rule::UnexpectedInstanceKey, "Unexpected resource instance key", detail))
+    Some((Summary::UNEXPECTED_INSTANCE_KEY, detail))
 }
 
 /// The kind of keys that the instances of a declared resource or module call have. `None` if the expression names

@@ -17,7 +17,7 @@ pub(crate) mod variable;
 
 use std::sync::Arc;
 
-use db::{Rule, Severity};
+use db::{Rule, Severity, Summary};
 use rustc_hash::FxHashSet;
 use values::{MarkKind, Str};
 
@@ -38,7 +38,6 @@ use crate::{
         Attr, Block, Body, DependsOn, Item, ItemKind, ProviderConfig, RefTarget, RequiredProvider,
         Terraform,
     },
-    lower::problem::MISSING_ARGUMENT,
     names::{ItemKey, ItemName, item, name_of, required_providers},
     statics::{self, trouble::Doubt},
     suggest,
@@ -65,11 +64,11 @@ pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> I
 /// Removes warnings about possibly ephemeral values from expressions that contain an error: an expression that
 /// fails is not ephemeral in any run.
 fn drop_doubts_about_faults(item: &Item, problems: &mut Vec<ItemProblem>) {
-    let is_doubt = |it: &ItemProblem| it.id == Rule::PossiblyEphemeral;
+    let is_doubt = |it: &ItemProblem| it.id() == Rule::PossiblyEphemeral;
     if !problems.iter().any(is_doubt) {
         return;
     }
-    let errors = problems.iter().filter(|it| it.severity == Severity::Error);
+    let errors = problems.iter().filter(|it| it.severity() == Severity::Error);
     let faults: FxHashSet<ExprId> = errors.filter_map(|it| it.at.expr()).collect();
     let is_sound =
         |it: &ItemProblem| it.at.expr().is_none_or(|at| !item.exprs.has_any_inside(at, &faults));
@@ -163,9 +162,8 @@ fn hint_at_required(
         let detail = format!(
             "The argument \"{name}\" is required, unless the provider takes it from its environment."
         );
-        let summary = "Missing required argument";
-        let problem = ItemProblem::error(header.into(), MISSING_ARGUMENT, summary, detail);
-        let problem = problem.with_severity(Severity::Hint);
+        let problem = ItemProblem::new(header.into(), Summary::MISSING_ARGUMENT, detail);
+        let problem = problem.at_most(Severity::Hint);
         infer.problems.push(problem.fixed_by(Some(Fix::MissingArgument(name.clone()))));
     }
 }
@@ -185,12 +183,7 @@ fn provider_instances(
         let detail = format!(
             "Ephemeral values, or values derived from ephemeral values, cannot be used as {subject}."
         );
-        let problem = ItemProblem::error(
-            for_each.into(),
-            Rule::EphemeralStaticValue,
-            "Ephemeral value not allowed",
-            detail,
-        );
+        let problem = ItemProblem::new(for_each.into(), Summary::EPHEMERAL_STATIC_VALUE, detail);
         let judgement = (certainty, value.ephemeral.here());
         infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
         return value;
@@ -211,8 +204,7 @@ fn provider_instances(
 /// The error for an argument whose value is not known before a plan.
 fn not_known(attr: &Attr, subject: &str) -> ItemProblem {
     let detail = format!("Unsuitable value of {subject}: {}.", statics::NOT_KNOWN);
-    let (id, summary) = (Rule::InvalidStaticValue, "Unsuitable value type");
-    ItemProblem::error(attr.value.into(), id, summary, detail)
+    ItemProblem::new(attr.value.into(), Summary::INVALID_STATIC_VALUE, detail)
 }
 
 /// Refuses `dynamic` blocks in a body that is read before anything is evaluated.
@@ -223,8 +215,11 @@ fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
              evaluated. Write the \"{}\" block itself.",
             block.kind
         );
-        let (id, summary) = (Rule::UnsupportedBlock, "Unsupported block type");
-        infer.problems.push(ItemProblem::error(block.node.into(), id, summary, detail));
+        infer.problems.push(ItemProblem::new(
+            block.node.into(),
+            Summary::UNSUPPORTED_BLOCK,
+            detail,
+        ));
     }
 }
 
@@ -268,9 +263,8 @@ fn object_names(
             let close = suggest::closest(name, known.keys().map(|it| &**it));
             let hint = suggest::question(close);
             let detail = format!("\"{}\" has no attribute \"{name}\".{hint}", attr.name);
-            let (id, summary) = (Rule::UnsupportedArgument, "Unsupported argument");
-            let problem = ItemProblem::error(key.into(), id, summary, detail);
-            Some(problem.with_severity(Severity::Warning).fixed_by(Fix::last(name, close)))
+            let problem = ItemProblem::new(key.into(), Summary::UNSUPPORTED_ARGUMENT, detail);
+            Some(problem.fixed_by(Fix::last(name, close)))
         }
         _ => None,
     };
@@ -294,10 +288,9 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
                 super::declares(env.db, env.directory, &ItemName::Module(call.clone()))
             }
             RefTarget::Ambient(_) => {
-                infer.problems.push(ItemProblem::error(
+                infer.problems.push(ItemProblem::new(
                     entry.node.into(),
-                    Rule::InvalidDependsOn,
-                    "Invalid depends_on reference",
+                    Summary::INVALID_DEPENDS_ON,
                     "Only resources, modules, variables and local values can be waited for.",
                 ));
                 true
@@ -309,24 +302,24 @@ pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends
                 RefTarget::Resource(resource) => {
                     let (detail, close) = env.undeclared_resource(resource);
                     fix = close;
-                    ("Reference to undeclared resource", detail)
+                    (Summary::UNDECLARED_RESOURCE, detail)
                 }
                 RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => (
-                    "Reference to undeclared module",
+                    Summary::UNDECLARED_MODULE,
                     format!("No module call named \"{call}\" is declared here."),
                 ),
                 RefTarget::Variable(name) => (
-                    "Reference to undeclared input variable",
+                    Summary::UNDECLARED_INPUT_VARIABLE,
                     format!("An input variable with the name \"{name}\" has not been declared."),
                 ),
                 RefTarget::Local(name) => (
-                    "Reference to undeclared local value",
+                    Summary::UNDECLARED_LOCAL,
                     format!("A local value with the name \"{name}\" has not been declared."),
                 ),
                 RefTarget::Ambient(_) => continue,
             };
             let at = entry.node.into();
-            let problem = ItemProblem::error(at, Rule::UndeclaredReference, summary, detail);
+            let problem = ItemProblem::new(at, summary, detail);
             infer.problems.push(problem.fixed_by(fix));
         }
     }
@@ -350,28 +343,28 @@ fn check_duplicate(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProble
 pub(super) fn without_base(item: &Item) -> ItemProblem {
     let (summary, what, noun) = match &item.kind {
         ItemKind::Variable(it) => (
-            "Missing base variable declaration to override".to_owned(),
+            Summary::MISSING_VARIABLE,
             format!("no variable named \"{}\"", it.name),
             "a variable that was already declared",
         ),
         ItemKind::Local(it) => (
-            "Missing base local value definition to override".to_owned(),
+            Summary::MISSING_LOCAL,
             format!("no local value named \"{}\"", it.name),
             "a local value that was already defined",
         ),
         ItemKind::Output(it) => (
-            "Missing base output definition to override".to_owned(),
+            Summary::MISSING_OUTPUT,
             format!("no output named \"{}\"", it.name),
             "an output that was already defined",
         ),
         ItemKind::ModuleCall(it) => (
-            "Missing module call to override".to_owned(),
+            Summary::MISSING_MODULE_CALL,
             format!("no module call named \"{}\"", it.name),
             "a module call that was defined",
         ),
         ItemKind::Resource(it) => return without_base_resource(item, &it.resource),
         ItemKind::Provider(it) => (
-            "Missing base provider configuration for override".to_owned(),
+            Summary::MISSING_PROVIDER,
             format!(
                 "no configuration of provider \"{}\" with the alias \"{}\"",
                 it.local_name,
@@ -379,7 +372,7 @@ pub(super) fn without_base(item: &Item) -> ItemProblem {
             ),
             "a provider configuration that was already defined",
         ),
-        _ => ("Missing declaration to override".to_owned(), "no such block".to_owned(), "a block"),
+        _ => (Summary::MISSING_DECLARATION, "no such block".to_owned(), "a block"),
     };
     missing_base(item, summary, &what, noun)
 }
@@ -391,43 +384,43 @@ fn without_base_resource(item: &Item, resource: &addr::Resource) -> ItemProblem 
         addr::ResourceMode::Ephemeral => "ephemeral resource",
     };
     let what = format!("no {} {noun} named \"{}\"", resource.type_name, resource.name);
-    missing_base(item, format!("Missing {noun} to override"), &what, "a block that is")
+    missing_base(item, Summary::missing_resource(noun), &what, "a block that is")
 }
 
-fn missing_base(item: &Item, summary: String, what: &str, noun: &str) -> ItemProblem {
+fn missing_base(item: &Item, summary: Summary, what: &str, noun: &str) -> ItemProblem {
     let detail = format!(
         "There is {what}. An override file can only override {noun} in a primary configuration \
          file; move the block into one to declare it."
     );
-    ItemProblem::error(item.header.into(), Rule::MissingBase, summary, detail)
+    ItemProblem::new(item.header.into(), summary, detail)
 }
 
 fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
     let declared = item(db, later);
     let (summary, detail) = match &declared.kind {
         ItemKind::Variable(it) => (
-            "Duplicate variable declaration".to_owned(),
+            Summary::DUPLICATE_VARIABLE,
             format!(
                 "A variable named \"{}\" was already declared. Variable names must be unique within a module.",
                 it.name
             ),
         ),
         ItemKind::Local(it) => (
-            "Duplicate local value definition".to_owned(),
+            Summary::DUPLICATE_LOCAL,
             format!(
                 "A local value named \"{}\" was already defined. Local value names must be unique within a module.",
                 it.name
             ),
         ),
         ItemKind::Output(it) => (
-            "Duplicate output definition".to_owned(),
+            Summary::DUPLICATE_OUTPUT,
             format!(
                 "An output named \"{}\" was already defined. Output names must be unique within a module.",
                 it.name
             ),
         ),
         ItemKind::ModuleCall(it) => (
-            "Duplicate module call".to_owned(),
+            Summary::DUPLICATE_MODULE_CALL,
             format!(
                 "A module call named \"{}\" was already defined. Module calls must have unique names within a module.",
                 it.name
@@ -441,7 +434,7 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
                 addr::ResourceMode::Ephemeral => ("ephemeral resource", "ephemeral resource"),
             };
             (
-                format!("Duplicate {kind} \"{type_name}\" configuration"),
+                Summary::duplicate_resource(kind, type_name),
                 format!(
                     "A {type_name} {noun} named \"{name}\" was already declared. Resource names \
                      must be unique per type in each module."
@@ -449,26 +442,22 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
             )
         }
         ItemKind::Provider(it) => (
-            "Duplicate provider configuration".to_owned(),
+            Summary::DUPLICATE_PROVIDER,
             format!(
                 "A configuration of provider \"{}\" under this name was already given. Use \"alias\" for a second one.",
                 it.local_name
             ),
         ),
         ItemKind::Check(it) => (
-            format!("Duplicate check \"{}\" configuration", it.name),
+            Summary::duplicate_check(&it.name),
             format!(
                 "A check block named \"{}\" was already declared. Check blocks must be unique within each module.",
                 it.name
             ),
         ),
-        _ => (
-            "Duplicate declaration".to_owned(),
-            "This name was already declared in this module.".to_owned(),
-        ),
+        _ => (Summary::DUPLICATE_NAME, "This name was already declared in this module.".to_owned()),
     };
-    let mut problem =
-        ItemProblem::error(declared.header.into(), Rule::DuplicateDeclaration, summary, detail);
+    let mut problem = ItemProblem::new(declared.header.into(), summary, detail);
     problem.related.push((first, item(db, first).header.into(), "first declared here".to_owned()));
     problem
 }
@@ -509,14 +498,14 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         earlier.iter().find_map(|(key, it)| Some((*key, *of(it).first()?)))
     };
     let mut problems = Vec::new();
-    for (of, id, summary, detail) in SETTINGS {
+    for (of, summary, detail) in SETTINGS {
         let own = of(settings);
         let (first, later) = match first(of) {
             Some(first) => (first, own.as_slice()),
             None if own.is_empty() => continue,
             None => ((env.key, own[0]), &own[1..]),
         };
-        problems.extend(later.iter().map(|at| repeated(*id, summary, detail, *at, first)));
+        problems.extend(later.iter().map(|at| repeated(summary.clone(), detail, *at, first)));
     }
     for (index, meta) in settings.provider_metas.iter().enumerate() {
         let (Some(name), at) = (meta.labels.first(), &meta.node) else { continue };
@@ -528,9 +517,8 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
              only have one provider_meta block per module."
         );
         let first = before.or(here);
-        problems.extend(
-            first.map(|it| repeated(DUPLICATE, "Duplicate provider_meta block", &detail, *at, it)),
-        );
+        let summary = Summary::DUPLICATE_PROVIDER_META;
+        problems.extend(first.map(|it| repeated(summary, &detail, *at, it)));
     }
     let (backends, clouds) = (backends as fn(&Terraform) -> Vec<NodeId>, clouds as fn(&_) -> _);
     let own = |of: fn(&Terraform) -> Vec<NodeId>| of(settings).first().copied();
@@ -542,53 +530,40 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since \
                       both configure where state is kept. Remove one of the two.";
         let first = if cloud.1 == at { other } else { cloud };
-        let summary = "Both a backend and cloud configuration are present";
-        problems.push(repeated(DUPLICATE, summary, detail, at, first));
+        problems.push(repeated(Summary::CLOUD_AND_BACKEND, detail, at, first));
     }
     problems
 }
 
-fn repeated(
-    id: Rule,
-    summary: &str,
-    detail: &str,
-    at: NodeId,
-    first: (ItemKey, NodeId),
-) -> ItemProblem {
-    let mut problem = ItemProblem::error(at.into(), id, summary, detail);
+fn repeated(summary: Summary, detail: &str, at: NodeId, first: (ItemKey, NodeId)) -> ItemProblem {
+    let mut problem = ItemProblem::new(at.into(), summary, detail);
     problem.related.push((first.0, first.1.into(), "first declared here".to_owned()));
     problem
 }
 
 type Nodes = fn(&Terraform) -> Vec<NodeId>;
 
-const DUPLICATE: Rule = Rule::DuplicateDeclaration;
-
-/// The settings that a module may have only once: a function that finds their nodes, and the id, the summary and
-/// the detail of the error for a second one.
-const SETTINGS: &[(Nodes, Rule, &str, &str)] = &[
+/// The settings that a module may have only once: a function that finds their nodes, and the summary and the
+/// detail of the error for a second one.
+const SETTINGS: &[(Nodes, Summary, &str)] = &[
     (
         backends,
-        Rule::DuplicateBackend,
-        "Duplicate backend configuration",
+        Summary::DUPLICATE_BACKEND,
         "A module may have only one backend configuration. Remove one of the two.",
     ),
     (
         |it| it.requirements_node.into_iter().collect(),
-        Rule::DuplicateRequiredProviders,
-        "Duplicate required providers configuration",
+        Summary::DUPLICATE_REQUIRED_PROVIDERS,
         "A module may have only one required providers configuration. Merge the two.",
     ),
     (
         clouds,
-        DUPLICATE,
-        "Duplicate cloud configurations",
+        Summary::DUPLICATE_CLOUD,
         "A module may have only one \"cloud\" block. Remove one of the two.",
     ),
     (
         |it| it.encryptions.iter().map(|it| it.node).collect(),
-        DUPLICATE,
-        "Duplicate encryption configuration",
+        Summary::DUPLICATE_ENCRYPTION,
         "A module may have only one encryption configuration. Merge the two.",
     ),
 ];
@@ -625,9 +600,9 @@ fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
             source.for_display(),
             entry.local_name
         );
-        let (id, summary) = (Rule::DuplicateRequiredProvider, "Duplicate required provider");
-        let problem = ItemProblem::error(entry.node.into(), id, summary, detail);
-        problems.push(problem.with_severity(Severity::Warning));
+        let problem =
+            ItemProblem::new(entry.node.into(), Summary::DUPLICATE_REQUIRED_PROVIDER, detail);
+        problems.push(problem);
     }
     problems
 }
@@ -636,23 +611,16 @@ fn repeated_sources(settings: &Terraform) -> Vec<ItemProblem> {
 fn wrong_source(entry: &RequiredProvider) -> Option<ItemProblem> {
     let (text, node) = entry.source.as_ref()?;
     let error = addr::ProviderSource::parse(text).err()?;
-    let summary = "Invalid provider source string";
-    Some(ItemProblem::error(
-        (*node).into(),
-        Rule::InvalidProviderSource,
-        summary,
-        error.to_string(),
-    ))
+    Some(ItemProblem::new((*node).into(), Summary::INVALID_PROVIDER_SOURCE, error.to_string()))
 }
 
 /// The error for a version constraint of a required provider that cannot be parsed.
 fn wrong_version(entry: &RequiredProvider) -> Option<ItemProblem> {
     let (text, node) = entry.version.as_ref()?;
     let error = addr::VersionConstraint::parse_provider(text).err()?;
-    let summary = "Invalid version constraint";
     let detail = format!(
         "The version constraint \"{text}\" of provider \"{}\" cannot be understood: {error}.",
         entry.local_name
     );
-    Some(ItemProblem::error((*node).into(), Rule::InvalidVersionConstraint, summary, detail))
+    Some(ItemProblem::new((*node).into(), Summary::INVALID_VERSION_CONSTRAINT, detail))
 }

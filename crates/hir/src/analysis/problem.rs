@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Rule, Severity};
+use db::{Rule, Severity, Summary};
 use values::Str;
 
 use crate::{
@@ -19,12 +19,8 @@ use crate::{
 pub struct ItemProblem {
     /// The place of the problem in the item.
     pub at: At,
-    /// The stable identifier of the kind of problem, in kebab-case.
-    pub id: Rule,
-    /// The severity.
-    pub severity: Severity,
-    /// The summary, a single line.
-    pub summary: String,
+    /// The rule, the severity and the summary.
+    pub summary: Summary,
     /// A description of the problem and of the way to solve it.
     pub detail: String,
     /// The address of the object that the problem is about, if there is one.
@@ -40,18 +36,11 @@ pub struct ItemProblem {
 }
 
 impl ItemProblem {
-    /// A problem with the severity of an error.
-    pub fn error(
-        at: At,
-        id: Rule,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> ItemProblem {
+    /// Creates a problem at a place of an item.
+    pub fn new(at: At, summary: Summary, detail: impl Into<String>) -> ItemProblem {
         ItemProblem {
             at,
-            id,
-            severity: Severity::Error,
-            summary: summary.into(),
+            summary,
             detail: detail.into(),
             address: None,
             values: Vec::new(),
@@ -61,14 +50,24 @@ impl ItemProblem {
         }
     }
 
+    /// Returns the rule that was broken.
+    pub fn id(&self) -> Rule {
+        self.summary.rule()
+    }
+
+    /// Returns the severity.
+    pub fn severity(&self) -> Severity {
+        self.summary.severity()
+    }
+
     /// Sets the edit that solves the problem.
     pub(crate) fn fixed_by(self, fix: Option<Fix>) -> ItemProblem {
         ItemProblem { fix, ..self }
     }
 
-    /// Sets the severity.
-    pub fn with_severity(self, severity: Severity) -> ItemProblem {
-        ItemProblem { severity, ..self }
+    /// Lowers the severity, if it is higher than this one.
+    pub fn at_most(self, severity: Severity) -> ItemProblem {
+        ItemProblem { summary: self.summary.at_most(severity), ..self }
     }
 
     /// Sets the address of the object that the problem is about.
@@ -95,8 +94,6 @@ impl From<EvalDiagnostic> for ItemProblem {
     fn from(it: EvalDiagnostic) -> ItemProblem {
         ItemProblem {
             at: it.at,
-            id: it.id,
-            severity: it.severity,
             summary: it.summary,
             detail: it.detail,
             address: None,
@@ -111,5 +108,5 @@ impl From<EvalDiagnostic> for ItemProblem {
 /// The error for a construct that this version does not support.
 pub(super) fn not_supported(at: impl Into<At>, what: &str) -> ItemProblem {
     let detail = unsupported::detail(what);
-    ItemProblem::error(at.into(), unsupported::ID, unsupported::SUMMARY, detail)
+    ItemProblem::new(at.into(), Summary::NOT_SUPPORTED_YET, detail)
 }

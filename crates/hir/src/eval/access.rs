@@ -1,9 +1,9 @@
 //! Evaluates attribute access and indexing: `base.name` and `base[key]`.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Kind, Marks, Str, Value,
-    ops::{self, OpError},
+    ops::{self, OpError, OpErrorKind},
     rules::{self, RuleId},
 };
 
@@ -134,16 +134,16 @@ impl Evaluation<'_> {
     }
 
     pub(super) fn op_failed(&mut self, at: ExprId, error: OpError, read: &Marks) -> Value {
-        let id = match error.summary {
-            "Unsupported attribute" => Rule::UnsupportedAttribute,
-            "Missing map element" => Rule::MissingMapElement,
-            "Attempt to get attribute from null value" => Rule::AttributeOfNull,
-            "Attempt to index null value" => Rule::IndexOfNull,
-            "Invalid index" => Rule::InvalidIndex,
-            "Invalid operand" => Rule::InvalidOperand,
-            _ => Rule::OperationFailed,
+        let summary = match error.kind {
+            OpErrorKind::NoAttribute => Summary::UNSUPPORTED_ATTRIBUTE,
+            OpErrorKind::NoElement => Summary::MISSING_MAP_ELEMENT,
+            OpErrorKind::AttributeOfNull => Summary::ATTRIBUTE_OF_NULL,
+            OpErrorKind::IndexOfNull => Summary::INDEX_OF_NULL,
+            OpErrorKind::Index => Summary::INVALID_INDEX,
+            OpErrorKind::Operand => Summary::INVALID_OPERAND,
+            OpErrorKind::Operation => Summary::OPERATION_FAILED,
         };
-        self.fail(Fault { at, id, summary: error.summary, detail: error.detail }, read)
+        self.fail(Fault { at, summary, detail: error.detail }, read)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The success or failure of an expression can reveal something about the values that it reads. The fallback of a
 //! `try` and the result of a `can` depend on it, so they carry the marks of the values that were read.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Marks, Refinements, Type, Value,
     rules::{self, RuleId},
@@ -55,15 +55,7 @@ impl Evaluation<'_> {
         }
         let detail = nothing_succeeded(&failed);
         let marks = failed.iter().fold(tried, |all, it| all.union(&it.value.deep_marks()));
-        Ok(self.fail(
-            Fault {
-                at: id,
-                id: Rule::ErrorInFunctionCall,
-                summary: "Error in function call",
-                detail,
-            },
-            &marks,
-        ))
+        Ok(self.fail(Fault { at: id, summary: Summary::ERROR_IN_FUNCTION_CALL, detail }, &marks))
     }
 
     pub(super) fn can(&mut self, arg: &Argument) -> Outcome {

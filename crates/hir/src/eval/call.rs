@@ -1,6 +1,6 @@
 //! Evaluates function calls.
 
-use db::Rule;
+use db::Summary;
 use values::{
     MarkKind, Marks, Str, Type, Value,
     functions::{self, Function, FunctionError, Place},
@@ -44,12 +44,7 @@ impl Evaluation<'_> {
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Outcome {
         let Some(scope) = self.scope else {
             let detail = "Functions may not be called here.".to_owned();
-            let fault = Fault {
-                at: id,
-                id: Rule::FunctionCallsNotAllowed,
-                summary: "Function calls not allowed",
-                detail,
-            };
+            let fault = Fault { at: id, summary: Summary::FUNCTION_CALLS_NOT_ALLOWED, detail };
             return Ok(self.fail(fault, &Marks::NONE));
         };
         let is_of_provider = call.name.starts_with("provider::");
@@ -80,9 +75,8 @@ impl Evaluation<'_> {
                 }
                 let detail =
                     "The console-only \"type\" function cannot be used as part of an expression.";
-                let (at, summary) = (id, "Invalid use of type function");
-                let fault =
-                    Fault { at, id: Rule::InvalidUseOfType, summary, detail: detail.to_owned() };
+                let (at, summary) = (id, Summary::INVALID_USE_OF_TYPE);
+                let fault = Fault { at, summary, detail: detail.to_owned() };
                 Ok(self.fail(fault, &Marks::NONE))
             }
             (Some(function), _) => self.library_call(id, function, &args, scope),
@@ -115,8 +109,7 @@ impl Evaluation<'_> {
                 format!("There is no function named {name:?}.{}", hint.unwrap_or_default())
             }
         };
-        let fault =
-            Fault { at, id: Rule::UnknownFunction, summary: "Call to unknown function", detail };
+        let fault = Fault { at, summary: Summary::UNKNOWN_FUNCTION, detail };
         self.fail_fixable(fault, fix, &Marks::NONE)
     }
 
@@ -159,9 +152,8 @@ impl Evaluation<'_> {
     }
 
     fn invalid_expansion(&mut self, at: ExprId, detail: &str, value: &Value) -> Value {
-        let summary = "Invalid expanding argument value";
-        let fault =
-            Fault { at, id: Rule::InvalidExpandingArgument, summary, detail: detail.to_owned() };
+        let summary = Summary::INVALID_EXPANDING_ARGUMENT;
+        let fault = Fault { at, summary, detail: detail.to_owned() };
         self.fail(fault, &value.deep_marks())
     }
 
@@ -218,8 +210,7 @@ impl Evaluation<'_> {
                           variable is: convert(value, list(string)).";
             let fault = Fault {
                 at: to,
-                id: Rule::InvalidTypeConstraint,
-                summary: "Invalid type specification",
+                summary: Summary::INVALID_TYPE_CONSTRAINT,
                 detail: detail.to_owned(),
             };
             return Ok(self.fail(fault, &value.deep_marks()));
@@ -269,8 +260,7 @@ impl Evaluation<'_> {
             Ok(result) => Ok(result.with_marks(&marks)),
             Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, *misfit, &marks)),
             Err(Interrupt::Refused { summary, detail }) => {
-                Ok(self
-                    .fail(Fault { at: id, id: Rule::ErrorInFunctionCall, summary, detail }, &marks))
+                Ok(self.fail(Fault { at: id, summary, detail }, &marks))
             }
             Err(interrupt) => Err(interrupt),
         }
@@ -286,14 +276,14 @@ impl Evaluation<'_> {
     ) -> Value {
         let culprit = misfit.argument.and_then(|position| args.get(position));
         let at = culprit.map_or(id, Argument::at);
-        let (id, summary) = (misfit.id(), misfit.summary);
+        let summary = misfit.summary.clone();
         let has_secret = marks.has(MarkKind::Sensitive) || marks.has(MarkKind::Ephemeral);
         let detail = match has_secret {
             true => misfit.discreet_detail(name),
             false => misfit.detail,
         };
         let doing = Some(format!("while calling {}", misfit.called));
-        self.fail_in(Fault { at, id, summary, detail }, doing, marks)
+        self.fail_in(Fault { at, summary, detail }, doing, marks)
     }
 
     fn arity_fault(&self, at: ExprId, function: &Function, args: &[Argument]) -> Option<Fault> {
@@ -304,14 +294,14 @@ impl Evaluation<'_> {
             let detail = format!(
                 "Function {name:?} expects{least} {wanted} argument(s). Missing value for {missing:?}."
             );
-            let summary = "Not enough function arguments";
-            return Some(Fault { at, id: Rule::NotEnoughFunctionArguments, summary, detail });
+            let summary = Summary::NOT_ENOUGH_FUNCTION_ARGUMENTS;
+            return Some(Fault { at, summary, detail });
         }
         if function.variadic.is_none() && args.len() > wanted {
             let at = args.get(wanted).map_or(at, Argument::at);
             let detail = format!("Function {name:?} expects only {wanted} argument(s).");
-            let summary = "Too many function arguments";
-            return Some(Fault { at, id: Rule::TooManyFunctionArguments, summary, detail });
+            let summary = Summary::TOO_MANY_FUNCTION_ARGUMENTS;
+            return Some(Fault { at, summary, detail });
         }
         None
     }
@@ -319,8 +309,7 @@ impl Evaluation<'_> {
     fn fail_arity(&mut self, fault: Option<Fault>, id: ExprId) -> Value {
         let fault = fault.unwrap_or_else(|| Fault {
             at: id,
-            id: Rule::NotEnoughFunctionArguments,
-            summary: "Not enough function arguments",
+            summary: Summary::NOT_ENOUGH_FUNCTION_ARGUMENTS,
             detail: "An argument is missing.".to_owned(),
         });
         self.fail(fault, &Marks::NONE)
@@ -338,8 +327,8 @@ impl Evaluation<'_> {
             Some((position, _)) => args.get(position).map_or(id, Argument::at),
             None => id,
         };
-        let (id, summary, detail) = function_problem(function, &error);
-        let fault = Fault { at, id, summary, detail };
+        let (summary, detail) = function_problem(function, &error);
+        let fault = Fault { at, summary, detail };
         self.fail_in(
             fault,
             Some(format!("while calling {}", signature(function))),
@@ -348,20 +337,17 @@ impl Evaluation<'_> {
     }
 }
 
-/// The id, summary and detail of the diagnostic for a failed call.
-pub fn function_problem(
-    function: &Function,
-    error: &FunctionError,
-) -> (Rule, &'static str, String) {
+/// The summary and detail of the diagnostic for a failed call.
+pub fn function_problem(function: &Function, error: &FunctionError) -> (Summary, String) {
     let message = error.message.strip_suffix('.').unwrap_or(&error.message);
     match culprit(function, error) {
         Some((_, parameter)) => {
             let detail = format!("Invalid value for {parameter:?} parameter: {message}.");
-            (Rule::InvalidFunctionArgument, "Invalid function argument", detail)
+            (Summary::INVALID_FUNCTION_ARGUMENT, detail)
         }
         None => {
             let detail = format!("Call to function {:?} failed: {message}.", function.name);
-            (Rule::ErrorInFunctionCall, "Error in function call", detail)
+            (Summary::ERROR_IN_FUNCTION_CALL, detail)
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Evaluates conditional expressions, `condition ? a : b`.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Marks, ObjectType, Refinements, Type, Value, convert,
     rules::{self, RuleId},
@@ -41,7 +41,13 @@ impl Evaluation<'_> {
         }
         if value.is_null() {
             let detail = "The condition value is null. Conditions must either be true or false.";
-            return Ok(self.unusable_condition(condition, "Null condition", detail, &value, &arms));
+            return Ok(self.unusable_condition(
+                condition,
+                Summary::NULL_CONDITION,
+                detail,
+                &value,
+                &arms,
+            ));
         }
         match convert::convert(&value, &Type::Bool) {
             Ok(decided) => match decided.as_bool() {
@@ -52,7 +58,7 @@ impl Evaluation<'_> {
                 let detail = "The condition expression must be of type bool.";
                 Ok(self.unusable_condition(
                     condition,
-                    "Incorrect condition type",
+                    Summary::INCORRECT_CONDITION_TYPE,
                     detail,
                     &value,
                     &arms,
@@ -76,8 +82,7 @@ impl Evaluation<'_> {
             Err(error) => {
                 let fault = Fault {
                     at: id,
-                    id: Rule::InconsistentConditionalResultTypes,
-                    summary: "Inconsistent conditional result types",
+                    summary: Summary::INCONSISTENT_CONDITIONAL_RESULT_TYPES,
                     detail: format!(
                         "The {name} result value has the wrong type: {}.",
                         error.message
@@ -93,16 +98,13 @@ impl Evaluation<'_> {
     fn unusable_condition(
         &mut self,
         at: ExprId,
-        summary: &'static str,
+        summary: Summary,
         detail: &str,
         condition: &Value,
         arms: &Arms,
     ) -> Value {
         let marks = arms.all_marks(condition);
-        self.fail(
-            Fault { at, id: Rule::InvalidCondition, summary, detail: detail.to_owned() },
-            &marks,
-        );
+        self.fail(Fault { at, summary, detail: detail.to_owned() }, &marks);
         Value::unknown(arms.ty.clone()).with_marks(&marks)
     }
 
@@ -113,8 +115,7 @@ impl Evaluation<'_> {
         let why = if is_secret { named_mismatch(&a, &b) } else { mismatch(&a, &b) };
         let fault = Fault {
             at: id,
-            id: Rule::InconsistentConditionalResultTypes,
-            summary: "Inconsistent conditional result types",
+            summary: Summary::INCONSISTENT_CONDITIONAL_RESULT_TYPES,
             detail: format!(
                 "The true and false result expressions must have consistent types. {why}."
             ),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::Rule;
+use db::Summary;
 use values::{
     Kind, Marks, Str, Type, Value,
     convert::convert,
@@ -79,10 +79,7 @@ impl Evaluation<'_> {
         }
         if key.is_null() {
             let detail = "Can't use a null value as a key.".to_owned();
-            self.fail(
-                Fault { at: id, id: Rule::NullValueAsKey, summary: "Null value as key", detail },
-                key.marks(),
-            );
+            self.fail(Fault { at: id, summary: Summary::NULL_VALUE_AS_KEY, detail }, key.marks());
             return Ok(Key::Unknown(key.deep_marks()));
         }
         match convert(&key, &Type::String) {
@@ -94,12 +91,7 @@ impl Evaluation<'_> {
             }),
             Err(error) => {
                 let detail = format!("Can't use this value as a key: {}.", error.message);
-                let fault = Fault {
-                    at: id,
-                    id: Rule::IncorrectKeyType,
-                    summary: "Incorrect key type",
-                    detail,
-                };
+                let fault = Fault { at: id, summary: Summary::INCORRECT_KEY_TYPE, detail };
                 self.fail(fault, &key.deep_marks());
                 Ok(Key::Unknown(key.deep_marks()))
             }

@@ -1,6 +1,6 @@
 //! The state of one evaluation: bound symbols, diagnostics and the budget. Dispatches on the form of expression.
 
-use db::Rule;
+use db::{Rule, Summary};
 use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
 use crate::{
@@ -45,8 +45,7 @@ pub(super) struct Evaluation<'a> {
 /// A problem of an expression.
 pub(super) struct Fault {
     pub(super) at: ExprId,
-    pub(super) id: Rule,
-    pub(super) summary: &'static str,
+    pub(super) summary: Summary,
     pub(super) detail: String,
 }
 
@@ -93,8 +92,8 @@ impl<'a> Evaluation<'a> {
             }
             Err(Interrupt::Exceeded { at, exceeded }) => {
                 ended = Some(exceeded);
-                let (id, summary, detail) = exceeded_problem(exceeded);
-                self.push(at, id, summary.to_owned(), detail, Vec::new());
+                let (summary, detail) = exceeded_problem(exceeded);
+                self.push(at, summary, detail, Vec::new());
                 Value::dynamic()
             }
             Err(interrupt) => return Err(interrupt),
@@ -203,8 +202,7 @@ impl<'a> Evaluation<'a> {
         let Some(scope) = self.scope else {
             let fault = Fault {
                 at: id,
-                id: Rule::VariablesNotAllowed,
-                summary: "Variables not allowed",
+                summary: Summary::VARIABLES_NOT_ALLOWED,
                 detail: "Variables may not be used here.".to_owned(),
             };
             return Ok(self.fail(fault, &Marks::NONE));
@@ -220,9 +218,7 @@ impl<'a> Evaluation<'a> {
         if !self.refused.iter().any(|it| it.at == at) {
             self.refused.push(EvalDiagnostic {
                 at,
-                severity: db::Severity::Error,
-                id: Rule::InvalidReference,
-                summary: summary.to_owned(),
+                summary,
                 detail,
                 values: Vec::new(),
                 fix: None,
@@ -273,42 +269,35 @@ impl<'a> Evaluation<'a> {
     /// Like [`Evaluation::fail`], with an extra line of context.
     pub(super) fn fail_in(&mut self, fault: Fault, doing: Option<String>, read: &Marks) -> Value {
         self.failures += 1;
-        let at = At::of_problem(fault.id, fault.at);
-        if self.unseen == 0 && !self.is_reported(at, fault.id) {
+        let at = At::of_problem(fault.summary.rule(), fault.at);
+        if self.unseen == 0 && !self.is_reported(at, fault.summary.rule()) {
             let mut values: Vec<String> = doing.into_iter().collect();
             values.extend(describe::values_of(self, fault.at));
-            self.push(at, fault.id, fault.summary.to_owned(), fault.detail, values);
+            self.push(at, fault.summary, fault.detail, values);
         }
         Value::dynamic().with_marks(read)
     }
 
     /// Reports an error that is not the value of an expression.
-    pub(super) fn report(&mut self, at: At, id: Rule, summary: impl Into<String>, detail: String) {
+    pub(super) fn report(&mut self, at: At, summary: Summary, detail: String) {
         self.failures += 1;
         // One location can have several problems with the same id. A block that is generated several times has
         // each only once.
-        let is_reported = |it: &EvalDiagnostic| it.at == at && it.id == id && it.detail == detail;
+        let is_reported =
+            |it: &EvalDiagnostic| it.at == at && it.id() == summary.rule() && it.detail == detail;
         if self.unseen == 0 && !self.diagnostics.iter().any(is_reported) {
-            self.push(at, id, summary.into(), detail, Vec::new());
+            self.push(at, summary, detail, Vec::new());
         }
     }
 
-    fn push(&mut self, at: At, id: Rule, summary: String, detail: String, values: Vec<String>) {
-        self.diagnostics.push(EvalDiagnostic {
-            at,
-            severity: db::Severity::Error,
-            id,
-            summary,
-            detail,
-            values,
-            fix: None,
-        });
+    fn push(&mut self, at: At, summary: Summary, detail: String, values: Vec<String>) {
+        self.diagnostics.push(EvalDiagnostic { at, summary, detail, values, fix: None });
     }
 
     /// Returns true if the same problem was already reported at this location, as in an earlier iteration of a
     /// loop.
     fn is_reported(&self, at: At, id: Rule) -> bool {
-        self.diagnostics.iter().any(|it| it.at == at && it.id == id)
+        self.diagnostics.iter().any(|it| it.at == at && it.id() == id)
     }
 
     /// The number of errors so far.
@@ -369,7 +358,7 @@ impl<'a> Evaluation<'a> {
     pub(super) fn adopt(&mut self, captured: Captured) -> Value {
         self.failures += captured.failures;
         for diagnostic in captured.diagnostics {
-            if !self.is_reported(diagnostic.at, diagnostic.id) {
+            if !self.is_reported(diagnostic.at, diagnostic.id()) {
                 self.diagnostics.push(diagnostic);
             }
         }

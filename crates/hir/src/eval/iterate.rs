@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::Rule;
+use db::Summary;
 use values::{
     Marks, Str, Type, Value,
     convert::convert,
@@ -176,12 +176,7 @@ impl Evaluation<'_> {
             "Two different items produced {named} in this 'for' expression. If duplicates are expected, use the \
              ellipsis (...) after the value expression to enable grouping by key."
         );
-        let fault = Fault {
-            at: parts.item_key,
-            id: Rule::DuplicateObjectKey,
-            summary: "Duplicate object key",
-            detail,
-        };
+        let fault = Fault { at: parts.item_key, summary: Summary::DUPLICATE_OBJECT_KEY, detail };
         self.fail(fault, &Marks::NONE);
         progress.is_known = false;
         Ok(())
@@ -224,8 +219,7 @@ impl Evaluation<'_> {
         if collection.is_null() {
             let fault = Fault {
                 at,
-                id: Rule::IterationOverNull,
-                summary: "Iteration over null value",
+                summary: Summary::ITERATION_OVER_NULL,
                 detail: "A null value cannot be used as the collection in a 'for' expression."
                     .to_owned(),
             };
@@ -233,8 +227,7 @@ impl Evaluation<'_> {
         } else if ty.is_primitive() {
             let fault = Fault {
                 at,
-                id: Rule::IterationOverNonIterable,
-                summary: "Iteration over non-iterable value",
+                summary: Summary::ITERATION_OVER_NON_ITERABLE,
                 detail: format!(
                     "A value of type {} cannot be used as the collection in a 'for' expression.",
                     ty.friendly_name()
@@ -261,12 +254,7 @@ impl Evaluation<'_> {
         if result.is_null() {
             let detail = "The value of the 'if' clause must not be null.".to_owned();
             self.fail(
-                Fault {
-                    at: id,
-                    id: Rule::InvalidForCondition,
-                    summary: "Condition is null",
-                    detail,
-                },
+                Fault { at: id, summary: Summary::NULL_FOR_CONDITION, detail },
                 result.marks(),
             );
             return Ok(false);
@@ -334,9 +322,9 @@ fn undecided<'v>(shape: Marks, parts: impl Iterator<Item = &'v Value>) -> Value 
 }
 
 fn invalid_key(at: ExprId, detail: String) -> Fault {
-    Fault { at, id: Rule::InvalidObjectKey, summary: "Invalid object key", detail }
+    Fault { at, summary: Summary::INVALID_OBJECT_KEY, detail }
 }
 
 fn invalid_condition(at: ExprId, detail: String) -> Fault {
-    Fault { at, id: Rule::InvalidForCondition, summary: "Invalid 'for' condition", detail }
+    Fault { at, summary: Summary::INVALID_FOR_CONDITION, detail }
 }

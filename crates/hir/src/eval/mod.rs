@@ -27,7 +27,7 @@ pub(crate) mod template;
 mod tests;
 pub(crate) mod traversal;
 
-use db::Rule;
+use db::{Rule, Summary};
 use values::{Budget, Exceeded, Type, Value, convert::ConvertError};
 
 use crate::{
@@ -58,7 +58,7 @@ pub struct Evaluated {
 impl Evaluated {
     /// Returns true if a diagnostic is an error.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|it| it.severity == db::Severity::Error)
+        self.diagnostics.iter().any(|it| it.severity() == db::Severity::Error)
     }
 }
 
@@ -115,8 +115,8 @@ pub fn decode_body(
     evaluation.finish(header, outcome)
 }
 
-/// The id, summary and detail of the diagnostic for a value that exceeds the budget of the run.
-pub fn exceeded_problem(exceeded: Exceeded) -> (Rule, &'static str, String) {
+/// The summary and detail of the diagnostic for a value that exceeds the budget of the run.
+pub fn exceeded_problem(exceeded: Exceeded) -> (Summary, String) {
     let detail = match exceeded {
         Exceeded::Memory { needed, .. } => {
             let wanted = needed.div_ceil(1 << 30).max(4);
@@ -136,7 +136,7 @@ pub fn exceeded_problem(exceeded: Exceeded) -> (Rule, &'static str, String) {
             format!("The evaluation ended early: {exceeded}.")
         }
     };
-    (TOO_LARGE, "Value too large", detail)
+    (Summary::EVALUATION_TOO_LARGE, detail)
 }
 
 /// The id of the diagnostic for a value that exceeds the budget.

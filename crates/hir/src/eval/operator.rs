@@ -1,9 +1,9 @@
 //! Evaluates unary and binary operators.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Marks, Type, Value, convert,
-    ops::{self, BinaryOp, UnaryOp},
+    ops::{self, BinaryOp, OpErrorKind, UnaryOp},
     rules::{self, RuleId},
 };
 
@@ -22,7 +22,7 @@ impl Evaluation<'_> {
         match ops::unary(op, &value) {
             Ok(result) => Ok(result),
             Err(error) => {
-                let at = if error.summary == INVALID_OPERAND { operand } else { id };
+                let at = if error.kind == OpErrorKind::Operand { operand } else { id };
                 let failed = self.op_failed(at, error, &value.deep_marks());
                 Ok(Value::unknown(op.ty()).with_marks(failed.marks()))
             }
@@ -66,7 +66,7 @@ impl Evaluation<'_> {
     ) -> Value {
         match ops::binary(op, a, b) {
             Ok(result) => return result,
-            Err(error) if error.summary == INVALID_OPERAND => {
+            Err(error) if error.kind == OpErrorKind::Operand => {
                 self.check_operands(op, (left, a), (right, b))
             }
             Err(error) => {
@@ -86,8 +86,7 @@ impl Evaluation<'_> {
         for (at, side, value) in [(left, "left", a), (right, "right", b)] {
             if let Err(error) = convert::convert(value, &op.operand_type()) {
                 let detail = format!("Unsuitable value for {side} operand: {}.", error.message);
-                let fault =
-                    Fault { at, id: Rule::InvalidOperand, summary: INVALID_OPERAND, detail };
+                let fault = Fault { at, summary: Summary::INVALID_OPERAND, detail };
                 self.fail(fault, &Marks::NONE);
             }
         }
@@ -136,8 +135,6 @@ impl Evaluation<'_> {
         self.applied(id, op, (left, &a), (right, &b))
     }
 }
-
-const INVALID_OPERAND: &str = "Invalid operand";
 
 /// Returns true if an operand decides the result alone. Null counts as false, as in OpenTofu.
 fn decides(operand: &Value, controlling: bool) -> bool {

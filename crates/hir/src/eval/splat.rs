@@ -1,6 +1,6 @@
 //! Evaluates splat expressions, `base[*].rest`.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Kind, Marks, Refinements, Type, Value,
     rules::{self, RuleId},
@@ -65,8 +65,7 @@ impl Evaluation<'_> {
             Kind::Null => {
                 let fault = Fault {
                     at: splat.base,
-                    id: Rule::SplatOfNull,
-                    summary: "Splat of null value",
+                    summary: Summary::SPLAT_OF_NULL,
                     detail:
                         "Splat expressions (with the * symbol) cannot be applied to null sequences."
                             .to_owned(),
@@ -122,8 +121,7 @@ impl Evaluation<'_> {
         }
         let fault = Fault {
             at: splat.each,
-            id: Rule::InvalidNestedSplat,
-            summary: "Invalid nested splat expressions",
+            summary: Summary::INVALID_NESTED_SPLAT,
             detail: "The second level of splat expression produced elements of different types, so no list can hold \
                      them. Use a \"for\" expression instead: it makes a tuple, whose elements may differ in type."
                 .to_owned(),

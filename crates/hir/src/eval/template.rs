@@ -1,6 +1,6 @@
 //! Evaluates templates.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Marks, Refinements, Type, Value,
     convert::convert,
@@ -130,10 +130,5 @@ fn beginning(text: &str, most: usize) -> &str {
 }
 
 fn invalid_interpolation(at: ExprId, detail: String) -> Fault {
-    Fault {
-        at,
-        id: Rule::InvalidTemplateInterpolation,
-        summary: "Invalid template interpolation value",
-        detail,
-    }
+    Fault { at, summary: Summary::INVALID_TEMPLATE_INTERPOLATION, detail }
 }

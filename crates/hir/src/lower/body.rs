@@ -1,6 +1,6 @@
 //! Reads bodies: takes the arguments and blocks that the language defines, and lowers the rest for a schema.
 
-use db::Rule;
+use db::Summary;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 use syntax::{
@@ -16,10 +16,7 @@ use crate::{
     expr::{Expr, ExprId},
     fix::Fix,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
-    lower::{
-        ItemCtx, Top, expr, overriding,
-        problem::{MISSING_ARGUMENT, Problem},
-    },
+    lower::{ItemCtx, Top, expr, overriding, problem::Problem},
     suggest,
 };
 
@@ -165,10 +162,9 @@ impl<'t> BodyReader<'t> {
         let mut blocks = self.blocks(kind).into_iter();
         let first = blocks.next();
         for extra in blocks {
-            ctx.problem(Problem::error(
-                Rule::DuplicateBlock,
+            ctx.problem(Problem::new(
+                Summary::duplicate_block(kind),
                 header_range(&extra),
-                format!("Duplicate {kind} block"),
                 format!(
                     "This {inside} already has a {kind} block. Only one is allowed; merge the two."
                 ),
@@ -229,10 +225,9 @@ impl<'t> BodyReader<'t> {
     pub(super) fn absorb_escape(&mut self, ctx: &mut ItemCtx<'_>) {
         for (index, escape) in self.blocks("_").into_iter().enumerate() {
             if index > 0 && !self.is_merged {
-                ctx.problem(Problem::error(
-                    Rule::DuplicateBlock,
+                ctx.problem(Problem::new(
+                    Summary::duplicate_block("escaping"),
                     header_range(&escape),
-                    "Duplicate escaping block",
                     "The special block type \"_\" can be used to force particular arguments to be \
                      interpreted as specific to the provider. There can be only one such block.",
                 ));
@@ -263,7 +258,7 @@ fn repeated(attr: &ast::Attribute) -> Problem {
     let range = attr.name_token().map_or(attr.syntax().text_range(), |it| it.text_range());
     let detail =
         format!("The argument \"{name}\" was already set. Each argument may be set only once.");
-    Problem::error(Rule::DuplicateArgument, range, "Duplicate argument", detail)
+    Problem::new(Summary::DUPLICATE_ARGUMENT, range, detail)
 }
 
 /// The type of a block. For a `dynamic` block, the type of the blocks that it generates.
@@ -275,10 +270,9 @@ fn made_type(block: &ast::Block) -> Option<SmolStr> {
 }
 
 fn missing_argument(range: TextRange, name: &str) -> Problem {
-    Problem::error(
-        MISSING_ARGUMENT,
+    Problem::new(
+        Summary::MISSING_ARGUMENT,
         range,
-        "Missing required argument",
         format!("The argument \"{name}\" is required, but no definition was found."),
     )
     .fixed_by(Some(Fix::MissingArgument(name.into())))
@@ -294,7 +288,7 @@ fn unsupported_argument(range: TextRange, name: &str, attrs: &[&str], blocks: &[
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
         fix = Fix::first(name, Some(close));
     }
-    Problem::error(Rule::UnsupportedArgument, range, "Unsupported argument", detail).fixed_by(fix)
+    Problem::new(Summary::UNSUPPORTED_ARGUMENT, range, detail).fixed_by(fix)
 }
 
 fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&str]) -> Problem {
@@ -309,7 +303,7 @@ fn unsupported_block(range: TextRange, kind: &str, attrs: &[&str], blocks: &[&st
         detail.push_str(&format!(" Did you mean \"{close}\"?"));
         fix = Fix::first(kind, Some(close));
     }
-    Problem::error(Rule::UnsupportedBlock, range, "Unsupported block type", detail).fixed_by(fix)
+    Problem::new(Summary::UNSUPPORTED_BLOCK, range, detail).fixed_by(fix)
 }
 
 /// Lowers an attribute, `name = value`.
@@ -373,10 +367,9 @@ fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[E
             tuple.elements().map(|element| ctx.expr(&element)).collect()
         }
         Some(other) => {
-            ctx.problem(Problem::error(
-                Rule::InvalidDynamicLabels,
+            ctx.problem(Problem::new(
+                Summary::INVALID_DYNAMIC_LABELS,
                 other.syntax().text_range(),
-                "Invalid expression",
                 "A static list expression is required.",
             ));
             // The number of labels is unknown, so lower the expression as a single one.
@@ -390,10 +383,9 @@ fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<
     let value = attr?.value()?;
     let name = expr::keyword(&value);
     if name.is_none() {
-        ctx.problem(Problem::error(
-            Rule::InvalidDynamicIterator,
+        ctx.problem(Problem::new(
+            Summary::INVALID_DYNAMIC_ITERATOR,
             value.syntax().text_range(),
-            "Invalid dynamic iterator name",
             "Dynamic iterator must be a single variable name.",
         ));
     }
@@ -408,19 +400,17 @@ fn dynamic_content<'t>(
     let mut contents = reader.blocks("content").into_iter();
     let first = contents.next();
     if first.is_none() {
-        ctx.problem(Problem::error(
-            Rule::MissingDynamicContent,
+        ctx.problem(Problem::new(
+            Summary::MISSING_DYNAMIC_CONTENT,
             header_range(block),
-            "Missing dynamic content block",
             "A dynamic block must have a nested block of type \"content\" to describe the body of \
              each generated block.",
         ));
     }
     for extra in contents {
-        ctx.problem(Problem::error(
-            Rule::ExtraneousDynamicContent,
+        ctx.problem(Problem::new(
+            Summary::EXTRANEOUS_DYNAMIC_CONTENT,
             header_range(&extra),
-            "Extraneous dynamic content block",
             "Only one nested \"content\" block is allowed for each dynamic block.",
         ));
     }
@@ -431,10 +421,9 @@ fn dynamic_content<'t>(
 pub(super) fn depends_on(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[DependsOn]> {
     let Some(value) = attr.and_then(|attr| attr.value()) else { return Box::default() };
     let ast::Expr::Tuple(tuple) = &value else {
-        ctx.problem(Problem::error(
-            Rule::InvalidDependsOn,
+        ctx.problem(Problem::new(
+            Summary::DEPENDS_ON_NO_REFERENCE,
             value.syntax().text_range(),
-            "Invalid expression",
             "A static list expression is required: write the references between brackets, as in [a.b, module.c].",
         ));
         return Box::default();
@@ -450,10 +439,9 @@ fn depends_on_entry(ctx: &mut ItemCtx<'_>, element: &ast::Expr) -> Option<Depend
     if target.is_none() {
         // Drop the warning about quotes: the reference itself is invalid.
         ctx.problems.truncate(before);
-        ctx.problem(Problem::error(
-            Rule::InvalidDependsOn,
+        ctx.problem(Problem::new(
+            Summary::INVALID_DEPENDS_ON,
             range,
-            "Invalid depends_on reference",
             "References in depends_on must be to a whole object (resource, module, etc), not to an \
              attribute of one and not to an expression.",
         ));
@@ -496,10 +484,9 @@ fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId)
         return;
     }
     let kind = block.block_type().unwrap_or_default();
-    ctx.problem(Problem::error(
-        Rule::ConstantCondition,
+    ctx.problem(Problem::new(
+        Summary::constant_condition(kind),
         ctx.range_of(condition),
-        format!("Invalid {kind} expression"),
         "The condition expression must refer to at least one object from elsewhere in the \
          configuration, or else its result would not be checking anything.",
     ));
@@ -551,9 +538,9 @@ fn not_literal(value: &ast::Expr, detail: String) -> Problem {
     match refers {
         true => {
             let detail = format!("Variables may not be used here. {detail}");
-            Problem::error(Rule::VariablesNotAllowed, range, "Variables not allowed", detail)
+            Problem::new(Summary::VARIABLES_NOT_ALLOWED, range, detail)
         }
-        false => Problem::error(Rule::UnsuitableValueType, range, "Unsuitable value type", detail),
+        false => Problem::new(Summary::UNSUITABLE_VALUE_TYPE, range, detail),
     }
 }
 
@@ -591,10 +578,9 @@ pub(super) fn expect_labels<'t, const N: usize>(
     let labels: Vec<ast::Label> = block.labels().collect();
     if labels.len() < N {
         let (plural, list) = (if N == 1 { "" } else { "s" }, names.join(", "));
-        ctx.problem(Problem::error(
-            Rule::MissingName,
+        ctx.problem(Problem::new(
+            Summary::missing_label(names[labels.len()], &kind),
             header_range(block),
-            format!("Missing {} for {kind}", names[labels.len()]),
             format!("All {kind} blocks must have {N} label{plural} ({list})."),
         ));
         return None;
@@ -605,10 +591,9 @@ pub(super) fn expect_labels<'t, const N: usize>(
             0 => format!("No labels are expected for {kind} blocks."),
             _ => format!("Only {N} label{plural} ({list}) are expected for {kind} blocks."),
         };
-        ctx.problem(Problem::error(
-            Rule::ExtraneousLabel,
+        ctx.problem(Problem::new(
+            Summary::extraneous_label(&kind),
             extra.syntax().text_range(),
-            format!("Extraneous label for {kind}"),
             detail,
         ));
     }
@@ -624,14 +609,13 @@ pub(super) fn refuse_labels(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
 pub(super) fn name(
     ctx: &mut ItemCtx<'_>,
     label: &ast::Label,
-    what: impl std::fmt::Display,
+    kind: impl std::fmt::Display,
 ) -> SmolStr {
     let text = label.text();
     if !addr::is_identifier(&text) {
-        ctx.problem(Problem::error(
-            Rule::InvalidName,
+        ctx.problem(Problem::new(
+            Summary::invalid_name(kind),
             label.syntax().text_range(),
-            format!("Invalid {what}"),
             "A name must start with a letter or underscore and may contain only letters, digits, \
              underscores, and dashes.",
         ));

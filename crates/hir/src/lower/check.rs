@@ -1,6 +1,6 @@
 //! Lowers `check` blocks.
 
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode,
     flat::ast::{self, HasItems as _},
@@ -19,23 +19,21 @@ use crate::{
 
 pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKind> {
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = body::name(ctx, &label, "check block name");
+    let name = body::name(ctx, &label, "check block");
     let mut reader = BodyReader::new(block);
     let blocks = reader.blocks("assert");
     let asserts = blocks.iter().filter_map(|block| body::condition(ctx, block)).collect();
     if blocks.is_empty() {
-        ctx.problem(Problem::error(
-            Rule::ZeroAsserts,
+        ctx.problem(Problem::new(
+            Summary::ZERO_ASSERTS,
             body::header_range(block),
-            "Zero assert blocks",
             "Check blocks must have at least one assert block.",
         ));
     }
     for extra in reader.blocks("data").iter().skip(1) {
-        ctx.problem(Problem::error(
-            Rule::DuplicateBlock,
+        ctx.problem(Problem::new(
+            Summary::MULTIPLE_DATA_BLOCKS,
             body::header_range(extra),
-            "Multiple data resource blocks",
             "This check block already has a data resource. Only one is allowed; write a check block for each.",
         ));
     }
@@ -64,20 +62,18 @@ fn refuse(lowered: &mut Lowered, data: &ast::Block) {
     for name in ["count", "for_each"] {
         let attributes = data.body().into_iter().flat_map(|body| body.attributes());
         for attr in attributes.filter(|it| it.name().as_deref() == Some(name)) {
-            lowered.problems.push(Problem::error(
-                Rule::InvalidCheckData,
+            lowered.problems.push(Problem::new(
+                Summary::invalid_check_data_argument(name),
                 attr.syntax().text_range(),
-                format!("Invalid \"{name}\" attribute"),
                 "The \"count\" and \"for_each\" meta-arguments are not supported within nested data blocks.",
             ));
         }
     }
     let blocks = data.body().into_iter().flat_map(|body| body.blocks());
     for lifecycle in blocks.filter(|it| it.block_type().as_deref() == Some("lifecycle")) {
-        lowered.problems.push(Problem::error(
-            Rule::InvalidCheckData,
+        lowered.problems.push(Problem::new(
+            Summary::CHECK_DATA_LIFECYCLE,
             body::header_range(&lifecycle),
-            "Invalid lifecycle block",
             "Nested data blocks do not support \"lifecycle\" blocks as the lifecycle is managed by \
              the containing block.",
         ));

@@ -1,6 +1,6 @@
 //! Lowers the `encryption` block of a `terraform` block, which configures the encryption of state and plan files.
 
-use db::Rule;
+use db::Summary;
 use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
@@ -55,10 +55,9 @@ fn data_sources(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, methods: &De
             && !seen.insert(name.text())
         {
             let name = name.text();
-            ctx.problem(Problem::error(
-                Rule::DuplicateDeclaration,
+            ctx.problem(Problem::new(
+                Summary::duplicate_encryption_block("remote_data_source"),
                 body::header_range(&source),
-                "Duplicate remote_data_source",
                 format!("Found multiple instances of remote_state_data_source \"{name}\". Names must be unique."),
             ));
         }
@@ -80,10 +79,9 @@ fn declared(
         let (type_name, block_name) = (ty.text(), name.text());
         if !types.contains(&&*type_name) {
             let hint = suggest::question(suggest::closest(&type_name, types.iter().copied()));
-            ctx.problem(Problem::error(
-                Rule::UnknownEncryption,
+            ctx.problem(Problem::new(
+                Summary::unknown_encryption(kind),
                 ty.syntax().text_range(),
-                format!("Unknown {kind} type"),
                 format!(
                     "There is no {kind} \"{type_name}\". There are {}.{hint}",
                     types.join(", ")
@@ -91,10 +89,9 @@ fn declared(
             ));
         }
         if !declared.insert((Str::from(&*type_name), Str::from(&*block_name))) {
-            ctx.problem(Problem::error(
-                Rule::DuplicateDeclaration,
+            ctx.problem(Problem::new(
+                Summary::duplicate_encryption_block(kind),
                 body::header_range(&block),
-                format!("Duplicate {kind}"),
                 format!("Found multiple instances of {kind}.{type_name}.{block_name}. Names must be unique per type."),
             ));
             continue;
@@ -130,10 +127,9 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
         _ => None,
     });
     let Some((ty, name)) = named else {
-        ctx.problem(Problem::error(
-            Rule::InvalidEncryptionMethod,
+        ctx.problem(Problem::new(
+            Summary::INVALID_ENCRYPTION_METHOD,
             range,
-            "Invalid encryption method",
             "The method is a reference to a method block of the same encryption block: \
              method.TYPE.NAME, as in method.aes_gcm.main.",
         ));
@@ -147,10 +143,9 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
     let of_name =
         methods.iter().find(|it| *it.1 == *name).map(|(ty, _)| format!("method.{ty}.{name}"));
     let hint = suggest::question(close.or(of_name).as_deref());
-    ctx.problem(Problem::error(
-        Rule::UndeclaredReference,
+    ctx.problem(Problem::new(
+        Summary::UNDEFINED_ENCRYPTION_METHOD,
         range,
-        "Undefined encryption method",
         format!("There is no method \"{ty}\" \"{name}\" in this encryption block.{hint}"),
     ));
 }

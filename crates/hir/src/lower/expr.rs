@@ -1,6 +1,6 @@
 //! Lowers expressions from the syntax tree to the arena of an item.
 
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode, TextRange,
     flat::{
@@ -73,10 +73,9 @@ impl ItemCtx<'_> {
     /// Reports a number whose exponent is out of range. The parser has reported other invalid numbers.
     fn no_number(&mut self, range: TextRange) -> ExprId {
         if !self.problems.iter().any(|it| it.range == range) {
-            self.problem(Problem::error(
-                Rule::InvalidNumber,
+            self.problem(Problem::new(
+                Summary::INVALID_NUMBER,
                 range,
-                "Invalid number literal",
                 "Failed to recognize the value of this number literal: its exponent is too large \
                  or too small. Write a number that can be held.",
             ));
@@ -238,10 +237,9 @@ impl ItemCtx<'_> {
                 None => {
                     let expr = key.expr();
                     if let Some(ast::Expr::Traversal(_)) = expr {
-                        self.problem(Problem::error(
-                            Rule::AmbiguousAttributeKey,
+                        self.problem(Problem::new(
+                            Summary::AMBIGUOUS_ATTRIBUTE_KEY,
                             key_range,
-                            "Ambiguous attribute key",
                             "If this expression is intended to be a reference, wrap it in \
                              parentheses. If it's instead intended as a literal name containing \
                              periods, wrap it in quotes to create a string literal.",

@@ -24,7 +24,7 @@ pub(crate) mod types;
 
 use std::{cmp::Reverse, sync::Arc};
 
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode, Parse, TextRange, TextSize,
     ast::{HasItems as _, SourceFile},
@@ -233,12 +233,11 @@ fn lower_items(lowered: &mut Lowered, parse: &FlatParse<'_>) {
             }
             ast::BodyItem::Attribute(attribute) => {
                 let name = attribute.name().unwrap_or_default();
-                lowered.problems.push(Problem::error(
-                    Rule::UnsupportedArgument,
+                lowered.problems.push(Problem::new(
+                    Summary::UNSUPPORTED_ARGUMENT,
                     attribute
                         .name_token()
                         .map_or(attribute.syntax().text_range(), |name| name.text_range()),
-                    "Unsupported argument",
                     format!("An argument named \"{name}\" is not expected here."),
                 ));
             }
@@ -267,7 +266,7 @@ pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<S
 /// known.
 fn syntax_problem(error: &syntax::SyntaxError) -> Problem {
     let detail = error.detail(|_| PLACE.to_owned()).into_owned();
-    let problem = Problem::error(SYNTAX_ERROR, error.range, error.summary.to_string(), detail);
+    let problem = Problem::new(Summary::syntax_error(&error.summary), error.range, detail);
     Problem { related: error.related, ..problem }
 }
 
@@ -338,10 +337,9 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
             });
         }
         "language" => one(lowered, top, |ctx, top| terraform::language(ctx, top.block)),
-        "required_providers" => lowered.problems.push(Problem::error(
-            Rule::MisplacedRequiredProviders,
+        "required_providers" => lowered.problems.push(Problem::new(
+            Summary::MISPLACED_REQUIRED_PROVIDERS,
             body::header_range(block),
-            "Invalid required_providers block",
             "A \"required_providers\" block stands in a \"terraform\" block: write terraform { \
              required_providers { … } }.",
         )),
@@ -351,8 +349,7 @@ fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
             if let Some(close) = close {
                 detail.push_str(&format!(" Did you mean \"{close}\"?"));
             }
-            let (id, summary) = (Rule::UnsupportedBlock, "Unsupported block type");
-            let problem = Problem::error(id, kind.text_range(), summary, detail);
+            let problem = Problem::new(Summary::UNSUPPORTED_BLOCK, kind.text_range(), detail);
             lowered.problems.push(problem.fixed_by(Fix::first(other, close)));
         }
     }
@@ -379,10 +376,9 @@ fn one<'t>(
 const MOST_LEVELS: u32 = 2 * syntax::MAX_DEPTH as u32;
 
 fn too_deep(range: TextRange) -> Problem {
-    Problem::error(
-        Rule::ExpressionTooDeep,
+    Problem::new(
+        Summary::EXPRESSION_TOO_DEEP,
         range,
-        "Expression too deep",
         "This expression takes more steps than can be evaluated here. Move a part of it into a \
          local value.",
     )
@@ -599,7 +595,7 @@ mod tests {
         };
         assert!(lowered(500).problems.is_empty());
         let problems = lowered(100_000).problems;
-        assert!(problems.iter().all(|it| it.id == "expression-too-deep"));
+        assert!(problems.iter().all(|it| it.id() == "expression-too-deep"));
         assert!(!problems.is_empty());
     }
 
@@ -630,7 +626,7 @@ mod tests {
 
     fn problems(text: &str) -> String {
         lower_chunk(text).problems.iter().fold(String::new(), |mut acc, it| {
-            let _ = writeln!(acc, "{}: {}", it.id, it.detail);
+            let _ = writeln!(acc, "{}: {}", it.id(), it.detail);
             acc
         })
     }

@@ -1,6 +1,6 @@
 //! Lowers `module` blocks.
 
-use db::Rule;
+use db::Summary;
 use rustc_hash::FxHashSet;
 use syntax::{AstNode, flat::ast};
 use values::Str;
@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = body::name(ctx, &label, "module instance name");
+    let name = body::name(ctx, &label, "module instance");
     let mut reader = BodyReader::of_item(ctx, top);
     let source_attr = reader.required(ctx, "source");
     let source_range =
@@ -59,10 +59,9 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<It
 /// Lowers `providers = { child = parent.alias, child.alias = parent }`.
 fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvider]>> {
     let ast::Expr::Object(object) = &value else {
-        ctx.problem(Problem::error(
-            Rule::InvalidProvidersMap,
+        ctx.problem(Problem::new(
+            Summary::INVALID_PROVIDERS_MAP,
             value.syntax().text_range(),
-            "Invalid expression",
             "A static map expression is required: { name_in_the_module = name_here }.",
         ));
         return None;
@@ -76,10 +75,9 @@ fn providers(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Box<[PassedProvi
             continue;
         }
         let range = item.key().map_or(value.syntax().text_range(), |it| it.syntax().text_range());
-        ctx.problem(Problem::error(
-            Rule::DuplicateProviderAddress,
+        ctx.problem(Problem::new(
+            Summary::DUPLICATE_PROVIDER_ADDRESS,
             range,
-            "Duplicate provider address",
             "A provider configuration of this name was already passed. Each provider configuration \
              can be passed only once.",
         ));
@@ -108,10 +106,9 @@ fn child_config(ctx: &mut ItemCtx<'_>, key: &ast::Expr) -> Option<(Str, Option<S
         }
     });
     if config.is_none() {
-        ctx.problem(Problem::error(
-            Rule::InvalidProviderReference,
+        ctx.problem(Problem::new(
+            Summary::INVALID_PROVIDER_REFERENCE,
             key.syntax().text_range(),
-            "Invalid provider configuration reference",
             "A key of \"providers\" is the name of a provider in the called module, optionally \
              followed by a period and an alias.",
         ));

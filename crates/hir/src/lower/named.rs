@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Rule;
+use db::Summary;
 use rustc_hash::FxHashSet;
 use syntax::{
     AstNode,
@@ -34,12 +34,11 @@ pub fn is_reserved_variable(name: &str) -> bool {
 pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = Str::from(&*body::name(ctx, &label, "variable name"));
+    let name = Str::from(&*body::name(ctx, &label, "variable"));
     if is_reserved_variable(&name) {
-        ctx.problem(Problem::error(
-            Rule::InvalidName,
+        ctx.problem(Problem::new(
+            Summary::invalid_name("variable name"),
             label.syntax().text_range(),
-            "Invalid variable name",
             format!("The variable name \"{name}\" is reserved due to its special meaning inside module blocks."),
         ));
     }
@@ -86,10 +85,9 @@ fn validation(ctx: &mut ItemCtx<'_>, block: &ast::Block, variable: &Str) -> Opti
     if ctx.any_inside(validation.condition, is_reference)
         && !ctx.any_inside(validation.condition, is_itself)
     {
-        ctx.problem(Problem::error(
-            Rule::ForeignValidation,
+        ctx.problem(Problem::new(
+            Summary::FOREIGN_VALIDATION,
             ctx.range_of(validation.condition),
-            "Invalid variable validation condition",
             format!(
                 "The condition for variable \"{variable}\" must refer to var.{variable} in \
                      order to test incoming values."
@@ -126,7 +124,7 @@ fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
 pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = body::name(ctx, &label, "output name");
+    let name = body::name(ctx, &label, "output");
     let mut reader = BodyReader::of_item(ctx, top);
     let value = reader.required(ctx, "value").map(|attr| body::value(ctx, &attr));
     let description = body::literal_text(ctx, reader.attr("description"));
@@ -139,10 +137,9 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKin
         .filter_map(|block| body::condition(ctx, block))
         .collect();
     for block in reader.blocks("postcondition") {
-        ctx.problem(Problem::error(
-            Rule::InvalidOutputPostcondition,
+        ctx.problem(Problem::new(
+            Summary::INVALID_OUTPUT_POSTCONDITION,
             body::header_range(&block),
-            "Postconditions are not allowed",
             "Output values can only have preconditions, not postconditions. Write a \"precondition\" block.",
         ));
     }
@@ -184,18 +181,16 @@ pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
         lowered.source_maps.push(source_map);
     }
     for nested in block.body().into_iter().flat_map(|body| body.blocks()) {
-        lowered.problems.push(Problem::error(
-            Rule::UnsupportedBlock,
+        lowered.problems.push(Problem::new(
+            Summary::unexpected_block(nested.block_type().unwrap_or_default()),
             body::header_range(&nested),
-            format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
             "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
         ));
     }
     if let Some(label) = block.labels().next() {
-        lowered.problems.push(Problem::error(
-            Rule::ExtraneousLabel,
+        lowered.problems.push(Problem::new(
+            Summary::extraneous_label("locals"),
             label.syntax().text_range(),
-            "Extraneous label for locals",
             "No labels are expected for locals blocks.",
         ));
     }

@@ -14,7 +14,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode, TextRange, TextSize,
     flat::{
@@ -196,10 +196,9 @@ pub(super) fn refuse(ctx: &mut ItemCtx<'_>, reader: &BodyReader) {
             other => Some(other.clone()),
         };
         if let Some(first) = first {
-            ctx.problem(Problem::error(
-                Rule::InvalidOverride,
+            ctx.problem(Problem::new(
+                Summary::UNSUPPORTED_OVERRIDE,
                 first.syntax().text_range(),
-                "Unsupported override",
                 "The depends_on argument may not be overridden. Write it in the block that is overridden.",
             ));
         }
@@ -215,10 +214,9 @@ pub(super) fn refuse(ctx: &mut ItemCtx<'_>, reader: &BodyReader) {
 
 fn refuse_condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
     let Some(kind) = condition(block) else { return };
-    ctx.problem(Problem::error(
-        Rule::InvalidOverride,
+    ctx.problem(Problem::new(
+        Summary::overridden_conditions(kind),
         body::header_range(block),
-        format!("Can't override {kind} blocks"),
         format!(
             "Override files cannot override \"{kind}\" blocks. Write it in the block that is overridden."
         ),
@@ -235,16 +233,16 @@ pub(super) fn condition(block: &ast::Block) -> Option<&'static str> {
 pub(super) fn refused_block(block: &ast::Block, kind: &str) -> Problem {
     let (summary, detail) = match kind {
         "check" => (
-            "Can't override check blocks".to_owned(),
+            Summary::overridden_conditions("check"),
             "Override files cannot override check blocks.".to_owned(),
         ),
         _ => (
-            format!("Cannot override '{kind}' blocks"),
+            Summary::overridden_refactoring(kind),
             format!(
                 "Blocks of type \"{kind}\" can appear only in normal files, not in override files."
             ),
         ),
     };
     let detail = format!("{detail} Move it into a file whose name does not end in \"override\".");
-    Problem::error(Rule::InvalidOverride, body::header_range(block), summary, detail)
+    Problem::new(summary, body::header_range(block), detail)
 }

@@ -1,6 +1,6 @@
 //! The problems that lowering reports, with ranges relative to the block.
 
-use db::{Rule, Severity};
+use db::{Rule, Severity, Summary};
 use syntax::TextRange;
 
 use crate::{fix::Fix, unsupported};
@@ -8,14 +8,10 @@ use crate::{fix::Fix, unsupported};
 /// A problem of one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The stable id, kebab-case.
-    pub id: Rule,
-    /// Error or warning.
-    pub severity: Severity,
     /// The range, relative to the block.
     pub range: TextRange,
-    /// The summary, one line.
-    pub summary: String,
+    /// The rule, the severity and the summary.
+    pub summary: Summary,
     /// The detail: the problem and how to solve it. [`PLACE`] in it stands for the location of `related`.
     pub detail: String,
     /// A related range that the detail mentions.
@@ -37,21 +33,18 @@ pub const INVALID_REFERENCE: Rule = Rule::InvalidReference;
 pub const MISSING_ARGUMENT: Rule = Rule::MissingArgument;
 
 impl Problem {
-    pub(crate) fn error(
-        id: Rule,
-        range: TextRange,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> Problem {
-        Problem {
-            id,
-            severity: Severity::Error,
-            range,
-            summary: summary.into(),
-            detail: detail.into(),
-            related: None,
-            fix: None,
-        }
+    pub(crate) fn new(summary: Summary, range: TextRange, detail: impl Into<String>) -> Problem {
+        Problem { range, summary, detail: detail.into(), related: None, fix: None }
+    }
+
+    /// Returns the rule that was broken.
+    pub fn id(&self) -> Rule {
+        self.summary.rule()
+    }
+
+    /// Returns the severity.
+    pub fn severity(&self) -> Severity {
+        self.summary.severity()
     }
 
     /// Adds a suggested fix.
@@ -61,15 +54,6 @@ impl Problem {
 
     /// The problem of an unsupported language feature; `what` completes the sentence "does not support …".
     pub(crate) fn unsupported(range: TextRange, what: &str) -> Problem {
-        Problem::error(unsupported::ID, range, unsupported::SUMMARY, unsupported::detail(what))
-    }
-
-    pub(crate) fn warning(
-        id: Rule,
-        range: TextRange,
-        summary: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> Problem {
-        Problem { severity: Severity::Warning, ..Problem::error(id, range, summary, detail) }
+        Problem::new(Summary::NOT_SUPPORTED_YET, range, unsupported::detail(what))
     }
 }

@@ -1,6 +1,6 @@
 //! Lowers `provider` blocks.
 
-use db::Rule;
+use db::Summary;
 use syntax::AstNode;
 use values::Str;
 
@@ -17,7 +17,7 @@ use crate::{
 pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKind> {
     let block = top.block;
     let [label] = body::expect_labels(ctx, block, ["name"])?;
-    let name = body::name(ctx, &label, "provider name");
+    let name = body::name(ctx, &label, "provider");
     let mut reader = BodyReader::of_item(ctx, top);
     let alias_range =
         reader.peek("alias").and_then(|it| it.value()).map(|it| it.syntax().text_range());
@@ -25,20 +25,18 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     if let (Some(alias), Some(range)) = (&alias, alias_range)
         && !addr::is_identifier(alias)
     {
-        ctx.problem(Problem::error(
-            Rule::InvalidName,
+        ctx.problem(Problem::new(
+            Summary::INVALID_PROVIDER_ALIAS,
             range,
-            "Invalid provider configuration alias",
             "An alias must be a valid name: it starts with a letter or underscore and contains \
              only letters, digits, underscores, and dashes.",
         ));
     }
     let for_each_range = reader.peek("for_each").map(|it| it.syntax().text_range());
     if let (None, Some(range)) = (&alias, for_each_range) {
-        ctx.problem(Problem::error(
-            Rule::ProviderForEachWithoutAlias,
+        ctx.problem(Problem::new(
+            Summary::PROVIDER_FOR_EACH_WITHOUT_ALIAS,
             range,
-            "Alias required when using \"for_each\"",
             "The for_each argument is allowed only for provider configurations with an alias, by \
              which resources choose one of them: add \"alias\".",
         ));
@@ -46,10 +44,9 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     let version = reader.attr("version");
     let has_version = version.is_some();
     if let Some(version) = version {
-        ctx.problem(Problem::warning(
-            Rule::ProviderVersion,
+        ctx.problem(Problem::new(
+            Summary::PROVIDER_VERSION,
             version.syntax().text_range(),
-            "Version constraints inside provider configuration blocks are deprecated",
             "Move the version constraint into the required_providers block of the terraform block.",
         ));
         let value = version.value().map(|it| it.syntax().text_range());
@@ -62,10 +59,9 @@ pub(super) fn provider(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
         .map(|attr| ctx.in_place(RefPlace::Repetition, |ctx| body::value(ctx, &attr)));
     for name in ["count", "depends_on", "source"] {
         if let Some(attr) = reader.attr(name) {
-            ctx.problem(Problem::error(
-                Rule::ReservedArgument,
+            ctx.problem(Problem::new(
+                Summary::RESERVED_ARGUMENT,
                 attr.syntax().text_range(),
-                "Reserved argument name in provider block",
                 format!(
                     "The provider argument name \"{name}\" is reserved for use in a future version."
                 ),

@@ -1,7 +1,7 @@
 //! Lowers `moved`, `removed` and `import` blocks to addresses. The engine applies them to the state.
 
 use addr::{ResourceMode, Target};
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode, TreeNode as _,
     flat::{FlatNode, ast},
@@ -24,12 +24,7 @@ const STATIC_REFERENCE: &str = "A single static variable reference is required: 
                                 calls, template expressions, etc are allowed here.";
 
 fn invalid_expression(value: &ast::Expr) -> Problem {
-    Problem::error(
-        Rule::InvalidAddress,
-        value.syntax().text_range(),
-        "Invalid expression",
-        STATIC_REFERENCE,
-    )
+    Problem::new(Summary::ADDRESS_NO_REFERENCE, value.syntax().text_range(), STATIC_REFERENCE)
 }
 
 /// Writes an expression without whitespace and comments.
@@ -60,10 +55,9 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     write(value.syntax(), &mut text);
     match addr::parse_target(&text) {
         Ok(target) if is_reserved(&target) => {
-            ctx.problem(Problem::error(
-                Rule::InvalidAddress,
+            ctx.problem(Problem::new(
+                Summary::INVALID_ADDRESS,
                 value.syntax().text_range(),
-                "Invalid address",
                 format!(
                     "\"{text}\" is not the address of a resource or a module: such names are \
                      reserved for other objects."
@@ -74,7 +68,7 @@ fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
         Ok(target) => Some(target),
         Err(error) => {
             let range = value.syntax().text_range();
-            ctx.problem(Problem::error(Rule::InvalidAddress, range, error.summary, error.detail));
+            ctx.problem(Problem::new(Summary::address_fault(error.summary), range, error.detail));
             None
         }
     }
@@ -100,20 +94,18 @@ pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     let (from, to) = (from?, to?);
     let range = body::header_range(block);
     if is_module(&from) != is_module(&to) {
-        ctx.problem(Problem::error(
-            Rule::InvalidMovedAddresses,
+        ctx.problem(Problem::new(
+            Summary::INVALID_MOVED_ADDRESSES,
             range,
-            "Invalid \"moved\" addresses",
             "The \"from\" and \"to\" addresses must either both refer to resources or both refer to modules.",
         ));
         return None;
     }
     for (name, address) in [("from", &from), ("to", &to)] {
         if mode_of(address) == Some(ResourceMode::Ephemeral) {
-            ctx.problem(Problem::error(
-                Rule::InvalidMovedAddress,
+            ctx.problem(Problem::new(
+                Summary::INVALID_MOVED_ADDRESS,
                 range,
-                "Invalid \"moved\" address",
                 format!(
                     "The resource referenced by the \"{name}\" attribute is not allowed to be \
                      moved: the state holds no ephemeral resource. Rename it without a \"moved\" block."
@@ -167,10 +159,9 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
             }
             _ => continue,
         };
-        ctx.problem(Problem::error(
-            Rule::InvalidRemovedProvisioner,
+        ctx.problem(Problem::new(
+            Summary::INVALID_REMOVED_PROVISIONER,
             body::header_range(block),
-            "Invalid provisioner block",
             detail,
         ));
     }
@@ -184,30 +175,30 @@ fn refused_removal(from: &Target, value: &ast::Expr) -> Option<Problem> {
     let range = value.syntax().text_range();
     let (summary, detail) = match from {
         _ if mode_of(from) == Some(ResourceMode::Ephemeral) && !has_key(from) => (
-            "Ephemeral resource address is not allowed",
+            Summary::REMOVED_EPHEMERAL_RESOURCE,
             "Ephemeral resources cannot be destroyed, and therefore, 'removed' blocks are not \
              allowed to target them. To remove ephemeral resources from the state, you should \
              remove the ephemeral resource block from the configuration.",
         ),
         _ if from.module().steps().iter().any(|it| it.key != addr::InstanceKey::None) => (
-            "Module instance address with keys is not allowed",
+            Summary::REMOVED_MODULE_KEY,
             "Module address cannot be a module instance (e.g. \"module.a[0]\"), it must be a \
              module instead (e.g. \"module.a\").",
         ),
         Target::Instance(_) => (
-            "Resource instance address with keys is not allowed",
+            Summary::REMOVED_RESOURCE_KEY,
             "Resource address cannot be a resource instance (e.g. \"null_resource.a[0]\"), it must \
              be a resource instead (e.g. \"null_resource.a\").",
         ),
         _ if mode_of(from) == Some(ResourceMode::Data) => (
-            "Data source address is not allowed",
+            Summary::REMOVED_DATA_SOURCE,
             "Data sources cannot be destroyed, and therefore, 'removed' blocks are not allowed to \
              target them. To remove data sources from the state, you should remove the data source \
              block from the configuration.",
         ),
         _ => return None,
     };
-    Some(Problem::error(Rule::InvalidRemovedAddress, range, summary, detail))
+    Some(Problem::new(summary, range, detail))
 }
 
 fn has_key(target: &Target) -> bool {
@@ -228,10 +219,9 @@ pub(super) fn import(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
         if to.resource.mode == ResourceMode::Managed {
             return Some(to);
         }
-        ctx.problem(Problem::error(
-            Rule::InvalidImportAddress,
+        ctx.problem(Problem::new(
+            Summary::INVALID_IMPORT_ADDRESS,
             attr_range,
-            "Invalid import address",
             "Only managed resources can be imported: those of \"resource\" blocks.",
         ));
         None
@@ -248,10 +238,9 @@ pub(super) fn import(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKi
         None => reader.required(ctx, "id"),
     };
     if let (Some(_), Some(identity)) = (&id, &identity) {
-        ctx.problem(Problem::error(
-            Rule::InvalidImport,
+        ctx.problem(Problem::new(
+            Summary::INVALID_IMPORT,
             identity.syntax().text_range(),
-            "Invalid import block",
             "An object to import is named by \"id\" or by \"identity\". Remove one of the two.",
         ));
     }
@@ -300,7 +289,7 @@ fn import_target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<ImportTarge
             Some(ImportTarget { module, module_keys: keys, resource: resource.resource, key, node })
         }
         Err(error) => {
-            ctx.problem(Problem::error(Rule::InvalidAddress, range, error.summary, error.detail));
+            ctx.problem(Problem::new(Summary::address_fault(error.summary), range, error.detail));
             None
         }
     }
@@ -321,6 +310,5 @@ pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
              continue."
         ),
     };
-    let (id, summary) = (crate::unsupported::ID, crate::unsupported::SUMMARY);
-    Problem::warning(id, body::header_range(block), summary, detail)
+    Problem::new(Summary::NOT_SUPPORTED_WITH_STATE, body::header_range(block), detail)
 }

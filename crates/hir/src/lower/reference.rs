@@ -1,7 +1,7 @@
 //! Resolves the root of a traversal: the definition that its first steps name.
 
 use addr::ResourceMode;
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode, TextRange, TreeNode,
     ast::Step,
@@ -49,10 +49,10 @@ pub(super) fn traversal(
             ctx.steps(base, here, &steps[taken..])
         }
         Err(refused) => {
-            let is_about_names = refused.id == INVALID_REFERENCE && !ctx.may_refer;
-            let Refused { id, summary, detail } =
+            let is_about_names = refused.summary.rule() == INVALID_REFERENCE && !ctx.may_refer;
+            let Refused { summary, detail } =
                 if is_about_names { Refused::of_any_name() } else { refused };
-            ctx.problem(Problem::error(id, range, summary, detail));
+            ctx.problem(Problem::new(summary, range, detail));
             ctx.alloc(Expr::Missing, range)
         }
     }
@@ -66,10 +66,9 @@ pub(super) fn unquoted<T>(
     read: impl FnOnce(&mut ItemCtx<'_>, &ast::Expr) -> Option<T>,
 ) -> Option<T> {
     let Some(text) = expr::literal_string(value) else { return read(ctx, value) };
-    ctx.problem(Problem::warning(
-        Rule::QuotedReference,
+    ctx.problem(Problem::new(
+        Summary::QUOTED_REFERENCE,
         value.syntax().text_range(),
-        "Quoted references are deprecated",
         "In this context, references are expected literally rather than in quotes. Remove the \
          quotes around this reference.",
     ));
@@ -143,8 +142,7 @@ pub fn reference_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Option<(Ref
 }
 
 struct Refused {
-    id: Rule,
-    summary: &'static str,
+    summary: Summary,
     detail: String,
 }
 
@@ -152,8 +150,7 @@ impl Refused {
     /// The diagnostic for a reference in a place that does not allow any.
     fn of_any_name() -> Refused {
         Refused {
-            id: Rule::VariablesNotAllowed,
-            summary: "Variables not allowed",
+            summary: Summary::VARIABLES_NOT_ALLOWED,
             detail: "Variables may not be used here. If a text is meant, write it in quotes."
                 .to_owned(),
         }
@@ -161,7 +158,7 @@ impl Refused {
 }
 
 fn refused(detail: impl Into<String>) -> Refused {
-    Refused { id: INVALID_REFERENCE, summary: "Invalid reference", detail: detail.into() }
+    Refused { summary: Summary::INVALID_REFERENCE, detail: detail.into() }
 }
 
 fn attr_name<N: TreeNode>(step: Option<&Step<N>>) -> Option<Str> {
@@ -192,8 +189,7 @@ fn resolve_root<N: TreeNode>(root: &str, steps: &[Step<N>]) -> Result<Root, Refu
         "terraform" | "tofu" => workspace_or_applying(root, first),
         "self" => Ok(Root { reference: Ref::SelfObject, taken: 0 }),
         "template" | "lazy" | "arg" => Err(Refused {
-            id: Rule::ReservedSymbol,
-            summary: "Reserved symbol name",
+            summary: Summary::RESERVED_SYMBOL,
             detail: format!(
                 "The symbol name \"{root}\" is reserved for use in a future version. If you are \
                  using a provider that already uses this as a resource type name then you can \
@@ -238,12 +234,7 @@ fn attribute(
     match known.iter().find(|(candidate, _)| *candidate == &*name) {
         Some((_, reference)) => Ok(Root { reference: reference.clone(), taken: 1 }),
         None => Err(Refused {
-            id: INVALID_REFERENCE,
-            summary: match root {
-                "each" => "Invalid \"each\" attribute",
-                "count" => "Invalid \"count\" attribute",
-                _ => "Invalid \"path\" attribute",
-            },
+            summary: Summary::invalid_root_attribute(root),
             detail: unknown.replace("{}", &format!("\"{name}\"")),
         }),
     }
@@ -254,12 +245,7 @@ fn workspace_or_applying(root: &str, name: Option<Str>) -> Result<Root, Refused>
         Some("workspace") => Ok(Root { reference: Ref::Workspace, taken: 1 }),
         Some("applying") => Ok(Root { reference: Ref::Applying, taken: 1 }),
         Some(other) => Err(Refused {
-            id: INVALID_REFERENCE,
-            summary: if root == "tofu" {
-                "Invalid \"tofu\" attribute"
-            } else {
-                "Invalid \"terraform\" attribute"
-            },
+            summary: Summary::invalid_root_attribute(root),
             detail: format!(
                 "The \"{root}\" object does not have an attribute named \"{other}\". The supported \
                  attributes are {root}.workspace, the name of the currently-selected workspace, \

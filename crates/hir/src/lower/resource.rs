@@ -1,7 +1,7 @@
 //! Lowers `resource`, `data` and `ephemeral` blocks.
 
 use addr::ResourceMode;
-use db::Rule;
+use db::Summary;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::{Path, Str, Value};
 
@@ -39,8 +39,8 @@ pub(super) fn resource(
     let noun = mode.noun();
     let type_node = ctx.node(ty.syntax().text_range());
     let what = if mode == ResourceMode::Managed { "resource" } else { noun };
-    let ty = body::name(ctx, &ty, format_args!("{what} type name"));
-    let name = body::name(ctx, &name, format_args!("{what} name"));
+    let ty = body::name(ctx, &ty, format_args!("{what} type"));
+    let name = body::name(ctx, &name, what);
     let resource = addr::Resource::new(mode, ty, name);
     let mut reader = BodyReader::of_item(ctx, top);
     let mut repetition = repetition(ctx, &mut reader, noun);
@@ -98,10 +98,9 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
         "ephemeral resource" => "ephemeral resources",
         _ => "resources",
     };
-    ctx.problem(Problem::error(
-        Rule::InvalidRepetition,
+    ctx.problem(Problem::new(
+        Summary::invalid_repetition(which),
         range,
-        format!("Invalid combination of {which}"),
         format!(
             "The \"count\", \"enabled\", and \"for_each\" meta-arguments are mutually-exclusive. \
              Only one may be used to be explicit about the number of {plural} to be created."
@@ -130,10 +129,9 @@ pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<Pr
         Some(ProviderRef { local_name, alias: alias.map(|it| Str::from(&*it)), key, node })
     });
     if result.is_none() {
-        ctx.problem(Problem::error(
-            Rule::InvalidProviderReference,
+        ctx.problem(Problem::new(
+            Summary::INVALID_PROVIDER_REFERENCE,
             range,
-            "Invalid provider configuration reference",
             "The \"provider\" argument requires a provider type name, optionally followed by a \
              period and then a configuration alias.",
         ));
@@ -218,10 +216,9 @@ fn replace_triggered_by(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> 
     let Some(value) = attr.and_then(|attr| attr.value()) else { return Box::default() };
     let range = value.syntax().text_range();
     let ast::Expr::Tuple(tuple) = &value else {
-        ctx.problem(Problem::error(
-            Rule::InvalidReplaceTrigger,
+        ctx.problem(Problem::new(
+            Summary::REPLACE_TRIGGER_NO_REFERENCE,
             range,
-            "Invalid expression",
             "A static list expression is required: write the references between brackets, as in [terraform_data.a].",
         ));
         return Box::default();
@@ -237,19 +234,17 @@ fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode
         let Some(attr) = reader.attr(name) else { continue };
         let range = attr.syntax().text_range();
         ctx.problem(match mode {
-            ResourceMode::Ephemeral => Problem::error(
-                Rule::InvalidEphemeralLifecycle,
+            ResourceMode::Ephemeral => Problem::new(
+                Summary::INVALID_EPHEMERAL_LIFECYCLE,
                 range,
-                "Invalid lifecycle configuration for ephemeral resource",
                 format!(
                     "The lifecycle argument \"{name}\" cannot be used in ephemeral resources. This \
                      is meant to be used strictly in \"resource\" blocks."
                 ),
             ),
-            _ => Problem::error(
-                Rule::InvalidDataLifecycle,
+            _ => Problem::new(
+                Summary::INVALID_DATA_LIFECYCLE,
                 range,
-                "Invalid data resource lifecycle argument",
                 format!(
                     "The lifecycle argument \"{name}\" is defined only for managed resources \
                      (\"resource\" blocks), and is not valid for data resources."
@@ -265,20 +260,18 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
         return IgnoreChanges::All;
     }
     let ast::Expr::Tuple(tuple) = &value else {
-        ctx.problem(Problem::error(
-            Rule::InvalidIgnoreChanges,
+        ctx.problem(Problem::new(
+            Summary::INVALID_IGNORE_CHANGES,
             value.syntax().text_range(),
-            "Invalid expression",
             "A static list expression is required: write attribute names between brackets, or the keyword all.",
         ));
         return IgnoreChanges::None;
     };
     if let Some(star) = tuple.elements().find(|it| expr::literal_string(it).as_deref() == Some("*"))
     {
-        ctx.problem(Problem::error(
-            Rule::InvalidIgnoreChanges,
+        ctx.problem(Problem::new(
+            Summary::IGNORE_CHANGES_WILDCARD,
             star.syntax().text_range(),
-            "Invalid ignore_changes wildcard",
             "The [\"*\"] form of ignore_changes wildcard is not supported. Write \"ignore_changes \
              = all\" to ignore changes to all attributes.",
         ));
@@ -310,10 +303,9 @@ fn ignore_path(
     match path {
         Some(path) => Some((IgnorePath(path), ctx.node(range))),
         None => {
-            ctx.problem(Problem::error(
-                Rule::InvalidIgnoreChanges,
+            ctx.problem(Problem::new(
+                Summary::INVALID_IGNORE_CHANGES,
                 range,
-                "Invalid expression",
                 "A single static variable reference is required: only attribute access and \
                  indexing with constant keys. No calculations, function calls, template \
                  expressions, etc are allowed here.",
@@ -396,20 +388,18 @@ fn keyword_of(
     let word = expr::keyword(&value).or(quoted);
     if word.as_deref().is_some_and(|word| words.contains(&word)) {
         if is_quoted {
-            ctx.problem(Problem::warning(
-                Rule::QuotedKeyword,
+            ctx.problem(Problem::new(
+                Summary::QUOTED_KEYWORD,
                 value.syntax().text_range(),
-                "Quoted keywords are deprecated",
                 "In this context, keywords are expected literally rather than in quotes. Remove \
                  the quotes surrounding this keyword.",
             ));
         }
         return word;
     }
-    ctx.problem(Problem::error(
-        Rule::InvalidProvisionerKeyword,
+    ctx.problem(Problem::new(
+        Summary::invalid_provisioner_keyword(what),
         value.syntax().text_range(),
-        format!("Invalid \"{what}\" keyword"),
         format!(
             "The \"{what}\" argument requires one of the following keywords: {}.",
             words.join(" or ")
@@ -422,10 +412,9 @@ fn keyword_of(
 fn refuse_provisioners(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) {
     for kind in ["connection", "provisioner"] {
         for block in reader.blocks(kind) {
-            ctx.problem(Problem::error(
-                Rule::InvalidEphemeralBlock,
+            ctx.problem(Problem::new(
+                Summary::INVALID_EPHEMERAL_BLOCK,
                 block_header(&block),
-                "Invalid configuration block for ephemeral resource",
                 format!(
                     "The block type \"{kind}\" cannot be used in ephemeral resources. This is \
                      meant to be used strictly in \"resource\" blocks."
@@ -456,10 +445,9 @@ pub(super) fn reserved_blocks(
             }
             _ => " Take it out.",
         };
-        ctx.problem(Problem::error(
-            Rule::ReservedBlock,
+        ctx.problem(Problem::new(
+            Summary::reserved_block(inside),
             block_header(&nested),
-            format!("Reserved block type name in {inside} block"),
             format!(
                 "The block type name \"{name}\" is reserved for use in a future version.{way_out}"
             ),

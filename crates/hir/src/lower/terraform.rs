@@ -1,6 +1,6 @@
 //! Lowers `terraform` blocks.
 
-use db::Rule;
+use db::Summary;
 use syntax::{
     AstNode,
     flat::ast::{self, BodyItem},
@@ -39,10 +39,9 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     let mut backends = reader.blocks("backend").into_iter();
     let backend = backends.next();
     for extra in backends {
-        ctx.problem(Problem::error(
-            Rule::DuplicateBackend,
+        ctx.problem(Problem::new(
+            Summary::DUPLICATE_BACKEND,
             body::header_range(&extra),
-            "Duplicate backend configuration",
             "A module may have only one backend configuration, and this terraform block already has one.",
         ));
     }
@@ -76,10 +75,9 @@ fn encryptions(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Encry
 }
 
 fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
-    Problem::error(
-        Rule::DuplicateRequiredProviders,
+    Problem::new(
+        Summary::DUPLICATE_REQUIRED_PROVIDERS,
         body::header_range(block),
-        "Duplicate required providers configuration",
         "A module may have only one required providers configuration, and this terraform block \
          already has one. Merge the two.",
     )
@@ -101,10 +99,9 @@ pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<
     if let Some(edition) = reader.attr("edition").and_then(|attr| attr.value())
         && expr::keyword(&edition).as_deref() != Some("tofu2024")
     {
-        ctx.problem(Problem::error(
-            Rule::InvalidLanguage,
+        ctx.problem(Problem::new(
+            Summary::UNSUPPORTED_EDITION,
             edition.syntax().text_range(),
-            "Unsupported language edition",
             "The only edition of the language is tofu2024, written without quotes.",
         ));
     }
@@ -112,10 +109,9 @@ pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<
         let is_empty =
             matches!(&experiments, ast::Expr::Tuple(it) if it.elements().next().is_none());
         if !is_empty {
-            ctx.problem(Problem::error(
-                Rule::InvalidLanguage,
+            ctx.problem(Problem::new(
+                Summary::UNSUPPORTED_EXPERIMENT,
                 experiments.syntax().text_range(),
-                "Unsupported language experiment",
                 "There are no experiments in this version. Take the argument out.",
             ));
         }
@@ -144,10 +140,9 @@ fn version_constraint(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute<'_>>) -
     let supported = addr::opentofu_version();
     let parsed = constraint(ctx, &text, value.unwrap_or(range));
     if parsed.is_some_and(|it| !it.allows(&supported)) {
-        ctx.problem(Problem::error(
-            Rule::UnsupportedOpentofuVersion,
+        ctx.problem(Problem::new(
+            Summary::UNSUPPORTED_OPENTOFU_VERSION,
             range,
-            "Unsupported OpenTofu version",
             format!(
                 "The configuration requires OpenTofu {text}; this Mayfly is compatible with \
                  OpenTofu {supported}. Use a Mayfly that is compatible with a version that the \
@@ -167,10 +162,9 @@ pub(super) fn constraint(
     match addr::VersionConstraint::parse(text) {
         Ok(constraint) => Some(constraint),
         Err(error) => {
-            ctx.problem(Problem::error(
-                Rule::InvalidVersionConstraint,
+            ctx.problem(Problem::new(
+                Summary::INVALID_VERSION_CONSTRAINT,
                 range,
-                "Invalid version constraint",
                 format!(
                     "The version constraint {text:?} cannot be understood: {error}. Write \
                      comparisons with commas between them, as in \">= 1.10.0, < 2.0.0\"."
@@ -189,10 +183,9 @@ fn required_provider_items<'t>(
     for item in block.body().into_iter().flat_map(|body| body.items()) {
         match item {
             BodyItem::Attribute(attr) => attributes.push(attr),
-            BodyItem::Block(nested) => ctx.problem(Problem::error(
-                Rule::UnsupportedBlock,
+            BodyItem::Block(nested) => ctx.problem(Problem::new(
+                Summary::unexpected_block(nested.block_type().unwrap_or_default()),
                 body::header_range(&nested),
-                format!("Unexpected \"{}\" block", nested.block_type().unwrap_or_default()),
                 "Blocks are not allowed here: an entry is written as \"name = { source = … }\".",
             )),
         }
@@ -209,10 +202,9 @@ fn is_provider_name(name: &str) -> bool {
 fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<RequiredProvider> {
     let name = attr.name_token()?;
     if !is_provider_name(name.text()) {
-        ctx.problem(Problem::error(
-            Rule::InvalidName,
+        ctx.problem(Problem::new(
+            Summary::INVALID_PROVIDER_NAME,
             name.text_range(),
-            "Invalid provider local name",
             "A local name of a provider contains only lowercase letters, digits, and dashes, and \
              neither begins nor ends with a dash.",
         ));
@@ -260,22 +252,23 @@ fn required_provider_field(
                 entry.version = Some((text.into(), ctx.node(value.syntax().text_range())))
             }
             None => {
-                let summary =
-                    if name == "source" { "Invalid source" } else { "Invalid version constraint" };
+                let summary = match name.as_str() {
+                    "source" => Summary::REQUIRED_SOURCE,
+                    _ => Summary::REQUIRED_VERSION,
+                };
                 let detail = format!(
                     "The {name} of a required provider must be a string without interpolation."
                 );
                 let range = value.syntax().text_range();
-                ctx.problem(Problem::error(Rule::InvalidRequiredProviders, range, summary, detail));
+                ctx.problem(Problem::new(summary, range, detail));
             }
         },
         "configuration_aliases" => {
             entry.configuration_aliases = aliases(ctx, &entry.local_name, &value)
         }
-        other => ctx.problem(Problem::error(
-            Rule::InvalidRequiredProviders,
+        other => ctx.problem(Problem::new(
+            Summary::INVALID_REQUIRED_PROVIDERS,
             key.syntax().text_range(),
-            "Invalid required_providers object",
             format!(
                 "required_providers objects can only contain \"version\", \"source\" and \
                  \"configuration_aliases\" attributes, not \"{other}\". To configure a provider, \
@@ -286,12 +279,7 @@ fn required_provider_field(
 }
 
 fn invalid(value: &ast::Expr, detail: &str) -> Problem {
-    Problem::error(
-        Rule::InvalidRequiredProviders,
-        value.syntax().text_range(),
-        "Invalid required_providers syntax",
-        detail,
-    )
+    Problem::new(Summary::REQUIRED_PROVIDERS_SYNTAX, value.syntax().text_range(), detail)
 }
 
 fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[Str]> {
@@ -311,10 +299,9 @@ fn aliases(ctx: &mut ItemCtx<'_>, local_name: &str, value: &ast::Expr) -> Box<[S
             });
         match alias {
             Some(alias) => aliases.push(Str::from(&*alias)),
-            None => ctx.problem(Problem::error(
-                Rule::InvalidRequiredProviders,
+            None => ctx.problem(Problem::new(
+                Summary::CONFIGURATION_ALIASES,
                 element.syntax().text_range(),
-                "Invalid configuration_aliases value",
                 format!(
                     "Configuration aliases can only contain references to local provider \
                          configuration names in the format of {local_name}.ALIAS."

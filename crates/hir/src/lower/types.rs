@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Rule;
+use db::Summary;
 use syntax::{AstNode, TextRange, flat::ast};
 use values::{ObjectType, Str, Type, convert};
 
@@ -104,12 +104,7 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
 }
 
 fn invalid(ctx: &mut ItemCtx<'_>, range: TextRange, detail: &str) -> Option<Type> {
-    ctx.problem(Problem::error(
-        Rule::InvalidTypeConstraint,
-        range,
-        "Invalid type specification",
-        detail,
-    ));
+    ctx.problem(Problem::new(Summary::INVALID_TYPE_CONSTRAINT, range, detail));
     None
 }
 
@@ -121,8 +116,7 @@ pub(super) const WORDS: [&str; 9] =
 fn misspelt(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
     let close = crate::suggest::closest(word, WORDS);
     let hint = crate::suggest::question(close);
-    let (id, summary) = (Rule::InvalidTypeConstraint, "Invalid type specification");
-    let problem = Problem::error(id, range, summary, format!("{detail}{hint}"));
+    let problem = Problem::new(Summary::INVALID_TYPE_CONSTRAINT, range, format!("{detail}{hint}"));
     ctx.problem(problem.fixed_by(Fix::first(word, close)));
     None
 }
@@ -168,10 +162,9 @@ fn quoted(ctx: &mut ItemCtx<'_>, text: &str, range: TextRange) -> Option<Type> {
     };
     match ty {
         Some(ty) => {
-            ctx.problem(Problem::error(
-                Rule::QuotedTypeConstraint,
+            ctx.problem(Problem::new(
+                Summary::QUOTED_TYPE_CONSTRAINT,
                 range,
-                "Invalid quoted type constraints",
                 format!("Quoted type constraints are no longer supported. Remove the quotes around \"{text}\"."),
             ));
             Some(ty)
@@ -265,16 +258,14 @@ fn optional_attribute(
         });
         match converted {
             Some(Ok(value)) => defaults.attributes.push((name.clone(), ConstValue(value))),
-            Some(Err(error)) => ctx.problem(Problem::error(
-                Rule::InvalidOptionalDefault,
+            Some(Err(error)) => ctx.problem(Problem::new(
+                Summary::INVALID_OPTIONAL_DEFAULT,
                 default.syntax().text_range(),
-                "Invalid default value for optional attribute",
                 format!("This default value is not compatible with the attribute's type constraint: {error}."),
             )),
-            None => ctx.problem(Problem::error(
-                Rule::InvalidOptionalDefault,
+            None => ctx.problem(Problem::new(
+                Summary::INVALID_OPTIONAL_DEFAULT,
                 default.syntax().text_range(),
-                "Invalid default value for optional attribute",
                 "A default is a constant: it may neither refer to anything nor call a function.",
             )),
         }

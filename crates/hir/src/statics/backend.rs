@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Rule;
+use db::Summary;
 use values::{Str, Value};
 
 use crate::{
@@ -95,13 +95,11 @@ pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
 fn of<'a>(subject: &'a str) -> Use<'a> {
     Use {
         subject,
-        secret: (
-            "Backend config contains {} values",
-            "The backend configuration is stored in .terraform/terraform.tfstate as well as plan \
-             files. It is recommended to instead supply {} credentials via backend specific environment variables",
-        ),
-        ephemeral_id: Rule::EphemeralBackend,
-        sensitive_id: Rule::SensitiveBackend,
+        detail: "The backend configuration is stored in .terraform/terraform.tfstate as well as plan \
+                 files. It is recommended to instead supply {} credentials via backend specific \
+                 environment variables",
+        ephemeral: Summary::EPHEMERAL_BACKEND,
+        sensitive: Summary::SENSITIVE_BACKEND,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use addr::VersionConstraint;
-use db::{Directory, Rule};
+use db::{Directory, Summary};
 use rustc_hash::FxHashMap;
 use values::Str;
 
@@ -284,8 +284,7 @@ impl<'db> Walk<'db> {
         );
         let place = (key, At::Node(call.source_node));
         let here = "called here".to_owned();
-        let trouble =
-            Trouble::at(place, Rule::TooManyModules, "Too many module calls", detail, here);
+        let trouble = Trouble::at(place, Summary::TOO_MANY_MODULES, detail, here);
         self.troubled(path, call, &Some(Arc::new(trouble)));
     }
 }
@@ -330,17 +329,16 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
         format!("{{A}} values, or values derived from {{}} values, cannot be used as {subject}.");
     let of = Use {
         subject: &subject,
-        secret: ("{A} value not allowed", &detail),
-        ephemeral_id: Rule::EphemeralStaticValue,
-        sensitive_id: Rule::SensitiveStaticValue,
+        detail: &detail,
+        ephemeral: Summary::EPHEMERAL_STATIC_VALUE,
+        sensitive: Summary::SENSITIVE_STATIC_VALUE,
     };
     let null = || {
         let detail =
             format!("Unsuitable value of {subject}: it is null, but a module needs a source.");
         let place = (call, At::Expr(expr));
         let here = format!("{subject} is null");
-        let summary = "Unsuitable value type";
-        Some(Arc::new(Trouble::at(place, Rule::InvalidStaticValue, summary, detail, here)))
+        Some(Arc::new(Trouble::at(place, Summary::INVALID_STATIC_VALUE, detail, here)))
     };
     text(db, path, call, expr, &of)?.ok_or_else(null)
 }
@@ -357,12 +355,9 @@ fn version_of<'db>(
     let subject = format!("module.{}.version", of_call.name);
     let of = Use {
         subject: &subject,
-        secret: (
-            "Invalid version constraint",
-            "{A} values, or values derived from {} values, cannot be used as version arguments.",
-        ),
-        ephemeral_id: Rule::EphemeralStaticValue,
-        sensitive_id: Rule::SensitiveStaticValue,
+        detail: "{A} values, or values derived from {} values, cannot be used as version arguments.",
+        ephemeral: Summary::EPHEMERAL_VERSION_CONSTRAINT,
+        sensitive: Summary::SENSITIVE_VERSION_CONSTRAINT,
     };
     let Some(version) = text(db, path, call, expr, &of)? else { return Ok(None) };
     match VersionConstraint::parse(&version) {
@@ -370,10 +365,9 @@ fn version_of<'db>(
         Err(error) => {
             let detail = wrong_version(&of_call.name, &version, &error.to_string());
             let place = (call, At::Expr(expr));
-            let summary = "Invalid version constraint";
+            let summary = Summary::INVALID_VERSION_CONSTRAINT;
             let here = format!("{subject} is here");
-            let id = Rule::InvalidVersionConstraint;
-            Err(Some(Arc::new(Trouble::at(place, id, summary, detail, here))))
+            Err(Some(Arc::new(Trouble::at(place, summary, detail, here))))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::{Block, Directory, Rule};
+use db::{Block, Directory, Summary};
 use values::{Kind, Mark, MarkKind, Str, Type, Value, convert};
 
 use crate::{
@@ -145,13 +145,7 @@ fn root_value(
                     format!("The given value is not suitable for var.{}: {error}.", variable.name);
                 let here = format!("var.{} is declared here", variable.name);
                 let place = (key, At::Node(of_variable.header));
-                Some(Arc::new(Trouble::at(
-                    place,
-                    UNSET,
-                    "Invalid value for variable",
-                    detail,
-                    here,
-                )))
+                Some(Arc::new(Trouble::at(place, Summary::INVALID_STATIC_VARIABLE, detail, here)))
             })
         }
         _ => match variable.default {
@@ -161,9 +155,6 @@ fn root_value(
     }
 }
 
-/// The id of the diagnostic for a variable without a value.
-const UNSET: Rule = Rule::UnsetStaticVariable;
-
 fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
     let name = &variable.name;
     let detail = format!(
@@ -172,14 +163,8 @@ fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
          .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
     );
     let here = format!("var.{name} is declared without a default");
-    Trouble::at(
-        (key, At::Node(of_variable.header)),
-        UNSET,
-        "Unable to compute static value",
-        detail,
-        here,
-    )
-    .doubted(Doubt::Unset)
+    Trouble::at((key, At::Node(of_variable.header)), Summary::UNSET_STATIC_VARIABLE, detail, here)
+        .doubted(Doubt::Unset)
 }
 
 /// The default of a variable. An error has no reason, because another check reports invalid defaults.
@@ -246,7 +231,7 @@ pub(super) fn evaluate(
     if let Some(file) = scope.wanted_file() {
         return Err(Some(Arc::new(Trouble::wants(file))));
     }
-    let mut errors = evaluated.diagnostics.iter().filter(|it| it.severity == db::Severity::Error);
+    let mut errors = evaluated.diagnostics.iter().filter(|it| it.severity() == db::Severity::Error);
     match errors.next() {
         None => Ok(evaluated.value),
         Some(found) => {
@@ -274,7 +259,7 @@ fn check_references(
             other => match refused(other, subject) {
                 Some((summary, detail, here)) => {
                     let place = (key, At::Expr(mentioned));
-                    let trouble = Trouble::at(place, Rule::DynamicValue, summary, detail, here);
+                    let trouble = Trouble::at(place, summary, detail, here);
                     return Err(Some(Arc::new(trouble)));
                 }
                 None => continue,
@@ -308,19 +293,17 @@ fn mentioned(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
 
 /// The summary, the detail and the message at the location, for an expression that static evaluation does not
 /// support. `None` if it is supported.
-fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)> {
+fn refused(expr: &Expr, subject: &str) -> Option<(Summary, String, String)> {
     let (summary, what) = match expr {
         Expr::Ref(reference) => match reference {
-            Ref::Module(_) => {
-                ("Module output not supported in static context", reference.to_string())
-            }
+            Ref::Module(_) => (Summary::STATIC_MODULE_OUTPUT, reference.to_string()),
             Ref::Resource(_)
             | Ref::EachKey
             | Ref::EachValue
             | Ref::CountIndex
             | Ref::SelfObject
             | Ref::PathTemp
-            | Ref::Applying => ("Dynamic value in static context", reference.to_string()),
+            | Ref::Applying => (Summary::DYNAMIC_VALUE, reference.to_string()),
             Ref::Variable(_)
             | Ref::Local(_)
             | Ref::PathModule
@@ -329,7 +312,7 @@ fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)>
             | Ref::Workspace => return None,
         },
         Expr::Call(call) if call.name.starts_with("provider::") => {
-            ("Provider function in static context", call.name.to_string())
+            (Summary::STATIC_PROVIDER_FUNCTION, call.name.to_string())
         }
         _ => return None,
     };
@@ -345,13 +328,13 @@ fn refused(expr: &Expr, subject: &str) -> Option<(&'static str, String, String)>
 pub(super) struct Use<'a> {
     /// The name of the argument: `module.m.source`.
     pub(super) subject: &'a str,
-    /// The summary and detail for a secret value. `{}` in the text stands for "ephemeral" or "sensitive", `{A}`
-    /// for the same word with a capital letter.
-    pub(super) secret: (&'a str, &'a str),
-    /// The id of the diagnostic for an ephemeral value.
-    pub(super) ephemeral_id: Rule,
-    /// The id of the diagnostic for a sensitive value.
-    pub(super) sensitive_id: Rule,
+    /// The detail for a secret value. `{}` in the text stands for "ephemeral" or "sensitive", `{A}` for the same
+    /// word with a capital letter.
+    pub(super) detail: &'a str,
+    /// The summary for an ephemeral value.
+    pub(super) ephemeral: Summary,
+    /// The summary for a sensitive value.
+    pub(super) sensitive: Summary,
 }
 
 /// The value of an argument that a command needs before it starts and that must not be secret.
@@ -366,12 +349,9 @@ pub(super) fn plain(
     let subject = path.named(db, of.subject);
     let value = evaluate(db, path, key, of_item, expr, &subject)?;
     let marks = value.deep_marks();
-    for (kind, id, word) in [
-        (MarkKind::Ephemeral, of.ephemeral_id, "ephemeral"),
-        (MarkKind::Sensitive, of.sensitive_id, "sensitive"),
-    ] {
+    for kind in [MarkKind::Ephemeral, MarkKind::Sensitive] {
         if marks.has(kind) {
-            let trouble = secret(db, path, (key, expr), of, (kind, id, word));
+            let trouble = secret(db, path, (key, expr), of, kind);
             return Err(Some(Arc::new(trouble)));
         }
     }
@@ -401,8 +381,7 @@ pub(super) fn text(
         let detail = format!("Unsuitable value of {subject}: {why}.");
         let place = (key, At::Expr(expr));
         let here = format!("{subject} is here");
-        let summary = "Unsuitable value type";
-        let trouble = Trouble::at(place, Rule::InvalidStaticValue, summary, detail, here);
+        let trouble = Trouble::at(place, Summary::INVALID_STATIC_VALUE, detail, here);
         Some(Arc::new(trouble))
     };
     let value =
@@ -420,14 +399,16 @@ pub(super) fn secret(
     path: CallPath<'_>,
     (key, expr): (ItemKey, ExprId),
     of: &Use<'_>,
-    (kind, id, word): (MarkKind, Rule, &str),
+    kind: MarkKind,
 ) -> Trouble {
-    let (summary, detail) = of.secret;
+    let (word, summary) = match kind {
+        MarkKind::Ephemeral => ("ephemeral", &of.ephemeral),
+        _ => ("sensitive", &of.sensitive),
+    };
     let upper = format!("{}{}", word[..1].to_uppercase(), &word[1..]);
-    let replaced = |text: &str| text.replace("{}", word).replace("{A}", &upper);
+    let detail = of.detail.replace("{}", word).replace("{A}", &upper);
     let here = format!("{} is {word}", path.named(db, of.subject));
-    let mut trouble =
-        Trouble::at((key, At::Expr(expr)), id, &replaced(summary), replaced(detail), here);
+    let mut trouble = Trouble::at((key, At::Expr(expr)), summary.clone(), detail, here);
     follow(db, path, (key, expr), (kind, word), &mut trouble);
     trouble
 }

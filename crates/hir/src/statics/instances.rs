@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use db::{Block, Directory, Rule};
+use db::{Block, Directory, Summary};
 use values::{Kind, MarkKind, Str, Type, Value};
 
 use crate::{
@@ -41,18 +41,22 @@ pub(crate) fn provider_keys(
     let value = evaluate(db, path, key, item(db, key), for_each, &subject)?;
     let of = Use {
         subject: &subject,
-        secret: ("{A} value not allowed", SECRET),
-        ephemeral_id: Rule::EphemeralStaticValue,
-        sensitive_id: Rule::SensitiveStaticValue,
+        detail: SECRET,
+        ephemeral: Summary::EPHEMERAL_STATIC_VALUE,
+        sensitive: Summary::SENSITIVE_STATIC_VALUE,
     };
-    if let Some((kind, id, word)) = secret_of(&value) {
-        return Err(Some(Arc::new(secret(db, path, (key, for_each), &of, (kind, id, word)))));
+    if let Some(kind) = secret_of(&value) {
+        return Err(Some(Arc::new(secret(db, path, (key, for_each), &of, kind))));
     }
     let unsuitable = |why: &str| {
         let detail = format!("Unsuitable value of {subject}: {why}.");
         let here = format!("{subject} is here");
-        let (id, summary) = (Rule::InvalidRepetitionValue, "Invalid for_each argument");
-        Some(Arc::new(Trouble::at((key, At::Expr(for_each)), id, summary, detail, here)))
+        Some(Arc::new(Trouble::at(
+            (key, At::Expr(for_each)),
+            Summary::invalid_repetition_value("for_each"),
+            detail,
+            here,
+        )))
     };
     match keys(&value) {
         // Without a path of calls, a called module may have unknown keys. The values of the root module are final.
@@ -90,14 +94,10 @@ pub(crate) fn keys_of_resource(
 }
 
 /// The mark that makes the keys of a collection secret. The marks of a map's elements do not matter, only its own.
-fn secret_of(value: &Value) -> Option<(MarkKind, Rule, &'static str)> {
+fn secret_of(value: &Value) -> Option<MarkKind> {
     let is_set = matches!(value.ty(), Type::Set(_));
     let marks = if is_set { value.deep_marks() } else { value.marks().clone() };
-    let secrets = [
-        (MarkKind::Ephemeral, Rule::EphemeralStaticValue, "ephemeral"),
-        (MarkKind::Sensitive, Rule::SensitiveStaticValue, "sensitive"),
-    ];
-    secrets.into_iter().find(|(kind, _, _)| marks.has(*kind))
+    [MarkKind::Ephemeral, MarkKind::Sensitive].into_iter().find(|kind| marks.has(*kind))
 }
 
 /// The keys of a collection. `None` if a part of it is unknown.

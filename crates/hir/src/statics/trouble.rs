@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Rule;
+use db::Summary;
 use values::Str;
 
 use crate::{analysis::problem::ItemProblem, expr::At, names::ItemKey, scope::EvalDiagnostic};
@@ -10,10 +10,8 @@ use crate::{analysis::problem::ItemProblem, expr::At, names::ItemKey, scope::Eva
 /// The reason why an expression has no value before planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// The stable id.
-    pub id: Rule,
-    /// The summary of the diagnostic, one line.
-    pub summary: String,
+    /// The summary of the diagnostic.
+    pub summary: Summary,
     /// The detail of the diagnostic: the problem and how to solve it.
     pub detail: String,
     /// The chain from the use to the cause. Each location has a message.
@@ -45,14 +43,12 @@ impl Trouble {
     /// Creates the problem at a location of an item. `here` is the message for the location.
     pub(super) fn at(
         (item, at): (ItemKey, At),
-        id: Rule,
-        summary: &str,
+        summary: Summary,
         detail: String,
         here: String,
     ) -> Trouble {
         Trouble {
-            id,
-            summary: summary.to_owned(),
+            summary,
             detail,
             links: vec![(item, at, here)],
             wanted_file: None,
@@ -68,14 +64,13 @@ impl Trouble {
     /// Converts a diagnostic of the evaluation.
     pub(super) fn evaluating(item: ItemKey, found: &EvalDiagnostic) -> Trouble {
         let here = format!("{} here", found.summary);
-        Trouble::at((item, found.at), found.id, &found.summary, found.detail.clone(), here)
+        Trouble::at((item, found.at), found.summary.clone(), found.detail.clone(), here)
     }
 
     /// Creates the request for a file that must be read first.
     pub(super) fn wants(file: Str) -> Trouble {
         Trouble {
-            id: Rule::InvalidFunctionArgument,
-            summary: "Invalid function argument".to_owned(),
+            summary: Summary::INVALID_FUNCTION_ARGUMENT,
             detail: String::new(),
             links: Vec::new(),
             wanted_file: Some(file),
@@ -93,7 +88,7 @@ impl Trouble {
     /// the problem's own location are left out.
     pub(crate) fn problem(&self) -> Option<ItemProblem> {
         let (item, at, _) = self.links.first().filter(|_| self.wanted_file.is_none())?;
-        let mut problem = ItemProblem::error(*at, self.id, &*self.summary, &*self.detail);
+        let mut problem = ItemProblem::new(*at, self.summary.clone(), &*self.detail);
         let way = self.links[1..].iter().filter(|it| (it.0, it.1) != (*item, *at));
         let mut way: Vec<_> = way.cloned().collect();
         // Keep both ends of a long chain, because they are the most useful.

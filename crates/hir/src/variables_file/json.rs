@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use db::{ByteRange, Rule};
+use db::{ByteRange, Summary};
 use syntax::json::{JsonKind, JsonProperty, JsonString, JsonValue, parse_json};
 use values::{Number, Str, Type, Value};
 
-use crate::variables_file::{Given, INVALID, Reading};
+use crate::variables_file::{Given, Reading};
 
 /// The detail of a syntax error. It does not quote the file.
 const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, \
@@ -19,7 +19,7 @@ impl Reading<'_> {
     pub(super) fn json(&mut self, text: &str) {
         let json = parse_json(text);
         if let Some(error) = &json.error {
-            self.problem(Rule::SyntaxError, &error.summary, NOT_READABLE, error.range);
+            self.problem(Summary::syntax_error(&error.summary), NOT_READABLE, error.range);
         }
         match json.root {
             Some(JsonValue { kind: JsonKind::Object(properties), .. }) => {
@@ -28,11 +28,11 @@ impl Reading<'_> {
             Some(JsonValue { kind: JsonKind::Array(_), range }) => {
                 let detail = "A variables file is one JSON object: the names of variables, and \
                               their values. Write the names and values of all elements into one.";
-                self.problem(INVALID, "Incorrect JSON value type", detail, range);
+                self.problem(Summary::VARIABLES_FILE_ARRAY, detail, range);
             }
             Some(JsonValue { range, .. }) if json.error.is_none() => {
                 let detail = "A variables file is one JSON object: the names of variables, and their values.";
-                self.problem(INVALID, "Root value must be object", detail, range);
+                self.problem(Summary::VARIABLES_FILE_ROOT, detail, range);
             }
             _ => {}
         }
@@ -45,7 +45,7 @@ impl Reading<'_> {
             if !seen.insert(&*name.text) {
                 let detail =
                     "This name was given a value before in the same file. Keep one of the two.";
-                self.problem(INVALID, "Duplicate attribute definition", detail, name.range);
+                self.problem(Summary::DUPLICATE_FILE_VARIABLE, detail, name.range);
                 continue;
             }
             if let Some(read) = self.json_value(value) {
@@ -67,7 +67,7 @@ impl Reading<'_> {
                 Some(number) => Value::number(number),
                 None => {
                     let detail = "This number is too large or too small to be held.";
-                    self.problem(INVALID, "Invalid number", detail, value.range);
+                    self.problem(Summary::VARIABLES_FILE_NUMBER, detail, value.range);
                     return None;
                 }
             },
@@ -92,7 +92,7 @@ impl Reading<'_> {
             if attributes.insert(Str::from(&*name.text), read).is_some() {
                 let detail =
                     "This object has another attribute of the same name. Keep one of the two.";
-                self.problem(INVALID, "Duplicate object attribute", detail, name.range);
+                self.problem(Summary::DUPLICATE_FILE_KEY, detail, name.range);
                 is_whole = false;
             }
         }

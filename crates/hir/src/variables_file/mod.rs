@@ -6,7 +6,7 @@
 
 pub(crate) mod json;
 
-use db::{ByteRange, Diagnostic, Location, Rule};
+use db::{ByteRange, Diagnostic, Location, Summary};
 use syntax::{
     AstNode, SyntaxError, TextRange,
     ast::{self, BodyItem, HasItems},
@@ -101,11 +101,11 @@ impl Reading<'_> {
             }
             _ => NOT_READABLE,
         };
-        self.problem(Rule::SyntaxError, &error.summary, detail, error.range);
+        self.problem(Summary::syntax_error(&error.summary), detail, error.range);
     }
 
-    fn problem(&mut self, id: Rule, summary: &str, detail: &str, range: TextRange) {
-        let problem = Diagnostic::error(id, summary, detail).at(Some(self.location(range)));
+    fn problem(&mut self, summary: Summary, detail: &str, range: TextRange) {
+        let problem = Diagnostic::new(summary, detail).at(Some(self.location(range)));
         self.file.problems.push(problem);
     }
 
@@ -116,15 +116,18 @@ impl Reading<'_> {
         let (exprs, root, problems) =
             lower::lower_expression(&format!("{}\n", value.syntax().text()));
         // Syntax errors are already reported.
-        if problems.iter().any(|it| it.id != lower::SYNTAX_ERROR) {
+        if problems.iter().any(|it| it.id() != lower::SYNTAX_ERROR) {
             // The unresolved name may be a secret whose quotes were forgotten, so the detail omits it.
             let detail = "Variables may not be used here: a variables file holds constant values \
                           only. Text is written in quotes.";
-            return self.problem(INVALID, "Variables not allowed", detail, range);
+            return self.problem(Summary::VARIABLES_IN_VARIABLES_FILE, detail, range);
         }
         let constant = eval::constant(&exprs, root);
         match constant.diagnostics.into_iter().next() {
-            Some(problem) => self.problem(INVALID, &problem.summary, NOT_READABLE, range),
+            Some(problem) => {
+                let summary = Summary::variables_file_fault(problem.summary);
+                self.problem(summary, NOT_READABLE, range);
+            }
             None => self.file.given.push(Given {
                 name: Str::from(name.text()),
                 name_range: ByteRange::from(name.text_range()),
@@ -137,19 +140,19 @@ impl Reading<'_> {
     fn block(&mut self, block: &ast::Block) {
         let (summary, detail) = match block.block_type().as_deref() {
             Some("variable") => (
-                "Variable declaration in .tfvars file".to_owned(),
+                Summary::DECLARATION_IN_VARIABLES_FILE,
                 "A .tfvars file is used to assign values to variables that have already been \
                  declared in .tf files, not to declare new variables. To declare a variable, place \
                  this block in one of your .tf files. To set its value, write NAME = VALUE.",
             ),
             Some(name) if KNOWN_BLOCKS.contains(&name) => {
-                (format!("Unexpected \"{name}\" block"), NO_BLOCKS)
+                (Summary::unexpected_file_block(name), NO_BLOCKS)
             }
             // A name that is not a known block type may be a misplaced value, so the summary omits it.
-            _ => ("Unexpected block".to_owned(), NO_BLOCKS),
+            _ => (Summary::UNEXPECTED_FILE_BLOCK, NO_BLOCKS),
         };
         let range = block.syntax().text_range();
-        self.problem(INVALID, &summary, detail, range);
+        self.problem(summary, detail, range);
     }
 }
 
@@ -174,8 +177,6 @@ const KNOWN_BLOCKS: &[&str] = &[
     "language",
 ];
 
-const INVALID: Rule = Rule::InvalidVariablesFile;
-
 /// The warning for a value of a variable that the root module does not declare.
 pub fn undeclared(name: &str, file: &str) -> Diagnostic {
     let detail = format!(
@@ -184,7 +185,7 @@ pub fn undeclared(name: &str, file: &str) -> Diagnostic {
          configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to \
          provide certain \"global\" settings to all configurations in your organization."
     );
-    Diagnostic::warning(Rule::UndeclaredVariable, "Value for undeclared variable", detail)
+    Diagnostic::new(Summary::UNDECLARED_VARIABLE_IN_FILE, detail)
 }
 
 /// The start of the message for a value that does not have the variable's type.
@@ -209,8 +210,7 @@ pub fn unsuitable(variable: &Variable, given: &Given) -> Option<Diagnostic> {
     }
     let error = eval::apply_type(&variable.ty, value).err()?;
     let detail = format!("{}: {}.", not_suitable(variable), error.message);
-    let problem =
-        Diagnostic::error(Rule::InvalidVariableValue, "Invalid value for input variable", detail);
+    let problem = Diagnostic::new(Summary::INVALID_VARIABLE_VALUE, detail);
     Some(problem.at(Some(given.location.clone())))
 }
 
@@ -231,7 +231,7 @@ mod tests {
         }
         for it in &file.problems {
             let place = it.location.as_ref().map(|place| at(place.range)).unwrap_or_default();
-            shown += &format!("{} {}: {}\n", it.id, it.summary, place.trim());
+            shown += &format!("{} {}: {}\n", it.id(), it.summary, place.trim());
             assert!(!it.detail.contains("hunter2"), "{}", it.detail);
         }
         expect.assert_eq(&shown);

@@ -76,7 +76,7 @@ impl Sides {
         let (exprs, root, _) = lower_expression(text);
         let mut infer = Infer::new(&exprs, &self.declared);
         infer.expr(root);
-        infer.problems.iter().all(|it| it.severity != db::Severity::Error)
+        infer.problems.iter().all(|it| it.severity() != db::Severity::Error)
     }
 
     /// The abstract value of an expression.
@@ -95,7 +95,7 @@ impl Sides {
         }
         let mut infer = Infer::new(&exprs, &self.declared);
         let known = infer.expr(root);
-        let error = infer.problems.into_iter().find(|it| it.severity == db::Severity::Error);
+        let error = infer.problems.into_iter().find(|it| it.severity() == db::Severity::Error);
         if let Some(problem) = unexplained(&known) {
             return Some(wrong(problem, format!("known {}", show_known(&known))));
         }

@@ -70,9 +70,9 @@ fn verify(fixture: &Fixture, action: &Action, changed: &str, before: &[Diagnosti
     let whole: String = files.iter().map(|(path, text)| format!("//- /{path}\n{text}")).collect();
     let after = load(&whole).project.diagnostics();
     let count = |list: &[Diagnostic], wanted: &Diagnostic| {
-        list.iter().filter(|it| it.id == wanted.id && it.detail == wanted.detail).count()
+        list.iter().filter(|it| it.id() == wanted.id() && it.detail == wanted.detail).count()
     };
-    let syntax = |list: &[Diagnostic]| list.iter().filter(|it| it.id == "syntax-error").count();
+    let syntax = |list: &[Diagnostic]| list.iter().filter(|it| it.id() == "syntax-error").count();
     assert!(syntax(&after) <= syntax(before), "{} makes {changed}", action.title);
     if let Some(index) = action.mends {
         let mended = &before[index];

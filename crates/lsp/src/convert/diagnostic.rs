@@ -35,8 +35,8 @@ impl<'s> Converter<'s> {
     fn diagnostic(&self, it: &Diagnostic) -> ls_types::Diagnostic {
         ls_types::Diagnostic {
             range: it.location.as_ref().and_then(|at| self.range(at)).unwrap_or_default(),
-            severity: Some(severity(it.severity)),
-            code: Some(NumberOrString::String(it.id.code().to_owned())),
+            severity: Some(severity(it.severity())),
+            code: Some(NumberOrString::String(it.id().code().to_owned())),
             source: Some("mayfly".to_owned()),
             message: self.message(it),
             related_information: self.related(it),
@@ -46,7 +46,7 @@ impl<'s> Converter<'s> {
     }
 
     fn message(&self, it: &Diagnostic) -> String {
-        let mut paragraphs = vec![it.summary.clone(), it.detail.clone()];
+        let mut paragraphs = vec![it.summary.to_string(), it.detail.clone()];
         if !self.snapshot.client.has_related_information {
             paragraphs.push(self.related_as_text(it));
         }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use addr::ModuleSource;
-use db::{Diagnostic, Directory, Rule, system::normalize};
+use db::{Diagnostic, Directory, Summary, system::normalize};
 use hir::{
     diagnostics::at_item,
     names::{SourcedCall, sourced_calls},
@@ -237,11 +237,7 @@ impl Installation<'_> {
              this module. Local sources of a module in a package must stay within that package, \
              because only its own files are installed."
         );
-        Some(Diagnostic::error(
-            Rule::ModuleEscapes,
-            "Local module path escapes module package",
-            detail,
-        ))
+        Some(Diagnostic::new(Summary::MODULE_ESCAPES, detail))
     }
 
     fn installed(
@@ -273,8 +269,7 @@ impl Installation<'_> {
         let ModuleSource { package, subdir } = source;
         let Ok(entries) = self.session.system.list_directory(directory) else {
             let detail = format!("The package {package} has no directory \"{subdir}\".");
-            let summary = "Unreadable module subdirectory";
-            return Some(Diagnostic::error(Rule::ModuleSubdirectory, summary, detail));
+            return Some(Diagnostic::new(Summary::UNREADABLE_SUBDIRECTORY, detail));
         };
         if entries.iter().any(|it| is_configuration(&it.name)) {
             return None;
@@ -299,7 +294,7 @@ impl Installation<'_> {
             ),
         };
         let detail = format!("The package {package} holds no .tf file {place}. {way_out}");
-        Some(Diagnostic::error(Rule::ModuleSubdirectory, "Unreadable module directory", detail))
+        Some(Diagnostic::new(Summary::UNREADABLE_LOCAL_MODULE, detail))
     }
 
     /// The module that another tool installed for the same call, if it is still in place.
@@ -346,7 +341,7 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
     let package = &source.package;
     let (summary, detail) = match error {
         ModuleInstallError::Fetch(FetchError::Unsupported(what)) => (
-            "Module not installed",
+            Summary::MODULE_UNSUPPORTED,
             format!(
                 "This version of Mayfly does not download modules {what}, and {package} was not \
                  installed by another tool either. Install it here with \"tofu init\" (or \
@@ -365,19 +360,19 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
                 false => "",
             };
             (
-                "Failed to download module",
+                Summary::MODULE_DOWNLOAD,
                 format!("Could not download the source code from \"{package}\": {why}.{hint}"),
             )
         }
         ModuleInstallError::NotLocked => (
-            "Module package is not locked",
+            Summary::MODULE_NOT_LOCKED,
             format!(
                 "The lock file has no {package}, and it is read-only. Run \"mayfly init\" without \
                  \"-lockfile=readonly\" to download the package and lock it."
             ),
         ),
         ModuleInstallError::Changed { .. } => (
-            "Module package has changed",
+            Summary::MODULE_CHANGED,
             format!(
                 "{package} does not match the lock file: {error}. A tag may have been moved, or \
                  the package may have been changed. If this change is expected, \"mayfly init \
@@ -385,12 +380,12 @@ fn failed(source: &ModuleSource, error: &ModuleInstallError) -> Diagnostic {
             ),
         ),
     };
-    Diagnostic::error(Rule::ModuleDownload, summary, detail)
+    Diagnostic::new(summary, detail)
 }
 
 fn unsettled(error: ModuleInstallError) -> Diagnostic {
     let detail = format!("{error}. Check the permissions of the directory that it is in.");
-    Diagnostic::error(Rule::ModuleDownload, "Failed to install module", detail)
+    Diagnostic::new(Summary::MODULE_INSTALL, detail)
 }
 
 /// Lists the packages whose locks changed.

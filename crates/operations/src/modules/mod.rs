@@ -7,7 +7,7 @@ mod writes;
 use std::{collections::BTreeMap, path::Path};
 
 use addr::{Getter, ModulePackage, ModuleSource};
-use db::{Diagnostic, Rule, system::normalize};
+use db::{Diagnostic, Summary, system::normalize};
 use hir::{ModulePath, Program, workspace::is_local_source};
 use packages::{ModuleManifest, ModuleRecord};
 
@@ -37,7 +37,7 @@ pub fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
                 "More than {MOST_PATHS} paths of module calls lead from the root module to others. \
                  Use count or for_each, or call shared modules from fewer places."
             );
-            Err(Diagnostic::error(Rule::TooManyModules, "Too many module calls", detail).into())
+            Err(Diagnostic::new(Summary::TOO_MANY_MODULES, detail).into())
         }
     }
 }
@@ -75,7 +75,7 @@ fn write_manifest(
              directory for what \"mayfly init\" keeps.",
             file.display()
         );
-        Diagnostic::error(Rule::ModuleManifest, "Failed to write module manifest", detail).into()
+        Diagnostic::new(Summary::MODULE_MANIFEST_WRITE, detail).into()
     })
 }
 

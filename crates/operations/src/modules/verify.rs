@@ -6,7 +6,7 @@ use std::{
 };
 
 use addr::{ModulePackage, ModuleSource};
-use db::{Diagnostic, Rule, system::normalize};
+use db::{Diagnostic, Summary, system::normalize};
 use hir::workspace::is_local_source;
 use packages::{
     Alteration, Locks, ModuleLock, Verdict, module_package_below, verify_module_packages,
@@ -105,7 +105,7 @@ fn misplaced(address: &str, dir: &Path, how: &str) -> Diagnostic {
          restore the packages and the manifest.",
         dir.display()
     );
-    Diagnostic::error(Rule::ModulePackageChanged, "Module package differs from its lock", detail)
+    Diagnostic::new(Summary::MODULE_PACKAGE_CHANGED, detail)
 }
 
 fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnostic {
@@ -135,7 +135,7 @@ fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnos
          directory for temporary files.",
         directory.display()
     );
-    Diagnostic::error(Rule::ModulePackageChanged, "Module package differs from its lock", detail)
+    Diagnostic::new(Summary::MODULE_PACKAGE_CHANGED, detail)
 }
 
 fn grown(packages: &[(PathBuf, Vec<String>)]) -> Option<Diagnostic> {
@@ -150,8 +150,7 @@ fn grown(packages: &[(PathBuf, Vec<String>)]) -> Option<Diagnostic> {
          run \"mayfly init\".",
         listed.join("\n")
     );
-    let summary = "Module package has other files in it";
-    (!packages.is_empty()).then(|| Diagnostic::warning(Rule::ModulePackageGrown, summary, detail))
+    (!packages.is_empty()).then(|| Diagnostic::new(Summary::MODULE_PACKAGE_GROWN, detail))
 }
 
 fn unreadable(address: &str, error: &str) -> Diagnostic {
@@ -159,7 +158,7 @@ fn unreadable(address: &str, error: &str) -> Diagnostic {
         "The package {address} cannot be compared with its lock: {error}. Run \"mayfly init\" to \
          restore it."
     );
-    Diagnostic::error(Rule::ModulePackageChanged, "Module package differs from its lock", detail)
+    Diagnostic::new(Summary::MODULE_PACKAGE_CHANGED, detail)
 }
 
 fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
@@ -170,8 +169,7 @@ fn not_locked(unlocked: &[String]) -> Option<Diagnostic> {
          detected. Run \"mayfly init\" to record the checksums.",
         names.join(", ")
     );
-    let summary = "Module packages without checksums";
-    (!names.is_empty()).then(|| Diagnostic::warning(Rule::ModulePackageUnlocked, summary, detail))
+    (!names.is_empty()).then(|| Diagnostic::new(Summary::MODULE_PACKAGE_UNLOCKED, detail))
 }
 
 /// Lists a few names and the number of further ones.

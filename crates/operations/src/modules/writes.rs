@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use hir::{ModulePath, Program};
 use packages::{Snapshot, module_package_below};
 
@@ -101,6 +101,5 @@ fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
          separate directory for each instance. For permanent files, let the caller pass the path.",
         lines.join("\n")
     );
-    let summary = "Module writes into its own directory";
-    Diagnostic::warning(Rule::ModuleWritesIntoItself, summary, detail)
+    Diagnostic::new(Summary::MODULE_WRITES_INTO_ITSELF, detail)
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{Diagnostic, Rule, system::normalize};
+use db::{Diagnostic, Summary, system::normalize};
 use hir::{
     item::ConstValue,
     statics::{self, LocalBackend},
@@ -152,7 +152,7 @@ impl Session {
         let loaded = load(self.system.clone(), PathBuf::from("."), manifest);
         let mut project = loaded.map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
-            Diagnostic::error(Rule::UnreadableDirectory, "Failed to read module directory", detail)
+            Diagnostic::new(Summary::UNREADABLE_DIRECTORY, detail)
         })?;
         self.give(&mut project);
         Ok(project)
@@ -173,7 +173,7 @@ impl Session {
         let path = self.module_manifest_path();
         let unreadable = |problem: String| {
             let detail = format!("{} {problem}", path.display());
-            Diagnostic::error(Rule::ModuleManifest, "Failed to read module manifest", detail).into()
+            Diagnostic::new(Summary::MODULE_MANIFEST_READ, detail).into()
         };
         let bytes = match self.system.read_file(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {

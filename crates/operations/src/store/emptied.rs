@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use backend::LocalPaths;
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use state::StateFile;
 
 use crate::session::{Failure, Session};
@@ -57,5 +57,5 @@ fn emptied(path: &Path, backup: &Path, state: Option<&StateFile>) -> Diagnostic 
          Continuing would create existing objects a second time, so nothing was \
          done.\n\n{way_out}\n\nTo start without a state, remove {path}."
     );
-    Diagnostic::error(Rule::StateRead, "State file is empty", detail)
+    Diagnostic::new(Summary::EMPTY_STATE_FILE, detail)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use backend::StoreError;
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use durability::file_fault;
 
 use super::Purpose;
@@ -12,11 +12,7 @@ use crate::session::Session;
 pub(super) fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
     if let Some(fault) = file_fault(error) {
         let detail = format!("{fault} {}", without_writing(error, purpose));
-        return Diagnostic::error(
-            Rule::StateUnwritable,
-            "Error opening the state for writing",
-            detail,
-        );
+        return Diagnostic::new(Summary::STATE_UNWRITABLE, detail);
     }
     let (holder, id) = match error {
         StoreError::Locked { holder: Some(holder), .. } => (format!("\n{holder}"), &*holder.id),
@@ -29,7 +25,7 @@ pub(super) fn lock_error(error: &StoreError, purpose: Purpose) -> Diagnostic {
          releases it. For most commands, you can disable locking with the \"-lock=false\" flag, \
          but this is not recommended."
     );
-    Diagnostic::error(Rule::StateLock, "Error acquiring the state lock", detail)
+    Diagnostic::new(Summary::STATE_LOCK, detail)
 }
 
 /// The consequence of a state that is not writable, and what still works.

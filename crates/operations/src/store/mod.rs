@@ -22,7 +22,7 @@ use backend::{
     Expected, HeldLock, JournalStore, LocalJournal, LocalPaths, LocalStore, LockInfo, StateStore,
     StoreError,
 };
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use durability::{
     Keeper, Opened, Openings, Writer, digest, file_fault, head, next_serial, recovery,
     recovery::Findings, refuse_last_serial,
@@ -226,9 +226,9 @@ pub fn state_path(session: &Session, options: &StateOptions) -> Result<PathBuf, 
 
 fn workspace_paths(session: &Session) -> Result<LocalPaths, Failure> {
     let workspaces = place::workspaces(session, &session.place()?);
-    workspaces.paths(&session.selected_workspace()?).map_err(|error| {
-        Diagnostic::error(Rule::InvalidWorkspace, "Invalid workspace", error.to_string()).into()
-    })
+    workspaces
+        .paths(&session.selected_workspace()?)
+        .map_err(|error| Diagnostic::new(Summary::INVALID_WORKSPACE, error.to_string()).into())
 }
 
 fn paths(session: &Session, options: &StateOptions) -> Result<LocalPaths, Failure> {
@@ -254,9 +254,8 @@ fn lock(
     purpose: Purpose,
 ) -> Result<Box<dyn HeldLock>, Failure> {
     let timeout = parse_duration(&options.lock_timeout).ok_or_else(|| {
-        Diagnostic::error(
-            Rule::LockTimeout,
-            "Invalid -lock-timeout",
+        Diagnostic::new(
+            Summary::LOCK_TIMEOUT,
             "A duration is a number with a unit, such as 30s or 5m.".to_owned(),
         )
     })?;
@@ -279,7 +278,7 @@ fn read(
             "The state cannot be read: {error}. Nothing was done. Correct its permissions, or run \
              the command as the user who owns it."
         );
-        Diagnostic::error(Rule::StateRead, "Error loading state", detail)
+        Diagnostic::new(Summary::STATE_READ, detail)
     })?;
     let begun = Instant::now();
     let generation = Expected::from(&snapshot);
@@ -363,7 +362,7 @@ fn recover(
     }
     let mut told = recovery::report(&findings);
     // `state adopt` resolves uncertain creations, so do not warn about them.
-    told.retain(|it| purpose != Purpose::Adopt || it.id != recovery::UNCERTAIN);
+    told.retain(|it| purpose != Purpose::Adopt || it.id() != recovery::UNCERTAIN);
     session.view.diagnostics(&told, &Sources::default());
     let begin = open.begin(session, purpose);
     open.uncertain = findings.uncertain.clone();
@@ -394,7 +393,7 @@ fn write_recovered(
     open.file.serial = serial;
     let encoded = |error: state::EncodeError| {
         let detail = format!("The state cannot be written: {error}.");
-        Diagnostic::error(Rule::StateEncode, "Failed to write state", detail)
+        Diagnostic::new(Summary::UNWRITABLE_STATE, detail)
     };
     let bytes = open.file.write().map_err(encoded)?;
     let digest = digest(&bytes);
@@ -422,7 +421,7 @@ fn not_taken_over(error: &StoreError, store: &dyn JournalStore) -> Diagnostic {
          command again.",
         store.place()
     );
-    Diagnostic::error(Rule::StateWrite, "Failed to save state", detail)
+    Diagnostic::new(Summary::STATE_WRITE, detail)
 }
 
 /// The error for a state file that cannot be parsed, with the path and advice.
@@ -453,7 +452,7 @@ pub fn damaged(
             )),
         },
     }
-    Diagnostic::error(Rule::StateRead, error.summary(), detail)
+    Diagnostic::new(Summary::state_fault(error.summary()), detail)
 }
 
 /// Removes the lock of the selected workspace's state, if it has this ID.
@@ -555,7 +554,7 @@ pub fn release(session: &Session, lock: Option<ReadLock>) -> Result<(), Failure>
                  force-unlock\"."
             ),
         };
-        Diagnostic::error(Rule::StateUnlock, "Error releasing the state lock", detail).into()
+        Diagnostic::new(Summary::STATE_UNLOCK, detail).into()
     })
 }
 

@@ -11,7 +11,7 @@ use std::{
 
 use addr::{ProviderSource, ResourceInstance};
 use backend::{JournalStore, LocalJournal, LocalPaths, StoreError};
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use durability::{Openings, Writer, file_fault, recovery};
 use engine::{NoJournal, Number};
 use provider::BoxFuture;
@@ -124,8 +124,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
                      when it was killed, and is not removed. Correct its permissions, or remove \
                      it."
                 );
-                let summary = "Failed to read the journal of a watcher";
-                let warning = Diagnostic::warning(Rule::JournalUnreadable, summary, detail);
+                let warning = Diagnostic::new(Summary::WATCHER_JOURNAL_UNREADABLE, detail);
                 session.view.diagnostics(&[warning], &Sources::default());
                 continue;
             }
@@ -134,8 +133,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
         if let Err(error) = dead.journal.remove() {
             let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
             let detail = format!("{cause} This warning is repeated until the file is removed.");
-            let summary = "Failed to remove the journal of a watcher";
-            let warning = Diagnostic::warning(Rule::JournalRemoval, summary, detail);
+            let warning = Diagnostic::new(Summary::JOURNAL_REMOVAL, detail);
             session.view.diagnostics(&[warning], &Sources::default());
         }
     }
@@ -166,5 +164,5 @@ fn damaged(store: &LocalJournal, error: &dyn fmt::Display) -> Diagnostic {
          was killed. It is removed, because it contains nothing else.",
         store.place()
     );
-    Diagnostic::warning(Rule::JournalDamaged, "Damaged journal of a watcher", detail)
+    Diagnostic::new(Summary::WATCHER_JOURNAL_DAMAGED, detail)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use db::{Diagnostic, Rule};
+use db::{Diagnostic, Summary};
 use engine::{PlanOutcome, Redactor};
 use state::{Attributes, TempEntry, TempKind};
 
@@ -42,8 +42,7 @@ pub fn refuse_secrets(
          keep. Nothing was saved. Do not write ephemeral values to files: give them to write-only \
          attributes. \"mayfly apply\" without a saved plan keeps no such file."
     );
-    let summary = "Ephemeral value in a temporary file";
-    Err(Diagnostic::error(Rule::EphemeralInPlan, summary, detail).into())
+    Err(Diagnostic::new(Summary::EPHEMERAL_IN_TEMP, detail).into())
 }
 
 /// Returns true if `holds` is true for one of the files packed in an archive.

@@ -47,7 +47,7 @@ pub(crate) fn render(project: &Project, diagnostics: &[Diagnostic]) -> String {
     };
     let mut text = String::new();
     for diagnostic in diagnostics {
-        let severity = match diagnostic.severity {
+        let severity = match diagnostic.severity() {
             Severity::Error => "error",
             Severity::Warning => "warning",
             Severity::Hint => "hint",

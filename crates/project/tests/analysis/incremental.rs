@@ -451,7 +451,7 @@ fn edit_of_a_source_dependency_evaluates_the_source() {
         static_queries(&ran),
         "dynamic_calls 1\nlocal_value 1\nmodules 2\nsource_of 1\nvariable_value 1\n"
     );
-    assert!(session.analyse().iter().all(|it| it.id != "module-not-installed"));
+    assert!(session.analyse().iter().all(|it| it.id() != "module-not-installed"));
 }
 
 /// The queries that `init` runs before it installs anything.
@@ -489,7 +489,7 @@ module \"m\" {
     assert!(session.project.set_text("main.tf", text), "it is part of the configuration");
     session.executed.lock().expect("not poisoned").clear();
     let problems = session.project.setup_problems();
-    let found: Vec<&str> = problems.iter().map(|it| it.id.code()).collect();
+    let found: Vec<&str> = problems.iter().map(|it| it.id().code()).collect();
     assert_eq!(
         found,
         [

@@ -50,7 +50,7 @@ fn errors(project: &Project) -> String {
             text[location.range.start as usize..location.range.end as usize].to_owned()
         };
         let at = found.location.as_ref().map(text_at).unwrap_or_default();
-        lines.push_str(&format!("[{}] {}: {}\n", found.id, found.summary, at));
+        lines.push_str(&format!("[{}] {}: {}\n", found.id(), found.summary, at));
         for related in &found.related {
             lines.push_str(&format!("  {}: {}\n", related.message, text_at(&related.location)));
         }

@@ -5,13 +5,12 @@ use std::{
     fmt::Write,
 };
 
-use db::{Diagnostic, Rule, Severity, Sources};
+use db::{Diagnostic, Rule, Severity, Sources, Summary};
 
 use crate::{diagnostic::excerpt::Files, style::visible_line};
 
-/// Summaries of the warnings of `check` blocks, which are never grouped because each has its own message.
-const NEVER_GROUPED: &[&str] =
-    &["Check block assertion failed", "Check block assertion known after apply"];
+/// The warnings of `check` blocks, which are never grouped because each has its own message.
+const NEVER_GROUPED: [Summary; 2] = [Summary::CHECK_ASSERTION, Summary::CHECK_UNKNOWN];
 
 /// Groups the diagnostics that have the given severity and the same summary: the first one stays and notes the
 /// number of the others. Diagnostics without a place, or with another severity, stay as they are.
@@ -19,14 +18,14 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Dia
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
     let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for diagnostic in diagnostics {
-        if diagnostic.severity != severity || !is_grouped(&diagnostic) {
+        if diagnostic.severity() != severity || !is_grouped(&diagnostic) {
             kept.push(diagnostic);
             continue;
         }
-        match groups.get_mut(&diagnostic.summary) {
+        match groups.get_mut(&*diagnostic.summary) {
             Some((_, more)) => *more += 1,
             None => {
-                groups.insert(diagnostic.summary.clone(), (kept.len(), 0));
+                groups.insert(diagnostic.summary.to_string(), (kept.len(), 0));
                 kept.push(diagnostic);
             }
         }
@@ -48,25 +47,26 @@ pub fn consolidated(diagnostics: Vec<Diagnostic>, severity: Severity) -> Vec<Dia
 /// Keeps only the first warning about each deprecated variable or output, because the others have the same text.
 pub fn without_repeated_deprecations(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut seen: BTreeSet<(Rule, String)> = BTreeSet::new();
-    diagnostics.retain(|it| !it.is_deprecation() || seen.insert((it.id, it.detail.clone())));
+    diagnostics.retain(|it| !it.is_deprecation() || seen.insert((it.id(), it.detail.clone())));
     diagnostics
 }
 
 fn is_grouped(diagnostic: &Diagnostic) -> bool {
     // Each of these diagnostics has its own condition, or its own message by the author of the module.
-    let is_one_of_a_kind = diagnostic.id == Rule::PossiblyEphemeral || diagnostic.is_deprecation();
+    let is_one_of_a_kind =
+        diagnostic.id() == Rule::PossiblyEphemeral || diagnostic.is_deprecation();
     diagnostic.location.is_some()
-        && !NEVER_GROUPED.contains(&&*diagnostic.summary)
+        && !NEVER_GROUPED.contains(&diagnostic.summary)
         && !is_one_of_a_kind
 }
 
 /// The warnings as a list of summaries with their places (`-compact-warnings`). Empty if there are none.
 pub fn compact_warnings(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let warnings = diagnostics.iter().filter(|it| it.severity == Severity::Warning);
+    let warnings = diagnostics.iter().filter(|it| it.severity() == Severity::Warning);
     let mut groups: Vec<(&Diagnostic, usize)> = Vec::new();
     let mut index: BTreeMap<&str, usize> = BTreeMap::new();
     for warning in warnings {
-        match index.get(warning.summary.as_str()) {
+        match index.get(&*warning.summary) {
             Some(&at) if is_grouped(warning) => groups[at].1 += 1,
             _ => {
                 index.insert(&warning.summary, groups.len());

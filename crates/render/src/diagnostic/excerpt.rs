@@ -96,7 +96,7 @@ impl Files<'_> {
             return Some(Excerpt { code: NOT_SHOWN.to_owned(), start: 0, end: 0, ..excerpt });
         }
         // A warning about a literal secret must not print the secret to a terminal or a CI log.
-        match diagnostic.id == Rule::LiteralSecret {
+        match diagnostic.id() == Rule::LiteralSecret {
             true => Some(excerpt.without_what_it_is_about()),
             false => Some(excerpt),
         }

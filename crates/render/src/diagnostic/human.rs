@@ -36,7 +36,7 @@ const MAX_ALIGNED: usize = 60;
 /// Renders diagnostics in order. Empty if there are none. Omits hints, which are for editors only.
 pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> String {
     let files = Files::new(sources);
-    let shown = diagnostics.iter().filter(|it| it.severity != Severity::Hint);
+    let shown = diagnostics.iter().filter(|it| it.severity() != Severity::Hint);
     shown.map(|it| framed(it, &files, style)).collect()
 }
 
@@ -45,7 +45,7 @@ fn framed(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
     if !style.box_drawing {
         return format!("\n{body}");
     }
-    let paint = rule_paint(diagnostic.severity);
+    let paint = rule_paint(diagnostic.severity());
     let rule = style.paint(paint, "│");
     let mut text = format!("{}\n", style.paint(paint, "╷"));
     for line in body.lines() {
@@ -66,7 +66,7 @@ fn rule_paint(severity: Severity) -> Paint {
 
 /// The lines without the rule, each with a newline.
 fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
-    let (paint, word) = match diagnostic.severity {
+    let (paint, word) = match diagnostic.severity() {
         Severity::Error => (Paint::BoldRed, "Error: "),
         Severity::Warning | Severity::Hint => (Paint::BoldYellow, "Warning: "),
     };
@@ -91,7 +91,7 @@ fn body(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String {
 /// The id, which `explain` accepts. Shown only with rules, because scripts match the lines that OpenTofu prints.
 fn id(diagnostic: &Diagnostic, style: &Style) -> String {
     match style.box_drawing {
-        true => style.paint(Paint::Dim, &format!(" [{}]", diagnostic.id)),
+        true => style.paint(Paint::Dim, &format!(" [{}]", diagnostic.id())),
         false => String::new(),
     }
 }

@@ -14,7 +14,7 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Json {
 }
 
 fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
-    let severity = match diagnostic.severity {
+    let severity = match diagnostic.severity() {
         Severity::Error => "error",
         Severity::Warning | Severity::Hint => "warning",
     };
@@ -25,19 +25,19 @@ fn described(diagnostic: &Diagnostic, files: &Files<'_>) -> Json {
     let related: Vec<Json> = related.collect();
     json::object([
         ("severity", Some(severity.into())),
-        ("summary", Some(diagnostic.summary.as_str().into())),
+        ("summary", Some((&*diagnostic.summary).into())),
         ("detail", Some(diagnostic.detail.as_str().into())),
         ("address", diagnostic.address.as_deref().map(Json::from)),
         ("range", diagnostic.location.as_ref().map(|it| range(it, files))),
         ("snippet", snippet(diagnostic, files)),
-        ("id", Some(diagnostic.id.code().into())),
+        ("id", Some(diagnostic.id().code().into())),
         ("related", (!related.is_empty()).then_some(Json::Array(related))),
     ])
 }
 
 /// The document of `validate -json`.
 pub fn validate_json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let shown: Vec<_> = diagnostics.iter().filter(|it| it.severity != Severity::Hint).collect();
+    let shown: Vec<_> = diagnostics.iter().filter(|it| it.severity() != Severity::Hint).collect();
     let errors = shown.iter().filter(|it| it.is_error()).count();
     let files = Files::new(sources);
     let document = json!({

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use db::{ByteRange, Diagnostic, Location, Related, Rule, Severity, SourceText, Sources};
+use db::{ByteRange, Diagnostic, Location, Related, Severity, SourceText, Sources, Summary};
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -63,7 +63,7 @@ fn misuse() -> Diagnostic {
                 message: "variable \"password\" is declared ephemeral".to_owned(),
             },
         ],
-        ..Diagnostic::error(Rule::EphemeralValueMisuse, "Invalid use of an ephemeral value", detail)
+        ..Diagnostic::new(Summary::EPHEMERAL_VALUE_MISUSE, detail)
             .at(Some(at("local.full", 0)))
             .with_address("playground_secret.s")
     }
@@ -128,7 +128,7 @@ fn plain_diagnostics_have_no_frame_and_no_wrapping() {
 #[test]
 fn related_places_of_a_cycle_are_not_an_ephemeral_chain() {
     let mut diagnostic =
-        Diagnostic::error(Rule::InternalError, "Cycle: ephemeral.a.b, provider.a", "Around.");
+        Diagnostic::new(Summary::provider_error("Cycle: ephemeral.a.b, provider.a"), "Around.");
     diagnostic.related.push(Related {
         location: at("1,\n    local", 0),
         message: "ephemeral.a.b refers to provider.a here".to_owned(),
@@ -140,8 +140,8 @@ fn related_places_of_a_cycle_are_not_an_ephemeral_chain() {
 #[test]
 fn coloured_diagnostics_underline_the_range() {
     let style = Style { color: true, ..Style::PLAIN };
-    let diagnostic =
-        Diagnostic::warning(Rule::InternalError, "Two lines", "").at(Some(at("1,\n    local", 0)));
+    let diagnostic = Diagnostic::new(Summary::provider_warning("Two lines"), "")
+        .at(Some(at("1,\n    local", 0)));
     check(
         &diagnostic,
         &style,
@@ -160,7 +160,7 @@ fn coloured_diagnostics_underline_the_range() {
 fn diagnostic_in_a_missing_file_names_the_file() {
     let location = Location { path: "gone.tf".into(), range: ByteRange { start: 5, end: 9 } };
     let diagnostic =
-        Diagnostic::error(Rule::InternalError, "Gone", "It is gone.").at(Some(location));
+        Diagnostic::new(Summary::provider_error("Gone"), "It is gone.").at(Some(location));
     check(
         &diagnostic,
         &Style::PLAIN,
@@ -181,7 +181,7 @@ fn invalid_diagnostic_ranges_are_clamped() {
     for (start, end) in [(0, 0), (TEXT.len() as u32, TEXT.len() as u32), (1 << 30, 1 << 31), (9, 3)]
     {
         let location = Location { path: "main.tf".into(), range: ByteRange { start, end } };
-        let diagnostic = Diagnostic::error(Rule::InternalError, "S", "").at(Some(location));
+        let diagnostic = Diagnostic::new(Summary::provider_error("S"), "").at(Some(location));
         let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &Style::PLAIN);
         assert!(text.contains("on main.tf line "), "{text}");
         diagnostic_json(&diagnostic, &sources());
@@ -197,7 +197,7 @@ fn long_source_line_is_cut_around_the_range() {
     let file = SourceText { blocks: [text].into(), ..sources().files[0].clone() };
     let sources = Sources { files: [SourceText { path: "long.tf".into(), ..file }].into() };
     let diagnostic =
-        Diagnostic::error(Rule::InternalError, "Wrong", "It is wrong.").at(Some(location));
+        Diagnostic::new(Summary::provider_error("Wrong"), "It is wrong.").at(Some(location));
     let shown = diagnostics(&[diagnostic], &sources, &Style { color: true, ..Style::PLAIN });
     let line = shown.lines().find(|it| it.contains("wrong")).expect("is shown");
     assert!(line.len() < 600 && line.contains("1: …é") && line.ends_with("z…"), "{line}");
@@ -206,9 +206,8 @@ fn long_source_line_is_cut_around_the_range() {
 
 #[test]
 fn control_characters_in_diagnostics_are_escaped() {
-    let diagnostic = Diagnostic::error(
-        Rule::InternalError,
-        "a\u{1b}[2Jb\nc",
+    let diagnostic = Diagnostic::new(
+        Summary::provider_error("a\u{1b}[2Jb\nc"),
         "x\u{1b}]0;title\u{7}y\u{202e}z\r\tkept\nkept",
     )
     .with_address("a.b[\"\u{9b}\"]");
@@ -230,16 +229,13 @@ fn control_characters_in_diagnostics_are_escaped() {
 #[test]
 fn warnings_with_one_summary_are_grouped() {
     let warning = |n| {
-        Diagnostic::warning(Rule::InternalError, "Deprecated", format!("Detail {n}."))
+        Diagnostic::new(Summary::provider_warning("Deprecated"), format!("Detail {n}."))
             .at(Some(at("local", n)))
     };
     let error =
-        || Diagnostic::error(Rule::InternalError, "Deprecated", "").at(Some(at("local", 0)));
-    let check_block = Diagnostic::warning(Rule::InternalError, "Check block assertion failed", "m")
-        .at(Some(at("list", 0)));
-    let check_unknown =
-        Diagnostic::warning(Rule::InternalError, "Check block assertion known after apply", "")
-            .at(Some(at("list", 0)));
+        || Diagnostic::new(Summary::provider_error("Deprecated"), "").at(Some(at("local", 0)));
+    let check_block = Diagnostic::new(Summary::CHECK_ASSERTION, "m").at(Some(at("list", 0)));
+    let check_unknown = Diagnostic::new(Summary::CHECK_UNKNOWN, "").at(Some(at("list", 0)));
     let given = vec![
         warning(0),
         error(),
@@ -250,8 +246,8 @@ fn warnings_with_one_summary_are_grouped() {
         check_unknown,
         warning(2),
         error(),
-        Diagnostic::warning(Rule::InternalError, "Nowhere", ""),
-        Diagnostic::warning(Rule::InternalError, "Nowhere", ""),
+        Diagnostic::new(Summary::provider_warning("Nowhere"), ""),
+        Diagnostic::new(Summary::provider_warning("Nowhere"), ""),
     ];
     let shown = |severity| -> Vec<String> {
         let kept = consolidated(given.clone(), severity).into_iter();
@@ -279,9 +275,9 @@ fn warnings_with_one_summary_are_grouped() {
 #[test]
 fn compact_warnings_are_a_list() {
     let warning = |n| {
-        Diagnostic::warning(Rule::InternalError, "Deprecated", "Long.").at(Some(at("local", n)))
+        Diagnostic::new(Summary::provider_warning("Deprecated"), "Long.").at(Some(at("local", n)))
     };
-    let given = [warning(0), warning(1), Diagnostic::warning(Rule::InternalError, "Nowhere", "")];
+    let given = [warning(0), warning(1), Diagnostic::new(Summary::provider_warning("Nowhere"), "")];
     expect![[r#"
 
         Warnings:
@@ -368,20 +364,20 @@ fn diagnostics_in_variables_files_show_no_source() {
     let range = ByteRange { start: 15, end: 24 };
     let location = Location { path: "a.tfvars".into(), range };
     let diagnostic =
-        Diagnostic::error(Rule::InternalError, "Broken", "Mend it.").at(Some(location));
+        Diagnostic::new(Summary::provider_error("Broken"), "Mend it.").at(Some(location));
     let text = diagnostics(std::slice::from_ref(&diagnostic), &sources(), &BOX)
         + &diagnostic_json(&diagnostic, &sources()).to_string();
     assert!(!text.contains("kanarek"), "{text}");
     expect![[r#"
         ╷
-        │ Error: Broken [internal-error]
+        │ Error: Broken [provider-diagnostic]
         │
         │   on a.tfvars line 2:
         │    2: (not shown: this file may hold secrets)
         │
         │ Mend it.
         ╵
-        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]},"id":"internal-error"}"#]].assert_eq(&text);
+        {"severity":"error","summary":"Broken","detail":"Mend it.","range":{"filename":"a.tfvars","start":{"line":2,"column":10,"byte":15},"end":{"line":2,"column":19,"byte":24}},"snippet":{"context":null,"code":"(not shown: this file may hold secrets)","start_line":2,"highlight_start_offset":0,"highlight_end_offset":0,"values":[]},"id":"provider-diagnostic"}"#]].assert_eq(&text);
 }
 
 #[test]
@@ -397,41 +393,41 @@ fn warning_about_a_literal_secret_hides_the_source() {
     let start = text.find(secret).expect("is there") as u32;
     let range = ByteRange { start, end: start + secret.len() as u32 };
     let location = Location { path: "main.tf".into(), range };
-    let found = Diagnostic::warning(Rule::LiteralSecret, "Secret", "Take it out.");
+    let found = Diagnostic::new(Summary::LITERAL_SECRET, "Take it out.");
     let found = found.at(Some(location));
     let text = diagnostics(std::slice::from_ref(&found), &sources, &BOX)
         + &diagnostic_json(&found, &sources).to_string();
     assert!(!text.contains("kan") && !text.contains("arek"), "{text}");
     expect![[r#"
         ╷
-        │ Warning: Secret [literal-secret]
+        │ Warning: Secret written in the configuration [literal-secret]
         │
         │   on main.tf line 2:
         │    2:   default = (not shown) # é
         │
         │ Take it out.
         ╵
-        {"severity":"warning","summary":"Secret","detail":"Take it out.","range":{"filename":"main.tf","start":{"line":2,"column":13,"byte":27},"end":{"line":3,"column":8,"byte":39}},"snippet":{"context":null,"code":"  default = (not shown) # é","start_line":2,"highlight_start_offset":12,"highlight_end_offset":23,"values":[]},"id":"literal-secret"}"#]].assert_eq(&text);
+        {"severity":"warning","summary":"Secret written in the configuration","detail":"Take it out.","range":{"filename":"main.tf","start":{"line":2,"column":13,"byte":27},"end":{"line":3,"column":8,"byte":39}},"snippet":{"context":null,"code":"  default = (not shown) # é","start_line":2,"highlight_start_offset":12,"highlight_end_offset":23,"values":[]},"id":"literal-secret"}"#]].assert_eq(&text);
 }
 
 #[test]
-fn deprecation_warnings_are_shown_once_without_a_count() {
-    let warning = |id: Rule, detail: &str, start: u32| {
+fn a_deprecation_is_shown_once_and_never_counted() {
+    let warning = |summary: Summary, detail: &str, start: u32| {
         let range = ByteRange { start, end: start + 1 };
         let location = Location { path: "main.tf".into(), range };
-        Diagnostic::warning(id, "Deprecated", detail).at(Some(location))
+        Diagnostic::new(summary, detail).at(Some(location))
     };
     let given = vec![
-        warning(Rule::DeprecatedOutput, "a", 1),
-        warning(Rule::DeprecatedOutput, "a", 2),
-        warning(Rule::DeprecatedOutput, "b", 3),
-        warning(Rule::DeprecatedVariable, "a", 4),
-        warning(Rule::InternalError, "a", 5),
-        warning(Rule::InternalError, "a", 6),
+        warning(Summary::DEPRECATED_OUTPUT, "a", 1),
+        warning(Summary::DEPRECATED_OUTPUT, "a", 2),
+        warning(Summary::DEPRECATED_OUTPUT, "b", 3),
+        warning(Summary::DEPRECATED_VARIABLE, "a", 4),
+        warning(Summary::provider_warning("Deprecated"), "a", 5),
+        warning(Summary::provider_warning("Deprecated"), "a", 6),
     ];
     let kept = consolidated(without_repeated_deprecations(given), Severity::Warning);
-    let shown: Vec<String> = kept.iter().map(|it| format!("{}: {}", it.id, it.detail)).collect();
-    let grouped = "internal-error: a\n\n(and one more similar warning elsewhere)";
+    let shown: Vec<String> = kept.iter().map(|it| format!("{}: {}", it.id(), it.detail)).collect();
+    let grouped = "provider-diagnostic: a\n\n(and one more similar warning elsewhere)";
     assert_eq!(
         shown,
         ["deprecated-output: a", "deprecated-output: b", "deprecated-variable: a", grouped]

@@ -51,7 +51,7 @@ impl Line {
 /// The lines for an event; empty if the event has no JSON form.
 pub fn event_json(event: &Event, timestamp: &str, sources: &Sources) -> Vec<String> {
     if let Event::Diagnostic(it) = event {
-        return if it.severity == Severity::Hint {
+        return if it.severity() == Severity::Hint {
             Vec::new()
         } else {
             vec![diagnostic_line(it, timestamp, sources)]
@@ -68,7 +68,7 @@ pub(crate) fn diagnostic_line(
     timestamp: &str,
     sources: &Sources,
 ) -> String {
-    let (level, word) = match diagnostic.severity {
+    let (level, word) = match diagnostic.severity() {
         Severity::Error => ("error", "Error"),
         Severity::Warning | Severity::Hint => ("warn", "Warning"),
     };

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use addr::{ProviderSource, ResourceInstance};
-use db::{Diagnostic, Rule, Sources};
+use db::{Diagnostic, Sources, Summary};
 use engine::{
     ApplyAction, ChangeCounts, DeferReason, EphemeralAction, Event, LogLevel, ObjectId, Operation,
 };
@@ -81,7 +81,7 @@ fn events() -> Vec<Event> {
             level: LogLevel::Warn,
             message: "m".to_owned(),
         },
-        Event::Diagnostic(Diagnostic::warning(Rule::InternalError, "Look", "At this.")),
+        Event::Diagnostic(Diagnostic::new(Summary::provider_warning("Look"), "At this.")),
         Event::Stopping,
         Event::Summary { operation: Operation::Plan, counts },
         Event::Summary { operation: Operation::Apply, counts },
@@ -164,7 +164,7 @@ fn events_print_json_lines() {
         {"@level":"info","@message":"ephemeral.playground_random.password: Renew errored after 65s",…,"hook":{"Msg":"Renew errored after 65s","resource":{"addr":"ephemeral.playground_random.password","module":"","resource":"ephemeral.playground_random.password","implied_provider":"playground","resource_type":"playground_random","resource_name":"password","resource_key":null}},"type":"ephemeral_action_errored"}
         {"@level":"info","@message":"ephemeral.playground_random.password: Configuration unknown, deferring...",…,"hook":{"Msg":"Configuration unknown, deferring...","resource":{"addr":"ephemeral.playground_random.password","module":"","resource":"ephemeral.playground_random.password","implied_provider":"playground","resource_type":"playground_random","resource_name":"password","resource_key":null}},"type":"ephemeral_action_deferred"}
         {"@level":"info","@message":"ephemeral.playground_random.password: Dependencies pending, deferring...",…,"hook":{"Msg":"Dependencies pending, deferring...","resource":{"addr":"ephemeral.playground_random.password","module":"","resource":"ephemeral.playground_random.password","implied_provider":"playground","resource_type":"playground_random","resource_name":"password","resource_key":null}},"type":"ephemeral_action_deferred"}
-        {"@level":"warn","@message":"Warning: Look",…,"diagnostic":{"severity":"warning","summary":"Look","detail":"At this.","id":"internal-error"},"type":"diagnostic"}
+        {"@level":"warn","@message":"Warning: Look",…,"diagnostic":{"severity":"warning","summary":"Look","detail":"At this.","id":"provider-diagnostic"},"type":"diagnostic"}
         {"@level":"info","@message":"Stopping operation...",…,"type":"log"}
         {"@level":"info","@message":"Plan: 1 to import, 2 to add, 3 to change, 4 to destroy, 5 to forget.",…,"changes":{"add":2,"change":3,"import":1,"remove":4,"forget":5,"operation":"plan"},"type":"change_summary"}
         {"@level":"info","@message":"Apply complete! Resources: 1 imported, 2 added, 3 changed, 4 destroyed, 5 forgotten.",…,"changes":{"add":2,"change":3,"import":1,"remove":4,"forget":5,"operation":"apply"},"type":"change_summary"}

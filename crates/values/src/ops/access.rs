@@ -5,7 +5,7 @@ use crate::{
     rules::{self, RuleId},
 };
 
-use super::OpError;
+use super::{OpError, OpErrorKind};
 
 const NO_ELEMENT: &str = "The given key does not identify an element in this collection value";
 
@@ -16,7 +16,7 @@ const NO_ELEMENT: &str = "The given key does not identify an element in this col
 pub fn index(collection: &Value, key: &Value) -> Result<Value, OpError> {
     if collection.is_null() {
         return Err(OpError::new(
-            "Attempt to index null value",
+            OpErrorKind::IndexOfNull,
             "This value is null, so it does not have any indices.",
         ));
     }
@@ -49,7 +49,7 @@ fn index_marks(ty: &Type, collection: &Value, key: &Value) -> Marks {
 }
 
 fn invalid(detail: impl Into<String>) -> OpError {
-    OpError::new("Invalid index", detail).at(1)
+    OpError::new(OpErrorKind::Index, detail).at(1)
 }
 
 fn converted_key(key: &Value, ty: &Type) -> Result<Value, OpError> {
@@ -152,7 +152,7 @@ fn known_or_unknown_attribute(object: &Value, ty: &Type, name: &str) -> Option<V
 pub fn attribute(value: &Value, name: &str) -> Result<Value, OpError> {
     if value.is_null() {
         return Err(OpError::new(
-            "Attempt to get attribute from null value",
+            OpErrorKind::AttributeOfNull,
             "This value is null, so it does not have any attributes.",
         ));
     }
@@ -175,14 +175,14 @@ pub fn attribute(value: &Value, name: &str) -> Result<Value, OpError> {
 }
 
 fn unsupported(detail: String) -> OpError {
-    OpError::new("Unsupported attribute", detail)
+    OpError::new(OpErrorKind::NoAttribute, detail)
 }
 
 fn missing_element(map: &Value, name: &str) -> OpError {
     // The name is written in the configuration, so it is not secret even if the map is.
     let of = if map.marks().has(MarkKind::Sensitive) { "This sensitive map" } else { "This map" };
     OpError::new(
-        "Missing map element",
+        OpErrorKind::NoElement,
         format!("{of} does not have an element with the key {name:?}."),
     )
 }

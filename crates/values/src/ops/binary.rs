@@ -1,6 +1,6 @@
 //! Operators with two operands.
 
-use super::{NULL_OPERAND, OpError, ranges};
+use super::{NULL_OPERAND, OpError, OpErrorKind, ranges};
 use crate::{
     Number, Refinements, Type, Value, convert,
     rules::{self, RuleId},
@@ -79,7 +79,7 @@ pub fn binary(op: BinaryOp, left: &Value, right: &Value) -> Result<Value, OpErro
     let null_is_false = op == BinaryOp::And;
     if !null_is_false && (converted_left.is_null() || converted_right.is_null()) {
         let at = usize::from(!converted_left.is_null());
-        return Err(OpError::new("Operation failed", NULL_OPERAND).at(at));
+        return Err(OpError::new(OpErrorKind::Operation, NULL_OPERAND).at(at));
     }
     let marks = rules::result_marks(RuleId::Operator, [&converted_left, &converted_right]);
     let result = compute(op, &converted_left, &converted_right)?;
@@ -90,7 +90,7 @@ fn operand(value: &Value, ty: &Type, position: usize) -> Result<Value, OpError> 
     convert::convert(value, ty).map_err(|error| {
         let side = if position == 0 { "left" } else { "right" };
         let detail = format!("Unsuitable value for {side} operand: {}.", error.message);
-        OpError::new("Invalid operand", detail).at(position)
+        OpError::new(OpErrorKind::Operand, detail).at(position)
     })
 }
 
@@ -123,7 +123,7 @@ fn numbers(
             let no_result = "Error during operation: the result is not a number.";
             compute(a, b)
                 .map(Value::number)
-                .ok_or_else(|| OpError::new("Operation failed", no_result))
+                .ok_or_else(|| OpError::new(OpErrorKind::Operation, no_result))
         }
         _ if monotonic => Ok(ranges::arithmetic(left, right, compute)),
         _ => Ok(Value::unknown_with(Type::Number, Refinements::non_null())),

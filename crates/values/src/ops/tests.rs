@@ -48,15 +48,10 @@ fn operator_results_match_opentofu() {
         ("0.1", "+", "0.2", "0.3"),
         ("7", "%", "-3", "1"),
         ("1", "/", "0", "+Inf"),
-        ("0", "/", "0", "Operation failed: Error during operation: the result is not a number."),
-        (
-            "\"a\"",
-            "+",
-            "1",
-            "Invalid operand: Unsuitable value for left operand: a number is required.",
-        ),
-        ("1", "+", "[]", "Invalid operand: Unsuitable value for right operand: number required."),
-        ("null", "+", "1", "Operation failed: Error during operation: argument must not be null."),
+        ("0", "/", "0", "Error during operation: the result is not a number."),
+        ("\"a\"", "+", "1", "Unsuitable value for left operand: a number is required."),
+        ("1", "+", "[]", "Unsuitable value for right operand: number required."),
+        ("null", "+", "1", "Error during operation: argument must not be null."),
         ("1", "<", "2", "true"),
         ("2", "<=", "2", "true"),
         ("2", ">", "2", "false"),
@@ -165,8 +160,7 @@ fn equality_takes_deep_marks_but_a_comparison_with_null_only_those_at_the_top() 
 #[test]
 fn index_and_attribute_return_a_part_or_an_error() {
     let at = |text: &str, key: &str| show(index(&value(text), &value(key)));
-    let wrong =
-        "Invalid index: The given key does not identify an element in this collection value";
+    let wrong = "The given key does not identify an element in this collection value";
     assert_eq!(at("[1,2]", "\"1\""), "2");
     assert_eq!(
         at("[1]", "1"),
@@ -180,7 +174,7 @@ fn index_and_attribute_return_a_part_or_an_error() {
     );
     assert_eq!(at("[1]", "0.5"), format!("{wrong}: indexing a sequence requires a whole number."));
     assert_eq!(at("[]", "0"), format!("{wrong}: the collection has no elements."));
-    assert_eq!(at("[1]", "null"), "Invalid index: Can't use a null value as an indexing key.");
+    assert_eq!(at("[1]", "null"), "Can't use a null value as an indexing key.");
     assert_eq!(at("[1]", "\"x\""), format!("{wrong}: a number is required."));
     assert_eq!(at("{\"a\":1}", "\"a\""), "1");
     assert_eq!(
@@ -189,29 +183,17 @@ fn index_and_attribute_return_a_part_or_an_error() {
             "{wrong}. An object only supports looking up attributes by name, not by numeric index."
         )
     );
-    assert_eq!(
-        at("null", "0"),
-        "Attempt to index null value: This value is null, so it does not have any indices."
-    );
-    assert_eq!(at("1", "0"), "Invalid index: This value does not have any indices.");
+    assert_eq!(at("null", "0"), "This value is null, so it does not have any indices.");
+    assert_eq!(at("1", "0"), "This value does not have any indices.");
     let set = Value::set(Type::String, vec!["a".into()]);
-    assert!(show(index(&set, &Value::int(0))).starts_with("Invalid index: Elements of a set"));
+    assert!(show(index(&set, &Value::int(0))).starts_with("Elements of a set"));
     let of = |text: &str, name: &str| show(attribute(&value(text), name));
     assert_eq!(of("{\"a\":1}", "a"), "1");
-    assert_eq!(
-        of("{\"a\":1}", "b"),
-        "Unsupported attribute: This object does not have an attribute named \"b\"."
-    );
-    assert_eq!(
-        of("1", "b"),
-        "Unsupported attribute: Can't access attributes on a primitive-typed value (number)."
-    );
+    assert_eq!(of("{\"a\":1}", "b"), "This object does not have an attribute named \"b\".");
+    assert_eq!(of("1", "b"), "Can't access attributes on a primitive-typed value (number).");
     let map = Value::map(Type::Number, [("a".into(), Value::int(1))].into());
     assert_eq!(show(attribute(&map, "a")), "1");
-    assert_eq!(
-        show(attribute(&map, "b")),
-        "Missing map element: This map does not have an element with the key \"b\"."
-    );
+    assert_eq!(show(attribute(&map, "b")), "This map does not have an element with the key \"b\".");
 }
 
 #[test]

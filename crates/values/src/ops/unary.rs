@@ -1,6 +1,6 @@
 //! Operators with one operand.
 
-use super::{NULL_OPERAND, OpError};
+use super::{NULL_OPERAND, OpError, OpErrorKind};
 use crate::{
     Bound, Number, Refinements, Type, Value, convert,
     rules::{self, RuleId},
@@ -33,10 +33,10 @@ impl UnaryOp {
 pub fn unary(op: UnaryOp, operand: &Value) -> Result<Value, OpError> {
     let converted = convert::convert(operand, &op.ty()).map_err(|error| {
         let detail = format!("Unsuitable value for unary operand: {}.", error.message);
-        OpError::new("Invalid operand", detail).at(0)
+        OpError::new(OpErrorKind::Operand, detail).at(0)
     })?;
     if converted.is_null() {
-        return Err(OpError::new("Operation failed", NULL_OPERAND).at(0));
+        return Err(OpError::new(OpErrorKind::Operation, NULL_OPERAND).at(0));
     }
     let marks = rules::result_marks(RuleId::Operator, [&converted]);
     let result = match op {

@@ -162,7 +162,7 @@ fn without_note(detail: &str) -> &str {
 
 /// Returns true for a hint, and for the note that the apply decides an assertion over unknown values.
 fn is_no_refusal(found: &Diagnostic) -> bool {
-    found.severity == Severity::Hint || found.id == "check-unknown"
+    found.severity() == Severity::Hint || found.id() == "check-unknown"
 }
 
 fn leaks(bytes: &[u8]) -> Vec<&'static str> {
@@ -185,7 +185,7 @@ fn agrees(
     let is_it = |it: &&Diagnostic| {
         it.summary == summary
             && (detail.is_empty() || without_note(&it.detail) == detail)
-            && it.severity == severity
+            && it.severity() == severity
     };
     let Some(diagnostic) = found.iter().find(is_it) else {
         return Err(format!("should say {summary:?} {detail:?}, but says:\n{}", list(found)));
@@ -211,7 +211,7 @@ fn line_of(world: &World, diagnostic: &Diagnostic) -> Option<usize> {
 
 fn list(found: &[Diagnostic]) -> String {
     found.iter().fold(String::new(), |mut text, it| {
-        let _ = writeln!(text, "        {:?}: {}: {}", it.severity, it.summary, it.detail);
+        let _ = writeln!(text, "        {:?}: {}: {}", it.severity(), it.summary, it.detail);
         text
     })
 }

@@ -17,9 +17,9 @@ fn check(text: &str, expected: &[&str]) {
         }
         let said = world.validate();
         let mut said: Vec<String> =
-            said.iter().filter(|it| it.is_error()).map(|it| it.summary.clone()).collect();
+            said.iter().filter(|it| it.is_error()).map(|it| it.summary.to_string()).collect();
         if said.is_empty() {
-            said.extend(world.apply().iter().map(|it| it.summary.clone()));
+            said.extend(world.apply().iter().map(|it| it.summary.to_string()));
         }
         found.push(format!("{}: {}", source.name, said.join(", ")));
     }
@@ -91,7 +91,7 @@ variable "e" {
     );
     world.set("e", VARIABLE);
     let said: Vec<String> =
-        world.validate().iter().map(|it| format!("{:?}: {}", it.severity, it.summary)).collect();
+        world.validate().iter().map(|it| format!("{:?}: {}", it.severity(), it.summary)).collect();
     assert_eq!(
         said,
         ["Warning: Error message refers to ephemeral values"],
@@ -99,7 +99,7 @@ variable "e" {
     );
     let planned = world.plan();
     let said: Vec<String> =
-        planned.diagnostics.iter().map(|it| format!("{:?}: {}", it.severity, it.summary)).collect();
+        planned.diagnostics.iter().map(|it| format!("{:?}: {}", it.severity(), it.summary)).collect();
     assert_eq!(
         said,
         ["Error: Error message refers to ephemeral values", "Error: Invalid value for variable"]

@@ -182,7 +182,7 @@ impl Run<'_> {
         let Some(key) = lookup(db, root, &name) else { return Ok(()) };
         let known = item_value(db, AnalyzedItem::of(db, workspace, root, key));
         let is_told = found.iter().any(|it| {
-            it.id == id && it.is_error() && is_about_ephemeral(it) && self.is_at_early(it)
+            it.id() == id && it.is_error() && is_about_ephemeral(it) && self.is_at_early(it)
         });
         tally.early += 1;
         match known.deep_marks().ephemeral {
@@ -233,7 +233,7 @@ impl Run<'_> {
 
     fn diagnostics(&mut self, who: &'static str, found: &[Diagnostic]) -> Verdict {
         // The engine's final check of a plan must find nothing that the earlier rules missed.
-        if let Some(it) = found.iter().find(|it| it.id == LAST_LOOK) {
+        if let Some(it) = found.iter().find(|it| it.id() == LAST_LOOK) {
             return wrong("kept", format!("{who}: {}: {}", it.summary, it.detail));
         }
         let sources = self.sources();
@@ -340,8 +340,8 @@ impl Run<'_> {
 fn foreseen(found: &[Diagnostic], planned: &[Diagnostic]) -> Verdict {
     let of_plan = planned.iter().filter(|it| is_misplaced(it));
     let is_foreseen = |it: &&Diagnostic, found: &Diagnostic| {
-        let is_misplaced = MISPLACED.contains(&it.id.code());
-        found.id == it.id || is_misplaced && found.id == Rule::PossiblyEphemeral
+        let is_misplaced = MISPLACED.contains(&it.id().code());
+        found.id() == it.id() || is_misplaced && found.id() == Rule::PossiblyEphemeral
     };
     let mut unforeseen = of_plan.filter(|it| !found.iter().any(|found| is_foreseen(it, found)));
     match unforeseen.next() {
@@ -393,15 +393,15 @@ fn is_about_ephemeral(it: &Diagnostic) -> bool {
 }
 
 fn is_misplaced(it: &Diagnostic) -> bool {
-    it.is_error() && MISPLACED.contains(&it.id.code())
+    it.is_error() && MISPLACED.contains(&it.id().code())
 }
 
 /// An error about an ephemeral value has the chain of its origin.
 fn explained(found: &[Diagnostic]) -> Verdict {
     let by_value = |it: &&Diagnostic| {
-        MISPLACED.contains(&it.id.code())
-            && it.id != "ephemeral-root-output"
-            && it.severity <= Severity::Hint
+        MISPLACED.contains(&it.id().code())
+            && it.id() != "ephemeral-root-output"
+            && it.severity() <= Severity::Hint
     };
     match found.iter().filter(by_value).find(|it| it.related.is_empty()) {
         Some(it) => wrong("chain", format!("{} at {:?} has no chain", it.summary, it.location)),

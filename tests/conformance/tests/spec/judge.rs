@@ -49,8 +49,8 @@ fn found(world: &mut World, run: Run) -> Vec<Diagnostic> {
 
 fn position(found: &[Diagnostic], file: &File, line: usize, said: &Said) -> Option<usize> {
     found.iter().position(|it| {
-        it.severity == said.severity
-            && it.id.code() == said.id
+        it.severity() == said.severity
+            && it.id().code() == said.id
             && it.summary == said.summary
             && it.detail.contains(&said.detail)
             && line_in(file, it) == Some(line)
@@ -77,11 +77,11 @@ fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
         .iter()
         .find_map(|file| Some(file.first_line + line_in(file, diagnostic)?))
         .unwrap_or(0);
-    let severity = word(diagnostic.severity);
+    let severity = word(diagnostic.severity());
     let at = block.files.iter().find_map(|file| text_of(file, diagnostic)).unwrap_or_default();
     format!(
         "{line}: unexpected {severity}: [{}] {:?}: {} `{at}`",
-        diagnostic.id, diagnostic.summary, diagnostic.detail
+        diagnostic.id(), diagnostic.summary, diagnostic.detail
     )
 }
 

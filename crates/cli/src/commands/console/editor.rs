@@ -4,7 +4,7 @@
 
 use std::{cell::RefCell, mem::ManuallyDrop};
 
-use db::{Diagnostic, Directory, File, Rule};
+use db::{Diagnostic, Directory, File, Summary};
 use ide::{Completion, Document};
 use project::Project;
 use rustyline::{
@@ -64,7 +64,7 @@ pub(super) fn talk(
 }
 
 fn broken(error: &ReadlineError) -> Diagnostic {
-    Diagnostic::error(Rule::UnreadableInput, "Failed to read input", format!("{error}."))
+    Diagnostic::new(Summary::UNREADABLE_INPUT, format!("{error}."))
 }
 
 fn editor(project: ManuallyDrop<Project>) -> rustyline::Result<Editor<Names, MemHistory>> {

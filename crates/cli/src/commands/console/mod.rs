@@ -15,7 +15,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use db::{ByteRange, Diagnostic, Location, Rule, SourceText, Sources};
+use db::{ByteRange, Diagnostic, Location, Rule, SourceText, Sources, Summary};
 use engine::NoTempDirectories;
 use hir::{Expr, ExprId, Exprs, Interrupt, Scope, eval, lower};
 
@@ -152,15 +152,14 @@ fn tell_problems(
     let mut files = program.sources.files.to_vec();
     files.extend(variables::file_sources(session, flags));
     let sources = Sources { files: files.into() };
-    match problems.first().map(|it| it.id) {
+    match problems.first().map(|it| it.id()) {
         None => return Ok(()),
         Some(Rule::InvalidVariableValue) => return Err(Failure::Diagnostics(problems, sources)),
         Some(_) => {}
     }
     let detail = "Due to the problems above, some expressions may produce unexpected results.";
     session.ui.diagnostics(&problems, &sources);
-    problems =
-        vec![Diagnostic::warning(Rule::InvalidConsoleValues, "Some values are not valid", detail)];
+    problems = vec![Diagnostic::new(Summary::INVALID_CONSOLE_VALUES, detail)];
     session.ui.diagnostics(&problems, &Sources::default());
     Ok(())
 }
@@ -195,7 +194,7 @@ async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<D
     if !lone.problems.is_empty() {
         let problems = lone.problems.into_iter();
         return Err(problems
-            .map(|it| Diagnostic::error(it.id, it.summary, it.detail).at(location(it.range.into())))
+            .map(|it| Diagnostic::new(it.summary, it.detail).at(location(it.range.into())))
             .collect());
     }
     let (exprs, root) = (&lone.exprs, lone.root);
@@ -211,7 +210,7 @@ async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<D
         let diagnostics = evaluated.diagnostics.into_iter();
         return Err(diagnostics
             .map(|it| {
-                Diagnostic { values: it.values, ..Diagnostic::error(it.id, it.summary, it.detail) }
+                Diagnostic { values: it.values, ..Diagnostic::new(it.summary, it.detail) }
                     .at(place(it.at))
             })
             .collect());
@@ -236,15 +235,11 @@ fn argument_of_type(exprs: &Exprs, root: ExprId) -> Option<ExprId> {
 
 fn interrupted(interrupt: &Interrupt) -> Diagnostic {
     match interrupt {
-        Interrupt::Misfit(misfit) => {
-            Diagnostic::error(misfit.id(), misfit.summary, misfit.detail.clone())
-        }
-        Interrupt::Refused { summary, detail } => {
-            Diagnostic::error(Rule::InvalidReference, *summary, detail.clone())
-        }
+        Interrupt::Misfit(misfit) => Diagnostic::new(misfit.summary.clone(), misfit.detail.clone()),
+        Interrupt::Refused { summary, detail } => Diagnostic::new(summary.clone(), detail.clone()),
         Interrupt::Poisoned | Interrupt::Stopped | Interrupt::Exceeded { .. } => {
             let detail = "Something that this expression refers to has no value here.";
-            Diagnostic::error(Rule::ConsoleEvaluation, "Cannot evaluate here", detail)
+            Diagnostic::new(Summary::CONSOLE_EVALUATION, detail)
         }
     }
 }

@@ -5,6 +5,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use db::Summary;
+
 /// The file name endings that `fmt` accepts. JSON files are not formatted, because general JSON formatters exist.
 const ENDINGS: [&str; 5] = [".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl"];
 
@@ -16,7 +18,7 @@ pub(super) enum Target {
         /// The path as it is shown: relative to the working directory and normalized.
         shown: String,
     },
-    Problem(String),
+    Problem(Summary),
 }
 
 /// The files that the arguments name, in the order of the arguments. Without arguments, the files of the working
@@ -40,17 +42,15 @@ struct Walk {
 impl Walk {
     fn argument(&mut self, path: &Path) {
         match fs::metadata(path) {
-            Err(_) => self.problem(format!("No file or directory at {}", path.display())),
+            Err(_) => self.problem(Summary::fmt_target(path.display())),
             Ok(it) if it.is_dir() => self.directory(path),
             // A hidden file that an argument names is formatted.
             Ok(_) if is_formatted(&name_of(path)) => self.file(path),
             Ok(_) => {
                 let (last, rest) = ENDINGS.split_last().expect("there are some");
                 let rest = rest.join(", ");
-                self.problem(format!(
-                    "Only {rest} and {last} files can be processed with mayfly fmt: {}",
-                    self.shown(path)
-                ));
+                let extensions = format!("{rest} and {last}");
+                self.problem(Summary::other_fmt_target(extensions, self.shown(path)));
             }
         }
     }
@@ -59,7 +59,7 @@ impl Walk {
     /// directories are not.
     fn directory(&mut self, path: &Path) {
         let Ok(entries) = fs::read_dir(path) else {
-            return self.problem(format!("Failed to read directory {}", self.shown(path)));
+            return self.problem(Summary::unreadable_fmt_directory(self.shown(path)));
         };
         let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
         entries.sort_by_key(fs::DirEntry::file_name);
@@ -79,7 +79,7 @@ impl Walk {
         self.targets.push(Target::File { path: path.to_owned(), shown: self.shown(path) });
     }
 
-    fn problem(&mut self, summary: String) {
+    fn problem(&mut self, summary: Summary) {
         self.targets.push(Target::Problem(summary));
     }
 

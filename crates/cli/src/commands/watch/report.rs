@@ -263,7 +263,7 @@ fn plan_line(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNe
 fn problems(session: &CommandSession, found: &[Diagnostic], sources: &Sources) -> Option<Problems> {
     let is_shown = |it: &&Diagnostic| {
         // Drop warnings about possibly ephemeral values: a plan decides by actual values.
-        it.severity != Severity::Hint && it.id != Rule::PossiblyEphemeral
+        it.severity() != Severity::Hint && it.id() != Rule::PossiblyEphemeral
     };
     let shown: Vec<Diagnostic> = found.iter().filter(is_shown).cloned().collect();
     if shown.is_empty() {

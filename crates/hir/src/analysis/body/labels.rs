@@ -1,6 +1,6 @@
 //! The labels of dynamic blocks.
 
-use db::Rule;
+use db::Summary;
 use values::Kind;
 
 use crate::{
@@ -22,12 +22,7 @@ pub(super) fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
         return;
     }
     let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
-    let problem = ItemProblem::error(
-        at.into(),
-        Rule::InvalidDynamicBlockLabel,
-        "Invalid dynamic block label",
-        detail,
-    );
+    let problem = ItemProblem::new(at.into(), Summary::INVALID_DYNAMIC_BLOCK_LABEL, detail);
     let when = if marks.sensitive == Tri::Yes { When::Always } else { label.ephemeral.somewhere() };
     infer.problems.push(judged(problem, (certainty, &when), label.origin.as_ref()));
 }

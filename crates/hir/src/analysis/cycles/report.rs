@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use db::Rule;
+use db::Summary;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -199,8 +199,7 @@ pub(super) fn on_ring(
              resources that are to use it."
         ));
     }
-    let mut problem =
-        ItemProblem::error(at, Rule::DependencyCycle, format!("Cycle: {names}"), detail);
+    let mut problem = ItemProblem::new(at, Summary::cycle(names), detail);
     let after_next = graph.node(db, follower((position + 1) % cycle.len()).0).name(db);
     let refers = format!("{} refers to {after_next} here", graph.node(db, next).name(db));
     problem.related.push((graph.node(db, next).key(), next_at, refers));
@@ -209,22 +208,19 @@ pub(super) fn on_ring(
 
 pub(super) fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem {
     match item(db, key).kind {
-        ItemKind::Resource(_) => ItemProblem::error(
+        ItemKind::Resource(_) => ItemProblem::new(
             at,
-            Rule::SelfReference,
-            "Self-referential block",
+            Summary::SELF_REFERENCE,
             format!("Configuration for {name} may not refer to itself."),
         ),
-        ItemKind::Local(_) => ItemProblem::error(
+        ItemKind::Local(_) => ItemProblem::new(
             at,
-            Rule::DependencyCycle,
-            "Self-referencing local value",
+            Summary::SELF_REFERENCING_LOCAL,
             format!("{name} may not use its own value to define itself."),
         ),
-        _ => ItemProblem::error(
+        _ => ItemProblem::new(
             at,
-            Rule::DependencyCycle,
-            "Self-reference",
+            Summary::SELF_REFERENCE_OF_ITEM,
             format!("{name} may not refer to itself."),
         ),
     }

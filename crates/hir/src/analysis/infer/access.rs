@@ -1,6 +1,6 @@
 //! The expressions `base.name` and `base[key]`.
 
-use db::Rule;
+use db::Summary;
 use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 
 use crate::{
@@ -83,15 +83,14 @@ impl Infer<'_> {
         let Some(constant) = &key.constant else { return };
         if let Err(error) = convert::convert(&constant.0, &Type::Number) {
             let detail = format!("{NO_ELEMENT}: {}.", error.message);
-            self.fails(At::Step(index), Rule::InvalidIndex, "Invalid index", detail);
+            self.fails(At::Step(index), Summary::INVALID_INDEX, detail);
         }
     }
 
     fn missing_attribute(&mut self, id: ExprId, value: &Abstract, name: &str) {
         if value.is_null() {
-            let summary = "Attempt to get attribute from null value";
             let detail = "This value is null, so it does not have any attributes.";
-            return self.fails(At::Step(id), Rule::AttributeOfNull, summary, detail);
+            return self.fails(At::Step(id), Summary::ATTRIBUTE_OF_NULL, detail);
         }
         let mut fix = None;
         let detail = match &value.ty {
@@ -104,12 +103,7 @@ impl Infer<'_> {
             }
             Type::Map(_) => {
                 let detail = format!("This map does not have an element with the key \"{name}\".");
-                return self.fails(
-                    At::Step(id),
-                    Rule::MissingMapElement,
-                    "Missing map element",
-                    detail,
-                );
+                return self.fails(At::Step(id), Summary::MISSING_MAP_ELEMENT, detail);
             }
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
                 let kind = match &value.ty {
@@ -128,8 +122,7 @@ impl Infer<'_> {
             ),
             _ => return,
         };
-        let summary = "Unsupported attribute";
-        let problem = ItemProblem::error(At::Step(id), Rule::UnsupportedAttribute, summary, detail);
+        let problem = ItemProblem::new(At::Step(id), Summary::UNSUPPORTED_ATTRIBUTE, detail);
         let problem = problem.fixed_by(fix);
         match self.is_of_resource(id) && matches!(value.ty, Type::Object(_)) {
             true => self.report(problem),
@@ -212,9 +205,8 @@ impl Infer<'_> {
     /// be used.
     fn constant_index(&mut self, id: ExprId, base: &Abstract, key: &Value) -> Option<Abstract> {
         if base.is_null() {
-            let summary = "Attempt to index null value";
             let detail = "This value is null, so it does not have any indices.";
-            self.fails(At::Step(id), Rule::IndexOfNull, summary, detail);
+            self.fails(At::Step(id), Summary::INDEX_OF_NULL, detail);
             return None;
         }
         if key.is_null() {
@@ -354,7 +346,7 @@ impl Infer<'_> {
         let is_doubtful = self.in_splat || of_instances && self.env.may_be_absent();
         let certainty = if is_doubtful { Certainty::Doubtful } else { Certainty::Sure };
         self.with_certainty(certainty, |it| {
-            it.fails(At::Step(id), Rule::InvalidIndex, "Invalid index", detail);
+            it.fails(At::Step(id), Summary::INVALID_INDEX, detail);
         });
     }
 }

@@ -3,7 +3,7 @@
 //! The types, errors and constants of a call come from calling the function with values that are unknown except for
 //! their structure. The marks of the result come from the rule of the function.
 
-use db::Rule;
+use db::Summary;
 use provider::FunctionSignature;
 use values::{
     MarkKind, Type, Value, convert,
@@ -90,8 +90,7 @@ impl Infer<'_> {
                 format!("There is no function named \"{name}\".{}", hint.unwrap_or_default())
             }
         };
-        let summary = "Call to unknown function";
-        let problem = ItemProblem::error(At::Callee(at), Rule::UnknownFunction, summary, detail);
+        let problem = ItemProblem::new(At::Callee(at), Summary::UNKNOWN_FUNCTION, detail);
         self.report(problem.fixed_by(fix));
     }
 
@@ -102,8 +101,8 @@ impl Infer<'_> {
                 signature.returns
             }
             Lookup::Unknown { detail, close } => {
-                let (name, summary) = (Rule::UnknownProviderFunction, provider_function::UNKNOWN);
-                let problem = ItemProblem::error(id.into(), name, summary, detail);
+                let summary = Summary::UNKNOWN_PROVIDER_FUNCTION;
+                let problem = ItemProblem::new(id.into(), summary, detail);
                 let meant = provider_function::parse(&call.name)
                     .and_then(|it| Fix::first(it.function, close.as_deref()));
                 self.report(problem.fixed_by(meant));
@@ -145,7 +144,7 @@ impl Infer<'_> {
         }
         for misfit in misfits {
             let at = misfit.argument.and_then(|position| call.args.get(position)).unwrap_or(&id);
-            self.fails(*at, misfit.id(), misfit.summary, misfit.detail);
+            self.fails(*at, misfit.summary, misfit.detail);
         }
     }
 
@@ -184,8 +183,7 @@ impl Infer<'_> {
                 false => "must be of a tuple, list, or set type",
             };
             let detail = format!("The expanding argument (indicated by ...) {problem}.");
-            let summary = "Invalid expanding argument value";
-            self.fails(*at, Rule::InvalidExpandingArgument, summary, detail);
+            self.fails(*at, Summary::INVALID_EXPANDING_ARGUMENT, detail);
         }
         if !last.failing.keeps_type {
             // The expanded argument is evaluated first; if it fails, the others were not read.
@@ -255,26 +253,21 @@ impl Infer<'_> {
         given: usize,
     ) -> bool {
         let (name, wanted) = (function.name, function.params.len());
-        let (at, id, summary, detail) = if let Some(missing) = function.params.get(given) {
+        let (at, summary, detail) = if let Some(missing) = function.params.get(given) {
             let least = if function.variadic.is_some() { " at least" } else { "" };
             let detail = format!(
                 "Function \"{name}\" expects{least} {wanted} argument(s). Missing value for \"{}\".",
                 missing.name
             );
-            (
-                At::Closer(id),
-                Rule::NotEnoughFunctionArguments,
-                "Not enough function arguments",
-                detail,
-            )
+            (At::Closer(id), Summary::NOT_ENOUGH_FUNCTION_ARGUMENTS, detail)
         } else if function.variadic.is_none() && given > wanted {
             let at = At::from(call.args.get(wanted).copied().unwrap_or(id));
             let detail = format!("Function \"{name}\" expects only {wanted} argument(s).");
-            (at, Rule::TooManyFunctionArguments, "Too many function arguments", detail)
+            (at, Summary::TOO_MANY_FUNCTION_ARGUMENTS, detail)
         } else {
             return true;
         };
-        let problem = ItemProblem::error(at, id, summary, detail);
+        let problem = ItemProblem::new(at, summary, detail);
         match call.expand {
             true => self.report_by_certainty(problem),
             false => self.report(problem),
@@ -312,8 +305,8 @@ impl Infer<'_> {
             Err(_) if self.takes_null(function, args, &plain) => return self.failed_call(args),
             Err(error) => {
                 let at = error.argument.and_then(|index| call.args.get(index));
-                let (name, summary, detail) = eval::function_problem(function, &error);
-                self.fails(at.copied().unwrap_or(id), name, summary, detail);
+                let (summary, detail) = eval::function_problem(function, &error);
+                self.fails(at.copied().unwrap_or(id), summary, detail);
                 return self.failed_call(args);
             }
         };
@@ -371,8 +364,8 @@ impl Infer<'_> {
                 || value.failing.keeps_type && constraint.defaults.is_none();
             if is_sure {
                 let error = FunctionError::at(0, error.message);
-                let (name, summary, detail) = eval::function_problem(function, &error);
-                self.fails(call.args[0], name, summary, detail);
+                let (summary, detail) = eval::function_problem(function, &error);
+                self.fails(call.args[0], summary, detail);
             }
             return self.failed_call(args);
         }

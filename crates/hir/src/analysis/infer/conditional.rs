@@ -1,6 +1,6 @@
 //! The expression `condition ? a : b`.
 
-use db::Rule;
+use db::Summary;
 use values::{Type, Value, convert, ops::UnaryOp, rules::RuleId};
 
 use crate::{
@@ -158,10 +158,10 @@ impl Infer<'_> {
     fn check_condition(&mut self, at: ExprId, condition: &Abstract) {
         if condition.is_null() {
             let detail = "The condition value is null. Conditions must either be true or false.";
-            self.fails(at, Rule::InvalidCondition, "Null condition", detail);
+            self.fails(at, Summary::NULL_CONDITION, detail);
         } else if !convert::can_convert(&condition.ty, &Type::Bool) {
             let detail = "The condition expression must be of type bool.";
-            self.fails(at, Rule::InvalidCondition, "Incorrect condition type", detail);
+            self.fails(at, Summary::INCORRECT_CONDITION_TYPE, detail);
         }
     }
 
@@ -197,9 +197,8 @@ impl Infer<'_> {
         // The arm that is not chosen may fail, and then has any type.
         let keeps_types = are_apart || a.failing.keeps_type && b.failing.keeps_type;
         let certainty = if keeps_types { Certainty::Sure } else { Certainty::Hidden };
-        let (name, summary) =
-            (Rule::InconsistentConditionalResultTypes, "Inconsistent conditional result types");
-        self.with_certainty(certainty, |it| it.fails(At::Arms(id), name, summary, detail));
+        let summary = Summary::INCONSISTENT_CONDITIONAL_RESULT_TYPES;
+        self.with_certainty(certainty, |it| it.fails(At::Arms(id), summary, detail));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The expressions `[a, b]` and `{ k = v }`.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Str, Type, Value, convert,
     rules::{self, Domain, MarkRule, RuleId},
@@ -104,11 +104,11 @@ impl Infer<'_> {
     fn check_key(&mut self, at: ExprId, key: &Abstract) {
         if key.is_null() {
             let detail = "Can't use a null value as a key.";
-            self.fails(at, Rule::NullValueAsKey, "Null value as key", detail);
+            self.fails(at, Summary::NULL_VALUE_AS_KEY, detail);
         } else if !convert::can_convert(&key.ty, &Type::String) {
             let reason = convert::mismatch(&key.ty, &Type::String);
             let detail = format!("Can't use this value as a key: {reason}.");
-            self.fails(at, Rule::IncorrectKeyType, "Incorrect key type", detail);
+            self.fails(at, Summary::INCORRECT_KEY_TYPE, detail);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use db::Rule;
+use db::Summary;
 use values::{Str, Type, convert, rules::RuleId};
 
 use crate::{
@@ -138,7 +138,7 @@ impl Infer<'_> {
                     "Two different items produced {named} in this 'for' expression. If duplicates \
                      are expected, use the ellipsis (...) after the value expression to enable grouping by key."
                 );
-                self.fails(at, Rule::DuplicateObjectKey, "Duplicate object key", detail);
+                self.fails(at, Summary::DUPLICATE_OBJECT_KEY, detail);
                 false
             }
         }
@@ -162,14 +162,13 @@ impl Infer<'_> {
         };
         progress.shape.add(given, &key);
         progress.holds(&key);
-        let summary = "Invalid object key";
         if key.is_null() {
             let detail = "Key expression in 'for' expression must not produce a null value.";
-            self.fails(id, Rule::InvalidObjectKey, summary, detail);
+            self.fails(id, Summary::INVALID_OBJECT_KEY, detail);
         } else if !convert::can_convert(&key.ty, &Type::String) {
             let reason = convert::mismatch(&key.ty, &Type::String);
             let detail = format!("The key expression produced an invalid result: {reason}.");
-            self.fails(id, Rule::InvalidObjectKey, summary, detail);
+            self.fails(id, Summary::INVALID_OBJECT_KEY, detail);
         }
         let text = key_text(&key);
         progress.may_fail |= text.is_none();
@@ -199,7 +198,7 @@ impl Infer<'_> {
     fn check_collection(&mut self, at: ExprId, collection: &Abstract) -> bool {
         if collection.is_null() {
             let detail = "A null value cannot be used as the collection in a 'for' expression.";
-            self.fails(at, Rule::IterationOverNull, "Iteration over null value", detail);
+            self.fails(at, Summary::ITERATION_OVER_NULL, detail);
             return false;
         }
         if collection.ty.is_primitive() {
@@ -207,8 +206,7 @@ impl Infer<'_> {
                 "A value of type {} cannot be used as the collection in a 'for' expression.",
                 collection.ty.friendly_name()
             );
-            let summary = "Iteration over non-iterable value";
-            self.fails(at, Rule::IterationOverNonIterable, summary, detail);
+            self.fails(at, Summary::ITERATION_OVER_NON_ITERABLE, detail);
             return false;
         }
         true
@@ -347,11 +345,11 @@ impl Infer<'_> {
     fn check_kept(&mut self, id: ExprId, value: &Abstract, progress: &mut Progress) {
         if value.is_null() {
             let detail = "The value of the 'if' clause must not be null.";
-            self.fails(id, Rule::InvalidForCondition, "Condition is null", detail);
+            self.fails(id, Summary::NULL_FOR_CONDITION, detail);
         } else if !convert::can_convert(&value.ty, &Type::Bool) {
             let reason = convert::mismatch(&value.ty, &Type::Bool);
             let detail = format!("The 'if' clause value is invalid: {reason}.");
-            self.fails(id, Rule::InvalidForCondition, "Invalid 'for' condition", detail);
+            self.fails(id, Summary::INVALID_FOR_CONDITION, detail);
         }
         progress.may_fail |= match &value.constant {
             Some(constant) => {

@@ -1,6 +1,6 @@
 //! Unary and binary operators.
 
-use db::Rule;
+use db::Summary;
 use values::{
     Type, convert,
     ops::{self, BinaryOp, UnaryOp},
@@ -106,7 +106,7 @@ impl Infer<'_> {
         let certainty =
             if value.failing.keeps_type { Certainty::Sure } else { Certainty::Doubtful };
         self.with_certainty(certainty, |it| {
-            it.fails(at, Rule::InvalidOperand, "Invalid operand", detail);
+            it.fails(at, Summary::INVALID_OPERAND, detail);
         });
     }
 }

@@ -1,6 +1,6 @@
 //! The expressions `base[*].rest` and `base.*.rest`.
 
-use db::Rule;
+use db::Summary;
 use values::{Type, rules::RuleId};
 
 use crate::{
@@ -94,8 +94,7 @@ impl Infer<'_> {
         if base.is_null() {
             self.fails(
                 each,
-                Rule::SplatOfNull,
-                "Splat of null value",
+                Summary::SPLAT_OF_NULL,
                 "Splat expressions (with the * symbol) cannot be applied to null sequences.",
             );
         }

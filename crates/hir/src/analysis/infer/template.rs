@@ -1,6 +1,6 @@
 //! String templates.
 
-use db::Rule;
+use db::Summary;
 use values::{Kind, Type, Value, convert, rules::RuleId};
 
 use crate::{
@@ -76,9 +76,7 @@ impl Infer<'_> {
         } else {
             return;
         };
-        let (id, summary) =
-            (Rule::InvalidTemplateInterpolation, "Invalid template interpolation value");
-        self.fails(expr, id, summary, detail);
+        self.fails(expr, Summary::INVALID_TEMPLATE_INTERPOLATION, detail);
     }
 }
 

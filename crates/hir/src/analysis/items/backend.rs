@@ -1,6 +1,6 @@
 //! `backend` and `cloud` blocks, which configure where state is stored.
 
-use db::Rule;
+use db::Summary;
 use provider::Block as SchemaBlock;
 use values::{Kind, Type, Value, convert};
 
@@ -43,13 +43,12 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, setti
 
 /// The warnings for backend settings of a module that is not the root module, where they have no effect.
 fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
-    let backend = settings.backend.as_ref().map(|it| (it.node, "Backend configuration ignored"));
-    let clouds = settings.clouds.iter().map(|it| (it.node, "Cloud configuration ignored"));
+    let backend = settings.backend.as_ref().map(|it| (it.node, Summary::IGNORED_BACKEND));
+    let clouds = settings.clouds.iter().map(|it| (it.node, Summary::IGNORED_CLOUD));
     backend.into_iter().chain(clouds).map(|(node, summary)| {
         let detail = "The backend applies to the entire configuration, and is configured in the \
                       root module. In a called module, this block has no effect.";
-        ItemProblem::error(node.into(), Rule::IgnoredBackend, summary, detail)
-            .with_severity(db::Severity::Warning)
+        ItemProblem::new(node.into(), summary, detail)
     })
 }
 
@@ -85,7 +84,7 @@ impl Kept<'_> {
         self.exclusive(infer, &body);
         // Report an unsupported backend only if the block has no errors; those come first.
         let is_sound =
-            !infer.problems[before..].iter().any(|it| it.severity == db::Severity::Error);
+            !infer.problems[before..].iter().any(|it| it.severity() == db::Severity::Error);
         infer
             .problems
             .extend(lacking.filter(|_| is_sound).map(|what| not_supported(self.block.node, &what)));
@@ -97,10 +96,9 @@ impl Kept<'_> {
             let value = infer.expr(attr.value);
             let certainty = value.deep_marks().ephemeral;
             if certainty > Tri::No {
-                let problem = ItemProblem::error(
+                let problem = ItemProblem::new(
                     attr.value.into(),
-                    Rule::EphemeralBackend,
-                    "Backend config contains ephemeral values",
+                    Summary::EPHEMERAL_BACKEND,
                     "The backend configuration is stored in .terraform/terraform.tfstate as well \
                      as plan files. It is recommended to instead supply ephemeral credentials via \
                      backend specific environment variables",
@@ -153,7 +151,7 @@ impl Kept<'_> {
     fn unfit(&self, attr: &Attr, value: &Value) -> Option<ItemProblem> {
         let Kind::String(text) = value.kind() else { return None };
         let (summary, detail) = backends::unfit(self.kind, &attr.name, text)?;
-        Some(ItemProblem::error(attr.value.into(), Rule::InvalidBackend, summary, detail))
+        Some(ItemProblem::new(attr.value.into(), summary, detail))
     }
 
     /// Refuses arguments that exclude each other.
@@ -163,7 +161,8 @@ impl Kept<'_> {
         for (one, other) in backends::exclusive(self.kind) {
             if let (Some(one), Some(other)) = (find(body, one), find(body, other)) {
                 let detail = format!("Only one of {} or {} can be set.", one.name, other.name);
-                refuse_both(infer, &one, &other, "Invalid Attribute Combination", detail);
+                let summary = Summary::EXCLUSIVE_BACKEND_ARGUMENTS;
+                refuse_both(infer, &one, &other, summary, detail);
             }
         }
         let second = if self.kind == "cloud" { "tags" } else { "prefix" };
@@ -171,20 +170,21 @@ impl Kept<'_> {
             let (name, other) = (find(&workspaces.body, "name"), find(&workspaces.body, second));
             if let (Some(name), Some(other)) = (name, other) {
                 let detail = format!("Only one of workspace \"{second}\" or \"name\" is allowed.");
-                refuse_both(infer, &name, &other, "Invalid workspaces configuration", detail);
+                let summary = Summary::EXCLUSIVE_WORKSPACE_ARGUMENTS;
+                refuse_both(infer, &name, &other, summary, detail);
             }
         }
     }
 }
 
 /// Refuses the second of two arguments, unless one of them is certainly empty.
-fn refuse_both(infer: &mut Infer<'_>, one: &Attr, other: &Attr, summary: &str, detail: String) {
+fn refuse_both(infer: &mut Infer<'_>, one: &Attr, other: &Attr, summary: Summary, detail: String) {
     let mut is_set = |attr: &Attr| {
         let constant = infer.expr(attr.value).constant.map(|it| it.0.without_all_marks());
         !constant.is_some_and(|it| it.is_null() || it.as_str() == Some(""))
     };
     if is_set(one) && is_set(other) {
-        let problem = ItemProblem::error(other.node.into(), Rule::InvalidBackend, summary, detail);
+        let problem = ItemProblem::new(other.node.into(), summary, detail);
         infer.problems.push(problem);
     }
 }
@@ -196,8 +196,7 @@ fn unknown(backend: &Block, kind: &str) -> ItemProblem {
         let hint = suggest::question(close);
         format!("There is no backend type named \"{kind}\".{hint}")
     });
-    let (id, summary) = (Rule::UnknownBackend, "Unsupported backend type");
-    let problem = ItemProblem::error(backend.node.into(), id, summary, detail);
+    let problem = ItemProblem::new(backend.node.into(), Summary::UNKNOWN_BACKEND, detail);
     problem.fixed_by(Fix::last(kind, close))
 }
 
@@ -205,14 +204,14 @@ fn unknown(backend: &Block, kind: &str) -> ItemProblem {
 fn empty(attr: &Attr) -> ItemProblem {
     let (summary, detail) = match &*attr.name {
         "workspace_dir" => (
-            "Invalid local workspace directory path",
+            Summary::EMPTY_WORKSPACE_DIR,
             "The \"workspace_dir\" attribute value must not be empty. Leave it out, and workspaces \
              are kept in terraform.tfstate.d.",
         ),
         _ => (
-            "Invalid local state file path",
+            Summary::EMPTY_STATE_PATH,
             "The \"path\" attribute value must not be empty. Leave it out, and the state is kept in terraform.tfstate.",
         ),
     };
-    ItemProblem::error(attr.value.into(), Rule::InvalidBackend, summary, detail)
+    ItemProblem::new(attr.value.into(), summary, detail)
 }

@@ -1,6 +1,6 @@
 //! Conditions and their error messages: conditions may use any value, messages must not show a secret.
 
-use db::{Rule, Severity};
+use db::Summary;
 use values::{MarkKind, Type, convert};
 
 use crate::{
@@ -13,19 +13,17 @@ use crate::{
 pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     let value = infer.expr(condition.condition);
     if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::Bool) {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             condition.condition.into(),
-            Rule::InvalidConditionResult,
-            "Invalid condition result",
+            Summary::INVALID_CONDITION_RESULT,
             "Condition expression must return either true or false: bool required.",
         ));
     }
     let message = infer.expr(condition.error_message);
     if message.ty != Type::Dynamic && !convert::can_convert(&message.ty, &Type::String) {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             condition.error_message.into(),
-            Rule::InvalidErrorMessage,
-            "Invalid error message",
+            Summary::INVALID_ERROR_MESSAGE,
             "Unsuitable value for error message: string required.",
         ));
     }
@@ -35,13 +33,12 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
         (_, Tri::Yes) => MarkKind::Ephemeral,
         _ => return,
     };
-    let problem = ItemProblem::error(
+    let problem = ItemProblem::new(
         condition.error_message.into(),
-        secret_message::ID,
         secret_message::summary(kind),
         secret_message::detail(kind),
     );
     let origin = if kind == MarkKind::Ephemeral { message.origin.as_ref() } else { None };
     // In a `variable` block this becomes an error once the condition fails.
-    infer.problems.push(problem.with_severity(Severity::Warning).because(origin));
+    infer.problems.push(problem.because(origin));
 }

@@ -3,7 +3,7 @@
 //!
 //! Their values must be known before a plan and are never written to the state, so they may be ephemeral.
 
-use db::{Rule, Severity};
+use db::{Severity, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Type, Value, convert};
 
@@ -20,15 +20,12 @@ use crate::{
     expr::{Expr, ExprId, Exprs, Ref},
     fix::Fix,
     item::{Attr, Block, Body, Encryption, Item},
-    lower::problem::MISSING_ARGUMENT,
     statics::{self, trouble::Doubt},
     suggest,
 };
 
 /// The type and the name of a key provider.
 type Name<'i> = (&'i str, &'i str);
-
-const UNBUILDABLE: &str = "Unable to build encryption key data";
 
 /// Checks one `encryption` block.
 pub(super) fn check(
@@ -45,7 +42,7 @@ pub(super) fn check(
     }
     cycle(infer, encryption);
     // Report `encryption` as unsupported only if the block has no errors; those come first.
-    let is_error = |it: &ItemProblem| it.severity == Severity::Error;
+    let is_error = |it: &ItemProblem| it.severity() == Severity::Error;
     if encryption.is_sound && !infer.problems[before..].iter().any(is_error) {
         let what = "\"encryption\" in the terraform block";
         infer.problems.push(not_supported(encryption.node, what));
@@ -162,9 +159,8 @@ impl Part<'_> {
                 Key::Incomplete(at) => {
                     let detail =
                         "Expected key_provider.<type>.<name>, as in key_provider.pbkdf2.main.";
-                    let summary = "Invalid Key Provider expression format";
                     let problem =
-                        ItemProblem::error(at.into(), Rule::InvalidEncryptionKeys, summary, detail);
+                        ItemProblem::new(at.into(), Summary::INVALID_ENCRYPTION_KEYS, detail);
                     (at, Some(problem))
                 }
             };
@@ -178,8 +174,7 @@ impl Part<'_> {
                         "Inappropriate value for attribute \"{}\": {wanted} required, and a key provider is an object.",
                         attr.name
                     );
-                    let (id, summary) = (Rule::IncorrectAttributeType, "Incorrect attribute value type");
-                    Some(ItemProblem::error(at.into(), id, summary, detail))
+                    Some(ItemProblem::new(at.into(), Summary::INCORRECT_ATTRIBUTE_TYPE, detail))
                 }
             });
             infer.problems.extend(found);
@@ -196,8 +191,7 @@ impl Part<'_> {
         let detail = format!(
             "Key provider {kind}.{name} is missing from the encryption configuration.{hint}"
         );
-        let summary = "Undefined Key Provider";
-        ItemProblem::error(at.into(), Rule::UndeclaredReference, summary, detail)
+        ItemProblem::new(at.into(), Summary::UNDEFINED_KEY_PROVIDER, detail)
             .fixed_by(Fix::last(name, close))
     }
 
@@ -246,8 +240,7 @@ impl Part<'_> {
         {
             let detail =
                 format!("The argument \"{keys}\" is required, but no definition was found.");
-            let summary = "Missing required argument";
-            let problem = ItemProblem::error(header, MISSING_ARGUMENT, summary, detail);
+            let problem = ItemProblem::new(header, Summary::MISSING_ARGUMENT, detail);
             infer.problems.push(problem.fixed_by(Some(Fix::MissingArgument(keys.into()))));
         }
         let (first, second, none, both) = match (self.is_method, kind) {
@@ -277,12 +270,12 @@ impl Part<'_> {
 }
 
 fn unbuildable(at: crate::At, detail: String) -> ItemProblem {
-    ItemProblem::error(at, Rule::InvalidEncryptionArgument, UNBUILDABLE, detail)
+    ItemProblem::new(at, Summary::INVALID_ENCRYPTION_ARGUMENT, detail)
 }
 
 fn unexpected(attr: &Attr) -> ItemProblem {
     let detail = format!("An argument named \"{}\" is not expected here.", attr.name);
-    ItemProblem::error(attr.node.into(), Rule::UnsupportedArgument, "Unsupported argument", detail)
+    ItemProblem::new(attr.node.into(), Summary::UNSUPPORTED_ARGUMENT, detail)
 }
 
 /// A reference to a key provider: `key_provider.type.name`, which parses as an attribute of a resource.
@@ -346,7 +339,6 @@ fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
             names.collect::<Vec<_>>().join(" → ")
         );
         let header = blocks[&cycle[0]].node.into();
-        let summary = "Circular reference detected";
-        infer.problems.push(ItemProblem::error(header, Rule::DependencyCycle, summary, detail));
+        infer.problems.push(ItemProblem::new(header, Summary::CIRCULAR_KEY_PROVIDERS, detail));
     }
 }

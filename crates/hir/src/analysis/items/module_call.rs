@@ -5,7 +5,7 @@ pub(crate) mod source;
 
 use std::collections::BTreeMap;
 
-use db::{Block, Directory, Rule, Severity};
+use db::{Block, Directory, Summary};
 use values::{Str, Type, convert};
 
 use crate::{
@@ -23,7 +23,6 @@ use crate::{
     },
     fix::Fix,
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
-    lower::problem::MISSING_ARGUMENT,
     names::{
         ItemKey, ItemName, called_directories, item as item_of, lookup, module_calls,
         required_providers,
@@ -65,10 +64,9 @@ pub(super) fn check_source(
     source::check(infer, env, item, call);
     let children = called_directories(env.db, env.workspace, env.directory, call);
     if children.iter().any(|child| leads_to(env, *child)) {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             call.source_node.into(),
-            Rule::ModuleCycle,
-            "Module calls itself",
+            Summary::MODULE_CYCLE,
             "The called module is this module, or it calls this module again. Module calls must \
              not form a cycle.",
         ));
@@ -80,7 +78,9 @@ pub(super) fn check_source(
 fn without_repeated(problems: &mut Vec<ItemProblem>, before: usize) {
     let new = problems.split_off(before);
     let is_reported = |it: &ItemProblem| {
-        problems.iter().any(|told| (told.at, told.id, &told.detail) == (it.at, it.id, &it.detail))
+        problems
+            .iter()
+            .any(|told| (told.at, told.id(), &told.detail) == (it.at, it.id(), &it.detail))
     };
     let new: Vec<ItemProblem> = new.into_iter().filter(|it| !is_reported(it)).collect();
     problems.extend(new);
@@ -169,8 +169,8 @@ fn check_inputs(
             let hint = suggest::question(close);
             let detail =
                 format!("An argument named \"{}\" is not expected here.{hint}", input.name);
-            let (id, summary) = (Rule::UnsupportedArgument, "Unsupported argument");
-            let problem = ItemProblem::error(input.node.into(), id, summary, detail);
+            let problem =
+                ItemProblem::new(input.node.into(), Summary::UNSUPPORTED_ARGUMENT, detail);
             infer.problems.push(problem.fixed_by(Fix::first(&input.name, close)));
             continue;
         };
@@ -186,11 +186,10 @@ fn check_inputs(
                 input.name
             );
             let summary = match is_null(value) {
-                true => "Required variable not set",
-                false => "Invalid value for input variable",
+                true => Summary::NULL_MODULE_ARGUMENT,
+                false => Summary::INVALID_MODULE_ARGUMENT,
             };
-            let (at, id) = (input.value.into(), Rule::InvalidModuleArgument);
-            let problem = ItemProblem::error(at, id, summary, detail);
+            let problem = ItemProblem::new(input.value.into(), summary, detail);
             infer.problems.push(declared_here(problem, env, *key));
         }
         if let Some(message) = variable.deprecated.as_ref().filter(|_| !is_null(value)) {
@@ -207,13 +206,8 @@ fn check_inputs(
         if !variable.has_default && !given {
             let detail =
                 format!("The argument \"{name}\" is required, but no definition was found.");
-            let problem = ItemProblem::error(
-                item.header.into(),
-                MISSING_ARGUMENT,
-                "Missing required argument",
-                detail,
-            )
-            .fixed_by(Some(Fix::MissingArgument((*name).clone())));
+            let problem = ItemProblem::new(item.header.into(), Summary::MISSING_ARGUMENT, detail)
+                .fixed_by(Some(Fix::MissingArgument((*name).clone())));
             infer.problems.push(declared_here(problem, env, *key));
         }
     }
@@ -231,15 +225,14 @@ fn undefined_provider(
     }
     let declared = &required_providers(env.db, child).declared;
     let name = &passed.child_name;
-    let (severity, detail) = match (&passed.child_alias, declared.contains_key(name)) {
+    let (summary, detail) = match (&passed.child_alias, declared.contains_key(name)) {
         (Some(alias), true) => {
             undefined_alias(&required_providers(env.db, child).source(name), name, alias)
         }
-        _ => (Severity::Warning, undefined_name(declared.keys(), name)),
+        _ => (Summary::UNDEFINED_PROVIDER, undefined_name(declared.keys(), name)),
     };
     let at = passed.parent.node.into();
-    let summary = "Reference to undefined provider";
-    Some(ItemProblem::error(at, Rule::UndefinedProvider, summary, detail).with_severity(severity))
+    Some(ItemProblem::new(at, summary, detail))
 }
 
 /// Returns true if the called module requires the provider under this name and alias, or has a `provider` block for
@@ -265,18 +258,21 @@ fn undefined_name<'n>(declared: impl Iterator<Item = &'n Str>, name: &str) -> St
     )
 }
 
-/// The severity and the detail for an undeclared alias. As in OpenTofu, it is an error only for providers outside
+/// The summary and the detail for an undeclared alias. As in OpenTofu, it is an error only for providers outside
 /// of the default namespace.
-fn undefined_alias(source: &addr::ProviderSource, name: &str, alias: &str) -> (Severity, String) {
+fn undefined_alias(source: &addr::ProviderSource, name: &str, alias: &str) -> (Summary, String) {
     let is_default = *source == addr::ProviderSource::default_for(source.type_name.clone());
-    let severity = if is_default { Severity::Warning } else { Severity::Error };
+    let summary = match is_default {
+        true => Summary::UNDEFINED_PROVIDER,
+        false => Summary::UNDEFINED_PROVIDER_ALIAS,
+    };
     let detail = format!(
         "The called module does not list {name}.{alias} in configuration_aliases, so it cannot use \
          this configuration of {}. If you control the called module, add configuration_aliases = \
          [{name}.{alias}] to \"{name}\" in its required_providers; otherwise, take {name}.{alias} out of this call.",
         source.for_display()
     );
-    (severity, detail)
+    (summary, detail)
 }
 
 fn declared_here(problem: ItemProblem, env: &ItemEnv<'_>, key: ItemKey) -> ItemProblem {
@@ -293,9 +289,7 @@ fn deprecated(input: &Attr, message: &str) -> ItemProblem {
         "Variable \"{}\" is marked as deprecated with the following message:\n{message}",
         input.name
     );
-    let summary = "Variable marked as deprecated by the module author";
-    ItemProblem::error(input.value.into(), Rule::DeprecatedVariable, summary, detail)
-        .with_severity(Severity::Warning)
+    ItemProblem::new(input.value.into(), Summary::DEPRECATED_VARIABLE, detail)
 }
 
 /// The error for an ephemeral argument of a variable that is not declared ephemeral, as the ephemeral resources RFC
@@ -307,12 +301,7 @@ fn not_ephemeral(input: &Attr, value: &Abstract) -> ItemProblem {
          declaration:\n  ephemeral = true",
         input.name
     );
-    let problem = ItemProblem::error(
-        input.value.into(),
-        Rule::VariableNotEphemeral,
-        "Invalid usage of ephemeral value",
-        detail,
-    );
+    let problem = ItemProblem::new(input.value.into(), Summary::VARIABLE_NOT_EPHEMERAL, detail);
     let judgement = (value.deep_marks().ephemeral, &value.ephemeral.somewhere());
     judged(problem, judgement, value.origin.as_ref())
 }

@@ -1,7 +1,7 @@
 //! `output` blocks.
 
 use addr::ResourceMode;
-use db::Rule;
+use db::Summary;
 use values::{MarkKind, Str};
 
 use crate::{
@@ -48,10 +48,9 @@ pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference
         None => Abstract::any(),
     };
     if is_root && output.ephemeral {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             item.header.into(),
-            Rule::EphemeralRootOutput,
-            "Unallowed ephemeral output",
+            Summary::EPHEMERAL_ROOT_OUTPUT,
             EPHEMERAL_ROOT_OUTPUT,
         ));
     } else if let Some(expr) = output.value {
@@ -90,12 +89,8 @@ fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<
 }
 
 fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bool) {
-    let problem = ItemProblem::error(
-        expr.into(),
-        Rule::OutputNotEphemeral,
-        "Output not marked as ephemeral",
-        output_not_ephemeral(is_root),
-    );
+    let problem =
+        ItemProblem::new(expr.into(), Summary::OUTPUT_NOT_EPHEMERAL, output_not_ephemeral(is_root));
     let certainty = value.deep_marks().ephemeral;
     let judgement = (certainty, &value.ephemeral.somewhere());
     let mut problem = judged(problem, judgement, value.origin.as_ref());
@@ -121,10 +116,9 @@ fn may_be_partly_unknown(value: &Abstract) -> bool {
 
 fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value: &Abstract) {
     if value.deep_marks().sensitive == Tri::Yes {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             expr.into(),
-            Rule::SensitiveOutput,
-            "Output refers to sensitive values",
+            Summary::SENSITIVE_OUTPUT,
             "To reduce the risk of accidentally exporting sensitive data that was intended to be \
              only internal, Mayfly requires that any root module output containing sensitive data \
              be explicitly marked as sensitive, to confirm your intent.\n\nIf you do intend to \
@@ -139,12 +133,7 @@ fn check_sensitive(infer: &mut Infer<'_>, env: &ItemEnv<'_>, expr: ExprId, value
              must be sensitive, to confirm that this is intended:\n    sensitive = true\n\nThe \
              output will be null all the same: a write-only attribute cannot be read back."
         );
-        infer.problems.push(ItemProblem::error(
-            at.into(),
-            Rule::WriteOnlyOutput,
-            "Output refers to a write-only attribute",
-            detail,
-        ));
+        infer.problems.push(ItemProblem::new(at.into(), Summary::WRITE_ONLY_OUTPUT, detail));
     }
 }
 

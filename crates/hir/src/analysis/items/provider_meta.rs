@@ -1,6 +1,6 @@
 //! `provider_meta` blocks, in which a module describes itself to a provider.
 
-use db::Rule;
+use db::Summary;
 
 use crate::{
     analysis::{
@@ -24,9 +24,8 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
         found.extend(diagnostics.into_iter().map(ItemProblem::from));
     }
     found.extend(meta.body.blocks.iter().map(|block| {
-        let summary = format!("Unexpected \"{}\" block", block.kind);
         let detail = "Blocks are not allowed here.";
-        ItemProblem::error(block.node.into(), Rule::UnsupportedBlock, summary, detail)
+        ItemProblem::new(block.node.into(), Summary::unexpected_block(&block.kind), detail)
     }));
     let schemas = env.workspace.providers(env.db).get(&source).map(|it| &it.schemas(env.db).0);
     if found.is_empty()
@@ -43,15 +42,14 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
             None => vec![without_meta(meta, &source.to_string())],
         });
     }
-    if !found.iter().any(|it| it.severity == db::Severity::Error) {
+    if !found.iter().any(|it| it.severity() == db::Severity::Error) {
         found.push(not_supported(meta.node, "\"provider_meta\" in the terraform block"));
     }
     infer.problems.append(&mut found);
 }
 
 fn without_meta(meta: &Block, source: &str) -> ItemProblem {
-    let summary = format!("Provider {source} doesn't support provider_meta");
     let detail = "The schema of this provider has no provider_meta, so the provider cannot receive \
                   metadata from a module. Remove this block.";
-    ItemProblem::error(meta.node.into(), Rule::NoProviderMeta, summary, detail)
+    ItemProblem::new(meta.node.into(), Summary::no_provider_meta(source), detail)
 }

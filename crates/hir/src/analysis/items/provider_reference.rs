@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use db::Rule;
+use db::Summary;
 use values::{Kind, Str, Type, convert};
 
 use crate::{
@@ -16,8 +16,6 @@ use crate::{
     names::{ItemName, item as item_of, lookup, required_providers},
     statics, suggest,
 };
-
-const SUMMARY: &str = "Invalid provider instance key";
 
 /// The item that refers to a configuration. `repetition` determines the values of `each.key` in the key.
 pub(super) struct Referrer<'i> {
@@ -68,13 +66,13 @@ pub(super) fn check(
 fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
     let marks = value.deep_marks();
-    let (certainty, id, word) = match marks.ephemeral {
-        Tri::No => (marks.sensitive, Rule::InvalidProviderKey, "a sensitive"),
-        certainty => (certainty, Rule::EphemeralProviderKey, "an ephemeral"),
+    let (certainty, summary, word) = match marks.ephemeral {
+        Tri::No => (marks.sensitive, Summary::INVALID_PROVIDER_KEY, "a sensitive"),
+        certainty => (certainty, Summary::EPHEMERAL_PROVIDER_KEY, "an ephemeral"),
     };
     if certainty > Tri::No {
         let detail = format!("A provider instance key must not be derived from {word} value.");
-        let problem = ItemProblem::error(key.into(), id, SUMMARY, detail);
+        let problem = ItemProblem::new(key.into(), summary, detail);
         let when = value.ephemeral.somewhere();
         let judgement = (certainty, &when);
         infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
@@ -97,7 +95,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
             format!("The given instance key is unsuitable: {error}.")
         }
     };
-    infer.problems.push(ItemProblem::error(key.into(), Rule::InvalidProviderKey, SUMMARY, detail));
+    infer.problems.push(ItemProblem::new(key.into(), Summary::INVALID_PROVIDER_KEY, detail));
 }
 
 fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemProblem {
@@ -106,7 +104,7 @@ fn without_instances(config: &ProviderConfig, alias: &str, key: ExprId) -> ItemP
         "The provider configuration {name}.{alias} has no for_each, so it has no instances to \
          choose from. Take the key away, or add for_each to the provider block."
     );
-    ItemProblem::error(key.into(), Rule::InvalidProviderKey, SUMMARY, detail)
+    ItemProblem::new(key.into(), Summary::INVALID_PROVIDER_KEY, detail)
 }
 
 fn without_key(
@@ -122,7 +120,7 @@ fn without_key(
         "The provider configuration {name}.{alias} has for_each, so one of its instances has to be \
          chosen, as in {name}.{alias}[{example}]."
     );
-    ItemProblem::error(provider.node.into(), Rule::InvalidProviderKey, SUMMARY, detail)
+    ItemProblem::new(provider.node.into(), Summary::INVALID_PROVIDER_KEY, detail)
 }
 
 /// The error for a key that no instance has, if both the key and the instances are known before a plan.
@@ -151,8 +149,7 @@ fn missing_instance(
         shown(keys),
         suggest::question(close)
     );
-    let (id, summary) = (Rule::MissingProviderInstance, "Provider instance not present");
-    let problem = ItemProblem::error(key.into(), id, summary, detail);
+    let problem = ItemProblem::new(key.into(), Summary::MISSING_PROVIDER_INSTANCE, detail);
     Some(match referrer.item.exprs[key] {
         Expr::Literal(_) => problem.fixed_by(Fix::last(&missing, close)),
         _ => problem,

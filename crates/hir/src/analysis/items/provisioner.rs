@@ -1,6 +1,6 @@
 //! `provisioner` and `connection` blocks: checks against the schemas of the provisioners.
 
-use db::{Rule, Severity};
+use db::{Rule, Severity, Summary};
 use provider::Block as SchemaBlock;
 use values::{Type, Value, convert};
 
@@ -13,7 +13,7 @@ use crate::{
     expr::NodeId,
     fix::Fix,
     item::{Attr, Block, Body, Provisioner},
-    provisioner::{self, UnfitConnection},
+    provisioner::{self, InvalidConnectionText},
     suggest, unsupported,
 };
 
@@ -39,13 +39,13 @@ pub(super) fn infer(
         _ => {}
     }
     // A problem of the common connection is found once for each provisioner that uses it. Report it once.
-    let mut said: Vec<ItemProblem> = Vec::new();
+    let mut found: Vec<ItemProblem> = Vec::new();
     for problem in infer.problems.split_off(before) {
-        if !said.contains(&problem) {
-            said.push(problem);
+        if !found.contains(&problem) {
+            found.push(problem);
         }
     }
-    infer.problems.append(&mut said);
+    infer.problems.append(&mut found);
 }
 
 fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
@@ -59,15 +59,14 @@ fn arguments(infer: &mut Infer<'_>, provisioner: &Provisioner) {
     }
     against(infer, &provisioner.body, schema, provisioner.node);
     if let Some((summary, detail)) = contradiction(infer, provisioner) {
-        let (at, id) = (provisioner.node.into(), Rule::InvalidProvisioner);
-        infer.problems.push(ItemProblem::error(at, id, summary, detail));
+        infer.problems.push(ItemProblem::new(provisioner.node.into(), summary, detail));
     }
 }
 
 /// Checks a body against a schema. The body may be ephemeral, because the arguments of a provisioner are never
 /// stored.
 fn against(infer: &mut Infer<'_>, body: &Body, schema: &SchemaBlock, header: NodeId) {
-    BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }
+    BodyInfer { infer, persistence: Persistence::Ephemeral, enclosing: None }
         .block(body, schema, header, "");
 }
 
@@ -78,8 +77,8 @@ fn unknown(provisioner: &Provisioner) -> ItemProblem {
     let detail = format!(
         "There is no provisioner \"{kind}\". Provisioners are local-exec, remote-exec and file.{hint}"
     );
-    let (at, id) = (provisioner.node.into(), Rule::UnknownProvisioner);
-    ItemProblem::error(at, id, "Unknown provisioner", detail).fixed_by(Fix::last(kind, close))
+    ItemProblem::new(provisioner.node.into(), Summary::UNKNOWN_PROVISIONER, detail)
+        .fixed_by(Fix::last(kind, close))
 }
 
 /// The error for a provisioner that sets none or several of its alternative arguments. `None` if exactly one is
@@ -87,18 +86,18 @@ fn unknown(provisioner: &Provisioner) -> ItemProblem {
 fn contradiction(
     infer: &mut Infer<'_>,
     provisioner: &Provisioner,
-) -> Option<(&'static str, &'static str)> {
+) -> Option<(Summary, &'static str)> {
     let (names, none, several, detail) = match &*provisioner.kind {
         "file" => (
             &["source", "content"][..],
-            "Must provide one of 'source' or 'content'",
-            "Cannot set both 'source' and 'content'",
+            Summary::FILE_WITHOUT_SOURCE,
+            Summary::FILE_WITH_TWO_SOURCES,
             "The provisioner copies a file or a directory of this computer (\"source\"), or a text (\"content\").",
         ),
         "remote-exec" => (
             &["inline", "script", "scripts"][..],
-            "Invalid remote-exec provisioner configuration",
-            "Invalid remote-exec provisioner configuration",
+            Summary::INVALID_REMOTE_EXEC,
+            Summary::INVALID_REMOTE_EXEC,
             "Only one of \"inline\", \"script\", or \"scripts\" must be set",
         ),
         _ => return None,
@@ -131,8 +130,8 @@ fn connection(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&Block>)
     against(infer, &merged(&outer.body, &own.body), schema, outer.node);
     // OpenTofu does not check for unexpected arguments if there are two blocks, and they have no effect.
     for problem in &mut infer.problems[before..] {
-        if [Rule::UnsupportedArgument, Rule::UnsupportedBlock].contains(&problem.id) {
-            problem.severity = Severity::Warning;
+        if [Rule::UnsupportedArgument, Rule::UnsupportedBlock].contains(&problem.id()) {
+            problem.summary = problem.summary.clone().at_most(Severity::Warning);
         }
     }
 }
@@ -166,35 +165,37 @@ fn connection_values(infer: &mut Infer<'_>, outer: Option<&Block>, own: Option<&
         if &*attr.name == "proxy_scheme" && !is_written("proxy_host") {
             continue;
         }
-        infer.problems.extend(unfit(kind, attr, &value));
+        infer.problems.extend(text_problem(kind, attr, &value));
     }
 }
 
-fn unfit(kind: &str, attr: &Attr, value: &Value) -> Option<ItemProblem> {
+fn text_problem(kind: &str, attr: &Attr, value: &Value) -> Option<ItemProblem> {
     let is_secret = value.has_deep_secret();
     let value = value.without_all_marks();
-    let unfit = match provisioner::is_port(kind, &attr.name) {
+    let invalid = match provisioner::is_port(kind, &attr.name) {
         true => {
             let number = convert::convert(&value, &Type::Number).ok()?;
             let number = number.as_number()?;
             let fits = number.to_i64().is_some_and(|it| (0..=65535).contains(&it));
-            (!fits).then(|| UnfitConnection {
+            (!fits).then(|| InvalidConnectionText {
                 why: "a port is a whole number from 0 to 65535".to_owned(),
                 words: &[],
                 is_ignored: false,
             })
         }
-        false => provisioner::unfit_text(kind, &attr.name, value.as_str()?),
+        false => provisioner::check_connection_text(kind, &attr.name, value.as_str()?),
     }?;
     let text = value.as_str().filter(|_| !is_secret).unwrap_or_default();
-    let close = suggest::closest(text, unfit.words.iter().copied());
+    let close = suggest::closest(text, invalid.words.iter().copied());
     let hint = suggest::question(close);
     let detail =
-        format!("The \"{}\" of this connection cannot be used: {}.{hint}", attr.name, unfit.why);
-    let (id, summary) = (Rule::InvalidConnection, "Invalid connection");
-    let problem = ItemProblem::error(attr.value.into(), id, summary, detail);
-    let problem = problem.fixed_by(Fix::last(text, close));
-    Some(if unfit.is_ignored { problem.with_severity(Severity::Warning) } else { problem })
+        format!("The \"{}\" of this connection cannot be used: {}.{hint}", attr.name, invalid.why);
+    let summary = match invalid.is_ignored {
+        true => Summary::IGNORED_CONNECTION,
+        false => Summary::INVALID_CONNECTION,
+    };
+    let problem = ItemProblem::new(attr.value.into(), summary, detail);
+    Some(problem.fixed_by(Fix::last(text, close)))
 }
 
 fn merged(outer: &Body, own: &Body) -> Body {

@@ -1,7 +1,7 @@
 //! Empty `provider` blocks in modules that are called.
 
 use addr::ProviderSource;
-use db::{Rule, Severity};
+use db::Summary;
 use values::Str;
 
 use crate::{
@@ -52,7 +52,6 @@ pub(super) fn check(
          \"{}\"\n{configurations}    }}",
         source.for_display()
     );
-    let (id, summary) = (Rule::RedundantProviderBlock, "Redundant empty provider block");
-    let problem = ItemProblem::error(block.header.into(), id, summary, detail);
-    Some(problem.with_severity(Severity::Warning))
+    let problem = ItemProblem::new(block.header.into(), Summary::REDUNDANT_PROVIDER_BLOCK, detail);
+    Some(problem)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use addr::Target;
-use db::{Directory, Rule};
+use db::{Directory, Rule, Summary};
 use rustc_hash::{FxHashMap, FxHashSet};
 use values::{Kind, Str, Type, Value, convert};
 
@@ -46,14 +46,7 @@ pub(super) fn moved(item: &Item, moved: &Moved, env: &ItemEnv<'_>) -> Inference 
              configuration so that it will be declared as {} instead.",
             moved.from, moved.to
         );
-        problems.push(at_first(
-            item,
-            env,
-            first,
-            Rule::MovedObjectExists,
-            "Moved object still exists",
-            detail,
-        ));
+        problems.push(at_first(item, env, first, Summary::MOVED_OBJECT_EXISTS, detail));
     }
     found(problems)
 }
@@ -66,22 +59,24 @@ pub(super) fn removed(item: &Item, removed: &Removed, env: &ItemEnv<'_>) -> Infe
     *env.self_object.borrow_mut() = None;
     let mut problems = std::mem::take(&mut infer.problems);
     // A key of the removed object is known when the object is destroyed, so `each` and `count` are allowed.
-    problems.retain(|it| ![Rule::InvalidEach, Rule::InvalidCountReference].contains(&it.id));
+    problems.retain(|it| ![Rule::InvalidEach, Rule::InvalidCountReference].contains(&it.id()));
     for refused in destroy_time::refused(item) {
         // Other problems at a reference that has no value at destroy time are irrelevant.
         let at = At::from(refused);
         problems.retain(|it| it.at != at);
-        let (id, summary) = (destroy_time::ID, destroy_time::SUMMARY);
-        problems.push(ItemProblem::error(at, id, summary, destroy_time::DETAIL));
+        let summary = Summary::INVALID_DESTROY_REFERENCE;
+        problems.push(ItemProblem::new(at, summary, destroy_time::DETAIL));
     }
     if let Some(first) = still_declared(env, &removed.from) {
-        let what = if matches!(removed.from, Target::Module(_)) { "module" } else { "resource" };
-        let summary = format!("Removed {what} block still exists");
+        let summary = match removed.from {
+            Target::Module(_) => Summary::REMOVED_MODULE_EXISTS,
+            _ => Summary::REMOVED_RESOURCE_EXISTS,
+        };
         let detail = format!(
             "This statement declares that {} was removed, but it is still declared. Remove its block, or this one.",
             removed.from
         );
-        problems.push(at_first(item, env, first, Rule::RemovedObjectExists, &summary, detail));
+        problems.push(at_first(item, env, first, summary, detail));
     }
     found(problems)
 }
@@ -90,11 +85,10 @@ fn at_first(
     at: &Item,
     env: &ItemEnv<'_>,
     first: ItemKey,
-    id: Rule,
-    summary: &str,
+    summary: Summary,
     detail: String,
 ) -> ItemProblem {
-    let mut problem = ItemProblem::error(at.header.into(), id, summary, detail);
+    let mut problem = ItemProblem::new(at.header.into(), summary, detail);
     let header = item(env.db, first).header;
     problem.related.push((first, header.into(), "still declared here".to_owned()));
     problem
@@ -179,13 +173,12 @@ fn redundant(db: &dyn Db, key: ItemKey, moved: &Moved) -> ItemProblem {
         moved.from
     );
     let at = item(db, key).header.into();
-    ItemProblem::error(at, Rule::RedundantMove, "Redundant move statement", detail)
+    ItemProblem::new(at, Summary::REDUNDANT_MOVE, detail)
 }
 
 fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemProblem {
     let at = item(db, key).header.into();
-    let mut problem =
-        ItemProblem::error(at, Rule::AmbiguousMoves, "Ambiguous move statements", detail);
+    let mut problem = ItemProblem::new(at, Summary::AMBIGUOUS_MOVES, detail);
     let header = item(db, first).header.into();
     problem.related.push((first, header, "the other statement".to_owned()));
     problem
@@ -232,8 +225,7 @@ fn report_ring(
     );
     let key = cycle[0].1;
     let at = item(db, key).header.into();
-    let summary = "Cyclic dependency in move statements";
-    let mut problem = ItemProblem::error(at, Rule::CyclicMoves, summary, detail);
+    let mut problem = ItemProblem::new(at, Summary::CYCLIC_MOVES, detail);
     for (_, other) in cycle.iter().skip(1).take(MOST) {
         let header = item(db, *other).header.into();
         problem.related.push((*other, header, "goes on here".to_owned()));
@@ -244,10 +236,9 @@ fn report_ring(
 pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Inference {
     let mut problems = Vec::new();
     if env.workspace.root(env.db) != env.directory {
-        problems.push(ItemProblem::error(
+        problems.push(ItemProblem::new(
             item.header.into(),
-            Rule::ImportOutsideRoot,
-            "Invalid import configuration",
+            Summary::IMPORT_OUTSIDE_ROOT,
             format!(
                 "An import block was detected in the module in {}. Import blocks are only allowed in the root module.",
                 env.directory.path(env.db)
@@ -275,7 +266,7 @@ pub(super) fn import(item: &Item, import: &Import, mut env: ItemEnv<'_>) -> Infe
         check_identity(&mut infer, identity);
     }
     // A key that is invalid in itself has been reported already.
-    if !infer.problems.iter().any(|it| it.id == Rule::InvalidImportKey) {
+    if !infer.problems.iter().any(|it| it.id() == Rule::InvalidImportKey) {
         let target = wrong_target(&mut infer, import, &env);
         infer.problems.extend(target);
     }
@@ -319,8 +310,7 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
         ),
         None => return,
     };
-    let problem =
-        ItemProblem::error(at.into(), Rule::InvalidImport, "Invalid for_each argument", detail);
+    let problem = ItemProblem::new(at.into(), Summary::INVALID_IMPORT_FOR_EACH, detail);
     infer.problems.push(problem.because(value.origin.as_ref()));
 }
 
@@ -339,11 +329,9 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
             value.ty.friendly_name()
         ),
     };
-    let summary = "Invalid import identity argument";
-    infer.problems.push(ItemProblem::error(
+    infer.problems.push(ItemProblem::new(
         identity.into(),
-        Rule::InvalidImportId,
-        summary,
+        Summary::INVALID_IMPORT_IDENTITY,
         detail,
     ));
 }
@@ -352,14 +340,8 @@ fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
 fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     let value = infer.expr(key);
     if let Some(problem) = no_key(&value).filter(|_| !is_secret(&value)) {
-        let summary = "Import block 'to' address contains an invalid key";
         let detail = format!("Invalid instance key: {problem}.");
-        infer.problems.push(ItemProblem::error(
-            key.into(),
-            Rule::InvalidImportKey,
-            summary,
-            detail,
-        ));
+        infer.problems.push(ItemProblem::new(key.into(), Summary::INVALID_IMPORT_KEY, detail));
         return;
     }
     let marks = value.deep_marks();
@@ -374,8 +356,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
         "Import block contained a resource address using an index which is {what}. Please ensure \
          indexes used in the resource address of an import target are not {what}"
     );
-    let summary = "Import block 'to' address contains an invalid key";
-    let problem = ItemProblem::error(key.into(), Rule::InvalidImportKey, summary, detail);
+    let problem = ItemProblem::new(key.into(), Summary::INVALID_IMPORT_KEY, detail);
     let when = value.ephemeral.somewhere();
     let judgement = (certainty, &when);
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
@@ -397,8 +378,11 @@ fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str)
         return;
     }
     let detail = format!("The import {what} cannot be {mark}.");
-    let summary = format!("Invalid import {what} argument");
-    let problem = ItemProblem::error(at.into(), Rule::InvalidImportId, summary, detail);
+    let summary = match what {
+        "identity" => Summary::INVALID_IMPORT_IDENTITY,
+        _ => Summary::INVALID_IMPORT_ID,
+    };
+    let problem = ItemProblem::new(at.into(), summary, detail);
     let when = value.ephemeral.somewhere();
     let judgement = (certainty, &when);
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
@@ -430,14 +414,12 @@ fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
         "The import ID value evaluates to an empty string, please provide a non-empty value."
     } else if value.ty != Type::Dynamic && !convert::can_convert(&value.ty, &Type::String) {
         let detail = "Invalid expression value: string required.";
-        let summary = "Incorrect value type";
-        infer.problems.push(ItemProblem::error(id.into(), Rule::InvalidImportId, summary, detail));
+        infer.problems.push(ItemProblem::new(id.into(), Summary::INCORRECT_IMPORT_TYPE, detail));
         return;
     } else {
         return refuse_marks(infer, id, &value, "id");
     };
-    let summary = "Invalid import id argument";
-    infer.problems.push(ItemProblem::error(id.into(), Rule::InvalidImportId, summary, detail));
+    infer.problems.push(ItemProblem::new(id.into(), Summary::INVALID_IMPORT_ID, detail));
 }
 
 /// The reason why a value cannot be the key of an instance, or `None` if it can.
@@ -473,8 +455,7 @@ fn wrong_target(infer: &mut Infer<'_>, import: &Import, env: &ItemEnv<'_>) -> Op
             "The configuration for the given import target {address} does not exist. All target \
              instances must have an associated configuration to be imported."
         );
-        let summary = "Configuration for import target does not exist";
-        Some(ItemProblem::error(to.node.into(), Rule::UndeclaredImportTarget, summary, detail))
+        Some(ItemProblem::new(to.node.into(), Summary::UNDECLARED_IMPORT_TARGET, detail))
     };
     for (name, key) in to.module.names().iter().zip(&to.module_keys) {
         let Some(call) = lookup(env.db, directory, &ItemName::Module(Str::from(name.as_str())))
@@ -535,13 +516,12 @@ fn wrong_key(
                 "The target {what} has no instance with the key {missing}. All target instances \
                  must have an associated configuration to be imported."
             );
-            let summary = "Configuration for import target does not exist";
             let at = key.map_or(import.to.node.into(), At::from);
-            return Some(ItemProblem::error(at, Rule::UndeclaredImportTarget, summary, detail));
+            return Some(ItemProblem::new(at, Summary::UNDECLARED_IMPORT_TARGET, detail));
         }
     };
     let at = key.map_or(import.to.node.into(), At::from);
-    Some(ItemProblem::error(at, Rule::WrongImportKey, "Invalid import 'to' expression", detail))
+    Some(ItemProblem::new(at, Summary::WRONG_IMPORT_KEY, detail))
 }
 
 /// The key as text, if all instances are known and none has it; otherwise `None`.
@@ -564,10 +544,9 @@ fn check_provider(infer: &mut Infer<'_>, item: &Item, import: &Import, env: &Ite
     let Some((provider, node)) = &import.provider else { return };
     let name = ItemName::Resource(import.to.resource.clone());
     if import.to.module.is_root() && lookup(env.db, env.directory, &name).is_some() {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             (*node).into(),
-            Rule::InvalidImportProvider,
-            "Invalid import provider argument",
+            Summary::INVALID_IMPORT_PROVIDER,
             "The provider argument can only be specified in import blocks that will generate \
              configuration. To choose the provider of a resource that is declared, use the \
              provider argument of its block.",
@@ -589,9 +568,8 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
         "An import block for the resource \"{address}\" was already declared. A resource can have \
          only one import block."
     );
-    let summary = format!("Duplicate import configuration for \"{address}\"");
     let mut problem =
-        ItemProblem::error(import.to.node.into(), Rule::DuplicateImport, summary, detail);
+        ItemProblem::new(import.to.node.into(), Summary::duplicate_import(address), detail);
     let header = item(env.db, first).header.into();
     problem.related.push((first, header, "first declared here".to_owned()));
     Some(problem)

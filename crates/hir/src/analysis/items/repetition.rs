@@ -1,6 +1,6 @@
 //! `count`, `for_each` and `enabled` of resources and module calls.
 
-use db::Rule;
+use db::Summary;
 use values::{Kind, Type, Value, convert};
 
 use crate::{
@@ -46,19 +46,19 @@ pub(super) fn refuse_ephemeral_repetition(
     }
     let (summary, detail) = match name {
         "enabled" => (
-            "Invalid enabled argument".to_owned(),
+            Summary::ephemeral_repetition(name),
             "The given \"enabled\" argument value is unsuitable: the given value is ephemeral."
                 .to_owned(),
         ),
         _ => (
-            format!("Invalid {name} argument"),
+            Summary::ephemeral_repetition(name),
             format!(
                 "Ephemeral values, or values derived from ephemeral values, cannot be used as \
                  {name} arguments. If used, the ephemeral value could be exposed as a resource instance key."
             ),
         ),
     };
-    let problem = ItemProblem::error(expr.into(), Rule::EphemeralRepetition, summary, detail);
+    let problem = ItemProblem::new(expr.into(), summary, detail);
     let judgement = (certainty, value.ephemeral.here());
     infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
 }
@@ -83,12 +83,7 @@ pub(super) fn refuse_sensitive_repetition(
         }
         _ => "The given \"enabled\" argument value is unsuitable: the given value is sensitive.",
     };
-    infer.problems.push(ItemProblem::error(
-        expr.into(),
-        Rule::SensitiveRepetition,
-        format!("Invalid {name} argument"),
-        detail,
-    ));
+    infer.problems.push(ItemProblem::new(expr.into(), Summary::sensitive_repetition(name), detail));
 }
 
 /// Returns true if OpenTofu loses marks in the expression while nothing is known: those of a value whose type no
@@ -139,10 +134,9 @@ pub(super) fn check_repetition_type(
         _ => name,
     };
     if let Some(detail) = found {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             expr.into(),
-            Rule::InvalidRepetitionValue,
-            format!("Invalid {what} argument"),
+            Summary::invalid_repetition_value(what),
             detail,
         ));
     }
@@ -150,12 +144,7 @@ pub(super) fn check_repetition_type(
 
 pub(super) fn incorrect_type(infer: &mut Infer<'_>, expr: ExprId, problem: &str) {
     let detail = format!("Invalid expression value: {problem}.");
-    infer.problems.push(ItemProblem::error(
-        expr.into(),
-        Rule::InvalidRepetitionValue,
-        "Incorrect value type",
-        detail,
-    ));
+    infer.problems.push(ItemProblem::new(expr.into(), Summary::INCORRECT_REPETITION_TYPE, detail));
 }
 
 /// Converts the constant to a type. `None` if the value is no constant.

@@ -1,7 +1,7 @@
 //! `resource`, `data` and `ephemeral` blocks.
 
 use addr::{ProviderSource, ResourceMode};
-use db::{Rule, Severity};
+use db::{Rule, Summary};
 use provider::Schema;
 use values::{Path, Step, Str, Type};
 
@@ -50,7 +50,7 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     problems.append(&mut infer.problems);
     // OpenTofu names the object if a value is at fault, but not if the text is. The address has the form that `with
     // …` shows, without the module's address; diagnostics of a whole configuration add that.
-    let named = |problem: ItemProblem| match problem.id {
+    let named = |problem: ItemProblem| match problem.id() {
         Rule::EphemeralValueMisuse | Rule::PossiblyEphemeral => problem.about(address.to_string()),
         _ => problem,
     };
@@ -91,10 +91,9 @@ fn body(
             if mode == ResourceMode::Managed
                 && let Some(path) = schema.write_only_in_set()
             {
-                infer.problems.push(ItemProblem::error(
+                infer.problems.push(ItemProblem::new(
                     resource.type_node.into(),
-                    Rule::WriteOnlyInSet,
-                    "Unsupported write-only attribute",
+                    Summary::UNSUPPORTED_WRITE_ONLY,
                     format!(
                         "The provider {} declares \"{path}\" of {ty} as write-only inside of a \
                          set. Elements of a set are identified by their values, so a set cannot \
@@ -137,14 +136,14 @@ fn no_such_type(
     let schemas = &input.schemas(env.db).0;
     if mode == ResourceMode::Data && ty == "terraform_remote_state" && source.is_builtin() {
         let detail = unsupported::detail("the data source \"terraform_remote_state\"");
-        let (at, summary) = (resource.type_node.into(), unsupported::SUMMARY);
-        infer.problems.push(ItemProblem::error(at, unsupported::ID, summary, detail));
+        let (at, summary) = (resource.type_node.into(), Summary::NOT_SUPPORTED_YET);
+        infer.problems.push(ItemProblem::new(at, summary, detail));
         return;
     }
     let (summary, noun) = match mode {
-        ResourceMode::Managed => ("Invalid resource type", "resource type"),
-        ResourceMode::Data => ("Invalid data source", "data source"),
-        ResourceMode::Ephemeral => ("Invalid ephemeral resource", "ephemeral resource"),
+        ResourceMode::Managed => (Summary::INVALID_RESOURCE_TYPE, "resource type"),
+        ResourceMode::Data => (Summary::INVALID_DATA_SOURCE, "data source"),
+        ResourceMode::Ephemeral => (Summary::INVALID_EPHEMERAL_TYPE, "ephemeral resource"),
     };
     let mut detail =
         format!("The provider {} does not support {noun} \"{ty}\".", source.for_display());
@@ -165,15 +164,14 @@ fn no_such_type(
         fix = Fix::last(ty, Some(close));
     }
     let at = resource.type_node.into();
-    let problem = ItemProblem::error(at, Rule::InvalidResourceType, summary, detail);
+    let problem = ItemProblem::new(at, summary, detail);
     infer.problems.push(problem.fixed_by(fix));
 }
 
 pub(super) fn missing_provider_config(local_name: &Str, alias: &Str, node: NodeId) -> ItemProblem {
-    ItemProblem::error(
+    ItemProblem::new(
         node.into(),
-        Rule::MissingProviderConfiguration,
-        "Provider configuration not present",
+        Summary::MISSING_PROVIDER_CONFIGURATION,
         format!(
             "There is no configuration \"{local_name}.{alias}\" in this module. Declare it with a \
              provider \"{local_name}\" block with alias = \"{alias}\", or list it under \
@@ -216,12 +214,7 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
     if certainty > Tri::No {
         let detail = "The decision for whether it's okay to destroy instances of this resource \
                       must stay consistent between plan and apply, so it cannot depend on an ephemeral value.";
-        let problem = ItemProblem::error(
-            prevent.into(),
-            Rule::EphemeralPreventDestroy,
-            "Invalid value for prevent_destroy",
-            detail,
-        );
+        let problem = ItemProblem::new(prevent.into(), Summary::EPHEMERAL_PREVENT_DESTROY, detail);
         let judgement = (certainty, &value.ephemeral.somewhere());
         infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
@@ -230,10 +223,9 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
         Ok(_) => return,
         Err(reason) => reason,
     };
-    infer.problems.push(ItemProblem::error(
+    infer.problems.push(ItemProblem::new(
         prevent.into(),
-        Rule::UnsuitableValueType,
-        "Unsuitable value type",
+        Summary::UNSUITABLE_VALUE_TYPE,
         format!("Unsuitable value: \"prevent_destroy\" must be true or false, but {reason}."),
     ));
 }
@@ -249,9 +241,8 @@ fn redundant_ignore(path: &Path, node: NodeId, schema: &Schema) -> Option<ItemPr
          therefore there can be no configured value to compare with. Including this attribute in \
          ignore_changes has no effect. Remove the attribute from ignore_changes to quiet this warning."
     );
-    let summary = "Redundant ignore_changes element";
-    let problem = ItemProblem::error(node.into(), Rule::RedundantIgnoreChanges, summary, detail);
-    Some(problem.with_severity(Severity::Warning))
+    let problem = ItemProblem::new(node.into(), Summary::REDUNDANT_IGNORE_CHANGES, detail);
+    Some(problem)
 }
 
 /// Reports a path in `ignore_changes` that does not exist in the type of the object.
@@ -274,24 +265,17 @@ fn check_ignored(infer: &mut Infer<'_>, path: &Path, node: NodeId, object: &Type
                     "Can't access attributes on a primitive-typed value ({}).",
                     ty.friendly_name()
                 );
-                let summary = "Unsupported attribute";
                 let at = node.into();
-                return infer.problems.push(ItemProblem::error(
+                return infer.problems.push(ItemProblem::new(
                     at,
-                    Rule::UnsupportedAttribute,
-                    summary,
+                    Summary::UNSUPPORTED_ATTRIBUTE,
                     detail,
                 ));
             }
             (Step::Index(_), Type::String | Type::Number | Type::Bool) => {
-                let (summary, detail) = ("Invalid index", "This value does not have any indices.");
-                let at = node.into();
-                return infer.problems.push(ItemProblem::error(
-                    at,
-                    Rule::InvalidIndex,
-                    summary,
-                    detail,
-                ));
+                let detail = "This value does not have any indices.";
+                let problem = ItemProblem::new(node.into(), Summary::INVALID_INDEX, detail);
+                return infer.problems.push(problem);
             }
             _ => return,
         };
@@ -302,8 +286,8 @@ fn no_attribute<'a>(name: &Str, names: impl Iterator<Item = &'a Str>, node: Node
     let close = suggest::closest(name, names.map(|name| &**name));
     let hint = suggest::question(close);
     let detail = format!("This object does not have an attribute named \"{name}\".{hint}");
-    let (id, summary) = (Rule::UnsupportedAttribute, "Unsupported attribute");
-    ItemProblem::error(node.into(), id, summary, detail).fixed_by(Fix::last(name, close))
+    ItemProblem::new(node.into(), Summary::UNSUPPORTED_ATTRIBUTE, detail)
+        .fixed_by(Fix::last(name, close))
 }
 
 /// Checks `replace_triggered_by`. Errors in a trigger are reported first; if there are none, the argument is
@@ -321,10 +305,9 @@ fn replace_triggers(infer: &mut Infer<'_>, triggers: &[ExprId]) {
                 "{resource} is an ephemeral resource. It is opened anew in every run and has no \
                  changes that could trigger a replacement."
             );
-            infer.problems.push(ItemProblem::error(
+            infer.problems.push(ItemProblem::new(
                 trigger.into(),
-                Rule::EphemeralReplaceTrigger,
-                "Invalid replace_triggered_by expression",
+                Summary::EPHEMERAL_REPLACE_TRIGGER,
                 detail,
             ));
         }
@@ -341,22 +324,20 @@ const OTHER_REFERENCE: &str = "Only resources, count.index, and each.key may be 
 /// The error for a trigger that does not reference a resource or a part of one; only their changes can trigger a
 /// replacement.
 fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
-    const OF_REFERENCE: &str = "Invalid reference in replace_triggered_by expression";
-    const OF_EXPRESSION: &str = "Invalid replace_triggered_by expression";
-    let wrong = |at: ExprId, summary: &str, detail: &str| {
-        Some(ItemProblem::error(at.into(), Rule::InvalidReplaceTrigger, summary, detail))
+    let wrong = |at: ExprId, summary: Summary, detail: &str| {
+        Some(ItemProblem::new(at.into(), summary, detail))
     };
     let references = references_in(exprs, trigger);
     for &(at, reference) in &references {
         match reference {
             Ref::Resource(_) | Ref::EachKey | Ref::CountIndex => {}
             Ref::EachValue => {
-                let summary = "Invalid each reference in replace_triggered_by expression";
+                let summary = Summary::REPLACE_TRIGGER_EACH;
                 let detail = "Only each.key may be used in replace_triggered_by: it names the same \
                               instance of another resource.";
                 return wrong(at, summary, detail);
             }
-            _ => return wrong(at, OF_REFERENCE, OTHER_REFERENCE),
+            _ => return wrong(at, Summary::REPLACE_TRIGGER_REFERENCE, OTHER_REFERENCE),
         }
     }
     let resources = references.iter().filter(|(_, it)| matches!(it, Ref::Resource(_))).count();
@@ -365,7 +346,7 @@ fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
         0 => {
             let detail = "Missing resource reference in replace_triggered_by expression. An entry \
                           names a managed resource, one of its instances or one of its attributes.";
-            wrong(trigger, OF_EXPRESSION, detail)
+            wrong(trigger, Summary::REPLACE_TRIGGER_EXPRESSION, detail)
         }
         1 => match unreadable_step(exprs, trigger) {
             None => None,
@@ -373,18 +354,18 @@ fn wrong_trigger(exprs: &Exprs, trigger: ExprId) -> Option<ItemProblem> {
                 let detail = "Unexpected expression found in replace_triggered_by. An entry names \
                               a managed resource, one of its instances or one of its attributes, \
                               and is not calculated.";
-                wrong(at, OF_EXPRESSION, detail)
+                wrong(at, Summary::REPLACE_TRIGGER_EXPRESSION, detail)
             }
             Some(at) => {
                 let detail = "A single static variable reference is required: only attribute \
                               access and indexing with constant keys, each.key or count.index. No \
                               calculations, function calls, template expressions, etc are allowed here.";
-                wrong(at, "Invalid expression", detail)
+                wrong(at, Summary::REPLACE_TRIGGER_NO_REFERENCE, detail)
             }
         },
         _ => {
             let detail = "Multiple resource references in replace_triggered_by expression. Write an entry for each.";
-            wrong(trigger, OF_EXPRESSION, detail)
+            wrong(trigger, Summary::REPLACE_TRIGGER_EXPRESSION, detail)
         }
     }
 }
@@ -440,10 +421,9 @@ fn ephemeral_root(exprs: &Exprs, mut at: ExprId) -> Option<addr::Resource> {
 fn destroy_references(infer: &mut Infer<'_>, item: &Item) {
     for refused in destroy_time::refused(item) {
         infer.problems.retain(|it| it.at != refused.into());
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             refused.into(),
-            destroy_time::ID,
-            destroy_time::SUMMARY,
+            Summary::INVALID_DESTROY_REFERENCE,
             destroy_time::DETAIL,
         ));
     }

@@ -1,6 +1,6 @@
 //! `variable` blocks.
 
-use db::{Rule, Severity};
+use db::Summary;
 use values::{MarkKind, Type};
 
 use crate::{
@@ -51,10 +51,9 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
     }
     let value = constant.value;
     if value.is_null() && !variable.nullable {
-        infer.problems.push(ItemProblem::error(
+        infer.problems.push(ItemProblem::new(
             default.into(),
-            Rule::InvalidDefault,
-            "Invalid default value for variable",
+            Summary::INVALID_DEFAULT,
             "A null default value is not valid when nullable=false.",
         ));
     } else if !value.is_null()
@@ -64,12 +63,7 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
         let detail = format!(
             "This default value is not compatible with the variable's type constraint: {error}."
         );
-        infer.problems.push(ItemProblem::error(
-            default.into(),
-            Rule::InvalidDefault,
-            "Invalid default value for variable",
-            detail,
-        ));
+        infer.problems.push(ItemProblem::new(default.into(), Summary::INVALID_DEFAULT, detail));
     }
     if variable.ephemeral && is_nonempty_text(&Abstract::constant(value)) {
         let detail = format!(
@@ -78,12 +72,7 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
              and set the value for each run.",
             variable.name
         );
-        let problem = ItemProblem::error(
-            default.into(),
-            Rule::LiteralSecret,
-            "Secret written in the configuration",
-            detail,
-        );
-        infer.problems.push(problem.with_severity(Severity::Warning));
+        let problem = ItemProblem::new(default.into(), Summary::LITERAL_SECRET, detail);
+        infer.problems.push(problem);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use db::Rule;
+use db::Summary;
 use provider::{NestedBlock, Nesting};
 use values::{Marks, Str, Value};
 
@@ -13,7 +13,6 @@ use crate::{
     },
     expr::{At, NodeId},
     item::{Block, Body},
-    lower::problem::MISSING_ARGUMENT,
     scope::Interrupt,
 };
 
@@ -130,8 +129,8 @@ impl Evaluation<'_> {
         given: usize,
     ) -> bool {
         let wanted = usize::from(nested.nesting == Nesting::Map);
-        if let Some((id, summary, detail)) = wrong_labels(block, wanted, given) {
-            self.report(At::Node(block.node), id, summary, detail);
+        if let Some((summary, detail)) = wrong_labels(block, wanted, given) {
+            self.report(At::Node(block.node), summary, detail);
         }
         given == wanted
     }
@@ -145,24 +144,14 @@ impl Evaluation<'_> {
     ) -> Value {
         if let Some(second) = found.blocks.get(1) {
             let detail = format!("Only one block of type {kind:?} is allowed.");
-            self.report(
-                At::Node(second.node),
-                Rule::DuplicateBlock,
-                format!("Duplicate {kind} block"),
-                detail,
-            );
+            self.report(At::Node(second.node), Summary::duplicate_block(kind), detail);
         }
         if let Some(first) = found.blocks.into_iter().next() {
             return first.value;
         }
         if nested.min_items > 0 {
             let detail = format!("A block of type {kind:?} is required here.");
-            self.report(
-                place.header,
-                Rule::InsufficientBlocks,
-                format!("Missing {kind} block"),
-                detail,
-            );
+            self.report(place.header, Summary::missing_block(kind), detail);
         }
         nested.empty_value()
     }
@@ -191,23 +180,13 @@ impl Evaluation<'_> {
         let (min, max) = (bound(nested.min_items), bound(nested.max_items));
         if count < min {
             let detail = format!("At least {min} {kind:?} blocks are required.");
-            self.report(
-                place.header,
-                Rule::InsufficientBlocks,
-                format!("Insufficient {kind} blocks"),
-                detail,
-            );
+            self.report(place.header, Summary::insufficient_blocks(kind), detail);
         }
         if max > 0
             && let Some(surplus) = found.blocks.get(max)
         {
             let detail = format!("No more than {max} {kind:?} blocks are allowed");
-            self.report(
-                At::Node(surplus.node),
-                Rule::TooManyBlocks,
-                format!("Too many {kind} blocks"),
-                detail,
-            );
+            self.report(At::Node(surplus.node), Summary::too_many_blocks(kind), detail);
         }
     }
 
@@ -219,12 +198,7 @@ impl Evaluation<'_> {
                 // The label is not secret: computed labels with secret marks are refused.
                 let detail =
                     format!("A block of type {kind:?} with the label {label:?} is already there.");
-                self.report(
-                    At::Node(block.node),
-                    Rule::DuplicateBlock,
-                    format!("Duplicate {kind} block"),
-                    detail,
-                );
+                self.report(At::Node(block.node), Summary::duplicate_block(kind), detail);
                 continue;
             }
             entries.insert(label, block.value);
@@ -241,45 +215,39 @@ fn bound(items: i64) -> usize {
     usize::try_from(items).unwrap_or(0)
 }
 
-/// The id, summary and detail of the problem with a block's labels. `wanted` is zero or one, as the schema says.
+/// The summary and detail of the problem with a block's labels. `wanted` is zero or one, as the schema says.
 /// `None` if the number of labels is right.
 pub(crate) fn wrong_labels(
     block: &Block,
     wanted: usize,
     given: usize,
-) -> Option<(Rule, String, String)> {
+) -> Option<(Summary, String)> {
     let kind = &block.kind;
     let is_dynamic = block.dynamic.is_some();
-    let (id, summary, detail) = match (given, wanted) {
+    let (summary, detail) = match (given, wanted) {
         (given, wanted) if given == wanted => return None,
         (0, _) if is_dynamic => (
-            MISSING_ARGUMENT,
-            "Missing required argument".to_owned(),
+            Summary::MISSING_ARGUMENT,
             format!("The argument \"labels\" is required, since {kind} blocks have a label."),
         ),
         (0, _) => (
-            Rule::MissingName,
-            format!("Missing key for {kind}"),
+            Summary::missing_label("key", kind),
             format!("All {kind} blocks must have 1 labels (key)."),
         ),
         (_, 0) if is_dynamic => (
-            Rule::UnsupportedArgument,
-            "Unsupported argument".to_owned(),
+            Summary::UNSUPPORTED_ARGUMENT,
             format!("An argument named \"labels\" is not expected here: {kind} blocks have none."),
         ),
-        (_, 0) => (
-            Rule::ExtraneousLabel,
-            format!("Extraneous label for {kind}"),
-            format!("No labels are expected for {kind} blocks."),
-        ),
+        (_, 0) => {
+            (Summary::extraneous_label(kind), format!("No labels are expected for {kind} blocks."))
+        }
         (_, _) => (
-            Rule::ExtraneousLabel,
             match is_dynamic {
-                true => "Extraneous dynamic block label".to_owned(),
-                false => format!("Extraneous label for {kind}"),
+                true => Summary::EXTRANEOUS_DYNAMIC_LABEL,
+                false => Summary::extraneous_label(kind),
             },
             format!("Only 1 labels (key) are expected for {kind} blocks."),
         ),
     };
-    Some((id, summary, detail))
+    Some((summary, detail))
 }

@@ -1,6 +1,6 @@
 //! Evaluates `dynamic` blocks.
 
-use db::Rule;
+use db::Summary;
 use provider::NestedBlock;
 use values::{
     Marks, Str, Type, Value,
@@ -109,8 +109,8 @@ impl Evaluation<'_> {
         } else {
             return Ok(value);
         };
-        let summary = "Invalid dynamic for_each value";
-        let fault = Fault { at: id, id: Rule::InvalidDynamicForEach, summary, detail };
+        let summary = Summary::INVALID_DYNAMIC_FOR_EACH;
+        let fault = Fault { at: id, summary, detail };
         Ok(self.fail(fault, &value.deep_marks()))
     }
 
@@ -138,12 +138,7 @@ impl Evaluation<'_> {
                     .to_owned(),
             },
         };
-        let fault = Fault {
-            at: id,
-            id: Rule::InvalidDynamicBlockLabel,
-            summary: "Invalid dynamic block label",
-            detail,
-        };
+        let fault = Fault { at: id, summary: Summary::INVALID_DYNAMIC_BLOCK_LABEL, detail };
         self.fail(fault, &Marks::NONE);
         Ok(None)
     }

@@ -6,7 +6,7 @@ pub(crate) mod legacy;
 
 use std::collections::BTreeMap;
 
-use db::Rule;
+use db::Summary;
 use provider::{Attribute, Block};
 use values::{Marks, Str, Value, convert::convert};
 
@@ -99,8 +99,7 @@ impl Evaluation<'_> {
                 let at = locate::locate_in_expr(self.exprs, attr.value, error.path.steps());
                 let fault = super::evaluation::Fault {
                     at,
-                    id: Rule::IncorrectAttributeType,
-                    summary: "Incorrect attribute value type",
+                    summary: Summary::INCORRECT_ATTRIBUTE_TYPE,
                     detail: format!(
                         "Inappropriate value for attribute {:?}: {}.",
                         attr.name, error.message
@@ -150,12 +149,7 @@ impl Evaluation<'_> {
             if attribute.required {
                 let detail =
                     format!("The argument {name:?} is required, but no definition was found.");
-                self.report(
-                    place.header,
-                    Rule::MissingArgument,
-                    "Missing required argument",
-                    detail,
-                );
+                self.report(place.header, Summary::MISSING_ARGUMENT, detail);
                 parts.insert(name.clone(), Value::unknown(ty));
             } else {
                 parts.insert(name.clone(), Value::null(ty));
@@ -176,7 +170,7 @@ impl Evaluation<'_> {
             None => String::new(),
         };
         let detail = format!("An argument named {name:?} is not expected here.{hint}");
-        self.report(At::Node(attr.node), Rule::UnsupportedArgument, "Unsupported argument", detail);
+        self.report(At::Node(attr.node), Summary::UNSUPPORTED_ARGUMENT, detail);
     }
 
     fn unsupported_block(&mut self, block: &item::Block, schema: &Block) {
@@ -192,6 +186,6 @@ impl Evaluation<'_> {
             None => String::new(),
         };
         let detail = format!("Blocks of type {kind:?} are not expected here.{hint}");
-        self.report(At::Node(block.node), Rule::UnsupportedBlock, "Unsupported block type", detail);
+        self.report(At::Node(block.node), Summary::UNSUPPORTED_BLOCK, detail);
     }
 }

@@ -83,7 +83,7 @@ fn is_too_large(text: &str) -> Evaluated {
     let result = evaluated(text, &scope).expect("is no interrupt");
     let [found] = &result.diagnostics[..] else { panic!("{text}: {:?}", result.diagnostics) };
     assert_eq!(
-        (found.id.code(), &*found.summary),
+        (found.id().code(), &*found.summary),
         ("evaluation-too-large", "Value too large"),
         "{text}"
     );

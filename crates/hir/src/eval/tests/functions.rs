@@ -133,7 +133,7 @@ fn constant_expressions_refuse_references_and_calls() {
     ] {
         let (exprs, root, _) = lower_expression(text);
         let found = constant(&exprs, root).diagnostics;
-        assert_eq!(found.first().map(|it| it.summary.as_str()), summary, "{text}");
+        assert_eq!(found.first().map(|it| &*it.summary), summary, "{text}");
     }
 }
 

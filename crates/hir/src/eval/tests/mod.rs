@@ -11,6 +11,8 @@ mod operators;
 
 use std::collections::BTreeMap;
 
+use db::Summary;
+
 use values::{
     Kind, Mark, MarkKind, Refinements, Str, Type, Value,
     functions::{FunctionEnv, RenderError},
@@ -192,7 +194,7 @@ impl Scope for Names {
                 Ok(Value::object_from([("out", Value::from("general"))]))
             }
             Ref::EachKey | Ref::EachValue => Err(Interrupt::Refused {
-                summary: "Reference to \"each\" in context without for_each",
+                summary: Summary::INVALID_EACH,
                 detail: "The \"each\" object can be used only with for_each.".to_owned(),
             }),
             other => panic!("{other:?} was built as a whole"),
@@ -223,12 +225,12 @@ impl Scope for Names {
         match name {
             "provider::x::echo" => Ok(args[0].clone()),
             "provider::x::fail" => Err(Interrupt::Refused {
-                summary: "Error in function call",
+                summary: Summary::ERROR_IN_FUNCTION_CALL,
                 detail: "No luck.".to_owned(),
             }),
             "provider::x::picky" => Err(Interrupt::Misfit(Box::new(Misfit {
                 argument: Some(args.len() - 1),
-                summary: "Invalid function argument",
+                summary: Summary::INVALID_FUNCTION_ARGUMENT,
                 detail: format!("No {}.", args[args.len() - 1].as_str().unwrap_or("?")),
                 called: "provider::x::picky(some...)".to_owned(),
                 is_quote: true,

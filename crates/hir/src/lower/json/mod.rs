@@ -21,15 +21,12 @@ pub(crate) mod strings;
 mod tests;
 pub(crate) mod write;
 
-use db::Rule;
+use db::Summary;
 use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
 use crate::{
     lower::{
-        Lowered, SourceMap, body,
-        json::write::Writer,
-        lower_items,
-        problem::{Problem, SYNTAX_ERROR},
+        Lowered, SourceMap, body, json::write::Writer, lower_items, problem::Problem,
         syntax_problem,
     },
     suggest,
@@ -102,9 +99,6 @@ impl SourceMap {
     }
 }
 
-/// The summary of the diagnostic for an unexpected property.
-pub(crate) const EXTRANEOUS: &str = "Extraneous JSON object property";
-
 /// The problem of a property that is neither an argument nor a block.
 pub(super) fn extraneous<'n>(
     range: TextRange,
@@ -113,10 +107,10 @@ pub(super) fn extraneous<'n>(
 ) -> Problem {
     let hint = suggest::question(suggest::closest(name, known));
     let detail = format!("No argument or block type is named \"{name}\".{hint}");
-    Problem::error(Rule::UnsupportedArgument, range, EXTRANEOUS, detail)
+    Problem::new(Summary::EXTRANEOUS_JSON_PROPERTY, range, detail)
 }
 
 /// A problem of the JSON text itself.
-fn fault(range: TextRange, summary: &str, detail: impl Into<String>) -> Problem {
-    Problem::error(SYNTAX_ERROR, range, summary, detail)
+fn fault(range: TextRange, summary: Summary, detail: impl Into<String>) -> Problem {
+    Problem::new(summary, range, detail)
 }

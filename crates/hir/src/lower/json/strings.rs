@@ -1,5 +1,6 @@
 //! Writes JSON strings as native templates, expressions or literal strings.
 
+use db::Summary;
 use syntax::{AstNode, NodeOrToken, SyntaxError, TextRange, TextSize, json::JsonString};
 
 use crate::lower::{
@@ -27,7 +28,7 @@ impl Writer {
             [_, ..] if string.text.trim_start().starts_with("${") => {
                 const DETAIL: &str = "Here the string is the expression itself, so it is written \
                                       without the sequence: \"a.b\" instead of \"${a.b}\".";
-                self.problems.push(fault(string.range, "Invalid expression", DETAIL));
+                self.problems.push(fault(string.range, Summary::JSON_EXPRESSION, DETAIL));
                 self.unread.push(string.range);
                 self.whole(MISSING, string.range);
             }

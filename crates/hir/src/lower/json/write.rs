@@ -1,6 +1,6 @@
 //! Writes blocks and expressions as native text.
 
-use db::Rule;
+use db::Summary;
 use rustc_hash::FxHashMap;
 use syntax::{
     TextRange, TextSize,
@@ -68,7 +68,7 @@ impl Writer {
             JsonKind::Object(_) | JsonKind::Array(_) => self.body(root, &FILE),
             _ => self.problems.push(fault(
                 root.range,
-                "Root value must be object",
+                Summary::JSON_ROOT,
                 "The root value in a JSON-based configuration must be either a JSON object or a JSON array of objects.",
             )),
         }
@@ -128,7 +128,7 @@ impl Writer {
                  contain only letters, digits, underscores, and dashes.",
                 name.text
             );
-            return self.problems.push(fault(name.range, "Invalid argument name", detail));
+            return self.problems.push(fault(name.range, Summary::JSON_ARGUMENT_NAME, detail));
         }
         self.whole(&name.text, name.range);
         self.glue(" = ");
@@ -206,8 +206,7 @@ impl Writer {
                 kind.text
             );
             let range = TextRange::new(value.range.start(), opening(value).end());
-            let summary = "Missing block label".to_owned();
-            self.problems.push(Problem::error(Rule::MissingName, range, summary, detail));
+            self.problems.push(Problem::new(Summary::MISSING_BLOCK_LABEL, range, detail));
         }
         for property in properties {
             given.push(&property.name);
@@ -303,15 +302,15 @@ fn is_wrong_type(value: &JsonValue) -> bool {
 }
 
 fn wrong_type(range: TextRange, detail: &str) -> Problem {
-    fault(range, "Incorrect JSON value type", detail)
+    fault(range, Summary::JSON_TYPE, detail)
 }
 
 fn set_twice(name: &JsonString, first: TextRange) -> Problem {
     let detail = format!("The argument {:?} was already set at {PLACE}.", name.text);
-    Problem { related: Some(first), ..fault(name.range, "Duplicate argument", detail) }
+    Problem { related: Some(first), ..fault(name.range, Summary::JSON_DUPLICATE_ARGUMENT, detail) }
 }
 
 fn defined_twice(name: &JsonString, first: TextRange) -> Problem {
     let detail = format!("An attribute named {:?} was already defined at {PLACE}.", name.text);
-    Problem { related: Some(first), ..fault(name.range, "Duplicate object attribute", detail) }
+    Problem { related: Some(first), ..fault(name.range, Summary::JSON_DUPLICATE_KEY, detail) }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use db::Rule;
+use db::Summary;
 
 use crate::{
     analysis::{env::ItemEnv, problem::ItemProblem},
@@ -63,6 +63,5 @@ pub(super) fn problem(input: &Attr, dynamic: &str) -> ItemProblem {
          anything runs, but {dynamic} is not. Values, variables and locals that are made from those can be used here.",
         input.name
     );
-    let summary = "Dynamic value in static context";
-    ItemProblem::error(input.value.into(), Rule::DynamicConst, summary, detail)
+    ItemProblem::new(input.value.into(), Summary::DYNAMIC_CONST, detail)
 }

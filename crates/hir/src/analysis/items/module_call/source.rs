@@ -2,7 +2,7 @@
 //! installed.
 
 use addr::{ModuleSource, Version, VersionConstraint};
-use db::{Rule, Severity};
+use db::{Severity, Summary};
 use values::Str;
 
 use crate::{
@@ -65,23 +65,23 @@ fn refuse_ephemeral(infer: &mut Infer<'_>, call: &ModuleCall) -> bool {
             "Ephemeral values, or values derived from ephemeral values, cannot be used as module.{}.source.",
             call.name
         );
-        refuse(infer, source, "Ephemeral value not allowed", detail);
+        refuse(infer, source, Summary::EPHEMERAL_STATIC_VALUE, detail);
     }
     if let Some(version) = call.version {
         let detail =
             "Ephemeral values, or values derived from ephemeral values, cannot be used as \
                       version arguments."
                 .to_owned();
-        refuse(infer, version, "Invalid version constraint", detail);
+        refuse(infer, version, Summary::EPHEMERAL_VERSION_CONSTRAINT, detail);
     }
-    infer.problems[before..].iter().any(|it| it.severity == Severity::Error)
+    infer.problems[before..].iter().any(|it| it.severity() == Severity::Error)
 }
 
-fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: &str, detail: String) {
+fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: Summary, detail: String) {
     let value = infer.expr(expr);
     let certainty = value.deep_marks().ephemeral;
     if certainty > Tri::No {
-        let problem = ItemProblem::error(expr.into(), Rule::EphemeralStaticValue, summary, detail);
+        let problem = ItemProblem::new(expr.into(), summary, detail);
         let judgement = (certainty, &value.ephemeral.somewhere());
         infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
     }
@@ -90,15 +90,13 @@ fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: &str, detail: String) {
 fn wrong_version(call: &ModuleCall, expr: ExprId, version: &str) -> Option<ItemProblem> {
     let error = VersionConstraint::parse(version).err()?;
     let detail = statics::wrong_version(&call.name, version, &error.to_string());
-    let summary = "Invalid version constraint";
-    Some(ItemProblem::error(expr.into(), Rule::InvalidVersionConstraint, summary, detail))
+    Some(ItemProblem::new(expr.into(), Summary::INVALID_VERSION_CONSTRAINT, detail))
 }
 
 fn version_of_local_module(version: ExprId, source: &str) -> ItemProblem {
-    ItemProblem::error(
+    ItemProblem::new(
         version.into(),
-        Rule::VersionOfLocalModule,
-        "Invalid registry module source address",
+        Summary::VERSION_OF_LOCAL_MODULE,
         format!(
             "Mayfly reads the source \"{source}\" as a local path, and \"version\" applies to \
              modules of a registry only: a local directory has no versions to choose from. Remove \
@@ -131,34 +129,26 @@ fn other_version(
          version {first} is not one of \"{constraint}\". Run \"mayfly init\" to install all \
          modules that this configuration needs."
     );
-    let summary = "Module version requirements have changed";
-    Some(ItemProblem::error(expr.into(), Rule::ModuleNotInstalled, summary, detail))
+    Some(ItemProblem::new(expr.into(), Summary::MODULE_VERSION_CHANGED, detail))
 }
 
 /// The error for a source that leads to no module. `None` if the module is present.
 fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<ItemProblem> {
-    const ID: Rule = Rule::ModuleNotInstalled;
     let path = path_of_source(env.db, env.workspace, env.directory, &call.name, source);
     let directories = env.workspace.directories(env.db);
     if path.is_some_and(|path| directories.contains_key(&path)) {
         return None;
     }
     let at: At = call.source_expr.map_or(call.source_node.into(), At::Expr);
-    let problem =
-        |id, summary: &str, detail: String| Some(ItemProblem::error(at, id, summary, detail));
+    let problem = |summary, detail: String| Some(ItemProblem::new(at, summary, detail));
     if is_local_source(source) {
         let detail = format!(
             "There is no module at \"{source}\": the directory does not exist, or it holds no .tf file."
         );
-        return problem(ID, "Unreadable module directory", detail);
+        return problem(Summary::UNREADABLE_MODULE, detail);
     }
     if let Err(error) = ModuleSource::parse(source) {
-        return Some(ItemProblem::error(
-            at,
-            Rule::InvalidModuleSource,
-            error.summary,
-            error.detail,
-        ));
+        return Some(ItemProblem::new(at, Summary::INVALID_MODULE_SOURCE, error.detail));
     }
     let installed = installed_modules(env.db, env.workspace, env.directory, &call.name);
     if let Some(installed) = installed.iter().find(|it| it.is_of(source)) {
@@ -167,12 +157,11 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
              install it again.",
             installed.dir
         );
-        return problem(ID, "Unreadable module directory", detail);
+        return problem(Summary::UNREADABLE_MODULE, detail);
     }
     match installed.first() {
         Some(other) => problem(
-            ID,
-            "Module source has changed",
+            Summary::MODULE_SOURCE_CHANGED,
             format!(
                 "The source address was changed since this module was installed from \"{}\". Run \
                  \"mayfly init\" to install all modules that this configuration needs.{}",
@@ -181,8 +170,7 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
             ),
         ),
         None => problem(
-            ID,
-            "Module not installed",
+            Summary::MODULE_NOT_INSTALLED,
             format!(
                 "This module is not yet installed. Run \"mayfly init\" to install all modules that \
                  this configuration needs.{}",
