@@ -120,7 +120,7 @@ impl fmt::Display for InstallEvent {
 
 /// An error that prevents the installation of one provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {}", self.summary(), self.detail())]
+#[error("{}", self.detail())]
 pub enum InstallError {
     /// No version could be selected. The cause is a sentence fragment.
     Query { source_addr: ProviderSource, cause: String },
@@ -131,15 +131,6 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    /// The summary, one line.
-    pub fn summary(&self) -> &'static str {
-        match self {
-            Self::Query { .. } => "Failed to query available provider packages",
-            Self::Install { .. } => "Failed to install provider",
-            Self::Builtin { .. } => "Invalid dependency on built-in provider",
-        }
-    }
-
     /// Adds a hint at a bundled provider that may have been meant.
     fn with_hint(mut self, request: &InstallRequest<'_>, constraint: &VersionConstraint) -> Self {
         if let Self::Query { source_addr, cause } | Self::Install { source_addr, cause, .. } =

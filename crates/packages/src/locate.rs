@@ -52,7 +52,7 @@ pub enum Located {
 
 /// An error that prevents running the providers. Each problem is a sentence fragment in OpenTofu's wording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {}", self.summary(), self.detail())]
+#[error("{}", self.detail())]
 pub enum LocateError {
     /// The lock file does not match the requirements.
     Inconsistent {
@@ -67,15 +67,6 @@ pub enum LocateError {
 }
 
 impl LocateError {
-    /// The summary, one line.
-    pub fn summary(&self) -> &'static str {
-        match self {
-            Self::Inconsistent { .. } => "Inconsistent dependency lock file",
-            Self::NotInstalled { .. } => "Required plugins are not installed",
-            Self::Overridden { .. } => "Development override cannot be used",
-        }
-    }
-
     /// The detail: the problems and how to resolve them.
     pub fn detail(&self) -> String {
         let list = |it: &[String]| it.iter().map(|it| format!("\n  - {it}")).collect::<String>();

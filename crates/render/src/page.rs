@@ -46,7 +46,7 @@ pub fn page(markdown: &str, style: &Style) -> String {
 pub fn rule_list(rules: &[Rule], style: &Style) -> String {
     let widest = rules.iter().map(|it| it.code().len()).max().unwrap_or(0);
     let line = |rule: &Rule| {
-        let summary = rule.lines()[0].to_string();
+        let summary = rule.page_lines().swap_remove(0);
         let gap = " ".repeat(widest - rule.code().len() + 2);
         format!("{}{gap}{summary}\n", style.paint(Paint::Bold, rule.code()))
     };

@@ -1,8 +1,16 @@
 //! The registry of the rules: which errors and warnings exist, with their codes and summaries.
 //!
-//! A [`Diagnostic`](crate::Diagnostic) cannot be built without a row of [the table](table). The pages in
-//! `docs/diagnostics` and their index, the `explain` command and the codes in an editor come from the table. To add an
-//! error, add a row, write `docs/diagnostics/CODE.md`, and run `cargo xtask codegen`.
+//! A [`Diagnostic`](crate::Diagnostic) is built from a [`Summary`], and each summary is an entry of [the
+//! table](table): a constant, or a function if the text has parameters. So the rule and the severity of a diagnostic
+//! cannot disagree with the table, and the text stands there alone:
+//!
+//! ```text
+//! table:   InvalidIndex "invalid-index": INVALID_INDEX Error "Invalid index";
+//! report:  Diagnostic::new(Summary::INVALID_INDEX, detail)
+//! ```
+//!
+//! The pages in `docs/diagnostics` and their index, the `explain` command and the codes in an editor come from the
+//! table. To add an error, add a row, write `docs/diagnostics/CODE.md`, and run `cargo xtask codegen`.
 //!
 //! **Invariant:** a code never changes and is never used again: scripts and suppressions refer to it.
 //! **Absent on purpose:** the details. They name values and places, so they stand where the problem is found.
@@ -88,7 +96,7 @@ struct Row {
     lines: &'static [Line],
 }
 
-/// A severity and a summary that a rule's diagnostics have.
+/// An entry of a row: a severity and a summary that the rule's diagnostics have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The severity.
@@ -97,35 +105,36 @@ pub struct Line {
     pub name: &'static str,
     /// The text, with the parameters in braces.
     pub text: &'static str,
+    /// Examples of a text that others write, such as a provider or a parser. Empty for all other texts.
+    pub examples: &'static [&'static str],
 }
 
 impl Line {
-    /// Returns the text with its parameters in capitals: `Unknown KIND type`.
+    /// Returns the text as pages show it: the first example, or the text with its parameters in capitals, such as
+    /// `Unknown KIND type`.
     pub fn summary(&self) -> String {
-        let mut summary = String::with_capacity(self.text.len());
-        let mut is_parameter = false;
-        for letter in self.text.chars() {
-            match letter {
-                '{' => is_parameter = true,
-                '}' => is_parameter = false,
-                letter if is_parameter => summary.extend(letter.to_uppercase()),
-                letter => summary.push(letter),
-            }
-        }
-        summary
+        self.shown().next().unwrap_or_default()
+    }
+
+    /// Returns the examples, or the text if there are none.
+    fn shown(&self) -> impl Iterator<Item = String> {
+        let own = self.examples.is_empty().then(|| with_capitals(self.text));
+        own.into_iter().chain(self.examples.iter().map(|it| (*it).to_owned()))
     }
 }
 
-/// Prints the severity and the summary, as the page of the rule shows them: `Error: Invalid index`.
-impl fmt::Display for Line {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self.severity {
-            Severity::Error => "Error",
-            Severity::Warning => "Warning",
-            Severity::Hint => "Hint",
-        };
-        write!(f, "{word}: {}", self.summary())
+fn with_capitals(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut is_parameter = false;
+    for letter in text.chars() {
+        match letter {
+            '{' => is_parameter = true,
+            '}' => is_parameter = false,
+            letter if is_parameter => shown.extend(letter.to_uppercase()),
+            letter => shown.push(letter),
+        }
     }
+    shown
 }
 
 /// The rule, the severity and the summary of a diagnostic. Its constants and functions are the entries of the
@@ -209,6 +218,26 @@ impl Rule {
         self.row().lines
     }
 
+    /// Returns the lines at the beginning of the rule's page: each severity with its summary, as in
+    /// `Error: Invalid index`.
+    pub fn page_lines(self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for line in self.lines() {
+            let word = match line.severity {
+                Severity::Error => "Error",
+                Severity::Warning => "Warning",
+                Severity::Hint => "Hint",
+            };
+            for summary in line.shown() {
+                let shown = format!("{word}: {summary}");
+                if !lines.contains(&shown) {
+                    lines.push(shown);
+                }
+            }
+        }
+        lines
+    }
+
     /// Returns the rule with this code; `None` if there is no such rule.
     pub fn with_code(code: &str) -> Option<Rule> {
         Rule::ALL.iter().copied().find(|it| it.code() == code)
@@ -251,7 +280,7 @@ impl PartialEq<&str> for Rule {
 macro_rules! rules {
     ($($group:ident {
         $($name:ident $code:literal: $(
-            $entry:ident $(($($parameter:ident),+))? $severity:ident $text:literal $(as $shown:literal)?
+            $entry:ident $(($($parameter:ident),+))? $severity:ident $text:literal $(as $($example:literal)|+)?
         ),+;)*
     })*) => {
         /// An error or a warning that Mayfly can report. Each has a row in the table and a page.
@@ -280,7 +309,8 @@ macro_rules! rules {
             lines: &[$(super::Line {
                 severity: crate::Severity::$severity,
                 name: stringify!($entry),
-                text: super::shown!($text $($shown)?),
+                text: $text,
+                examples: &[$($($example),+)?],
             },)+],
         },)*)*];
     };
@@ -309,14 +339,3 @@ macro_rules! summary {
     };
 }
 use summary;
-
-/// The text that pages show for a summary: the one that others write in place of a parameter, or its own.
-macro_rules! shown {
-    ($text:literal) => {
-        $text
-    };
-    ($text:literal $shown:literal) => {
-        $shown
-    };
-}
-use shown;

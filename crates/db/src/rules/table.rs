@@ -1,7 +1,8 @@
 //! The table of the rules: one row for each error and warning, by group.
 //!
-//! A row has the name of the rule, its code, and the severities and summaries of its diagnostics. A word in capitals
-//! in a summary stands for any text. `any` before a summary marks one that others write: a parser or a provider.
+//! A row has the name of the rule, its code, and the entries for its diagnostics. An entry has the name of the constant
+//! of [`Summary`](super::Summary), the severity and the text. With parameters it is a function, and the text has
+//! them in braces. `as` gives examples of a text that others write: a parser or a provider.
 
 use super::rules;
 
@@ -18,11 +19,11 @@ rules! {
         QuotedKeyword "quoted-keyword": QUOTED_KEYWORD Warning "Quoted keywords are deprecated";
         QuotedTypeConstraint "quoted-type-constraint": QUOTED_TYPE_CONSTRAINT Error "Invalid quoted type constraints";
         SyntaxError "syntax-error":
-            syntax_error(words) Error "{words}" as "The parser's own words",
-            JSON_ROOT Error "Root value must be object", JSON_TYPE Error "Incorrect JSON value type",
-            JSON_ARGUMENT_NAME Error "Invalid argument name", JSON_DUPLICATE_ARGUMENT Error "Duplicate argument",
-            JSON_DUPLICATE_KEY Error "Duplicate object attribute", JSON_EXPRESSION Error "Invalid expression",
-            TOO_MANY_SYNTAX_ERRORS Error "Too many syntax errors";
+            syntax_error(words) Error "{words}" as "Argument or block definition required" | "Invalid expression"
+                | "Missing newline after argument", JSON_ROOT Error "Root value must be object",
+            JSON_TYPE Error "Incorrect JSON value type", JSON_ARGUMENT_NAME Error "Invalid argument name",
+            JSON_DUPLICATE_ARGUMENT Error "Duplicate argument", JSON_DUPLICATE_KEY Error "Duplicate object attribute",
+            JSON_EXPRESSION Error "Invalid expression", TOO_MANY_SYNTAX_ERRORS Error "Too many syntax errors";
     }
     Blocks {
         DeprecatedAttribute "deprecated-attribute":
@@ -349,7 +350,8 @@ rules! {
             LOCK_FILE_SAVE Error "Failed to save dependency lock file",
             LOCKED_PROVIDERS Error "Provider dependency changes detected",
             LOCKED_MODULES Error "Module dependency changes detected",
-            lock_file_fault(words) Error "{words}" as "Invalid provider source address";
+            lock_file_fault(words) Error "{words}" as "Invalid dependency lock file"
+                | "Invalid provider source address" | "Invalid provider hash set" | "Invalid module package lock";
         MisplacedRequiredProviders "misplaced-required-providers":
             MISPLACED_REQUIRED_PROVIDERS Error "Invalid required_providers block";
         MissingProviderConfiguration "missing-provider-configuration":
@@ -493,7 +495,8 @@ rules! {
         StateLock "state-lock": STATE_LOCK Error "Error acquiring the state lock";
         StateRead "state-read":
             STATE_READ Error "Error loading state", EMPTY_STATE_FILE Error "State file is empty",
-            state_fault(words) Error "{words}" as "Unsupported state file format";
+            state_fault(words) Error "{words}" as "Unsupported state file format" | "Encrypted state"
+                | "Invalid address in state";
         StateSerial "state-serial":
             STATE_SERIAL Error "State has no later serial", STATE_SERIAL_EXHAUSTED Error "Failed to write state";
         StateUnlock "state-unlock": STATE_UNLOCK Error "Error releasing the state lock";
@@ -552,7 +555,8 @@ rules! {
     }
     CommandLine {
         CliConfig "cli-config":
-            cli_config_fault(words) Error "{words}" as "Unable to open CLI configuration file",
+            cli_config_fault(words) Error "{words}" as "Unable to open CLI configuration file"
+                | "Invalid credentials block" | "Invalid provider_installation block",
             cli_config_doubt(words) Warning "{words}" as "Unable to open CLI configuration file";
         ConsoleEvaluation "console-evaluation": CONSOLE_EVALUATION Error "Cannot evaluate here";
         ContradictingOptions "contradicting-options": CONTRADICTING_OPTIONS Error "Invalid combination of options";
@@ -567,7 +571,8 @@ rules! {
             INVALID_ADDRESS Error "Invalid address", ADDRESS_NO_REFERENCE Error "Invalid expression",
             invalid_instance_address(address) Error "Error parsing instance address {address}",
             INVALID_TARGET_ADDRESS Error "Invalid target resource address",
-            address_fault(words) Error "{words}" as "Variable name required",
+            address_fault(words) Error "{words}" as "Attribute name required" | "Invalid index"
+                | "Unclosed index brackets",
             force_replace_address(address) Error "Invalid force-replace address {address}";
         InvalidConsoleValues "invalid-console-values": INVALID_CONSOLE_VALUES Warning "Some values are not valid";
         InvalidUseOfType "invalid-use-of-type": INVALID_USE_OF_TYPE Error "Invalid use of type function";

@@ -178,7 +178,7 @@ fn unwritable_intent_prevents_the_provider_call() {
         #2 close s
         journal: closed 1
         ---
-        error: The disk is full
+        error: Failed to write the journal
         error: execution halted
     "#]],
     );
@@ -207,7 +207,7 @@ fn unwritable_answer_stays_in_the_outcome_and_ends_the_run() {
         #2 close s
         journal: closed 1
         ---
-        error: The disk is full
+        error: Failed to write the journal
         error: execution halted
     "#]],
     );

@@ -171,11 +171,11 @@ fn newest_allowed_version_is_linked_locked_and_reused() {
     place.check(expect![[r#"
         - Reusing previous version of hashicorp/aws from the dependency lock file
         - terraform.io/builtin/terraform is built in to Mayfly
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider hashicorp/aws: locked provider registry.opentofu.org/hashicorp/aws 2.10.0 does not match configured version constraint ~> 1.0; must use mayfly init -upgrade to allow selection of new versions
+        Could not retrieve the list of available versions for provider hashicorp/aws: locked provider registry.opentofu.org/hashicorp/aws 2.10.0 does not match configured version constraint ~> 1.0; must use mayfly init -upgrade to allow selection of new versions
 
         Check its source and version in every required_providers block that names it."#]]);
     expect![[r#"
-        Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
+        The following dependency selections recorded in the lock file are inconsistent with the current configuration:
           - provider registry.opentofu.org/hashicorp/aws: locked version selection 2.10.0 doesn't match the updated version constraints "~> 1.0"
 
         To update the locked dependency selections to match a changed configuration, run:
@@ -344,23 +344,23 @@ fn package_with_another_hash_than_locked_is_refused() {
     place.check(expect![[r#"
         - Reusing previous version of a/b from the dependency lock file
         - Installing a/b v1.0.0...
-        Failed to install provider: Error while installing a/b v1.0.0: the local package for registry.opentofu.org/a/b 1.0.0 doesn't match any of the checksums previously recorded in the dependency lock file (this might be because the available checksums are for packages targeting different platforms); for more information: https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"#]]);
+        Error while installing a/b v1.0.0: the local package for registry.opentofu.org/a/b 1.0.0 doesn't match any of the checksums previously recorded in the dependency lock file (this might be because the available checksums are for packages targeting different platforms); for more information: https://opentofu.org/docs/language/files/dependency-lock/#checksum-verification"#]]);
     expect![[r#"
-        Required plugins are not installed: The installed provider plugins are not consistent with the packages selected in the dependency lock file:
+        The installed provider plugins are not consistent with the packages selected in the dependency lock file:
           - registry.opentofu.org/a/b: the cached package for registry.opentofu.org/a/b 1.0.0 (in ROOT/providers) does not match any of the checksums recorded in the dependency lock file
 
         Mayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
           mayfly init"#]].assert_eq(&place.locate().expect_err("tampered"));
     std::fs::remove_dir_all(place.path("providers")).expect("it exists");
     expect![[r#"
-        Required plugins are not installed: The installed provider plugins are not consistent with the packages selected in the dependency lock file:
+        The installed provider plugins are not consistent with the packages selected in the dependency lock file:
           - registry.opentofu.org/a/b: there is no package for registry.opentofu.org/a/b 1.0.0 cached in ROOT/providers
 
         Mayfly uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required for this configuration, run:
           mayfly init"#]].assert_eq(&place.locate().expect_err("not there"));
     place.locks = Locks::default();
     expect![[r#"
-        Inconsistent dependency lock file: The following dependency selections recorded in the lock file are inconsistent with the current configuration:
+        The following dependency selections recorded in the lock file are inconsistent with the current configuration:
           - provider registry.opentofu.org/a/b: required by this configuration but no version is selected
 
         To make the initial dependency selections that will initialize the dependency lock file, run:
@@ -386,19 +386,19 @@ fn missing_provider_errors_match_opentofu() {
         - Finding a/old versions matching ">= 2.0.0"...
         - Finding latest version of a/other...
         - Installing a/empty v1.0.0...
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/none: provider registry.opentofu.org/a/none was not found in any of the search locations
+        Could not retrieve the list of available versions for provider a/none: provider registry.opentofu.org/a/none was not found in any of the search locations
 
           - ROOT/mirror
 
         Check its source and version in every required_providers block that names it.
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0.0
+        Could not retrieve the list of available versions for provider a/old: no available releases match the given constraints >= 2.0.0
 
         Check its source and version in every required_providers block that names it.
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider a/other: provider registry.opentofu.org/a/other 1.0.0 is not available for linux_amd64
+        Could not retrieve the list of available versions for provider a/other: provider registry.opentofu.org/a/other 1.0.0 is not available for linux_amd64
 
         Check its source and version in every required_providers block that names it.
-        Invalid dependency on built-in provider: Cannot use terraform.io/builtin/x: this Mayfly release has no built-in provider of that name.
-        Failed to install provider: Error while installing a/empty v1.0.0: provider binary not found: could not find executable file starting with terraform-provider-empty"#]]);
+        Cannot use terraform.io/builtin/x: this Mayfly release has no built-in provider of that name.
+        Error while installing a/empty v1.0.0: provider binary not found: could not find executable file starting with terraform-provider-empty"#]]);
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn package_entry_outside_its_directory_is_refused() {
     place.check(expect![[r#"
         - Finding latest version of a/b...
         - Installing a/b v1.0.0...
-        Failed to install provider: Error while installing a/b v1.0.0: the package ROOT/mirror/registry.opentofu.org/a/b/terraform-provider-b_1.0.0_linux_amd64.zip has the unsafe entry "../../escaped""#]]);
+        Error while installing a/b v1.0.0: the package ROOT/mirror/registry.opentofu.org/a/b/terraform-provider-b_1.0.0_linux_amd64.zip has the unsafe entry "../../escaped""#]]);
     assert!(!place.path("providers/registry.opentofu.org/a/b/1.0.0/linux_amd64").exists());
 }
 
@@ -434,7 +434,7 @@ fn bundled_and_overridden_providers_need_no_package() {
     place.check(expect![[r#"
         - a/b is overridden by the CLI configuration
         - Finding mayfly/playground versions matching "> 1.0.0"...
-        Failed to query available provider packages: Could not retrieve the list of available versions for provider mayfly/playground: provider registry.opentofu.org/mayfly/playground was not found in any of the search locations
+        Could not retrieve the list of available versions for provider mayfly/playground: provider registry.opentofu.org/mayfly/playground was not found in any of the search locations
 
           - ROOT/mirror
 

@@ -411,7 +411,7 @@ fn warning_about_a_literal_secret_hides_the_source() {
 }
 
 #[test]
-fn a_deprecation_is_shown_once_and_never_counted() {
+fn deprecation_warnings_are_shown_once_without_a_count() {
     let warning = |summary: Summary, detail: &str, start: u32| {
         let range = ByteRange { start, end: start + 1 };
         let location = Location { path: "main.tf".into(), range };

@@ -98,8 +98,11 @@ variable "e" {
         "validate knows no value"
     );
     let planned = world.plan();
-    let said: Vec<String> =
-        planned.diagnostics.iter().map(|it| format!("{:?}: {}", it.severity(), it.summary)).collect();
+    let said: Vec<String> = planned
+        .diagnostics
+        .iter()
+        .map(|it| format!("{:?}: {}", it.severity(), it.summary))
+        .collect();
     assert_eq!(
         said,
         ["Error: Error message refers to ephemeral values", "Error: Invalid value for variable"]

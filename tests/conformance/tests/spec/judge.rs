@@ -81,7 +81,9 @@ fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
     let at = block.files.iter().find_map(|file| text_of(file, diagnostic)).unwrap_or_default();
     format!(
         "{line}: unexpected {severity}: [{}] {:?}: {} `{at}`",
-        diagnostic.id(), diagnostic.summary, diagnostic.detail
+        diagnostic.id(),
+        diagnostic.summary,
+        diagnostic.detail
     )
 }
 
