@@ -25,7 +25,7 @@ use std::{
 
 use addr::ProviderSource;
 use db::Diagnostic;
-use hir::{Interrupt, provider_function::Misfit};
+use hir::{Interrupt, provider_function::ArgumentError};
 use provider::{CallFunctionRequest, FunctionFault, FunctionSignature, Provider};
 use rustc_hash::FxHashMap;
 use values::{Str, Type, Value, msgpack};
@@ -109,8 +109,8 @@ impl FunctionAnswers {
         match self.answers.borrow().get(&call.key()) {
             Some(Answer::Value(value)) => return Ok(value.clone()),
             Some(Answer::Fault(FunctionFault { argument, message })) => {
-                let misfit = Misfit::said(name, signature, *argument, message);
-                return Err(Interrupt::Misfit(Box::new(misfit)));
+                let error = ArgumentError::returned(name, signature, *argument, message);
+                return Err(Interrupt::ArgumentError(Box::new(error)));
             }
             Some(Answer::None) => return Err(Interrupt::Poisoned),
             None => {}

@@ -51,7 +51,7 @@ pub fn cloud() -> &'static Block {
 
 /// Checks a known string argument. Returns summary and detail of the problem, `None` if the value is acceptable.
 /// The messages follow OpenTofu's and do not quote the value.
-pub fn unfit(kind: &str, argument: &str, text: &str) -> Option<(Summary, String)> {
+pub fn text_problem(kind: &str, argument: &str, text: &str) -> Option<(Summary, String)> {
     let slashes = text.starts_with('/') || text.ends_with('/');
     let why = match (kind, argument) {
         ("s3", "bucket" | "key") if text.is_empty() => "must not be empty",
@@ -328,7 +328,11 @@ mod tests {
             ("cos", "acl", "public", true),
         ];
         for (kind, argument, text, is_unfit) in cases {
-            assert_eq!(unfit(kind, argument, text).is_some(), is_unfit, "{kind} {argument} {text}");
+            assert_eq!(
+                text_problem(kind, argument, text).is_some(),
+                is_unfit,
+                "{kind} {argument} {text}"
+            );
         }
     }
 }

@@ -13,14 +13,14 @@ use values::Str;
 
 use crate::{
     Db,
+    content::{block_items, block_names, item},
     item::ModuleCall,
-    names::{
-        ItemKey, ItemName, all_of, block_items, block_names, called_directory, item, lookup,
-        module_calls, provider_local_name, required_providers,
-    },
+    item_name::{ItemKey, ItemName, NameKind, provider_local_name},
+    module_calls::{called_directory, module_calls},
+    names::{all_of, lookup, required_providers},
     program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
     statics::calls::{ResolvedModule, Target, modules},
-    symbols::{NameKind, all_of_kind, gathered, names_of_kind},
+    symbols::{all_of_kind, gathered, names_of_kind},
     workspace::Workspace,
 };
 
@@ -409,7 +409,7 @@ fn provider_names(module: &Module) -> BTreeSet<Str> {
     let passed = passed.map(|it| &*it.parent.local_name);
     let configured = module.providers.keys().map(|(local_name, _)| &**local_name);
     let used = module.resources.values().map(|entry| provider_local_name(entry.resource()));
-    each_once(passed.chain(configured).chain(used))
+    distinct_names(passed.chain(configured).chain(used))
 }
 
 /// The local names of the providers that a module's resources and provider blocks use.
@@ -424,12 +424,12 @@ fn named_providers(db: &dyn Db, directory: Directory) -> BTreeSet<Str> {
         ItemName::Provider(local_name, _) => Some(&**local_name),
         _ => None,
     });
-    each_once(used.chain(configured))
+    distinct_names(used.chain(configured))
 }
 
 /// Collects distinct names. Allocates a name only at its first occurrence: thousands of resources share a few
 /// providers.
-fn each_once<'a>(all: impl Iterator<Item = &'a str>) -> BTreeSet<Str> {
+fn distinct_names<'a>(all: impl Iterator<Item = &'a str>) -> BTreeSet<Str> {
     let mut names: BTreeSet<Str> = BTreeSet::new();
     for name in all {
         if !names.contains(name) {

@@ -10,15 +10,15 @@ use values::Str;
 use crate::{
     Db,
     analysis::{
-        item_problems, overriding_problems, problem::ItemProblem, problems_of_items, setup_problems,
+        problem::ItemProblem,
+        problems::{item_problems, overriding_problems, problems_of_items, setup_problems},
     },
-    expr::NodeId,
+    content::{block_names, block_problems, header_around, place_of, problems_in_override},
     fix::Fix,
+    item_name::ItemKey,
     lower::problem::{INVALID_REFERENCE, MISSING_ARGUMENT, PLACE, Problem, SYNTAX_ERROR},
-    names::{
-        ItemKey, base_of, block_names, block_problems, header_around, place_of,
-        problems_in_override,
-    },
+    names::base_of,
+    place::ItemPlace,
     statics,
     symbols::gathered,
     workspace::Workspace,
@@ -62,7 +62,7 @@ fn addresses(
 ) -> FxHashMap<Directory, String> {
     let mut callers: FxHashMap<Directory, Vec<(Directory, Str)>> = FxHashMap::default();
     for &caller in reachable {
-        for (name, child) in crate::names::module_calls(db, workspace, caller) {
+        for (name, child) in crate::module_calls::module_calls(db, workspace, caller) {
             callers.entry(child).or_default().push((caller, name));
         }
     }
@@ -98,15 +98,16 @@ pub fn of_file(
 pub fn of_file_once(
     db: &dyn Db,
     workspace: Workspace,
-    (directory, are_items_sound): (Directory, bool),
+    directory: Directory,
     file: File,
+    are_items_sound: bool,
 ) -> Vec<Diagnostic> {
     let are_blocks_sound = gathered(db, directory).is_some_and(|it| !it.has_problems);
     if are_items_sound && are_blocks_sound {
         return decode_error(db, file).into_iter().collect();
     }
-    let asked = if are_items_sound { Asked::OfSoundItems } else { Asked::Once };
-    of_some_blocks(db, (workspace, asked), directory, file, |_| true).diagnostics
+    let mode = if are_items_sound { CheckMode::SoundItems } else { CheckMode::Once };
+    of_some_blocks(db, Check { workspace, directory, mode }, file, |_| true).diagnostics
 }
 
 /// The errors of one file that matter before installation: syntax errors, duplicate declarations, and errors in
@@ -117,8 +118,8 @@ pub fn of_file_for_setup(
     directory: Directory,
     file: File,
 ) -> Vec<Diagnostic> {
-    let asked = (workspace, Asked::ForSetup);
-    let mut found = of_some_blocks(db, asked, directory, file, |_| true).diagnostics;
+    let check = Check { workspace, directory, mode: CheckMode::Setup };
+    let mut found = of_some_blocks(db, check, file, |_| true).diagnostics;
     found.retain(|it| it.is_error() && !OF_EXPRESSIONS.contains(&it.id()));
     found
 }
@@ -133,19 +134,30 @@ const OF_EXPRESSIONS: [Rule; 6] = [
     Rule::MissingDynamicContent,
 ];
 
-/// The caller's mode, which decides how much work the diagnostics take.
+/// The module whose diagnostics are computed, and the mode.
+#[derive(Clone, Copy)]
+struct Check {
+    workspace: Workspace,
+    directory: Directory,
+    mode: CheckMode,
+}
+
+/// The caller's situation, which decides how much work the diagnostics take.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    ForSetup,
+enum CheckMode {
+    /// Before installation: only the problems that `init` reports.
+    Setup,
+    /// A command that queries once.
     Once,
     /// Like `Once`, if no item has a problem.
-    OfSoundItems,
-    AfterEachEdit,
+    SoundItems,
+    /// An editor, after each edit.
+    EachEdit,
 }
 
 /// Adds the location of a part of an item to a diagnostic, and the header of the block around it.
-pub fn at_item(db: &dyn Db, (key, node): (ItemKey, NodeId), found: Diagnostic) -> Diagnostic {
-    let Some((block, range)) = place_of(db, key, node) else { return found };
+pub fn at_item(db: &dyn Db, place: ItemPlace, found: Diagnostic) -> Diagnostic {
+    let Some((block, range)) = place_of(db, place.item, place.at) else { return found };
     let location = Places::default().location(db, block, range);
     Diagnostic { context: header_around(db, block, range), ..found }.at(location)
 }
@@ -168,37 +180,40 @@ pub fn of_blocks_of_file(
     workspace: Workspace,
     directory: Directory,
     file: File,
-    is_asked: impl Fn(Block) -> bool,
+    is_checked: impl Fn(Block) -> bool,
 ) -> FileProblems {
-    of_some_blocks(db, (workspace, Asked::AfterEachEdit), directory, file, is_asked)
+    let check = Check { workspace, directory, mode: CheckMode::EachEdit };
+    of_some_blocks(db, check, file, is_checked)
 }
 
 fn of_some_blocks(
     db: &dyn Db,
-    (workspace, asked): (Workspace, Asked),
-    directory: Directory,
+    check: Check,
     file: File,
-    is_asked: impl Fn(Block) -> bool,
+    is_checked: impl Fn(Block) -> bool,
 ) -> FileProblems {
+    let Check { workspace, directory, mode } = check;
     let places = Places::default();
     let is_override = db::is_override(file.path(db));
-    let blocks: Vec<Block> = file.blocks(db).iter().copied().filter(|it| is_asked(*it)).collect();
+    let blocks: Vec<Block> = file.blocks(db).iter().copied().filter(|it| is_checked(*it)).collect();
     let blocks = &blocks;
     let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
     let problems: Vec<(Block, &Problem)> = blocks
         .iter()
         .flat_map(of_block)
-        .filter(|&(block, it)| !is_doubtful(db, block, it.id()))
-        .filter(|&(block, it)| it.id() == SYNTAX_ERROR || !is_spoiled(db, block, it.range))
+        .filter(|&(block, it)| !may_follow_syntax_error(db, block, it.id()))
+        .filter(|&(block, it)| {
+            it.id() == SYNTAX_ERROR || !is_near_syntax_error(db, block, it.range)
+        })
         .collect();
     let mut with_problems: FxHashSet<Block> = problems.iter().map(|(block, _)| *block).collect();
     let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
     found.extend(of_blocks(db, &problems, &places));
     for &block in blocks {
         let before = found.len();
-        match is_override && asked != Asked::ForSetup {
+        match is_override && mode != CheckMode::Setup {
             true => of_override(db, workspace, directory, block, &places, &mut found),
-            false => of_items(db, (workspace, asked), (directory, block), &places, &mut found),
+            false => of_items(db, check, block, &places, &mut found),
         }
         if found.len() > before {
             with_problems.insert(block);
@@ -215,30 +230,27 @@ fn of_some_blocks(
 
 /// The problems of the items of a block, for blocks outside of override files and, before installation, for all
 /// blocks.
-fn of_items(
-    db: &dyn Db,
-    (workspace, asked): (Workspace, Asked),
-    (directory, block): (Directory, Block),
-    places: &Places,
-    found: &mut Vec<Diagnostic>,
-) {
+fn of_items(db: &dyn Db, check: Check, block: Block, places: &Places, found: &mut Vec<Diagnostic>) {
+    let Check { workspace, directory, mode } = check;
     let once;
-    let problems = match asked {
-        Asked::AfterEachEdit => &**item_problems(db, workspace, directory, block),
-        Asked::Once => {
+    let problems = match mode {
+        CheckMode::EachEdit => &**item_problems(db, workspace, directory, block),
+        CheckMode::Once => {
             once = problems_of_items(db, workspace, directory, block);
             &once
         }
-        Asked::ForSetup => {
+        CheckMode::Setup => {
             once = setup_problems(db, workspace, directory, block);
             &once
         }
-        Asked::OfSoundItems => return,
+        CheckMode::SoundItems => return,
     };
     for (key, problem) in problems {
-        let is_reported = !is_doubtful(db, block, problem.id()) && is_in(db, block, *key, problem);
+        let is_reported =
+            !may_follow_syntax_error(db, block, problem.id()) && is_in(db, block, *key, problem);
         let at = || place_of(db, *key, problem.at);
-        if is_reported && !at().is_some_and(|(block, range)| is_spoiled(db, block, range)) {
+        if is_reported && !at().is_some_and(|(block, range)| is_near_syntax_error(db, block, range))
+        {
             found.push(from_item(db, workspace, places, *key, problem));
         }
     }
@@ -281,13 +293,13 @@ fn of_override(
 
 /// Returns true if a problem may be a consequence of a syntax error in the block: the missing argument may be in
 /// the part that the parser could not read.
-fn is_doubtful(db: &dyn Db, block: Block, id: Rule) -> bool {
+fn may_follow_syntax_error(db: &dyn Db, block: Block, id: Rule) -> bool {
     id == MISSING_ARGUMENT && block_problems(db, block).iter().any(|it| it.id() == SYNTAX_ERROR)
 }
 
 /// Returns true if a syntax error is inside of the range or right behind it. Problems there may be consequences of
 /// it.
-fn is_spoiled(db: &dyn Db, block: Block, place: TextRange) -> bool {
+fn is_near_syntax_error(db: &dyn Db, block: Block, place: TextRange) -> bool {
     let text = block.text(db);
     let is_near = |error: &Problem| {
         let (start, end) = (error.range.start(), error.range.end());
@@ -304,7 +316,7 @@ fn is_spoiled(db: &dyn Db, block: Block, place: TextRange) -> bool {
 
 /// The number of lookups in one file from which a table of all blocks pays off. After an edit there are few
 /// lookups, and a search from the start of the file is cheaper.
-const FEW: usize = 8;
+const FEW_LOOKUPS: usize = 8;
 
 /// The positions of blocks in their files, computed lazily for files with diagnostics.
 #[derive(Default)]
@@ -314,7 +326,7 @@ struct Places {
 
 #[derive(Default)]
 struct PlacesInFile {
-    asked: usize,
+    lookups: usize,
     offsets: Option<FxHashMap<Block, u32>>,
 }
 
@@ -339,8 +351,8 @@ impl Places {
         let file = block.file(db);
         let mut of_files = self.of_files.borrow_mut();
         let places = of_files.entry(file).or_default();
-        places.asked += 1;
-        if places.asked < FEW {
+        places.lookups += 1;
+        if places.lookups < FEW_LOOKUPS {
             return db::block_offset(db, block);
         }
         let offsets = places.offsets.get_or_insert_with(|| offsets(db, file));
@@ -397,13 +409,13 @@ fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Ve
 
 fn from_block(db: &dyn Db, problem: &Problem, places: &Places, block: Block) -> Diagnostic {
     let fix = problem.fix.as_ref().and_then(|fix| places.fix(db, block, problem.range, fix));
-    Diagnostic {
+    let found = Diagnostic {
         fix,
         context: around(db, block, problem.range, problem.id()),
         ..Diagnostic::new(problem.summary.clone(), problem.detail.clone())
     }
-    .at(places.location(db, block, problem.range))
-    .naming(problem.related.and_then(|range| places.location(db, block, range)))
+    .at(places.location(db, block, problem.range));
+    with_related_place(found, problem.related.and_then(|it| places.location(db, block, it)))
 }
 
 /// The header of the block that contains a problem. `None` for problems about the header itself. Problems about
@@ -416,21 +428,14 @@ fn around(db: &dyn Db, block: Block, range: TextRange, id: Rule) -> Option<Strin
     (!is_header).then_some(header)
 }
 
-/// Replaces the placeholder for a location in a detail.
-trait Naming {
-    fn naming(self, place: Option<Location>) -> Self;
-}
-
-impl Naming for Diagnostic {
-    fn naming(mut self, place: Option<Location>) -> Diagnostic {
-        if self.detail.contains(PLACE) {
-            self.detail = self.detail.replace(PLACE, "the place shown below");
-            self.related.extend(
-                place.map(|location| Related { location, message: "this is the place".to_owned() }),
-            );
-        }
-        self
+/// Replaces the placeholder for a location in a detail, and adds the location.
+fn with_related_place(mut found: Diagnostic, place: Option<Location>) -> Diagnostic {
+    if found.detail.contains(PLACE) {
+        found.detail = found.detail.replace(PLACE, "the place shown below");
+        let related = |location| Related { location, message: "this is the place".to_owned() };
+        found.related.extend(place.map(related));
     }
+    found
 }
 
 fn from_item(
@@ -441,9 +446,10 @@ fn from_item(
     problem: &ItemProblem,
 ) -> Diagnostic {
     let place = place_of(db, key, problem.at);
-    let related = problem.related.iter().filter_map(|(key, at, message)| {
-        let (block, range) = place_of(db, *key, *at)?;
-        Some(Related { location: places.location(db, block, range)?, message: message.clone() })
+    let related = problem.related.iter().filter_map(|it| {
+        let (block, range) = place_of(db, it.place.item, it.place.at)?;
+        let message = it.message.clone();
+        Some(Related { location: places.location(db, block, range)?, message })
     });
     let location = place.and_then(|(block, range)| places.location(db, block, range));
     let fix = problem.fix.as_ref();
@@ -451,7 +457,7 @@ fn from_item(
     Diagnostic {
         fix,
         summary: problem.summary.clone(),
-        detail: detail_today(db, workspace, problem),
+        detail: detail_with_current_values(db, workspace, problem),
         address: problem.address.as_ref().map(ToString::to_string),
         context: place.and_then(|(block, range)| around(db, block, range, problem.id())),
         values: problem.values.clone(),
@@ -462,11 +468,11 @@ fn from_item(
 }
 
 /// The detail of a problem, with a sentence on the current value of its condition if that is known.
-fn detail_today(db: &dyn Db, workspace: Workspace, problem: &ItemProblem) -> String {
-    let today = problem.condition.as_ref().and_then(|condition| {
-        let (said, rest) = problem.detail.split_once("\n\n")?;
-        let today = statics::today::sentence(db, workspace, condition)?;
-        Some(format!("{said} {today}\n\n{rest}"))
+fn detail_with_current_values(db: &dyn Db, workspace: Workspace, problem: &ItemProblem) -> String {
+    let detail = problem.condition.as_ref().and_then(|condition| {
+        let (first, rest) = problem.detail.split_once("\n\n")?;
+        let sentence = statics::current_values::sentence(db, workspace, condition)?;
+        Some(format!("{first} {sentence}\n\n{rest}"))
     });
-    today.unwrap_or_else(|| problem.detail.clone())
+    detail.unwrap_or_else(|| problem.detail.clone())
 }

@@ -50,7 +50,7 @@ pub fn key_argument(is_method: bool, kind: &str) -> Option<(&'static str, bool)>
 }
 
 /// Returns the problem of a constant argument, in OpenTofu's words. `None` if the value is acceptable.
-pub fn unfit(kind: &str, argument: &str, value: &Constant<'_>) -> Option<String> {
+pub fn argument_problem(kind: &str, argument: &str, value: &Constant<'_>) -> Option<String> {
     let problem = match (kind, argument, value) {
         ("pbkdf2", "passphrase", Constant::Text(text)) if text.len() < 16 => {
             "passphrase is too short (minimum 16 characters)".to_owned()

@@ -9,7 +9,7 @@ use std::fmt;
 use db::Rule;
 use rustc_hash::FxHashSet;
 use values::{
-    Number, Str,
+    Number, Str, Value,
     ops::{BinaryOp, UnaryOp},
 };
 
@@ -249,6 +249,18 @@ pub enum Literal {
     Number(Number),
     /// A string without interpolation.
     String(Str),
+}
+
+impl Literal {
+    /// The value of the constant.
+    pub(crate) fn value(&self) -> Value {
+        match self {
+            Literal::Null => Value::null(values::Type::Dynamic),
+            Literal::Bool(value) => Value::bool(*value),
+            Literal::Number(number) => Value::number(number.clone()),
+            Literal::String(text) => Value::string(text.clone()),
+        }
+    }
 }
 
 /// A part of a template.

@@ -22,6 +22,18 @@ pub struct Item {
     pub refs: Box<[StaticRef]>,
 }
 
+impl Item {
+    /// The instances of a resource, module call or provider configuration. Other items have a single one.
+    pub fn repetition(&self) -> Repetition {
+        match &self.kind {
+            ItemKind::Resource(it) => it.repetition,
+            ItemKind::ModuleCall(it) => it.repetition,
+            ItemKind::Provider(it) => it.for_each.map_or(Repetition::Single, Repetition::ForEach),
+            _ => Repetition::Single,
+        }
+    }
+}
+
 /// The kinds of declarations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemKind {

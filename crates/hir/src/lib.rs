@@ -1,9 +1,20 @@
 //! The semantic model of a configuration: its declarations, the definition behind each reference, and the type and
 //! marks of each expression.
 //!
-//! Start reading at [`item`] and [`expr`] (the content of a block), then [`lower`] (from syntax to items),
-//! [`names`] and [`symbols`] (the declarations of a module), [`statics`] (which modules are called), [`analysis`]
-//! (types, marks, diagnostics) and [`program`] (the engine's input). [`eval`] evaluates expressions.
+//! Start reading at [`item`] and [`expr`]. The modules form layers, and each builds on the ones above it:
+//!
+//! | layer | knows |
+//! |---|---|
+//! | [`item`], [`expr`], [`item_name`] | the declarations of a block, without ranges |
+//! | [`lower`] | how syntax becomes items |
+//! | [`content`] | the items, names and source maps of one block, as queries |
+//! | [`symbols`], [`names`] | the declarations of a module by name |
+//! | [`statics`], [`module_calls`] | values that are needed before planning; the modules that a call leads to |
+//! | [`analysis`] | types and marks of expressions, and their problems |
+//! | [`diagnostics`], [`program`] | the results: diagnostics with locations, and the engine's input |
+//!
+//! [`eval`] evaluates expressions. It needs no database. [`statics`] uses two types of [`analysis`] that need no
+//! query: the problem of an item ([`analysis::problem`]) and the condition of a mark ([`analysis::value::when`]).
 //!
 //! **Invariant:** no query here performs I/O; files, schemas and manifests are inputs of [`db`].
 //! **Invariant:** runtime values never enter a query. A query reads types, marks and constants of the source. The
@@ -14,6 +25,7 @@
 pub mod analysis;
 pub mod backends;
 pub(crate) mod build;
+pub mod content;
 pub mod destroy_time;
 pub mod diagnostics;
 pub mod encryption;
@@ -21,9 +33,13 @@ pub mod eval;
 pub mod expr;
 pub(crate) mod fix;
 pub mod item;
+pub mod item_name;
+pub(crate) mod locate;
 pub mod lower;
+pub mod module_calls;
 pub mod names;
 pub mod native_text;
+pub mod place;
 pub mod program;
 pub mod projections;
 pub mod provider_function;
@@ -31,7 +47,6 @@ pub mod provisioner;
 pub mod repetition;
 pub mod scope;
 pub mod secret_message;
-pub(crate) mod source_map;
 pub mod statics;
 pub mod suggest;
 pub mod symbols;
@@ -45,7 +60,7 @@ pub use build::{
 pub use expr::{At, Expr, ExprId, Exprs, NodeId, Ref, SymbolId};
 pub use fix::Fix;
 pub use item::{Item, ItemKind};
-pub use lower::SourceMap;
+pub use lower::source_map::SourceMap;
 pub use program::{Entry, Explanations, Module, ModuleId, ModulePath, Origin, Program};
 pub use projections::Projections;
 pub use scope::{EvalDiagnostic, Interrupt, Scope, SecretParts};

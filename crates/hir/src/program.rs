@@ -174,7 +174,7 @@ impl Program {
     /// The source location of a part of an item. `None` if it has no range. The block is parsed again, because
     /// ranges are not stored: only diagnostics need them.
     pub fn locate(&self, origin: Origin, at: At) -> Option<Location> {
-        crate::source_map::locate(self, origin, at)
+        crate::locate::locate(self, origin, at)
     }
 
     /// Adds to a runtime error the chain that explains why a value is ephemeral. The analysis has computed the
@@ -208,7 +208,7 @@ impl Program {
 
     /// The header of the block that contains an item, which diagnostics show after "in": `resource "a" "b"`.
     pub fn context(&self, origin: Origin) -> Option<String> {
-        crate::source_map::context(&self.sources, origin)
+        crate::locate::context(&self.sources, origin)
     }
 }
 

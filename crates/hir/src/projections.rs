@@ -12,9 +12,10 @@ use db::Block;
 
 use crate::{
     Db,
-    analysis::{self, AnalyzedItem, value::Abstract},
+    analysis::{analyzed::AnalyzedItem, inference, value::Abstract},
+    content::{self, Outline},
     item::Item,
-    names::{self, ItemKey, Outline},
+    item_name::ItemKey,
 };
 
 /// The functions that read parts of larger results.
@@ -29,14 +30,14 @@ pub struct Projections {
 
 /// Reads each part through a query of its own.
 pub static SEPARATE: Projections = Projections {
-    outline: names::separate_outline,
-    item: names::separate_item,
-    value: analysis::separate_value,
+    outline: content::separate_outline,
+    item: content::separate_item,
+    value: inference::separate_value,
 };
 
 /// Reads each part from the larger result.
 pub static CONTAINED: Projections = Projections {
-    outline: names::contained_outline,
-    item: names::contained_item,
-    value: analysis::contained_value,
+    outline: content::contained_outline,
+    item: content::contained_item,
+    value: inference::contained_value,
 };

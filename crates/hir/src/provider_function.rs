@@ -62,7 +62,7 @@ pub fn not_offered<'f>(
 
 /// A problem with the arguments of a call. `Debug` omits the detail, which may quote an argument.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct ArgumentError {
     /// The index of the argument at fault. `None` if the problem is not about one argument.
     pub argument: Option<usize>,
     /// The summary of the diagnostic.
@@ -75,31 +75,31 @@ pub struct Misfit {
     pub is_quote: bool,
 }
 
-impl std::fmt::Debug for Misfit {
+impl std::fmt::Debug for ArgumentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Misfit").field("summary", &self.summary).finish_non_exhaustive()
+        f.debug_struct("ArgumentError").field("summary", &self.summary).finish_non_exhaustive()
     }
 }
 
-impl Misfit {
+impl ArgumentError {
     /// The error that the provider function returned for its arguments. `argument` is the index that the provider
     /// blames.
-    pub fn said(
+    pub fn returned(
         name: &str,
         signature: &FunctionSignature,
         argument: Option<usize>,
         message: &str,
-    ) -> Misfit {
+    ) -> ArgumentError {
         let message = message.trim_end().trim_end_matches('.');
         if let Some(position) = argument
             && let Some(parameter) = parameter(signature, position)
         {
             let unsuitable = unsuitable(name, signature, position, parameter, message);
-            return Misfit { is_quote: true, ..unsuitable };
+            return ArgumentError { is_quote: true, ..unsuitable };
         }
         let detail = format!("Call to function {name:?} failed: {message}.");
         let called = called(name, signature);
-        Misfit {
+        ArgumentError {
             argument: None,
             summary: Summary::ERROR_IN_FUNCTION_CALL,
             detail,
@@ -109,7 +109,7 @@ impl Misfit {
     }
 
     /// The detail of the diagnostic if an argument is secret: omits the provider's message.
-    pub fn discreet_detail(&self, name: &str) -> String {
+    pub fn redacted_detail(&self, name: &str) -> String {
         match self.is_quote {
             true => format!(
                 "Call to function {name:?} failed. The function's error message is not shown, \
@@ -130,7 +130,7 @@ pub enum Prepared {
 }
 
 /// Returns the problem if the number of arguments is wrong.
-pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<Misfit> {
+pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<ArgumentError> {
     let wanted = signature.parameters.len();
     if let Some(missing) = signature.parameters.get(count) {
         let least = if signature.variadic.is_some() { " at least" } else { "" };
@@ -139,7 +139,7 @@ pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<
             missing.name
         );
         let called = called(name, signature);
-        return Some(Misfit {
+        return Some(ArgumentError {
             argument: None,
             summary: Summary::NOT_ENOUGH_FUNCTION_ARGUMENTS,
             detail,
@@ -148,7 +148,7 @@ pub fn arity(name: &str, signature: &FunctionSignature, count: usize) -> Option<
         });
     }
     let is_too_many = signature.variadic.is_none() && count > wanted;
-    is_too_many.then(|| Misfit {
+    is_too_many.then(|| ArgumentError {
         argument: Some(wanted),
         summary: Summary::TOO_MANY_FUNCTION_ARGUMENTS,
         detail: format!("Function {name:?} expects only {wanted} argument(s)."),
@@ -176,11 +176,11 @@ pub fn unsuitable(
     position: usize,
     parameter: &FunctionParameter,
     why: &str,
-) -> Misfit {
+) -> ArgumentError {
     let detail = format!("Invalid value for {:?} parameter: {why}.", parameter.name);
     let summary = Summary::INVALID_FUNCTION_ARGUMENT;
     let called = called(name, signature);
-    Misfit { argument: Some(position), summary, detail, called, is_quote: false }
+    ArgumentError { argument: Some(position), summary, detail, called, is_quote: false }
 }
 
 /// Converts the arguments to the parameter types.
@@ -191,21 +191,21 @@ pub fn prepare(
     name: &str,
     signature: &FunctionSignature,
     arguments: &[Value],
-) -> Result<Prepared, Misfit> {
-    if let Some(misfit) = arity(name, signature, arguments.len()) {
-        return Err(misfit);
+) -> Result<Prepared, ArgumentError> {
+    if let Some(error) = arity(name, signature, arguments.len()) {
+        return Err(error);
     }
-    let misfit =
+    let invalid =
         |position, parameter: &_, why: &str| unsuitable(name, signature, position, parameter, why);
     let mut converted = Vec::with_capacity(arguments.len());
     let mut is_unknown = false;
     for (position, argument) in arguments.iter().enumerate() {
         let Some(parameter) = parameter(signature, position) else { break };
         if argument.is_null() && !parameter.allow_null_value {
-            return Err(misfit(position, parameter, "argument must not be null"));
+            return Err(invalid(position, parameter, "argument must not be null"));
         }
         let value = convert::convert(argument, &parameter.ty)
-            .map_err(|error| misfit(position, parameter, &error.to_string()))?;
+            .map_err(|error| invalid(position, parameter, &error.to_string()))?;
         is_unknown |= !parameter.allow_unknown_values && !value.is_wholly_known();
         converted.push(value);
     }
@@ -228,7 +228,7 @@ pub enum Lookup {
         close: Option<Str>,
     },
     /// The functions of the provider are not known, so the analysis accepts any name.
-    Unseen,
+    NotLoaded,
 }
 
 #[cfg(test)]

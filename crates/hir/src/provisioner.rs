@@ -30,7 +30,7 @@ pub fn connection() -> &'static Block {
 }
 
 /// A problem with a constant argument of a connection.
-pub struct UnfitConnection {
+pub struct InvalidConnectionText {
     /// The reason, without a quotation of the constant.
     pub why: String,
     /// The words that are acceptable. Empty if the argument is not one of a fixed set.
@@ -40,26 +40,32 @@ pub struct UnfitConnection {
 }
 
 /// Checks a string argument of a connection of type `kind`. `None` if the value is acceptable.
-pub fn unfit_text(kind: &str, argument: &str, text: &str) -> Option<UnfitConnection> {
-    let unfit = |why: &str, words, is_ignored| {
-        Some(UnfitConnection { why: why.to_owned(), words, is_ignored })
+pub fn check_connection_text(
+    kind: &str,
+    argument: &str,
+    text: &str,
+) -> Option<InvalidConnectionText> {
+    let invalid = |why: &str, words, is_ignored| {
+        Some(InvalidConnectionText { why: why.to_owned(), words, is_ignored })
     };
     let is_ssh = kind == "ssh";
     let is_one_of = |words: &[&str]| text.is_empty() || words.contains(&text);
     match argument {
-        "type" if !is_one_of(TYPES) => unfit("it is ssh or winrm", TYPES, false),
-        "timeout" if !text.is_empty() && !values::functions::is_duration(text) => {
-            unfit("it is a duration such as 30s or 5m. Instead, the default is used: 5m", &[], true)
-        }
-        "host" if is_ssh && text.is_empty() => unfit("it cannot be empty", &[], false),
+        "type" if !is_one_of(TYPES) => invalid("it is ssh or winrm", TYPES, false),
+        "timeout" if !text.is_empty() && !values::functions::is_duration(text) => invalid(
+            "it is a duration such as 30s or 5m. Instead, the default is used: 5m",
+            &[],
+            true,
+        ),
+        "host" if is_ssh && text.is_empty() => invalid("it cannot be empty", &[], false),
         "target_platform" if is_ssh && !is_one_of(PLATFORMS) => {
-            unfit("it is unix or windows", PLATFORMS, false)
+            invalid("it is unix or windows", PLATFORMS, false)
         }
         "proxy_scheme" if is_ssh && !is_one_of(SCHEMES) => {
-            unfit("it is http, https or socks5", SCHEMES, false)
+            invalid("it is http, https or socks5", SCHEMES, false)
         }
         "script_path" if kind == "winrm" && is_in_windows_temp(text) => {
-            unfit("a script in C:\\Windows\\Temp may be deleted before it runs", &[], false)
+            invalid("a script in C:\\Windows\\Temp may be deleted before it runs", &[], false)
         }
         _ => None,
     }

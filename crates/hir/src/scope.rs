@@ -7,7 +7,7 @@ use values::{Exceeded, Value, functions::FunctionEnv};
 
 use crate::{
     expr::{At, Ref},
-    provider_function::Misfit,
+    provider_function::ArgumentError,
 };
 
 /// Gives references their runtime values.
@@ -49,8 +49,8 @@ pub trait Scope {
 
     /// Calls a provider function, `provider::name::function`. The arguments have their marks, so that the scope
     /// knows which are secret; the evaluator adds the marks to the result. A scope that must first call the
-    /// provider returns an unknown value and evaluates the expression again with the answer. [`Interrupt::Misfit`]
-    /// and [`Interrupt::Refused`] are failures of this call, which `try` can catch.
+    /// provider returns an unknown value and evaluates the expression again with the answer.
+    /// [`Interrupt::ArgumentError`] and [`Interrupt::Refused`] are failures of this call, which `try` can catch.
     fn provider_function(&self, name: &str, args: &[Value]) -> Result<Value, Interrupt>;
 
     /// The environment of functions: files and the current time.
@@ -105,7 +105,7 @@ impl SecretParts {
 #[derive(Clone, Debug)]
 pub enum Interrupt {
     /// A provider function does not accept these arguments, or failed with them.
-    Misfit(Box<Misfit>),
+    ArgumentError(Box<ArgumentError>),
     /// A referenced object failed, and its failure is already reported.
     Poisoned,
     /// The user interrupted the run: there is no result, and nothing to report.

@@ -36,7 +36,8 @@ use salsa::Setter as _;
 
 use crate::{
     Db,
-    names::{ItemKey, ItemName, block_names},
+    content::block_names,
+    item_name::{ItemKey, ItemName},
     symbols::{
         first::{Table, hash_of},
         sorted::Sorted,
@@ -44,6 +45,8 @@ use crate::{
 };
 
 pub(crate) use self::first::ModuleOutline;
+
+pub use crate::item_name::NameKind;
 
 pub use self::first::{BlockOutline, Declared, Tables, blocks_to_declare};
 
@@ -96,68 +99,6 @@ fn part_of(directory: Directory, name: &ItemName) -> usize {
     let mut hasher = FxHasher::default();
     (directory, name).hash(&mut hasher);
     hasher.finish() as usize % ABSENT
-}
-
-/// The kind of a declared name. The table lists each kind separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NameKind {
-    /// An input variable, `var.x`.
-    Variable,
-    /// A local value, `local.x`.
-    Local,
-    /// An output value.
-    Output,
-    /// A resource of any mode.
-    Resource,
-    /// A module call, `module.x`.
-    Module,
-    /// A provider configuration.
-    Provider,
-    /// A check block.
-    Check,
-    /// The `terraform` blocks. All of them share one name.
-    Terraform,
-    /// The `moved` blocks. All of them share one name.
-    Moved,
-    /// The `removed` blocks. All of them share one name.
-    Removed,
-    /// The `import` blocks. All of them share one name.
-    Import,
-}
-
-impl NameKind {
-    /// All kinds, in the order of [`ItemName`].
-    pub const ALL: [NameKind; 11] = [
-        NameKind::Variable,
-        NameKind::Local,
-        NameKind::Output,
-        NameKind::Resource,
-        NameKind::Module,
-        NameKind::Provider,
-        NameKind::Check,
-        NameKind::Terraform,
-        NameKind::Moved,
-        NameKind::Removed,
-        NameKind::Import,
-    ];
-
-    /// The kind of a name. `None` for [`ItemName::Other`].
-    pub fn of(name: &ItemName) -> Option<NameKind> {
-        Some(match name {
-            ItemName::Variable(_) => NameKind::Variable,
-            ItemName::Local(_) => NameKind::Local,
-            ItemName::Output(_) => NameKind::Output,
-            ItemName::Resource(_) => NameKind::Resource,
-            ItemName::Module(_) => NameKind::Module,
-            ItemName::Provider(..) => NameKind::Provider,
-            ItemName::Check(_) => NameKind::Check,
-            ItemName::Terraform => NameKind::Terraform,
-            ItemName::Moved => NameKind::Moved,
-            ItemName::Removed => NameKind::Removed,
-            ItemName::Import => NameKind::Import,
-            ItemName::Other => return None,
-        })
-    }
 }
 
 /// The names of all modules. Cheap to clone: the handles of one database share the data.

@@ -182,6 +182,44 @@ pub fn local_module_directory(caller: &str, source: &str) -> Arc<str> {
     Arc::from(path.to_string_lossy().as_ref())
 }
 
+/// The path of the directory of the called module if the call has this `source`. `None` if it is not installed.
+pub fn path_of_source(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    name: &Str,
+    source: &str,
+) -> Option<Arc<str>> {
+    if is_local_source(source) {
+        return Some(local_module_directory(caller.path(db), source));
+    }
+    let installed = installed_modules(db, workspace, caller, name);
+    installed.iter().find(|it| it.is_of(source)).map(|it| it.dir.clone())
+}
+
+/// The directory of the called module if the call has this `source`. `None` if it is not installed or was not read.
+pub(crate) fn directory_of_source(
+    db: &dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    name: &Str,
+    source: &str,
+) -> Option<Directory> {
+    let path = path_of_source(db, workspace, caller, name, source)?;
+    workspace.directories(db).get(&path).copied()
+}
+
+/// The modules installed for a call. Their sources may be outdated.
+pub fn installed_modules<'db>(
+    db: &'db dyn Db,
+    workspace: Workspace,
+    caller: Directory,
+    name: &Str,
+) -> &'db [InstalledModule] {
+    let manifest = workspace.manifest(db);
+    manifest.get(&(caller.path(db).clone(), name.clone())).map(Vec::as_slice).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,7 +73,7 @@ pub fn called_modules(db: &dyn Db, workspace: Workspace, caller: Directory) -> V
 }
 
 fn calls(module: &Module<'_>) -> impl Iterator<Item = (ItemName, Directory)> {
-    let calls = hir::names::module_calls(module.db, module.workspace, module.directory);
+    let calls = hir::module_calls::module_calls(module.db, module.workspace, module.directory);
     calls.map(|(name, directory)| (ItemName::Module(name.clone()), directory))
 }
 

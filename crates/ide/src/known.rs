@@ -9,9 +9,8 @@ use std::sync::Arc;
 use addr::ResourceMode;
 use hir::{
     Expr, ExprId, Item, Ref,
-    names::{
-        ItemKey, ItemName, called_directory, item, lookup, provider_local_name, required_providers,
-    },
+    module_calls::called_directory,
+    names::{ItemKey, ItemName, item, lookup, provider_local_name, required_providers},
     workspace::{SchemaLookup, resource_schema},
 };
 use rustc_hash::FxHashSet;

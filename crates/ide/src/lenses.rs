@@ -3,7 +3,8 @@
 use hir::{
     Expr, ExprId, Item, ItemKind,
     item::RefTarget,
-    names::{ItemName, block_items, called_directories},
+    module_calls::called_directories,
+    names::{ItemName, block_items},
 };
 use rustc_hash::FxHashMap;
 use values::Str;

@@ -90,7 +90,7 @@ pub(crate) struct CallsOf {
 impl CallsOf {
     /// Collects the calls in `caller` that refer to `called`.
     pub(crate) fn new(caller: Module<'_>, called: db::Directory) -> CallsOf {
-        let calls = hir::names::module_calls(caller.db, caller.workspace, caller.directory);
+        let calls = hir::module_calls::module_calls(caller.db, caller.workspace, caller.directory);
         CallsOf {
             names: calls.filter(|(_, it)| *it == called).map(|(name, _)| name.clone()).collect(),
         }

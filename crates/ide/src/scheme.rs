@@ -7,7 +7,8 @@ use addr::{ProviderSource, ResourceMode};
 use db::Directory;
 use hir::{
     item::Variable,
-    names::{ItemKey, ItemName, called_directory, item, required_providers},
+    module_calls::called_directory,
+    names::{ItemKey, ItemName, item, required_providers},
     symbols::NameKind,
     workspace::{SchemaLookup, resource_schema},
 };

@@ -135,7 +135,7 @@ fn backend_config(
     options: &InitOptions,
 ) -> Result<Option<BackendConfig>, Failure> {
     let given = BackendConfig::read(session, &options.backend_config)?;
-    let has_backend = hir::names::keeps_state(project.db(), project.root()).is_some();
+    let has_backend = hir::names::state_settings(project.db(), project.root()).is_some();
     if given.is_none() || has_backend {
         return Ok(given);
     }

@@ -132,8 +132,8 @@ impl Project {
     /// Returns all diagnostics. With `are_items_sound`, skips the problems of items, because there are none.
     fn problems(&self, are_items_sound: bool) -> Vec<db::Diagnostic> {
         self.problems_with(|directory, file| {
-            let directory = (directory, are_items_sound);
-            hir::diagnostics::of_file_once(self.db(), self.workspace, directory, file)
+            let (db, workspace) = (self.db(), self.workspace);
+            hir::diagnostics::of_file_once(db, workspace, directory, file, are_items_sound)
         })
     }
 

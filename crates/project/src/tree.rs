@@ -25,7 +25,8 @@ use addr::ProviderSource;
 use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
-    names::{block_names, called_paths as paths_of_call, item},
+    module_calls::called_paths as paths_of_call,
+    names::{block_names, item},
     statics,
     symbols::{NameKind, Redeclared, all_of_kind, redeclare},
     workspace::{Given, InstalledModule},

@@ -17,10 +17,9 @@ use db::{Block, Directory};
 use hir::{
     Workspace,
     analysis::{
-        AnalyzedId, AnalyzedItem, DependencyOrder, WaitList, item_inference, item_problems,
-        module_items,
+        AnalyzedId, AnalyzedItem, DependencyList, DependencyOrder, item_inference, item_problems,
     },
-    names::{ItemKey, ItemName, block_names},
+    names::{ItemKey, ItemName, block_names, module_items},
     symbols::{self, BlockOutline, NameKind, Tables},
 };
 
@@ -98,11 +97,11 @@ pub(crate) fn values(db: &dyn Handle, workspace: Workspace) -> bool {
 
 /// Returns the dependency order of the items of a module. Only one thread can compute it; meanwhile another thread
 /// infers locals without dependencies.
-fn in_order(db: &dyn Handle, waits: WaitList) -> DependencyOrder {
+fn in_order(db: &dyn Handle, waits: DependencyList) -> DependencyOrder {
     if waits.len() < WORTHWHILE || processors() < 2 {
         return DependencyOrder::of(waits);
     }
-    let lone: Vec<AnalyzedId> = waits.lone_items().collect();
+    let lone: Vec<AnalyzedId> = waits.independent_items().collect();
     let is_known = AtomicBool::new(false);
     let here = || {
         let order = DependencyOrder::of(waits);
@@ -130,17 +129,17 @@ fn is_local(db: &dyn Handle, item: AnalyzedItem<'_>) -> bool {
 }
 
 /// Returns the dependencies of the items of a module. Those of called modules must be known already.
-fn waits(db: &dyn Handle, workspace: Workspace, directory: Directory) -> WaitList {
+fn waits(db: &dyn Handle, workspace: Workspace, directory: Directory) -> DependencyList {
     let items = module_items(db, directory);
     let of_batch = |db: &dyn Handle, batch: &[ItemKey]| {
-        let mut list = WaitList::default();
+        let mut list = DependencyList::default();
         for &key in batch {
             list.add(db, AnalyzedItem::of(db, workspace, directory, key));
         }
         list
     };
     let parts = in_batches(db, &items, of_batch);
-    parts.fold(WaitList::default(), WaitList::and)
+    parts.fold(DependencyList::default(), DependencyList::and)
 }
 
 /// Computes all problems of a module whose items are inferred already. Runs in the background while the user

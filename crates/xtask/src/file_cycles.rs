@@ -16,8 +16,7 @@ use syn::visit::{self, Visit};
 const MOST_FILES: usize = 5;
 
 /// Crates that still have a larger cycle, with the number of its files. A number may only become smaller.
-const STILL_LARGER: &[(&str, usize)] =
-    &[("cli", 9), ("hir", 28), ("ide", 6), ("lsp", 10), ("operations", 15)];
+const STILL_LARGER: &[(&str, usize)] = &[("cli", 9), ("ide", 6), ("lsp", 10), ("operations", 15)];
 
 /// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;
@@ -193,6 +192,9 @@ impl<'a> Visit<'a> for Found<'_> {
         }
     }
 
+    // `pub(in path)` names the module that may use an item. It imports nothing from there.
+    fn visit_vis_restricted(&mut self, _: &'a syn::VisRestricted) {}
+
     fn visit_path(&mut self, path: &'a syn::Path) {
         let names: Vec<String> = path.segments.iter().map(|it| it.ident.to_string()).collect();
         if names.len() > 1 && matches!(names[0].as_str(), "crate" | "self" | "super") {
@@ -293,6 +295,12 @@ mod tests {
             ],
             &[&["a", "b", "c"]],
         );
+    }
+
+    #[test]
+    fn visibility_in_a_module_is_no_import_from_it() {
+        let inner = ("a/inner.rs", "pub(in crate::a) struct S; pub(in crate::a) fn f() {}");
+        check_cycles(&[("lib.rs", "mod a;"), ("a/mod.rs", "mod inner; use inner::S;"), inner], &[]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use db::Summary;
 use hir::{
     Interrupt, Module, Program, native_text,
-    provider_function::{self, Misfit, Prepared},
+    provider_function::{self, ArgumentError, Prepared},
     variables_file,
 };
 use provider::{FunctionParameter, FunctionSignature};
@@ -67,13 +67,15 @@ pub(crate) fn answer(
         return Err(unknown(provider_function::not_offered(parts, offered).0));
     };
     let prepared = provider_function::prepare(name, signature, arguments)
-        .map_err(|it| Interrupt::Misfit(Box::new(it)))?;
+        .map_err(|it| Interrupt::ArgumentError(Box::new(it)))?;
     match prepared {
         Prepared::Unknown(ty) => Ok(Value::unknown(ty)),
         Prepared::Call(arguments) if *source == super::source() => {
             let plain: Vec<Value> = arguments.iter().map(Value::without_all_marks).collect();
             call(parts.function, &plain).map_err(|message| {
-                Interrupt::Misfit(Box::new(Misfit::said(name, signature, None, &message)))
+                Interrupt::ArgumentError(Box::new(ArgumentError::returned(
+                    name, signature, None, &message,
+                )))
             })
         }
         Prepared::Call(arguments) => {
@@ -84,7 +86,9 @@ pub(crate) fn answer(
                 Some(call) => answers.answer(call, name, signature),
                 None => {
                     let why = "its arguments cannot be sent to the provider";
-                    Err(Interrupt::Misfit(Box::new(Misfit::said(name, signature, None, why))))
+                    Err(Interrupt::ArgumentError(Box::new(ArgumentError::returned(
+                        name, signature, None, why,
+                    ))))
                 }
             }
         }

@@ -136,8 +136,8 @@ impl Walk<'_> {
             Err(Interrupt::Poisoned) => Err(Failed),
             // The caller that drives the walk reports the interruption.
             Err(Interrupt::Stopped | Interrupt::Exceeded { .. }) => Err(Failed),
-            Err(Interrupt::Misfit(misfit)) => {
-                let diagnostic = Diagnostic::new(misfit.summary, misfit.detail);
+            Err(Interrupt::ArgumentError(error)) => {
+                let diagnostic = Diagnostic::new(error.summary, error.detail);
                 self.report_at(entry, at, address, diagnostic);
                 Err(Failed)
             }

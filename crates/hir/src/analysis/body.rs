@@ -3,9 +3,7 @@
 
 pub(crate) mod labels;
 
-use std::sync::Arc;
-
-use db::{Rule, Severity, Summary};
+use db::{Rule, Summary};
 use provider::{Attribute, AttributeType, Block as SchemaBlock, NestedBlock, Nesting};
 use values::{MarkKind, Str, Type, convert, rules::RuleId};
 
@@ -14,7 +12,6 @@ use crate::{
         body::labels::dynamic_label,
         infer::Infer,
         instances::instance,
-        origin::Origin,
         problem::ItemProblem,
         value::{
             Abstract,
@@ -57,10 +54,10 @@ struct Place<'p> {
 }
 
 /// A `dynamic` block that encloses a body.
-pub(super) struct Around<'o> {
+pub(super) struct EnclosingDynamic<'o> {
     for_each: ExprId,
     value: &'o Abstract,
-    outer: Option<&'o Around<'o>>,
+    outer: Option<&'o EnclosingDynamic<'o>>,
 }
 
 /// The inference of one body.
@@ -68,7 +65,7 @@ pub(super) struct BodyInfer<'i, 'a> {
     pub(super) infer: &'i mut Infer<'a>,
     pub(super) persistence: Persistence,
     /// The enclosing `dynamic` blocks. If their collections are empty, they generate no block.
-    pub(super) around: Option<&'i Around<'i>>,
+    pub(super) enclosing: Option<&'i EnclosingDynamic<'i>>,
 }
 
 impl BodyInfer<'_, '_> {
@@ -142,7 +139,7 @@ impl BodyInfer<'_, '_> {
         self.check_type(attr, &value, &wanted);
         let path = join(path, &attr.name);
         if self.persistence == Persistence::Stored {
-            self.check_stored(attr.value, &value, attribute, (&path, &When::Always));
+            self.check_stored(attr.value, &value, attribute, &path, &When::Always);
         }
         if attribute.write_only {
             self.warn_literal_secret(attr.value, &path);
@@ -171,7 +168,8 @@ impl BodyInfer<'_, '_> {
         at: ExprId,
         value: &Abstract,
         attribute: &Attribute,
-        (path, is_there): (&str, &When),
+        path: &str,
+        is_there: &When,
     ) {
         if attribute.write_only {
             return;
@@ -180,7 +178,7 @@ impl BodyInfer<'_, '_> {
         let mark = value.marks.ephemeral;
         let here = value.ephemeral.here().and(is_there);
         if is_nested && (mark == Tri::Yes || !here.is_never()) {
-            return self.misuse(at.into(), value, (mark, &here), path);
+            return self.misuse(at.into(), value, mark, &here, path);
         }
         let before = self.infer.problems.len();
         match (&attribute.ty, &value.inside) {
@@ -190,7 +188,7 @@ impl BodyInfer<'_, '_> {
                 for (name, part) in parts.iter() {
                     let Some(nested) = object.attributes().get(name) else { continue };
                     let at = self.object_value(at, name).unwrap_or(at);
-                    self.check_stored(at, part, nested, (&join(path, name), is_there));
+                    self.check_stored(at, part, nested, &join(path, name), is_there);
                 }
             }
             (AttributeType::Nested(object), inside) => {
@@ -214,19 +212,19 @@ impl BodyInfer<'_, '_> {
                         }
                         None => (self.tuple_element(at, index), path.to_owned()),
                     };
-                    self.check_element(place.unwrap_or(at), element, object, (&path, &are_there));
+                    self.check_element(place.unwrap_or(at), element, object, &path, &are_there);
                 }
             }
             _ => {
                 let inner = value.deep_marks().ephemeral;
                 if inner > Tri::No {
                     let when = value.ephemeral.somewhere().and(is_there);
-                    self.misuse(at.into(), value, (inner, &when), path);
+                    self.misuse(at.into(), value, inner, &when, path);
                 }
             }
         }
         if is_nested && mark > Tri::No && self.infer.problems.len() == before {
-            self.misuse(at.into(), value, (mark, &When::Never), path);
+            self.misuse(at.into(), value, mark, &When::Never, path);
         }
     }
 
@@ -236,17 +234,18 @@ impl BodyInfer<'_, '_> {
         at: ExprId,
         element: &Abstract,
         object: &provider::NestedObject,
-        (path, is_there): (&str, &When),
+        path: &str,
+        is_there: &When,
     ) {
         if element.marks.ephemeral > Tri::No {
             let here = element.ephemeral.here().and(is_there);
-            return self.misuse(at.into(), element, (element.marks.ephemeral, &here), path);
+            return self.misuse(at.into(), element, element.marks.ephemeral, &here, path);
         }
         let Inside::Attrs(parts) = &element.inside else { return };
         for (name, part) in parts.iter() {
             let Some(nested) = object.attributes().get(name) else { continue };
             let at = self.object_value(at, name).unwrap_or(at);
-            self.check_stored(at, part, nested, (&join(path, name), is_there));
+            self.check_stored(at, part, nested, &join(path, name), is_there);
         }
     }
 
@@ -270,29 +269,28 @@ impl BodyInfer<'_, '_> {
 
     /// Reports an ephemeral value at a place that is written to the state. It is less certain if an enclosing
     /// `dynamic` block may generate no block.
-    fn misuse(&mut self, at: At, value: &Abstract, judgement: (Tri, &When), path: &str) {
+    fn misuse(&mut self, at: At, value: &Abstract, certainty: Tri, when: &When, path: &str) {
         let detail = format!(
             "\"{path}\" cannot accept an ephemeral value because it is not a write-only attribute, \
              meaning it will be written to the state."
         );
         let problem = ItemProblem::new(at, Summary::EPHEMERAL_VALUE_MISUSE, detail);
-        let (certainty, when) = judgement;
-        let is_made = self.is_made();
-        let judgement = match is_made {
-            When::Always => (certainty, when),
-            _ => (certainty.min(Tri::Maybe), &when.and(&is_made)),
-        };
-        self.infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+        let generated = self.generation_condition();
+        let origin = value.origin.as_ref();
+        self.infer.problems.push(match generated {
+            When::Always => problem.if_ephemeral(certainty, when, origin),
+            _ => problem.if_ephemeral(certainty.min(Tri::Maybe), &when.and(&generated), origin),
+        });
     }
 
     /// The condition under which the enclosing `dynamic` blocks generate a block.
-    fn is_made(&mut self) -> When {
-        let (mut is_made, mut around) = (When::Always, self.around);
-        while let Some(Around { for_each, value, outer }) = around {
-            is_made = self.infer.has_elements(*for_each, value).and(&is_made);
-            around = *outer;
+    fn generation_condition(&mut self) -> When {
+        let (mut generated, mut enclosing) = (When::Always, self.enclosing);
+        while let Some(EnclosingDynamic { for_each, value, outer }) = enclosing {
+            generated = self.infer.has_elements(*for_each, value).and(&generated);
+            enclosing = *outer;
         }
-        is_made
+        generated
     }
 
     /// Warns about a literal in a write-only attribute: the secret is readable in the source, and no engine can
@@ -355,16 +353,16 @@ impl BodyInfer<'_, '_> {
         let for_each = self.infer.expr(dynamic.for_each);
         self.check_dynamic(dynamic.for_each, &for_each, place.path);
         // Marks of `for_each` go to everything inside of the generated blocks.
-        let marks = self.infer.given(RuleId::DynamicBlock, &for_each).marks;
+        let marks = self.infer.contribution(RuleId::DynamicBlock, &for_each).marks;
         let iterator = iterator(self.infer, &for_each);
-        let (persistence, outer) = (self.persistence, self.around);
+        let (persistence, outer) = (self.persistence, self.enclosing);
         // If `for_each` itself may be ephemeral, `check_dynamic` has reported that.
         let is_reported = !for_each.ephemeral.here().is_never();
-        let inner = Around { for_each: dynamic.for_each, value: &for_each, outer };
-        let around = if is_reported { outer } else { Some(&inner) };
+        let inner = EnclosingDynamic { for_each: dynamic.for_each, value: &for_each, outer };
+        let enclosing = if is_reported { outer } else { Some(&inner) };
         let before = self.infer.problems.len();
         let made = self.infer.with_symbol(dynamic.iterator, iterator, |infer| {
-            let mut body = BodyInfer { infer, persistence, around };
+            let mut body = BodyInfer { infer, persistence, enclosing };
             dynamic.labels.iter().for_each(|label| dynamic_label(body.infer, *label));
             body.inner_block(&block.body, &nested.block, place)
         });
@@ -372,9 +370,9 @@ impl BodyInfer<'_, '_> {
             // Everything that is made from `for_each` is ephemeral under the same condition. The warning at
             // `for_each` covers it.
             let inside = self.infer.problems.split_off(before);
-            let said = condition.sentence();
+            let sentence = condition.sentence();
             let is_new = |it: &ItemProblem| {
-                it.id() != Rule::PossiblyEphemeral || !it.detail.starts_with(&said)
+                it.id() != Rule::PossiblyEphemeral || !it.detail.starts_with(&sentence)
             };
             self.infer.problems.extend(inside.into_iter().filter(is_new));
         }
@@ -410,8 +408,8 @@ impl BodyInfer<'_, '_> {
             self.error(at, Summary::INVALID_DYNAMIC_FOR_EACH, detail);
         }
         if self.persistence == Persistence::Stored && for_each.marks.ephemeral > Tri::No {
-            let judgement = (for_each.marks.ephemeral, for_each.ephemeral.here());
-            self.misuse(at.into(), for_each, judgement, path);
+            let when = for_each.ephemeral.here();
+            self.misuse(at.into(), for_each, for_each.marks.ephemeral, when, path);
         }
     }
 
@@ -514,35 +512,6 @@ impl BodyInfer<'_, '_> {
 
     fn error(&mut self, at: impl Into<At>, summary: Summary, detail: impl Into<String>) {
         self.infer.problems.push(ItemProblem::new(at.into(), summary, detail));
-    }
-}
-
-/// Sets the severity of a problem with an ephemeral value. It is an error if the value is ephemeral in every run, a
-/// warning that states the condition if there is one, and a hint for the editor if the value is ephemeral only
-/// while something is unknown. Adds the chain of origins.
-pub(super) fn judged(
-    problem: ItemProblem,
-    (certainty, when): (Tri, &When),
-    origin: Option<&Arc<Origin>>,
-) -> ItemProblem {
-    match (certainty, when) {
-        (Tri::Yes, _) | (_, When::Always) => problem.because(origin),
-        (_, When::If(condition)) => {
-            let detail = format!("{}\n\n{}", condition.sentence(), problem.detail);
-            let summary = Summary::POSSIBLY_EPHEMERAL;
-            let mut problem = ItemProblem { summary, detail, ..problem }.because(origin);
-            problem.condition = Some(Arc::clone(condition));
-            for (item, at, text) in condition.places() {
-                let message = format!("whether it is ephemeral is decided by {text}");
-                problem.related.push((item, at.into(), message));
-            }
-            problem
-        }
-        (_, When::Never) => {
-            let detail = format!("Depending on values that are not known here: {}", problem.detail);
-            let problem = ItemProblem { detail, ..problem };
-            problem.at_most(Severity::Hint).because(origin)
-        }
     }
 }
 

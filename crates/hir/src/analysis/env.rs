@@ -9,27 +9,27 @@ use values::{MarkKind, Str, Type};
 use crate::{
     Db,
     analysis::{
-        AnalyzedItem, AnalyzedPlace,
-        cycles::Resolved,
-        deprecated::{DeprecatedOutput, DeprecatedPart},
+        analyzed::{AnalyzedItem, item_value},
+        declared,
+        dependencies::Resolved,
+        deprecated::{self, DeprecatedOutput, DeprecatedPart},
         infer::InferEnv,
-        item_value,
         origin::Origin,
         problem::ItemProblem,
-        recorded::Recorder,
+        recorder::Recorder,
         value::{Abstract, marks::Tri},
     },
+    content::{block_names, item, keys_of},
     expr::{At, ExprId, Ref},
     fix::Fix,
     item::{Item, ItemKind, RefTarget},
-    names::{
-        ItemKey, ItemName, Keys, block_names, called_directories, item, keys_of, lookup,
-        required_providers,
-    },
+    item_name::{ItemKey, ItemName, Keys, NameKind, provider_local_name},
+    module_calls::called_directories,
+    names::{lookup, required_providers},
     provider_function::{self, Lookup},
     suggest::{self, Closest},
-    symbols::{NameKind, for_each_near, names_of_kind},
-    workspace::Workspace,
+    symbols::{for_each_near, names_of_kind},
+    workspace::{SchemaLookup, Workspace, resource_schema},
 };
 
 /// The names that one item can refer to.
@@ -80,15 +80,16 @@ impl<'db> ItemEnv<'db> {
     /// The environment of an item whose references are already resolved.
     pub(crate) fn of(
         db: &'db dyn Db,
-        (analyzed, place): (AnalyzedItem<'db>, AnalyzedPlace),
+        analyzed: AnalyzedItem<'db>,
         item: &'db Item,
     ) -> ItemEnv<'db> {
+        let place = analyzed.place(db);
         let env = ItemEnv::new(db, place.workspace, place.directory, place.key);
         ItemEnv { resolved: Resolved::of(db, analyzed, item), ..env }
     }
 
     /// Returns a fresh environment with the same resolved references, and nothing else set.
-    pub(crate) fn anew(&self) -> ItemEnv<'db> {
+    pub(crate) fn fresh(&self) -> ItemEnv<'db> {
         let env = ItemEnv::new(self.db, self.workspace, self.directory, self.key);
         ItemEnv { resolved: self.resolved, ..env }
     }
@@ -151,7 +152,7 @@ impl<'db> ItemEnv<'db> {
             if key == self.key
                 && let Some(variable) = item(self.db, key).kind.as_variable()
             {
-                let value = super::items::variable_value(item(self.db, key), variable, self);
+                let value = declared::variable_value(item(self.db, key), variable, self);
                 return self.used(at, || format!("var.{name} is ephemeral"), value);
             }
             let value = item_value(self.db, declared).clone();
@@ -241,7 +242,7 @@ impl<'db> ItemEnv<'db> {
         );
         let mut problem = ItemProblem::new(at.into(), Summary::SCOPED_REFERENCE, detail);
         let header = item(self.db, key).header;
-        problem.related.push((key, header.into(), "declared here".to_owned()));
+        problem.relate(key, header, "declared here");
         Some(problem)
     }
 
@@ -479,7 +480,7 @@ impl InferEnv for ItemEnv<'_> {
         }
         let source = required.source(parts.provider);
         let Some(input) = self.workspace.providers(self.db).get(&source) else {
-            return Lookup::Unseen;
+            return Lookup::NotLoaded;
         };
         let is_builtin = source == addr::ProviderSource::builtin("terraform");
         if is_builtin && parts.alias.is_some() {
@@ -501,16 +502,34 @@ impl InferEnv for ItemEnv<'_> {
     }
 
     fn deprecated_outputs(&self, call: &str) -> Vec<DeprecatedOutput> {
-        self.deprecated_outputs_of(call)
+        let key = self.find(&ItemName::Module(call.into()));
+        let declared = key.and_then(|key| item(self.db, key).kind.as_module_call());
+        let Some(declared) = declared else { return Vec::new() };
+        let modules = called_directories(self.db, self.workspace, self.directory, declared);
+        modules
+            .iter()
+            .flat_map(|it| deprecated::deprecated_outputs(self.db, *it))
+            .cloned()
+            .collect()
     }
 
     fn deprecated_parts(&self, resource: &addr::Resource) -> Vec<DeprecatedPart> {
-        self.deprecated_parts_of(resource)
+        let declared = self.find(&ItemName::Resource(resource.clone()));
+        let declared = declared.and_then(|key| item(self.db, key).kind.as_resource());
+        let Some(declared) = declared else { return Vec::new() };
+        let providers = required_providers(self.db, self.directory);
+        let source = providers.source(provider_local_name(declared));
+        let (mode, ty) = (resource.mode, &resource.type_name);
+        let lookup = resource_schema(self.db, self.workspace, &source, mode, ty);
+        match lookup {
+            SchemaLookup::Found(schema) => deprecated::deprecated_parts(schema.block()),
+            SchemaLookup::NoProvider | SchemaLookup::NoSuchType => Vec::new(),
+        }
     }
 
     fn declared_here(&self, mut problem: ItemProblem, key: ItemKey, message: &str) -> ItemProblem {
         let header = item(self.db, key).header;
-        problem.related.push((key, header.into(), message.to_owned()));
+        problem.relate(key, header, message);
         problem
     }
 

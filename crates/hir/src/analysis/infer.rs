@@ -7,11 +7,12 @@
 //!
 //! While something is unknown, the concrete domain marks a whole value with the marks of everything that may end up
 //! inside of it. So if a result may be unknown, or may come from a failed evaluation whose failure is hidden, the
-//! abstract value as a whole carries those marks as *maybe* ([`Flow::perhaps`]).
+//! abstract value as a whole carries those marks as *maybe* ([`Flow::add_maybe`]).
 //!
 //! In runs in which everything is known, no mark is uncertain: in addition to its marks, each value carries the
-//! condition [when](super::value::when) it is ephemeral, computed by the same rules ([`Infer::given`]). The text of
-//! conditions, of the indexes and of the collections is taken from the expressions of the source (`condition`).
+//! condition [when](super::value::when) it is ephemeral, computed by the same rules ([`Infer::contribution`]). The
+//! text of conditions, of the indexes and of the collections is taken from the expressions of the source
+//! (`condition`).
 
 pub(crate) mod access;
 pub(crate) mod attempt;
@@ -23,6 +24,7 @@ pub(crate) mod condition;
 pub(crate) mod conditional;
 pub(crate) mod constructor;
 pub(crate) mod convert;
+pub(crate) mod deprecated;
 pub(crate) mod flow;
 pub(crate) mod iterate;
 pub(crate) mod operator;
@@ -44,7 +46,7 @@ use crate::{
         infer::flow::Flow,
         origin::Origin,
         problem::ItemProblem,
-        recorded::Recorder,
+        recorder::Recorder,
         value::{
             Abstract,
             failing::Failing,
@@ -54,11 +56,11 @@ use crate::{
     },
     eval,
     expr::{At, Expr, ExprId, Exprs, Ref, SymbolId},
-    names::{ItemKey, Keys},
+    item_name::{ItemKey, Keys},
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
-pub(super) use flow::Given;
+pub(super) use flow::Contribution;
 
 /// The names that an inference can refer to, and their abstract values.
 pub trait InferEnv {
@@ -271,7 +273,7 @@ impl<'a> Infer<'a> {
 
     /// Infers expressions that are in the text but belong to nothing, such as `local.a` in `local.a.`, where a name
     /// is missing. The recorder needs their values.
-    pub(super) fn leftovers(&mut self) {
+    pub(super) fn infer_unfinished(&mut self) {
         let Some(recorder) = self.env.recorder() else { return };
         for (id, _) in self.exprs.iter().collect::<Vec<_>>().into_iter().rev() {
             if !recorder.knows(id) {
@@ -408,7 +410,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Returns the marks that a part of a construct gives to the whole by the rule.
-    pub(super) fn given(&self, rule: RuleId, value: &Abstract) -> Given {
+    pub(super) fn contribution(&self, rule: RuleId, value: &Abstract) -> Contribution {
         let ephemeral = &value.ephemeral;
         let (marks, when) = match rules::rule(rule, Domain::Abstract) {
             MarkRule::UnionDeep => (value.deep_marks(), ephemeral.somewhere()),
@@ -422,34 +424,43 @@ impl<'a> Infer<'a> {
             | MarkRule::NullsOut(_) => (value.marks, ephemeral.here().clone()),
             MarkRule::Elementwise | MarkRule::Nothing => (TriMarks::NONE, When::Never),
         };
-        Given { marks, when }
+        Contribution { marks, when }
     }
 
     /// Returns the marks of a part whose failure may be hidden. Only marks that are certain even if the part fails
     /// stay certain.
-    fn given_if_hidden(&mut self, at: ExprId, given: Given, value: &Abstract) -> Given {
+    fn contribution_if_hidden(
+        &mut self,
+        at: ExprId,
+        contribution: Contribution,
+        value: &Abstract,
+    ) -> Contribution {
         if !value.failing.keeps_marks {
-            return given.weakened();
+            return contribution.weakened();
         }
-        let is_exact = given.when.is_never()
-            || given.marks.ephemeral == Tri::Yes
+        let is_exact = contribution.when.is_never()
+            || contribution.marks.ephemeral == Tri::Yes
             || self.failure(at).is_never();
-        if is_exact { given } else { Given { when: given.when.weakened(), ..given } }
+        if is_exact {
+            contribution
+        } else {
+            Contribution { when: contribution.when.weakened(), ..contribution }
+        }
     }
 
-    /// Returns `given`, the marks of parts of which only the condition is known, if the rule lets marks pass.
-    /// Otherwise removes the condition.
-    fn given_on(&self, rule: RuleId, given: Given) -> Given {
+    /// Returns the contribution of parts of which only the condition is known. Removes the condition unless the rule
+    /// lets marks pass.
+    fn contribution_on(&self, rule: RuleId, contribution: Contribution) -> Contribution {
         match rules::rule(rule, Domain::Abstract) {
-            MarkRule::Elementwise | MarkRule::Nothing => given.only(&When::Never),
-            _ => given,
+            MarkRule::Elementwise | MarkRule::Nothing => contribution.only(&When::Never),
+            _ => contribution,
         }
     }
 
     /// Returns a value with the marks that `from` gives it by the rule.
     pub(super) fn marked_by(&self, rule: RuleId, from: &Abstract, value: Abstract) -> Abstract {
         let mut flow = Flow::default();
-        flow.add(self.given(rule, from), from);
+        flow.add(self.contribution(rule, from), from);
         flow.onto(value)
     }
 }

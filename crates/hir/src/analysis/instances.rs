@@ -18,9 +18,11 @@ use crate::{
             when::Ephemerality,
         },
     },
+    content::keys_of,
     expr::{At, Expr, Exprs, Ref},
     item::{Item, Repetition},
-    names::{ItemName, Keys, keys_of, lookup},
+    item_name::{ItemName, Keys},
+    names::lookup,
 };
 
 /// Reports references to instances that lack a key, or that have a key too many. Other problems at such a reference

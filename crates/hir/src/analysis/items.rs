@@ -2,6 +2,7 @@
 
 pub(crate) mod backend;
 pub(crate) mod conditions;
+pub(crate) mod depends_on;
 pub(crate) mod encryption;
 pub(crate) mod module_call;
 pub(crate) mod output;
@@ -13,66 +14,61 @@ pub(crate) mod refactoring;
 pub(crate) mod repetition;
 pub(crate) mod resource;
 pub(super) mod setup;
+pub(crate) mod static_body;
 pub(crate) mod variable;
 
 use std::sync::Arc;
 
 use db::{Rule, Severity, Summary};
 use rustc_hash::FxHashSet;
-use values::{MarkKind, Str};
+use values::Str;
 
 use crate::{
     Db,
     analysis::{
-        AnalyzedItem, Inference,
-        body::{BodyInfer, Persistence, judged, without_schema},
+        analyzed::{AnalyzedItem, Inference},
+        body::{BodyInfer, Persistence, without_schema},
         env::ItemEnv,
         infer::Infer,
         items::repetition::{check_repetition_type, refuse_sensitive_repetition},
         problem::ItemProblem,
         value::{Abstract, marks::Tri},
     },
-    expr::{Expr, ExprId, Literal, NodeId},
+    content::item,
+    expr::{ExprId, NodeId},
     fix::Fix,
-    item::{
-        Attr, Block, Body, DependsOn, Item, ItemKind, ProviderConfig, RefTarget, RequiredProvider,
-        Terraform,
-    },
-    names::{ItemKey, ItemName, item, name_of, required_providers},
-    statics::{self, trouble::Doubt},
-    suggest,
+    item::{Block, Item, ItemKind, ProviderConfig, RequiredProvider, Terraform},
+    item_name::{ItemKey, ItemName},
+    names::{required_providers, terraform_blocks},
+    place::ItemPlace,
+    statics::{self, static_error::Deferral},
     symbols::declared_before,
 };
 
-pub use output::{EPHEMERAL_ROOT_OUTPUT, output_not_ephemeral};
-
-pub(crate) use variable::value as variable_value;
-
 /// Infers one item.
 pub(super) fn infer_item<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Inference {
-    let place = analyzed.place(db);
-    let item = item(db, place.key);
-    let env = ItemEnv::of(db, (analyzed, place), item);
-    let inference = infer_in(env.anew(), item);
+    let item = item(db, analyzed.key(db));
+    let env = ItemEnv::of(db, analyzed, item);
+    let inference = infer_in(env.fresh(), item);
     let mut problems = inference.problems.into_vec();
     super::instances::check_keys(&env, item, &mut problems);
     check_duplicate(&env, item, &mut problems);
-    drop_doubts_about_faults(item, &mut problems);
+    drop_warnings_about_errors(item, &mut problems);
     Inference { problems: problems.into(), ..inference }
 }
 
 /// Removes warnings about possibly ephemeral values from expressions that contain an error: an expression that
 /// fails is not ephemeral in any run.
-fn drop_doubts_about_faults(item: &Item, problems: &mut Vec<ItemProblem>) {
-    let is_doubt = |it: &ItemProblem| it.id() == Rule::PossiblyEphemeral;
-    if !problems.iter().any(is_doubt) {
+fn drop_warnings_about_errors(item: &Item, problems: &mut Vec<ItemProblem>) {
+    let is_warning = |it: &ItemProblem| it.id() == Rule::PossiblyEphemeral;
+    if !problems.iter().any(is_warning) {
         return;
     }
     let errors = problems.iter().filter(|it| it.severity() == Severity::Error);
     let faults: FxHashSet<ExprId> = errors.filter_map(|it| it.at.expr()).collect();
     let is_sound =
         |it: &ItemProblem| it.at.expr().is_none_or(|at| !item.exprs.has_any_inside(at, &faults));
-    problems.retain(|it| !is_doubt(it) || is_sound(it));
+    problems.retain(|it| !is_warning(it) || is_sound(it));
 }
 
 /// Infers the item of an environment.
@@ -97,7 +93,7 @@ pub(super) fn infer_in(env: ItemEnv<'_>, item: &Arc<Item>) -> Inference {
         }
         ItemKind::Terraform(it) => {
             let mut infer = Infer::new(&item.exprs, &env);
-            backend::check(&mut infer, &env, item, it);
+            backend::check(&mut infer, &env, it);
             let entries = it.required_providers.iter();
             it.encryptions.iter().for_each(|it| encryption::check(&mut infer, &env, item, it));
             it.provider_metas.iter().for_each(|it| provider_meta::check(&mut infer, &env, it));
@@ -133,8 +129,11 @@ fn provider_config(item: &Item, config: &ProviderConfig, mut env: ItemEnv<'_>) -
             let schemas = &input.schemas(env.db).0;
             let schema = Arc::clone(schemas.configuration());
             hint_at_required(&mut infer, config, schemas.provider.block(), item.header);
-            let mut body =
-                BodyInfer { infer: &mut infer, persistence: Persistence::Ephemeral, around: None };
+            let mut body = BodyInfer {
+                infer: &mut infer,
+                persistence: Persistence::Ephemeral,
+                enclosing: None,
+            };
             body.block(&config.body, schema.block(), item.header, "");
         }
         None => without_schema(&mut infer, &config.body),
@@ -184,8 +183,8 @@ fn provider_instances(
             "Ephemeral values, or values derived from ephemeral values, cannot be used as {subject}."
         );
         let problem = ItemProblem::new(for_each.into(), Summary::EPHEMERAL_STATIC_VALUE, detail);
-        let judgement = (certainty, value.ephemeral.here());
-        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+        let when = value.ephemeral.here();
+        infer.problems.push(problem.if_ephemeral(certainty, when, value.origin.as_ref()));
         return value;
     }
     refuse_sensitive_repetition(infer, "for_each", for_each, &value);
@@ -193,142 +192,18 @@ fn provider_instances(
     if !infer.is_faulty(for_each, &infer.faults()) {
         let ItemKey { block, index } = env.key;
         let keys = statics::provider_keys(env.db, env.workspace, env.directory, block, index);
-        let trouble = keys.as_ref().err().and_then(Option::as_ref);
+        let error = keys.as_ref().err().and_then(Option::as_ref);
         // A function such as `file` is not evaluated this early, so the keys may still turn out to be valid.
-        let sure = trouble.filter(|it| it.doubt != Doubt::Unanswered);
+        let sure = error.filter(|it| it.deferral != Deferral::RuntimeFunction);
         infer.problems.extend(sure.and_then(|it| it.problem()));
     }
     value
 }
 
-/// The error for an argument whose value is not known before a plan.
-fn not_known(attr: &Attr, subject: &str) -> ItemProblem {
-    let detail = format!("Unsuitable value of {subject}: {}.", statics::NOT_KNOWN);
-    ItemProblem::new(attr.value.into(), Summary::INVALID_STATIC_VALUE, detail)
-}
-
-/// Refuses `dynamic` blocks in a body that is read before anything is evaluated.
-fn refuse_dynamic_blocks(infer: &mut Infer<'_>, body: &Body) {
-    for block in body.blocks.iter().filter(|it| it.dynamic.is_some()) {
-        let detail = format!(
-            "Blocks of type \"dynamic\" are not expected here: this is read before anything is \
-             evaluated. Write the \"{}\" block itself.",
-            block.kind
-        );
-        infer.problems.push(ItemProblem::new(
-            block.node.into(),
-            Summary::UNSUPPORTED_BLOCK,
-            detail,
-        ));
-    }
-}
-
-/// Visits the arguments that the schema declares, including those of nested blocks, except arguments that already
-/// have an error.
-fn for_each_argument(
-    infer: &mut Infer<'_>,
-    body: &Body,
-    schema: &provider::Block,
-    visit: &mut impl FnMut(&mut Infer<'_>, &Attr, &provider::Attribute),
-) {
-    let faults = infer.faults();
-    let mut open = vec![(body, schema)];
-    while let Some((body, schema)) = open.pop() {
-        for attr in &body.attrs {
-            let Some(attribute) = schema.attributes().get(&attr.name) else { continue };
-            infer.problems.extend(object_names(infer, attr, attribute));
-            if !infer.is_faulty(attr.value, &faults) {
-                visit(infer, attr, attribute);
-            }
-        }
-        let known = |it: &'_ Block| schema.blocks().get(&it.kind).map(|nested| &nested.block);
-        let nested = body.blocks.iter().rev();
-        open.extend(nested.filter_map(|it| Some((&it.body, known(it)?))));
-    }
-}
-
-/// Warns about attributes of an object that its type does not have. OpenTofu ignores them, so they are no error,
-/// but a misspelled name has no effect.
-fn object_names(
-    infer: &Infer<'_>,
-    attr: &Attr,
-    attribute: &provider::Attribute,
-) -> Vec<ItemProblem> {
-    let (Some(object), Expr::Object(items)) = (attribute.nested(), &infer.exprs[attr.value]) else {
-        return Vec::new();
-    };
-    let known = object.attributes();
-    let unknown = |key: ExprId| match &infer.exprs[key] {
-        Expr::Literal(Literal::String(name)) if !known.contains_key(name) => {
-            let close = suggest::closest(name, known.keys().map(|it| &**it));
-            let hint = suggest::question(close);
-            let detail = format!("\"{}\" has no attribute \"{name}\".{hint}", attr.name);
-            let problem = ItemProblem::new(key.into(), Summary::UNSUPPORTED_ARGUMENT, detail);
-            Some(problem.fixed_by(Fix::last(name, close)))
-        }
-        _ => None,
-    };
-    items.iter().filter_map(|it| unknown(it.key)).collect()
-}
-
-/// Reports `depends_on` entries whose targets do not exist.
-pub(super) fn check_depends_on(infer: &mut Infer<'_>, env: &ItemEnv<'_>, depends_on: &[DependsOn]) {
-    for entry in depends_on {
-        let exists = match &entry.target {
-            RefTarget::Variable(name) => {
-                super::declares(env.db, env.directory, &ItemName::Variable(name.clone()))
-            }
-            RefTarget::Local(name) => {
-                super::declares(env.db, env.directory, &ItemName::Local(name.clone()))
-            }
-            RefTarget::Resource(resource) => {
-                super::declares(env.db, env.directory, &ItemName::Resource(resource.clone()))
-            }
-            RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => {
-                super::declares(env.db, env.directory, &ItemName::Module(call.clone()))
-            }
-            RefTarget::Ambient(_) => {
-                infer.problems.push(ItemProblem::new(
-                    entry.node.into(),
-                    Summary::INVALID_DEPENDS_ON,
-                    "Only resources, modules, variables and local values can be waited for.",
-                ));
-                true
-            }
-        };
-        if !exists {
-            let mut fix = None;
-            let (summary, detail) = match &entry.target {
-                RefTarget::Resource(resource) => {
-                    let (detail, close) = env.undeclared_resource(resource);
-                    fix = close;
-                    (Summary::UNDECLARED_RESOURCE, detail)
-                }
-                RefTarget::Module(call) | RefTarget::ModuleOutput(call, _) => (
-                    Summary::UNDECLARED_MODULE,
-                    format!("No module call named \"{call}\" is declared here."),
-                ),
-                RefTarget::Variable(name) => (
-                    Summary::UNDECLARED_INPUT_VARIABLE,
-                    format!("An input variable with the name \"{name}\" has not been declared."),
-                ),
-                RefTarget::Local(name) => (
-                    Summary::UNDECLARED_LOCAL,
-                    format!("A local value with the name \"{name}\" has not been declared."),
-                ),
-                RefTarget::Ambient(_) => continue,
-            };
-            let at = entry.node.into();
-            let problem = ItemProblem::new(at, summary, detail);
-            infer.problems.push(problem.fixed_by(fix));
-        }
-    }
-}
-
 /// Adds an error if an earlier item has the same name.
 fn check_duplicate(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<ItemProblem>) {
     let (db, key) = (env.db, env.key);
-    let name = name_of(item);
+    let name = ItemName::of(item);
     if name.is_shared() {
         return;
     }
@@ -458,23 +333,8 @@ fn duplicate(db: &dyn Db, later: ItemKey, first: ItemKey) -> ItemProblem {
         _ => (Summary::DUPLICATE_NAME, "This name was already declared in this module.".to_owned()),
     };
     let mut problem = ItemProblem::new(declared.header.into(), summary, detail);
-    problem.related.push((first, item(db, first).header.into(), "first declared here".to_owned()));
+    problem.relate(first, item(db, first).header, "first declared here");
     problem
-}
-
-/// The `sensitive` mark of a declaration: *yes* if it is declared, *maybe* if the argument is not known yet. `None`
-/// if there is neither.
-fn sensitive(is_declared: bool, may_be: bool) -> Option<Tri> {
-    match (is_declared, may_be) {
-        (true, _) => Some(Tri::Yes),
-        (false, true) => Some(Tri::Maybe),
-        (false, false) => None,
-    }
-}
-
-/// Marks a value as ephemeral as a whole.
-pub(super) fn ephemeral(value: Abstract) -> Abstract {
-    value.with_mark(MarkKind::Ephemeral, Tri::Yes)
 }
 
 /// The errors for settings that a module may have only once, and that an earlier `terraform` block has already. An
@@ -488,14 +348,14 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
     if !has_any(settings) && settings.provider_metas.is_empty() {
         return Vec::new();
     }
-    let all = crate::names::terraform_blocks(env.db, env.directory);
+    let all = terraform_blocks(env.db, env.directory);
     let before = all.iter().take_while(|key| **key != env.key);
     let earlier: Vec<(ItemKey, &Terraform)> = before
         .filter(|key| file(**key) == file(env.key))
         .filter_map(|key| Some((*key, item(env.db, *key).kind.as_terraform()?)))
         .collect();
     let first = |of: &dyn Fn(&Terraform) -> Vec<NodeId>| {
-        earlier.iter().find_map(|(key, it)| Some((*key, *of(it).first()?)))
+        earlier.iter().find_map(|(key, it)| Some(ItemPlace::new(*key, *of(it).first()?)))
     };
     let mut problems = Vec::new();
     for (of, summary, detail) in SETTINGS {
@@ -503,15 +363,18 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         let (first, later) = match first(of) {
             Some(first) => (first, own.as_slice()),
             None if own.is_empty() => continue,
-            None => ((env.key, own[0]), &own[1..]),
+            None => (ItemPlace::new(env.key, own[0]), &own[1..]),
         };
         problems.extend(later.iter().map(|at| repeated(summary.clone(), detail, *at, first)));
     }
     for (index, meta) in settings.provider_metas.iter().enumerate() {
         let (Some(name), at) = (meta.labels.first(), &meta.node) else { continue };
         let same = |it: &[Block]| it.iter().find(|it| it.labels == meta.labels).map(|it| it.node);
-        let here = same(&settings.provider_metas[..index]).map(|node| (env.key, node));
-        let before = earlier.iter().find_map(|(key, it)| Some((*key, same(&it.provider_metas)?)));
+        let here =
+            same(&settings.provider_metas[..index]).map(|node| ItemPlace::new(env.key, node));
+        let before = earlier
+            .iter()
+            .find_map(|(key, it)| Some(ItemPlace::new(*key, same(&it.provider_metas)?)));
         let detail = format!(
             "A provider_meta block for provider \"{name}\" was already declared. Providers may \
              only have one provider_meta block per module."
@@ -522,22 +385,22 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
     }
     let (backends, clouds) = (backends as fn(&Terraform) -> Vec<NodeId>, clouds as fn(&_) -> _);
     let own = |of: fn(&Terraform) -> Vec<NodeId>| of(settings).first().copied();
-    let cloud = first(&clouds).or(own(clouds).map(|node| (env.key, node)));
-    let backend = first(&backends).or(own(backends).map(|node| (env.key, node)));
+    let cloud = first(&clouds).or(own(clouds).map(|node| ItemPlace::new(env.key, node)));
+    let backend = first(&backends).or(own(backends).map(|node| ItemPlace::new(env.key, node)));
     if let (Some(cloud), Some(other)) = (cloud, backend)
         && let Some(at) = own(backends).or(own(clouds))
     {
         let detail = "A module may declare either a \"cloud\" block or a \"backend\" block, since \
                       both configure where state is kept. Remove one of the two.";
-        let first = if cloud.1 == at { other } else { cloud };
+        let first = if cloud.at == at.into() { other } else { cloud };
         problems.push(repeated(Summary::CLOUD_AND_BACKEND, detail, at, first));
     }
     problems
 }
 
-fn repeated(summary: Summary, detail: &str, at: NodeId, first: (ItemKey, NodeId)) -> ItemProblem {
+fn repeated(summary: Summary, detail: &str, at: NodeId, first: ItemPlace) -> ItemProblem {
     let mut problem = ItemProblem::new(at.into(), summary, detail);
-    problem.related.push((first.0, first.1.into(), "first declared here".to_owned()));
+    problem.relate(first.item, first.at, "first declared here");
     problem
 }
 

@@ -6,10 +6,17 @@ use db::{Rule, Severity, Summary};
 use values::Str;
 
 use crate::{
-    analysis::{origin::Origin, value::when::Condition},
+    analysis::{
+        origin::Origin,
+        value::{
+            marks::Tri,
+            when::{Condition, When},
+        },
+    },
     expr::At,
     fix::Fix,
-    names::ItemKey,
+    item_name::ItemKey,
+    place::{ItemPlace, RelatedPlace},
     scope::EvalDiagnostic,
     unsupported,
 };
@@ -28,7 +35,7 @@ pub struct ItemProblem {
     /// Lines about the values involved, such as `var.x is 5`.
     pub values: Vec<String>,
     /// Related places, each with the text to show there.
-    pub related: Vec<(ItemKey, At, String)>,
+    pub related: Vec<RelatedPlace>,
     /// The edit that solves the problem, if there is one.
     pub fix: Option<Fix>,
     /// The condition under which the problem exists; the detail begins with it. `None` if it exists in every case.
@@ -75,20 +82,59 @@ impl ItemProblem {
         ItemProblem { address: Some(address.to_string().into()), ..self }
     }
 
+    /// Sets the severity of a problem with a value that may be ephemeral, and adds the chain of origins. The problem
+    /// is an error if the value is ephemeral in every run, a warning that states the condition if there is one, and a
+    /// hint for the editor if the value is ephemeral only while something is unknown.
+    pub(super) fn if_ephemeral(
+        self,
+        certainty: Tri,
+        when: &When,
+        origin: Option<&Arc<Origin>>,
+    ) -> ItemProblem {
+        match (certainty, when) {
+            (Tri::Yes, _) | (_, When::Always) => self.with_origin_chain(origin),
+            (_, When::If(condition)) => {
+                let detail = format!("{}\n\n{}", condition.sentence(), self.detail);
+                let summary = Summary::POSSIBLY_EPHEMERAL;
+                let problem = ItemProblem { summary, detail, ..self };
+                let mut problem = problem.with_origin_chain(origin);
+                problem.condition = Some(Arc::clone(condition));
+                for subject in condition.subjects() {
+                    let message = format!("whether it is ephemeral is decided by {}", subject.text);
+                    problem.relate(subject.item, subject.expr, message);
+                }
+                problem
+            }
+            (_, When::Never) => {
+                let detail =
+                    format!("Depending on values that are not known here: {}", self.detail);
+                ItemProblem { detail, ..self }.at_most(Severity::Hint).with_origin_chain(origin)
+            }
+        }
+    }
+
+    /// Adds a related place with the text to show there.
+    pub(crate) fn relate(&mut self, item: ItemKey, at: impl Into<At>, message: impl Into<String>) {
+        self.related.push(ItemPlace::new(item, at).with_message(message));
+    }
+
     /// Adds the chain that leads to an ephemeral value as related places, and a note if OpenTofu drops the mark on
     /// the way.
-    pub fn because(mut self, origin: Option<&Arc<Origin>>) -> ItemProblem {
-        let mut forgetting = None;
+    pub fn with_origin_chain(mut self, origin: Option<&Arc<Origin>>) -> ItemProblem {
+        let mut dropped = None;
         for link in origin.into_iter().flat_map(|origin| origin.chain()) {
-            forgetting = forgetting.or(link.forgotten_by);
-            self.related.push((link.item, link.at, link.message.to_string()));
+            dropped = dropped.or(link.dropped_mark);
+            self.relate(link.item, link.at, &*link.message);
         }
-        if let Some(form) = forgetting {
+        if let Some(form) = dropped {
             self.detail = format!("{}\n\n{}", self.detail, form.note());
         }
         self
     }
 }
+
+/// A problem of an item, with the key of the item.
+pub type LocatedProblem = (ItemKey, ItemProblem);
 
 impl From<EvalDiagnostic> for ItemProblem {
     fn from(it: EvalDiagnostic) -> ItemProblem {

@@ -58,6 +58,12 @@ pub struct Abstract {
 }
 
 impl Abstract {
+    /// Returns true if the value is a constant string that is not empty.
+    pub(crate) fn is_nonempty_text(&self) -> bool {
+        let text = self.constant.as_ref().and_then(|it| it.0.as_str());
+        text.is_some_and(|it| !it.is_empty())
+    }
+
     /// A value of which nothing is known, without marks.
     pub fn any() -> Abstract {
         Abstract::of_type(Type::Dynamic)

@@ -26,7 +26,7 @@ impl Evaluation<'_> {
             }
             Expr::Index { base: collection, key } => {
                 if let Expr::Ref(Ref::Module(call)) = &exprs[*collection] {
-                    return self.attr_of_module_instance(id, base, (*collection, *key), call, name);
+                    return self.attr_of_module_instance(id, base, *collection, *key, call, name);
                 }
             }
             _ => {}
@@ -40,7 +40,8 @@ impl Evaluation<'_> {
         &mut self,
         id: ExprId,
         instance: ExprId,
-        (collection, key): (ExprId, ExprId),
+        collection: ExprId,
+        key: ExprId,
         call: &str,
         name: &Str,
     ) -> Outcome {

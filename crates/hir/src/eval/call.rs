@@ -8,10 +8,13 @@ use values::{
 };
 
 use crate::{
-    eval::evaluation::{Evaluation, Fault, Outcome},
+    eval::{
+        constraint::apply_type,
+        evaluation::{Evaluation, Fault, Outcome},
+    },
     expr::{Call, Expr, ExprId},
     fix::Fix,
-    provider_function::Misfit,
+    provider_function::ArgumentError,
     scope::{Interrupt, Scope},
     suggest,
 };
@@ -222,7 +225,7 @@ impl Evaluation<'_> {
         if value.ty() != constraint.ty {
             self.charge(id, value.walked_size())?;
         }
-        match super::apply_type(constraint, value.clone()) {
+        match apply_type(constraint, value.clone()) {
             Ok(converted) => Ok(converted),
             Err(error) => {
                 let error = FunctionError::at(0, error.message);
@@ -258,7 +261,9 @@ impl Evaluation<'_> {
         let marks = rules::result_marks(RuleId::Function, &values);
         match scope.provider_function(name, &values) {
             Ok(result) => Ok(result.with_marks(&marks)),
-            Err(Interrupt::Misfit(misfit)) => Ok(self.misfit(id, name, args, *misfit, &marks)),
+            Err(Interrupt::ArgumentError(error)) => {
+                Ok(self.argument_error(id, name, args, *error, &marks))
+            }
             Err(Interrupt::Refused { summary, detail }) => {
                 Ok(self.fail(Fault { at: id, summary, detail }, &marks))
             }
@@ -266,23 +271,23 @@ impl Evaluation<'_> {
         }
     }
 
-    fn misfit(
+    fn argument_error(
         &mut self,
         id: ExprId,
         name: &Str,
         args: &[Argument],
-        misfit: Misfit,
+        error: ArgumentError,
         marks: &Marks,
     ) -> Value {
-        let culprit = misfit.argument.and_then(|position| args.get(position));
-        let at = culprit.map_or(id, Argument::at);
-        let summary = misfit.summary.clone();
+        let argument_at_fault = error.argument.and_then(|position| args.get(position));
+        let at = argument_at_fault.map_or(id, Argument::at);
+        let summary = error.summary.clone();
         let has_secret = marks.has(MarkKind::Sensitive) || marks.has(MarkKind::Ephemeral);
         let detail = match has_secret {
-            true => misfit.discreet_detail(name),
-            false => misfit.detail,
+            true => error.redacted_detail(name),
+            false => error.detail,
         };
-        let doing = Some(format!("while calling {}", misfit.called));
+        let doing = Some(format!("while calling {}", error.called));
         self.fail_in(Fault { at, summary, detail }, doing, marks)
     }
 
@@ -323,7 +328,7 @@ impl Evaluation<'_> {
         values: &[Value],
         error: FunctionError,
     ) -> Value {
-        let at = match culprit(function, &error) {
+        let at = match argument_at_fault(function, &error) {
             Some((position, _)) => args.get(position).map_or(id, Argument::at),
             None => id,
         };
@@ -340,7 +345,7 @@ impl Evaluation<'_> {
 /// The summary and detail of the diagnostic for a failed call.
 pub fn function_problem(function: &Function, error: &FunctionError) -> (Summary, String) {
     let message = error.message.strip_suffix('.').unwrap_or(&error.message);
-    match culprit(function, error) {
+    match argument_at_fault(function, error) {
         Some((_, parameter)) => {
             let detail = format!("Invalid value for {parameter:?} parameter: {message}.");
             (Summary::INVALID_FUNCTION_ARGUMENT, detail)
@@ -353,7 +358,7 @@ pub fn function_problem(function: &Function, error: &FunctionError) -> (Summary,
 }
 
 /// The argument at fault and the name of its parameter. `None` if the error is not about one argument.
-fn culprit(function: &Function, error: &FunctionError) -> Option<(usize, &'static str)> {
+fn argument_at_fault(function: &Function, error: &FunctionError) -> Option<(usize, &'static str)> {
     let position = error.argument?;
     Some((position, function.parameter(position)?.name))
 }

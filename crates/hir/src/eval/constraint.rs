@@ -3,11 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use values::{
-    Kind, Refinements, Str, Type, Value, convert,
+    Kind, Refinements, Str, Type, Value,
+    convert::{self, ConvertError},
     rules::{self, RuleId},
 };
 
-use crate::item::{DefaultStep, Defaults};
+use crate::item::{DefaultStep, Defaults, TypeConstraint};
 
 /// Fills in missing and null attributes from the defaults, at any depth. Null and unknown values stay as they are.
 /// A value whose shape differs from the constraint also stays; the conversion then fails.
@@ -124,4 +125,19 @@ fn unified<'v>(parts: impl Iterator<Item = &'v Value>, if_empty: &Type) -> Optio
 
 fn converted(items: Vec<Value>, ty: &Type) -> Vec<Value> {
     items.into_iter().map(|item| convert::convert(&item, ty).unwrap_or(item)).collect()
+}
+
+/// Converts a value to the type of a constraint, after filling in the defaults of optional attributes.
+///
+/// # Errors
+/// If the value does not convert.
+pub fn apply_type(constraint: &TypeConstraint, value: Value) -> Result<Value, ConvertError> {
+    let value = match &constraint.defaults {
+        Some(defaults) => with_defaults(defaults, &constraint.ty, value),
+        None => value,
+    };
+    if constraint.ty == Type::Dynamic {
+        return Ok(value);
+    }
+    convert::convert(&value, &constraint.ty)
 }

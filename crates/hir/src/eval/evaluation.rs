@@ -4,8 +4,11 @@ use db::{Rule, Summary};
 use values::{Budget, Exceeded, Kind, MarkKind, Marks, Value};
 
 use crate::{
-    eval::{Evaluated, describe, exceeded_problem},
-    expr::{At, Expr, ExprId, Exprs, Literal, Ref, SymbolId},
+    eval::{
+        describe,
+        evaluated::{Evaluated, exceeded_problem},
+    },
+    expr::{At, Expr, ExprId, Exprs, Ref, SymbolId},
     fix::Fix,
     scope::{EvalDiagnostic, Interrupt, Scope, SecretParts},
 };
@@ -174,7 +177,7 @@ impl<'a> Evaluation<'a> {
         let exprs = self.exprs;
         match &exprs[id] {
             Expr::Missing => Ok(Value::dynamic()),
-            Expr::Literal(literal) => Ok(literal_value(literal)),
+            Expr::Literal(literal) => Ok(literal.value()),
             Expr::Template(parts) => self.template(id, parts),
             Expr::TemplateJoin(tuple) => self.template_join(*tuple),
             Expr::Ref(reference) => self.reference(id, reference),
@@ -258,9 +261,9 @@ impl<'a> Evaluation<'a> {
 
     /// Like [`Evaluation::fail`], with a suggested fix.
     pub(super) fn fail_fixable(&mut self, fault: Fault, fix: Option<Fix>, read: &Marks) -> Value {
-        let told = self.diagnostics.len();
+        let before = self.diagnostics.len();
         let value = self.fail(fault, read);
-        if let Some(diagnostic) = self.diagnostics.get_mut(told) {
+        if let Some(diagnostic) = self.diagnostics.get_mut(before) {
             diagnostic.fix = fix;
         }
         value
@@ -320,11 +323,11 @@ impl<'a> Evaluation<'a> {
             return work(self, secret);
         }
         let parts = self.parts.take();
-        let (failures, told) = (self.failures, self.diagnostics.len());
+        let (failures, reported) = (self.failures, self.diagnostics.len());
         let mut result = work(self, &Marks::NONE);
         if result.is_ok() && self.failures > failures {
             self.failures = failures;
-            self.diagnostics.truncate(told);
+            self.diagnostics.truncate(reported);
             result = self.with_marked_names(|this| work(this, secret));
         }
         self.parts = parts;
@@ -373,14 +376,5 @@ impl<'a> Evaluation<'a> {
         self.unseen -= 1;
         self.failures = before;
         result
-    }
-}
-
-pub(super) fn literal_value(literal: &Literal) -> Value {
-    match literal {
-        Literal::Null => Value::null(values::Type::Dynamic),
-        Literal::Bool(value) => Value::bool(*value),
-        Literal::Number(number) => Value::number(number.clone()),
-        Literal::String(text) => Value::string(text.clone()),
     }
 }

@@ -3,7 +3,6 @@
 use values::{Step, Str, Value};
 
 use crate::{
-    eval::evaluation::literal_value,
     expr::{At, Expr, ExprId, Exprs},
     item::{Block, Body},
 };
@@ -69,7 +68,7 @@ fn name_of(step: &Step) -> Option<Str> {
 
 fn key_text(exprs: &Exprs, key: ExprId) -> Option<Str> {
     match &exprs[key] {
-        Expr::Literal(literal) => literal_value(literal).as_str().map(Str::from),
+        Expr::Literal(literal) => literal.value().as_str().map(Str::from),
         _ => None,
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod conditional;
 pub(crate) mod constraint;
 pub(crate) mod constructor;
 pub(crate) mod describe;
+pub(crate) mod evaluated;
 pub(crate) mod evaluation;
 pub(crate) mod iterate;
 pub(crate) mod locate;
@@ -27,40 +28,23 @@ pub(crate) mod template;
 mod tests;
 pub(crate) mod traversal;
 
-use db::{Rule, Summary};
-use values::{Budget, Exceeded, Type, Value, convert::ConvertError};
+use values::Value;
 
 use crate::{
     expr::{At, ExprId, Exprs, NodeId, SymbolId},
-    item::{Body, TypeConstraint},
-    scope::{EvalDiagnostic, Interrupt, Scope},
+    item::Body,
+    scope::{Interrupt, Scope},
 };
 
-pub(crate) use body::{attribute_as_blocks, wrong_labels};
+pub(crate) use body::{blocks::wrong_labels, legacy::attribute_as_blocks};
 
 pub use call::function_problem;
 
-pub(crate) use constraint::with_defaults;
+pub use constraint::apply_type;
+
+pub use evaluated::{Evaluated, TOO_LARGE, exceeded_problem};
 
 pub(crate) use traversal::traversals;
-
-/// The result of an evaluation. A failed part of the value is unknown, and a diagnostic reports the failure.
-#[derive(Clone, Debug)]
-pub struct Evaluated {
-    /// The value.
-    pub value: Value,
-    /// The diagnostics of the evaluation.
-    pub diagnostics: Vec<EvalDiagnostic>,
-    /// Set if the evaluation exceeded its budget. A diagnostic reports it too.
-    pub exceeded: Option<Exceeded>,
-}
-
-impl Evaluated {
-    /// Returns true if a diagnostic is an error.
-    pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|it| it.severity() == db::Severity::Error)
-    }
-}
 
 /// Evaluates an expression.
 ///
@@ -115,50 +99,8 @@ pub fn decode_body(
     evaluation.finish(header, outcome)
 }
 
-/// The summary and detail of the diagnostic for a value that exceeds the budget of the run.
-pub fn exceeded_problem(exceeded: Exceeded) -> (Summary, String) {
-    let detail = match exceeded {
-        Exceeded::Memory { needed, .. } => {
-            let wanted = needed.div_ceil(1 << 30).max(4);
-            let way_out = match wanted {
-                ..=64 => format!(
-                    "Make a smaller value, or set the environment variable {} to a higher limit, such as {wanted}GiB.",
-                    Budget::VARIABLE
-                ),
-                _ => format!(
-                    "Make a smaller value. The environment variable {} sets the limit.",
-                    Budget::VARIABLE
-                ),
-            };
-            format!("The value is too large: {exceeded}. {way_out}")
-        }
-        Exceeded::Steps | Exceeded::Interrupted => {
-            format!("The evaluation ended early: {exceeded}.")
-        }
-    };
-    (Summary::EVALUATION_TOO_LARGE, detail)
-}
-
-/// The id of the diagnostic for a value that exceeds the budget.
-pub const TOO_LARGE: Rule = Rule::EvaluationTooLarge;
-
 /// The location in a body that is nearest to the value at a path. `None` if the body has no attribute or block for
 /// the first step.
 pub fn locate_path(body: &Body, exprs: &Exprs, path: &values::Path) -> Option<At> {
     locate::locate(body, exprs, path.steps())
-}
-
-/// Converts a value to the type of a constraint, after filling in the defaults of optional attributes.
-///
-/// # Errors
-/// If the value does not convert.
-pub fn apply_type(constraint: &TypeConstraint, value: Value) -> Result<Value, ConvertError> {
-    let value = match &constraint.defaults {
-        Some(defaults) => with_defaults(defaults, &constraint.ty, value),
-        None => value,
-    };
-    if constraint.ty == Type::Dynamic {
-        return Ok(value);
-    }
-    values::convert::convert(&value, &constraint.ty)
 }

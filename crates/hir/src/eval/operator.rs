@@ -8,7 +8,7 @@ use values::{
 };
 
 use crate::{
-    eval::evaluation::{Captured, Evaluation, Fault, Outcome},
+    eval::evaluation::{Evaluation, Fault, Outcome},
     expr::ExprId,
 };
 
@@ -49,41 +49,36 @@ impl Evaluation<'_> {
         let a = self.value(left)?;
         let b = self.value(right)?;
         if self.failures() > before {
-            self.check_operands(op, (left, &a), (right, &b));
+            self.check_operands(op, Operand::new(left, &a), Operand::new(right, &b));
             return Ok(failed(op.result_type(), &a, &b));
         }
         // A comparison walks all parts.
         self.reserve(id, a.walked_size().saturating_add(b.walked_size()))?;
-        Ok(self.applied(id, op, (left, &a), (right, &b)))
+        Ok(self.applied(id, op, Operand::new(left, &a), Operand::new(right, &b)))
     }
 
     fn applied(
         &mut self,
         id: ExprId,
         op: BinaryOp,
-        (left, a): (ExprId, &Value),
-        (right, b): (ExprId, &Value),
+        left: Operand<'_>,
+        right: Operand<'_>,
     ) -> Value {
-        match ops::binary(op, a, b) {
+        match ops::binary(op, left.value, right.value) {
             Ok(result) => return result,
             Err(error) if error.kind == OpErrorKind::Operand => {
-                self.check_operands(op, (left, a), (right, b))
+                self.check_operands(op, left, right)
             }
             Err(error) => {
                 self.op_failed(id, error, &Marks::NONE);
             }
         }
-        failed(op.result_type(), a, b)
+        failed(op.result_type(), left.value, right.value)
     }
 
     /// Reports each operand of the wrong type.
-    fn check_operands(
-        &mut self,
-        op: BinaryOp,
-        (left, a): (ExprId, &Value),
-        (right, b): (ExprId, &Value),
-    ) {
-        for (at, side, value) in [(left, "left", a), (right, "right", b)] {
+    fn check_operands(&mut self, op: BinaryOp, left: Operand<'_>, right: Operand<'_>) {
+        for (side, Operand { at, value }) in [("left", left), ("right", right)] {
             if let Err(error) = convert::convert(value, &op.operand_type()) {
                 let detail = format!("Unsuitable value for {side} operand: {}.", error.message);
                 let fault = Fault { at, summary: Summary::INVALID_OPERAND, detail };
@@ -102,7 +97,7 @@ impl Evaluation<'_> {
             (convert::convert(&a.value, &Type::Bool), convert::convert(&b.value, &Type::Bool))
         else {
             let (a, b) = (self.adopt(a), self.adopt(b));
-            return Ok(self.applied(id, op, (left, &a), (right, &b)));
+            return Ok(self.applied(id, op, Operand::new(left, &a), Operand::new(right, &b)));
         };
         let marks = rules::result_marks(RuleId::Operator, [&x, &y]);
         if decides(&x, controlling) {
@@ -117,22 +112,25 @@ impl Evaluation<'_> {
             self.adopt(a);
             return Ok(Value::unknown(Type::Bool).refined_not_null().with_marks(&marks));
         }
-        Ok(self.undecided_logic(id, op, (left, a), (right, b)))
-    }
-
-    fn undecided_logic(
-        &mut self,
-        id: ExprId,
-        op: BinaryOp,
-        (left, a): (ExprId, Captured),
-        (right, b): (ExprId, Captured),
-    ) -> Value {
         let has_failed = a.failures + b.failures > 0;
         let (a, b) = (self.adopt(a), self.adopt(b));
-        if has_failed {
-            return failed(Type::Bool, &a, &b);
-        }
-        self.applied(id, op, (left, &a), (right, &b))
+        Ok(match has_failed {
+            true => failed(Type::Bool, &a, &b),
+            false => self.applied(id, op, Operand::new(left, &a), Operand::new(right, &b)),
+        })
+    }
+}
+
+/// An evaluated operand.
+#[derive(Clone, Copy)]
+struct Operand<'v> {
+    at: ExprId,
+    value: &'v Value,
+}
+
+impl<'v> Operand<'v> {
+    fn new(at: ExprId, value: &'v Value) -> Operand<'v> {
+        Operand { at, value }
     }
 }
 

@@ -16,7 +16,13 @@ use crate::{
     expr::{Expr, ExprId},
     fix::Fix,
     item::{Attr, Block, Body, Condition, DependsOn, Dynamic, RefPlace},
-    lower::{ItemCtx, Top, expr, overriding, problem::Problem},
+    lower::{
+        header::header_range,
+        item_ctx::{ItemCtx, Top},
+        json::problem::extraneous,
+        literal, override_rules,
+        problem::Problem,
+    },
     suggest,
 };
 
@@ -66,7 +72,7 @@ impl<'t> BodyReader<'t> {
     pub(super) fn of_item(ctx: &mut ItemCtx<'_>, top: &Top<'_, 't>) -> BodyReader<'t> {
         let mut reader = BodyReader { is_partial: ctx.is_override, ..BodyReader::new(top.block) };
         if ctx.is_override {
-            overriding::refuse(ctx, &reader);
+            override_rules::refuse(ctx, reader.peek("depends_on"), &reader.blocks);
         }
         for block in top.overriding {
             reader.override_by(BodyReader::new(block));
@@ -100,10 +106,10 @@ impl<'t> BodyReader<'t> {
             .partition(|it| it.block_type().as_deref() == Some("lifecycle"));
         self.lifecycles.extend(lifecycles);
         let blocks: Vec<ast::Block> =
-            blocks.into_iter().filter(|it| overriding::condition(it).is_none()).collect();
-        let replaced: FxHashSet<SmolStr> = blocks.iter().filter_map(made_type).collect();
+            blocks.into_iter().filter(|it| override_rules::condition(it).is_none()).collect();
+        let replaced: FxHashSet<SmolStr> = blocks.iter().filter_map(generated_type).collect();
         let is_kept = |it: &ast::Block| {
-            made_type(it).is_none_or(|kind| kind == "_" || !replaced.contains(&kind))
+            generated_type(it).is_none_or(|kind| kind == "_" || !replaced.contains(&kind))
         };
         self.blocks.retain(is_kept);
         self.blocks.extend(blocks);
@@ -192,7 +198,7 @@ impl<'t> BodyReader<'t> {
             let Some(name) = attr.name_token() else { continue };
             if ctx.is_json {
                 let known = self.known_attrs.iter().chain(&self.known_blocks).copied();
-                ctx.problem(super::json::extraneous(name.text_range(), name.text(), known));
+                ctx.problem(extraneous(name.text_range(), name.text(), known));
                 continue;
             }
             ctx.problem(unsupported_argument(
@@ -262,7 +268,7 @@ fn repeated(attr: &ast::Attribute) -> Problem {
 }
 
 /// The type of a block. For a `dynamic` block, the type of the blocks that it generates.
-fn made_type(block: &ast::Block) -> Option<SmolStr> {
+fn generated_type(block: &ast::Block) -> Option<SmolStr> {
     match block.block_type()? {
         kind if kind == "dynamic" => block.label_texts().next(),
         kind => Some(kind),
@@ -381,7 +387,7 @@ fn dynamic_labels(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Box<[E
 
 fn iterator_name(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
     let value = attr?.value()?;
-    let name = expr::keyword(&value);
+    let name = literal::keyword(&value);
     if name.is_none() {
         ctx.problem(Problem::new(
             Summary::INVALID_DYNAMIC_ITERATOR,
@@ -496,12 +502,13 @@ fn refuse_constant(ctx: &mut ItemCtx<'_>, block: &ast::Block, condition: ExprId)
 pub(super) fn literal_bool(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<bool> {
     let attr = attr?;
     let value = attr.value()?;
-    let quoted = || match expr::literal_string(&value).as_deref() {
+    let quoted = || match literal::literal_string(&value).as_deref() {
         Some("true") => Some(true),
         Some("false") => Some(false),
         _ => None,
     };
-    let result = expr::literal_bool(&value).or_else(quoted).or_else(|| constant_bool(ctx, &value));
+    let result =
+        literal::literal_bool(&value).or_else(quoted).or_else(|| constant_bool(ctx, &value));
     if result.is_none() {
         let detail = format!(
             "Unsuitable value: \"{}\" must be true or false as written; it may not be computed.",
@@ -548,7 +555,7 @@ fn not_literal(value: &ast::Expr, detail: String) -> Problem {
 pub(super) fn literal_text(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Option<Str> {
     let attr = attr?;
     let value = attr.value()?;
-    let result = expr::literal_string(&value).or_else(|| match &value {
+    let result = literal::literal_string(&value).or_else(|| match &value {
         ast::Expr::Heredoc(it) => syntax::template::heredoc(it).as_literal(),
         // Numbers and bools convert to strings.
         ast::Expr::Literal(it) => match it.kind()? {
@@ -626,19 +633,4 @@ pub(super) fn name(
 /// The range of an argument's name.
 pub(super) fn name_range(attr: &ast::Attribute) -> TextRange {
     attr.name_token().map_or(attr.syntax().text_range(), |name| name.text_range())
-}
-
-/// The range of a block's type and labels.
-pub(super) fn header_range(block: &ast::Block) -> TextRange {
-    let start = block.type_token().map_or(block.syntax().text_range(), |token| token.text_range());
-    block.labels().last().map_or(start, |label| start.cover(label.syntax().text_range()))
-}
-
-/// The header of a block, which diagnostics show after "in": `resource "a" "b"`.
-pub(super) fn header_text(block: &syntax::ast::Block) -> String {
-    let mut text = block.block_type().unwrap_or_default().to_string();
-    for label in block.label_texts() {
-        text.extend([" \"", &label, "\""]);
-    }
-    text
 }

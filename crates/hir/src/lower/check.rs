@@ -9,9 +9,10 @@ use syntax::{
 use crate::{
     item::{Check, ItemKind},
     lower::{
-        ItemCtx, Lowered, Top,
         body::{self, BodyReader},
-        one,
+        header::header_range,
+        item_ctx::{ItemCtx, Top, lower_one},
+        lowered::Lowered,
         problem::Problem,
         resource,
     },
@@ -26,14 +27,14 @@ pub(super) fn check(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     if blocks.is_empty() {
         ctx.problem(Problem::new(
             Summary::ZERO_ASSERTS,
-            body::header_range(block),
+            header_range(block),
             "Check blocks must have at least one assert block.",
         ));
     }
     for extra in reader.blocks("data").iter().skip(1) {
         ctx.problem(Problem::new(
             Summary::MULTIPLE_DATA_BLOCKS,
-            body::header_range(extra),
+            header_range(extra),
             "This check block already has a data resource. Only one is allowed; write a check block for each.",
         ));
     }
@@ -48,7 +49,7 @@ pub(super) fn scoped_data(lowered: &mut Lowered, block: &ast::Block) {
     let mut inside = block.body().into_iter().flat_map(|body| body.blocks());
     let Some(data) = inside.find(|it| it.block_type().as_deref() == Some("data")) else { return };
     refuse(lowered, &data);
-    one(lowered, &Top::alone(&data), |ctx, top| {
+    lower_one(lowered, &Top::alone(&data), |ctx, top| {
         let kind = resource::resource(ctx, top, addr::ResourceMode::Data)?;
         let ItemKind::Resource(mut resource) = kind else { return Some(kind) };
         resource.in_check = Some(values::Str::from(&*check));
@@ -73,7 +74,7 @@ fn refuse(lowered: &mut Lowered, data: &ast::Block) {
     for lifecycle in blocks.filter(|it| it.block_type().as_deref() == Some("lifecycle")) {
         lowered.problems.push(Problem::new(
             Summary::CHECK_DATA_LIFECYCLE,
-            body::header_range(&lifecycle),
+            header_range(&lifecycle),
             "Nested data blocks do not support \"lifecycle\" blocks as the lifecycle is managed by \
              the containing block.",
         ));

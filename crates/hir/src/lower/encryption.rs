@@ -9,8 +9,9 @@ use crate::{
     encryption::{KEY_PROVIDERS, METHODS},
     item::{Block, Encryption},
     lower::{
-        ItemCtx,
         body::{self, BodyReader},
+        header::header_range,
+        item_ctx::ItemCtx,
         problem::Problem,
     },
     suggest,
@@ -23,7 +24,7 @@ type Declared = FxHashSet<(Str, Str)>;
 pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Encryption {
     let before = ctx.problems.len();
     body::refuse_labels(ctx, block);
-    let node = ctx.node(body::header_range(block));
+    let node = ctx.node(header_range(block));
     let mut reader = BodyReader::new(block);
     let (key_providers, _) = declared(ctx, &mut reader, "key_provider", KEY_PROVIDERS);
     let (method_blocks, methods) = declared(ctx, &mut reader, "method", METHODS);
@@ -57,7 +58,7 @@ fn data_sources(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>, methods: &De
             let name = name.text();
             ctx.problem(Problem::new(
                 Summary::duplicate_encryption_block("remote_data_source"),
-                body::header_range(&source),
+                header_range(&source),
                 format!("Found multiple instances of remote_state_data_source \"{name}\". Names must be unique."),
             ));
         }
@@ -91,7 +92,7 @@ fn declared(
         if !declared.insert((Str::from(&*type_name), Str::from(&*block_name))) {
             ctx.problem(Problem::new(
                 Summary::duplicate_encryption_block(kind),
-                body::header_range(&block),
+                header_range(&block),
                 format!("Found multiple instances of {kind}.{type_name}.{block_name}. Names must be unique per type."),
             ));
             continue;

@@ -15,7 +15,7 @@ use values::{
 
 use crate::{
     expr::{Call, Expr, ExprId, ForObject, ForTuple, Literal, ObjectItem, SymbolId, TemplatePart},
-    lower::{ItemCtx, problem::Problem, reference, types},
+    lower::{item_ctx::ItemCtx, problem::Problem, reference, types},
 };
 
 impl ItemCtx<'_> {
@@ -346,33 +346,5 @@ impl ItemCtx<'_> {
         let parts = ForTuple { key, value, collection, body, condition: None };
         let tuple = self.alloc(Expr::ForTuple(Box::new(parts)), range);
         self.alloc(Expr::TemplateJoin(tuple), range)
-    }
-}
-
-/// The decoded text of a quoted template without interpolations. `None` for other expressions.
-pub(super) fn literal_string(expr: &ast::Expr) -> Option<String> {
-    match expr {
-        ast::Expr::QuotedTemplate(quoted) => quoted.literal_text(),
-        _ => None,
-    }
-}
-
-/// The value of a literal `true` or `false`, also in parentheses. `None` for other expressions.
-pub(super) fn literal_bool(expr: &ast::Expr) -> Option<bool> {
-    match expr {
-        ast::Expr::Literal(it) => match it.kind()? {
-            ast::LiteralKind::Bool(value) => Some(value),
-            _ => None,
-        },
-        ast::Expr::Paren(it) => literal_bool(&it.expr()?),
-        _ => None,
-    }
-}
-
-/// A single name, such as a keyword of a type constraint. `None` for other expressions.
-pub(super) fn keyword(expr: &ast::Expr) -> Option<String> {
-    match expr {
-        ast::Expr::Reference(it) => Some(it.name()?.to_string()),
-        _ => None,
     }
 }

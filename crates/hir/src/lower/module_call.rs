@@ -8,9 +8,10 @@ use values::Str;
 use crate::{
     item::{ItemKind, ModuleCall, PassedProvider},
     lower::{
-        ItemCtx, Top,
         body::{self, BodyReader},
-        expr,
+        header::header_range,
+        item_ctx::{ItemCtx, Top},
+        literal,
         problem::Problem,
         reference, resource,
     },
@@ -23,10 +24,10 @@ pub(super) fn module_call(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<It
     let mut reader = BodyReader::of_item(ctx, top);
     let source_attr = reader.required(ctx, "source");
     let source_range =
-        source_attr.as_ref().map_or(body::header_range(block), |attr| attr.syntax().text_range());
+        source_attr.as_ref().map_or(header_range(block), |attr| attr.syntax().text_range());
     let source_node = ctx.node(source_range);
     let source_value = source_attr.and_then(|attr| attr.value());
-    let source = source_value.as_ref().and_then(expr::literal_string).map(Str::from);
+    let source = source_value.as_ref().and_then(literal::literal_string).map(Str::from);
     let source_expr = match (&source, source_value) {
         (None, Some(value)) => Some(ctx.expr(&value)),
         _ => None,

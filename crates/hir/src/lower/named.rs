@@ -14,9 +14,11 @@ use crate::{
     expr::{Expr, NodeId, Ref},
     item::{Condition, ItemKind, Local, Output, RefPlace, Variable},
     lower::{
-        ItemCtx, Lowered, Top,
         body::{self, BodyReader},
-        expr,
+        header::header_range,
+        item_ctx::{ItemCtx, Top},
+        literal,
+        lowered::Lowered,
         problem::Problem,
         types,
     },
@@ -117,7 +119,7 @@ fn marks(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader) -> Marks {
 
 /// Returns true if an argument is present and its value is not a literal bool.
 fn is_undecided(attr: Option<&ast::Attribute>) -> bool {
-    let is_decided = |value: ast::Expr| expr::literal_bool(&value).is_some();
+    let is_decided = |value: ast::Expr| literal::literal_bool(&value).is_some();
     attr.is_some_and(|it| !it.value().is_some_and(is_decided))
 }
 
@@ -139,7 +141,7 @@ pub(super) fn output(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemKin
     for block in reader.blocks("postcondition") {
         ctx.problem(Problem::new(
             Summary::INVALID_OUTPUT_POSTCONDITION,
-            body::header_range(&block),
+            header_range(&block),
             "Output values can only have preconditions, not postconditions. Write a \"precondition\" block.",
         ));
     }
@@ -183,7 +185,7 @@ pub(super) fn locals(lowered: &mut Lowered, block: &ast::Block) {
     for nested in block.body().into_iter().flat_map(|body| body.blocks()) {
         lowered.problems.push(Problem::new(
             Summary::unexpected_block(nested.block_type().unwrap_or_default()),
-            body::header_range(&nested),
+            header_range(&nested),
             "Blocks are not allowed here: a locals block holds only \"name = value\" lines.",
         ));
     }

@@ -6,15 +6,14 @@
 //! blocks that override ──┘
 //! ```
 //!
-//! The texts are concatenated and lowered as one, so that each check sees the merged arguments; [`BodyReader`]
-//! merges them. The offset of a range shows which text it belongs to.
+//! The texts are concatenated and lowered as one, so that each check sees the merged arguments, which
+//! [`BodyReader`](super::body::BodyReader) merges. The offset of a range shows which text it belongs to.
 //!
 //! **Invariant:** a text with a syntax error overrides nothing. The error is reported where the text is lowered
 //! alone.
 
 use std::{borrow::Cow, sync::Arc};
 
-use db::Summary;
 use syntax::{
     AstNode, TextRange, TextSize,
     flat::{
@@ -25,19 +24,21 @@ use syntax::{
 
 use crate::{
     item::Item,
+    item_name::ItemName,
     lower::{
-        ItemCtx, Lowered, SourceMap, Top,
-        body::{self, BodyReader},
+        block::lower_top,
+        item_ctx::Top,
         json::{self, map::Map},
-        lower_top, named,
+        lowered::{FileKind, Lowered},
+        named,
         problem::Problem,
+        source_map::SourceMap,
     },
-    names::{ItemName, name_of},
 };
 
 /// One declaration of a block as native text, to be lowered together with others.
 #[derive(Clone, Debug)]
-pub struct Declaration {
+pub(crate) struct Declaration {
     name: ItemName,
     text: String,
     is_json: bool,
@@ -61,7 +62,7 @@ impl Declaration {
 }
 
 /// The declarations of a block, by index of its items.
-pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
+pub(crate) fn declarations(text: &str, path: &str) -> Vec<Declaration> {
     let is_json = db::is_json(path);
     let native = is_json.then(|| json::native(text));
     let (text, map, is_broken) = match native {
@@ -91,10 +92,10 @@ pub fn declarations(text: &str, path: &str) -> Vec<Declaration> {
             found.extend(named::definitions(&block).map(local));
             continue;
         }
-        let mut lowered = Lowered { is_json, ..Lowered::default() };
+        let mut lowered = Lowered::of(FileKind { is_json, ..FileKind::default() });
         lower_top(&mut lowered, &Top::alone(&block));
         let range = block.syntax().text_range();
-        found.extend(lowered.items.first().map(|item| of(name_of(item), range)));
+        found.extend(lowered.items.first().map(|item| of(ItemName::of(item), range)));
     }
     found
 }
@@ -111,19 +112,19 @@ fn local(definition: Declaration) -> Declaration {
 }
 
 /// A declaration merged with its overrides.
-pub struct Merged {
+pub(crate) struct Merged {
     /// The merged item.
-    pub item: Arc<Item>,
+    pub(crate) item: Arc<Item>,
     /// The source map of the merged item.
-    pub map: SourceMap,
+    pub(crate) map: SourceMap,
     /// The problems of the merged declaration, each with the number of its text. Number 0 is the original
     /// declaration.
-    pub problems: Vec<(usize, Problem)>,
+    pub(crate) problems: Vec<(usize, Problem)>,
 }
 
 /// Merges a declaration with its overrides, in order. `None` if one of the texts has a syntax error, or if the
 /// names differ: just after an edit, the overrides may still be those of the old name.
-pub fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
+pub(crate) fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
     if by.iter().any(|it| it.name != base.name) {
         return None;
     }
@@ -140,7 +141,7 @@ pub fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
     let block = blocks.next()?;
     let overriding: Vec<ast::Block> = blocks.collect();
     let is_json = all[from..].iter().any(|it| it.is_json);
-    let mut lowered = Lowered { is_json, ..Lowered::default() };
+    let mut lowered = Lowered::of(FileKind { is_json, ..FileKind::default() });
     lower_top(&mut lowered, &Top { block: &block, overriding: &overriding, is_override: false });
     let (item, map) = (lowered.items.pop()?, lowered.source_maps.pop()?);
     let problems = lowered.problems.into_iter().map(|it| parts.problem(it)).collect();
@@ -150,18 +151,26 @@ pub fn merge(base: &Declaration, by: &[&Declaration]) -> Option<Merged> {
 /// The concatenated texts.
 struct Parts<'a> {
     text: String,
-    /// The texts, each with its number and its offset in the concatenation.
-    parts: Vec<(usize, TextSize, &'a Declaration)>,
+    parts: Vec<Part<'a>>,
+}
+
+/// One of the concatenated texts.
+struct Part<'a> {
+    number: usize,
+    /// The offset in the concatenation.
+    start: TextSize,
+    declaration: &'a Declaration,
 }
 
 impl<'a> Parts<'a> {
     fn of(all: &[&'a Declaration], from: usize) -> Option<Parts<'a>> {
         let mut parts = Parts { text: String::new(), parts: Vec::new() };
-        for (index, declaration) in all.iter().enumerate().skip(from) {
+        for (number, &declaration) in all.iter().enumerate().skip(from) {
             if declaration.is_broken {
                 return None;
             }
-            parts.parts.push((index, TextSize::of(&parts.text), declaration));
+            let start = TextSize::of(&parts.text);
+            parts.parts.push(Part { number, start, declaration });
             parts.text.push_str(&declaration.text);
             parts.text.push('\n');
         }
@@ -170,9 +179,9 @@ impl<'a> Parts<'a> {
 
     /// The number of the text that a range belongs to, and the range in its block.
     fn place(&self, range: TextRange) -> (usize, TextRange) {
-        let behind = self.parts.partition_point(|(_, start, _)| *start <= range.start());
-        let (index, start, declaration) = self.parts[behind.saturating_sub(1)];
-        (index, declaration.source(range - start))
+        let behind = self.parts.partition_point(|it| it.start <= range.start());
+        let part = &self.parts[behind.saturating_sub(1)];
+        (part.number, part.declaration.source(range - part.start))
     }
 
     /// Maps a problem to its text. Drops a related range in another text, and fixes if the first text is JSON.
@@ -180,69 +189,7 @@ impl<'a> Parts<'a> {
         let (part, range) = self.place(problem.range);
         let related = problem.related.map(|it| self.place(it));
         let related = related.filter(|(other, _)| *other == part).map(|(_, range)| range);
-        let fix = problem.fix.filter(|_| !self.parts[0].2.is_json);
+        let fix = problem.fix.filter(|_| !self.parts[0].declaration.is_json);
         (part, Problem { range, related, fix, ..problem })
     }
-}
-
-/// The condition blocks, which override files may not contain.
-const CONDITIONS: &[&str] = &["precondition", "postcondition", "validation"];
-
-/// Reports parts of a block that an override file may not contain.
-pub(super) fn refuse(ctx: &mut ItemCtx<'_>, reader: &BodyReader) {
-    if let Some(depends_on) = reader.peek("depends_on").and_then(|attr| attr.value()) {
-        let first = match &depends_on {
-            ast::Expr::Tuple(tuple) => tuple.elements().next(),
-            other => Some(other.clone()),
-        };
-        if let Some(first) = first {
-            ctx.problem(Problem::new(
-                Summary::UNSUPPORTED_OVERRIDE,
-                first.syntax().text_range(),
-                "The depends_on argument may not be overridden. Write it in the block that is overridden.",
-            ));
-        }
-    }
-    for nested in reader.peek_blocks() {
-        refuse_condition(ctx, nested);
-        if nested.type_token().is_some_and(|it| it.text() == "lifecycle") {
-            let inside = nested.body().into_iter().flat_map(|body| body.blocks());
-            inside.for_each(|it| refuse_condition(ctx, &it));
-        }
-    }
-}
-
-fn refuse_condition(ctx: &mut ItemCtx<'_>, block: &ast::Block) {
-    let Some(kind) = condition(block) else { return };
-    ctx.problem(Problem::new(
-        Summary::overridden_conditions(kind),
-        body::header_range(block),
-        format!(
-            "Override files cannot override \"{kind}\" blocks. Write it in the block that is overridden."
-        ),
-    ));
-}
-
-/// The type of a condition block. `None` for other blocks.
-pub(super) fn condition(block: &ast::Block) -> Option<&'static str> {
-    let kind = block.type_token()?;
-    CONDITIONS.iter().copied().find(|it| *it == kind.text())
-}
-
-/// The problem of a block type that override files may not contain, because such blocks cannot be overridden.
-pub(super) fn refused_block(block: &ast::Block, kind: &str) -> Problem {
-    let (summary, detail) = match kind {
-        "check" => (
-            Summary::overridden_conditions("check"),
-            "Override files cannot override check blocks.".to_owned(),
-        ),
-        _ => (
-            Summary::overridden_refactoring(kind),
-            format!(
-                "Blocks of type \"{kind}\" can appear only in normal files, not in override files."
-            ),
-        ),
-    };
-    let detail = format!("{detail} Move it into a file whose name does not end in \"override\".");
-    Problem::new(summary, body::header_range(block), detail)
 }

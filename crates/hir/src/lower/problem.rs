@@ -21,16 +21,16 @@ pub struct Problem {
 }
 
 /// A placeholder in a detail for a location, which can be named only when the file is known.
-pub const PLACE: &str = "\u{fffc}";
+pub(crate) const PLACE: &str = "\u{fffc}";
 
 /// The id of syntax errors.
 pub const SYNTAX_ERROR: Rule = Rule::SyntaxError;
 
 /// The id of references that are invalid regardless of the declarations.
-pub const INVALID_REFERENCE: Rule = Rule::InvalidReference;
+pub(crate) const INVALID_REFERENCE: Rule = Rule::InvalidReference;
 
 /// The id of missing required arguments.
-pub const MISSING_ARGUMENT: Rule = Rule::MissingArgument;
+pub(crate) const MISSING_ARGUMENT: Rule = Rule::MissingArgument;
 
 impl Problem {
     pub(crate) fn new(summary: Summary, range: TextRange, detail: impl Into<String>) -> Problem {
@@ -45,6 +45,13 @@ impl Problem {
     /// Returns the severity.
     pub fn severity(&self) -> Severity {
         self.summary.severity()
+    }
+
+    /// Converts a syntax error. [`PLACE`] stands for a related location in its detail until the file is known.
+    pub(super) fn syntax(error: &syntax::SyntaxError) -> Problem {
+        let detail = error.detail(|_| PLACE.to_owned()).into_owned();
+        let problem = Problem::new(Summary::syntax_error(&error.summary), error.range, detail);
+        Problem { related: error.related, ..problem }
     }
 
     /// Adds a suggested fix.

@@ -7,8 +7,8 @@ use values::Str;
 use crate::{
     item::{ItemKind, ProviderConfig, RefPlace},
     lower::{
-        ItemCtx, Top,
         body::{self, BodyReader},
+        item_ctx::{ItemCtx, Top},
         problem::Problem,
         resource,
     },

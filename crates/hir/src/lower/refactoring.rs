@@ -11,9 +11,10 @@ use values::Str;
 use crate::{
     item::{Import, ImportTarget, ItemKind, Moved, RefPlace, Removed},
     lower::{
-        ItemCtx,
         body::{self, BodyReader},
-        expr,
+        header::header_range,
+        item_ctx::ItemCtx,
+        literal,
         problem::Problem,
         resource,
     },
@@ -42,7 +43,7 @@ fn write(node: &FlatNode<'_>, text: &mut String) {
 fn target(ctx: &mut ItemCtx<'_>, value: &ast::Expr) -> Option<Target> {
     let is_constant = |step: &ast::Step| match step {
         ast::Step::IndexStep(it) => it.index().is_some_and(|key| {
-            matches!(key, ast::Expr::Literal(_)) || expr::literal_string(&key).is_some()
+            matches!(key, ast::Expr::Literal(_)) || literal::literal_string(&key).is_some()
         }),
         _ => true,
     };
@@ -92,7 +93,7 @@ pub(super) fn moved(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemKin
     let to = reader.required(ctx, "to").and_then(|it| target(ctx, &it.value()?));
     reader.finish(ctx);
     let (from, to) = (from?, to?);
-    let range = body::header_range(block);
+    let range = header_range(block);
     if is_module(&from) != is_module(&to) {
         ctx.problem(Problem::new(
             Summary::INVALID_MOVED_ADDRESSES,
@@ -135,7 +136,7 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
     let value = reader.required(ctx, "from").and_then(|attr| attr.value());
     let from = value.and_then(|value| {
         let from = target(ctx, &value)?;
-        let problem = refused_removal(&from, &value);
+        let problem = removed_address_problem(&from, &value);
         let is_fit = problem.is_none();
         ctx.problems.extend(problem);
         is_fit.then_some(from)
@@ -161,7 +162,7 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
         };
         ctx.problem(Problem::new(
             Summary::INVALID_REMOVED_PROVISIONER,
-            body::header_range(block),
+            header_range(block),
             detail,
         ));
     }
@@ -171,7 +172,7 @@ pub(super) fn removed(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<ItemK
 }
 
 /// The problem of an address that a `removed` block may not have, in OpenTofu's words. `None` if it is valid.
-fn refused_removal(from: &Target, value: &ast::Expr) -> Option<Problem> {
+fn removed_address_problem(from: &Target, value: &ast::Expr) -> Option<Problem> {
     let range = value.syntax().text_range();
     let (summary, detail) = match from {
         _ if mode_of(from) == Some(ResourceMode::Ephemeral) && !has_key(from) => (
@@ -310,5 +311,5 @@ pub(super) fn not_run(block: &ast::Block, kind: &str) -> Problem {
              continue."
         ),
     };
-    Problem::new(Summary::NOT_SUPPORTED_WITH_STATE, body::header_range(block), detail)
+    Problem::new(Summary::NOT_SUPPORTED_WITH_STATE, header_range(block), detail)
 }

@@ -13,7 +13,8 @@ use crate::{
     expr::{Expr, ExprId, Ref},
     item::{RefTarget, StaticRef},
     lower::{
-        ItemCtx, expr,
+        item_ctx::ItemCtx,
+        literal,
         problem::{INVALID_REFERENCE, Problem},
     },
 };
@@ -65,7 +66,7 @@ pub(super) fn unquoted<T>(
     value: &ast::Expr,
     read: impl FnOnce(&mut ItemCtx<'_>, &ast::Expr) -> Option<T>,
 ) -> Option<T> {
-    let Some(text) = expr::literal_string(value) else { return read(ctx, value) };
+    let Some(text) = literal::literal_string(value) else { return read(ctx, value) };
     ctx.problem(Problem::new(
         Summary::QUOTED_REFERENCE,
         value.syntax().text_range(),

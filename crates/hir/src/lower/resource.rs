@@ -12,9 +12,10 @@ use crate::{
         Repetition, Resource,
     },
     lower::{
-        ItemCtx, Top,
         body::{self, BodyReader},
-        expr,
+        header::header_range,
+        item_ctx::{ItemCtx, Top},
+        literal,
         problem::Problem,
         reference,
     },
@@ -111,7 +112,7 @@ fn exclusive(ctx: &mut ItemCtx<'_>, range: TextRange, which: &str, noun: &str) {
 /// Lowers `provider = name.alias[key]`.
 pub(super) fn provider_ref(ctx: &mut ItemCtx<'_>, value: ast::Expr) -> Option<ProviderRef> {
     let range = value.syntax().text_range();
-    let quoted = expr::literal_string(&value).is_some();
+    let quoted = literal::literal_string(&value).is_some();
     let node = ctx.node(range);
     let result = reference::unquoted(ctx, &value, |ctx, expr| {
         let traversal = expr.as_static_traversal()?;
@@ -256,7 +257,7 @@ fn refuse_managed_lifecycle(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader, mode
 
 fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> IgnoreChanges {
     let Some(value) = attr.and_then(|attr| attr.value()) else { return IgnoreChanges::None };
-    if expr::keyword(&value).as_deref() == Some("all") {
+    if literal::keyword(&value).as_deref() == Some("all") {
         return IgnoreChanges::All;
     }
     let ast::Expr::Tuple(tuple) = &value else {
@@ -267,7 +268,8 @@ fn ignore_changes(ctx: &mut ItemCtx<'_>, attr: Option<ast::Attribute>) -> Ignore
         ));
         return IgnoreChanges::None;
     };
-    if let Some(star) = tuple.elements().find(|it| expr::literal_string(it).as_deref() == Some("*"))
+    if let Some(star) =
+        tuple.elements().find(|it| literal::literal_string(it).as_deref() == Some("*"))
     {
         ctx.problem(Problem::new(
             Summary::IGNORE_CHANGES_WILDCARD,
@@ -317,7 +319,7 @@ fn ignore_path(
 
 /// A constant index key. `None` if the key is computed.
 fn literal_key(expr: &ast::Expr) -> Option<Value> {
-    if let Some(text) = expr::literal_string(expr) {
+    if let Some(text) = literal::literal_string(expr) {
         return Some(Value::string(text));
     }
     match expr {
@@ -383,9 +385,9 @@ fn keyword_of(
     what: &str,
 ) -> Option<String> {
     let value = reader.attr(name)?.value()?;
-    let quoted = expr::literal_string(&value);
+    let quoted = literal::literal_string(&value);
     let is_quoted = quoted.is_some() && !ctx.is_json;
-    let word = expr::keyword(&value).or(quoted);
+    let word = literal::keyword(&value).or(quoted);
     if word.as_deref().is_some_and(|word| words.contains(&word)) {
         if is_quoted {
             ctx.problem(Problem::new(
@@ -457,5 +459,5 @@ pub(super) fn reserved_blocks(
 
 /// The range of a block's type and labels.
 pub(super) fn block_header(block: &ast::Block) -> TextRange {
-    body::header_range(block)
+    header_range(block)
 }

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use crate::{expr::Expr, lower::SourceMap};
+use crate::{expr::Expr, lower::source_map::SourceMap};
 
 /// The maximum capacity of a list that is kept.
 const MOST_SPARE: usize = 1 << 12;

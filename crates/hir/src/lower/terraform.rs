@@ -10,9 +10,11 @@ use values::Str;
 use crate::{
     item::{Block, Encryption, ItemKind, RequiredProvider, Terraform},
     lower::{
-        ItemCtx,
         body::{self, BodyReader},
-        encryption, expr,
+        encryption,
+        header::header_range,
+        item_ctx::ItemCtx,
+        literal,
         problem::Problem,
     },
 };
@@ -28,7 +30,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     let blocks = reader.blocks("required_providers");
     blocks.iter().for_each(|it| body::refuse_labels(ctx, it));
     blocks.iter().skip(1).for_each(|it| ctx.problem(duplicate_requirements(it)));
-    let requirements_node = blocks.first().map(|it| ctx.node(body::header_range(it)));
+    let requirements_node = blocks.first().map(|it| ctx.node(header_range(it)));
     let required_providers = blocks
         .iter()
         .flat_map(|block| required_provider_items(ctx, block))
@@ -41,7 +43,7 @@ pub(super) fn terraform(ctx: &mut ItemCtx<'_>, block: &ast::Block) -> Option<Ite
     for extra in backends {
         ctx.problem(Problem::new(
             Summary::DUPLICATE_BACKEND,
-            body::header_range(&extra),
+            header_range(&extra),
             "A module may have only one backend configuration, and this terraform block already has one.",
         ));
     }
@@ -77,7 +79,7 @@ fn encryptions(ctx: &mut ItemCtx<'_>, reader: &mut BodyReader<'_>) -> Box<[Encry
 fn duplicate_requirements(block: &ast::Block<'_>) -> Problem {
     Problem::new(
         Summary::DUPLICATE_REQUIRED_PROVIDERS,
-        body::header_range(block),
+        header_range(block),
         "A module may have only one required providers configuration, and this terraform block \
          already has one. Merge the two.",
     )
@@ -97,7 +99,7 @@ pub(super) fn language(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Option<
     body::refuse_labels(ctx, block);
     let mut reader = BodyReader::new(block);
     if let Some(edition) = reader.attr("edition").and_then(|attr| attr.value())
-        && expr::keyword(&edition).as_deref() != Some("tofu2024")
+        && literal::keyword(&edition).as_deref() != Some("tofu2024")
     {
         ctx.problem(Problem::new(
             Summary::UNSUPPORTED_EDITION,
@@ -185,7 +187,7 @@ fn required_provider_items<'t>(
             BodyItem::Attribute(attr) => attributes.push(attr),
             BodyItem::Block(nested) => ctx.problem(Problem::new(
                 Summary::unexpected_block(nested.block_type().unwrap_or_default()),
-                body::header_range(&nested),
+                header_range(&nested),
                 "Blocks are not allowed here: an entry is written as \"name = { source = … }\".",
             )),
         }
@@ -218,7 +220,7 @@ fn required_provider(ctx: &mut ItemCtx<'_>, attr: &ast::Attribute) -> Option<Req
         node,
     };
     let value = attr.value()?;
-    if let Some(version) = expr::literal_string(&value) {
+    if let Some(version) = literal::literal_string(&value) {
         entry.version = Some((version.into(), ctx.node(value.syntax().text_range())));
         return Some(entry);
     }
@@ -240,11 +242,11 @@ fn required_provider_field(
     let Some(key) = item.key() else { return };
     let name = match key.name_token() {
         Some(token) => token.text().to_owned(),
-        None => key.expr().as_ref().and_then(expr::literal_string).unwrap_or_default(),
+        None => key.expr().as_ref().and_then(literal::literal_string).unwrap_or_default(),
     };
     let Some(value) = item.value() else { return };
     match name.as_str() {
-        "source" | "version" => match expr::literal_string(&value) {
+        "source" | "version" => match literal::literal_string(&value) {
             Some(text) if name == "source" => {
                 entry.source = Some((text.into(), ctx.node(value.syntax().text_range())));
             }

@@ -9,7 +9,7 @@ use values::{ObjectType, Str, Type, convert};
 use crate::{
     fix::Fix,
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
-    lower::{ItemCtx, expr, problem::Problem},
+    lower::{item_ctx::ItemCtx, literal, problem::Problem},
 };
 
 /// The `type` argument of a variable. Any type if it is absent.
@@ -45,7 +45,7 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
     if let Some(word) = value.name_token() {
         return keyword(ctx, word.text(), range);
     }
-    if let Some(text) = expr::literal_string(value) {
+    if let Some(text) = literal::literal_string(value) {
         return quoted(ctx, &text, range);
     }
     let ast::Expr::Call(call) = value else {
@@ -98,7 +98,7 @@ fn parse(ctx: &mut ItemCtx<'_>, value: &ast::Expr, defaults: &mut Defaults) -> O
         ),
         _ => {
             let detail = format!("Keyword \"{name}\" is not a valid type constructor.");
-            misspelt(ctx, range, &name, &detail)
+            misspelled(ctx, range, &name, &detail)
         }
     }
 }
@@ -113,7 +113,7 @@ pub(super) const WORDS: [&str; 9] =
     ["string", "number", "bool", "any", "list", "map", "set", "object", "tuple"];
 
 /// Reports an unknown type name, with a suggestion if there is a close name.
-fn misspelt(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
+fn misspelled(ctx: &mut ItemCtx<'_>, range: TextRange, word: &str, detail: &str) -> Option<Type> {
     let close = crate::suggest::closest(word, WORDS);
     let hint = crate::suggest::question(close);
     let problem = Problem::new(Summary::INVALID_TYPE_CONSTRAINT, range, format!("{detail}{hint}"));
@@ -148,7 +148,7 @@ fn keyword(ctx: &mut ItemCtx<'_>, word: &str, range: TextRange) -> Option<Type> 
         ),
         other => {
             let detail = format!("The keyword \"{other}\" is not a valid type specification.");
-            misspelt(ctx, range, other, &detail)
+            misspelled(ctx, range, other, &detail)
         }
     }
 }

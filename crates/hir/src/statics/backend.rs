@@ -7,12 +7,14 @@ use values::{Str, Value};
 
 use crate::{
     Db,
+    content::item,
     expr::{Expr, ExprId, Literal},
-    item::{Attr, Block, Body, Item},
-    names::{ItemKey, item, keeps_state},
+    item::{Attr, Block, Body},
+    item_name::ItemKey,
+    names::state_settings,
     statics::{
         evaluate::{CallPath, Use, plain, text},
-        trouble::{NoValue, Trouble},
+        static_error::{NoValue, StaticError},
     },
     workspace::Workspace,
 };
@@ -37,7 +39,7 @@ pub fn backend_kind(backend: &Block) -> &str {
 /// The local backend of a configuration. `None` if the backend is not local, or if its arguments have errors,
 /// which the analysis reports.
 pub fn local_backend(db: &dyn Db, workspace: Workspace) -> Option<LocalBackend> {
-    let Some(key) = keeps_state(db, workspace.root(db)) else {
+    let Some(key) = state_settings(db, workspace.root(db)) else {
         return Some(LocalBackend::default());
     };
     let settings = item(db, key).kind.as_terraform()?;
@@ -62,7 +64,7 @@ pub fn local_backend(db: &dyn Db, workspace: Workspace) -> Option<LocalBackend> 
 
 /// Returns true if an argument of the backend, or of `cloud {}`, is not a literal.
 pub(super) fn is_dynamic_backend(db: &dyn Db, workspace: Workspace) -> bool {
-    let Some(key) = keeps_state(db, workspace.root(db)) else { return false };
+    let Some(key) = state_settings(db, workspace.root(db)) else { return false };
     let of_item = item(db, key);
     let Some(settings) = of_item.kind.as_terraform() else { return false };
     let blocks = settings.backend.iter().chain(&settings.clouds);
@@ -80,15 +82,12 @@ fn attrs(body: &Body) -> Vec<&Attr> {
 }
 
 /// The problems of arguments of the backend, or of `cloud {}`, that have no value.
-pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
-    let Some(key) = keeps_state(db, workspace.root(db)) else { return Vec::new() };
+pub(super) fn errors(db: &dyn Db, workspace: Workspace) -> Vec<Arc<StaticError>> {
+    let Some(key) = state_settings(db, workspace.root(db)) else { return Vec::new() };
     let settings = item(db, key).kind.as_terraform();
     let blocks = settings.into_iter().flat_map(|it| it.backend.iter().chain(&it.clouds));
-    let trouble = |attr: &Attr| {
-        let place = (key, &**item(db, key), attr.value);
-        backend_argument(db, workspace, place, "backend").err()?
-    };
-    blocks.flat_map(|it| attrs(&it.body)).filter_map(trouble).collect()
+    let error = |attr: &Attr| backend_argument(db, workspace, key, attr.value, "backend").err()?;
+    blocks.flat_map(|it| attrs(&it.body)).filter_map(error).collect()
 }
 
 /// The settings for the evaluation of a backend argument.
@@ -124,9 +123,10 @@ pub(crate) fn local_argument(
 pub(crate) fn backend_argument(
     db: &dyn Db,
     workspace: Workspace,
-    (key, of_item, argument): (ItemKey, &Item, ExprId),
+    key: ItemKey,
+    argument: ExprId,
     subject: &str,
 ) -> Result<Value, NoValue> {
     let path = CallPath::root(db, workspace);
-    plain(db, path, key, of_item, argument, &of(subject))
+    plain(db, path, key, argument, &of(subject))
 }

@@ -12,15 +12,17 @@ use values::Str;
 
 use crate::{
     Db,
-    expr::{At, Expr, Literal},
+    content::item,
+    expr::{Expr, Literal},
     item::ModuleCall,
-    names::{ItemKey, ItemName, called_directory, item, path_of_source},
+    item_name::{ItemKey, ItemName, NameKind},
+    place::ItemPlace,
     statics::{
         evaluate::{CallPath, Use, text},
-        trouble::{NoValue, Trouble},
+        static_error::{NoValue, StaticError},
     },
-    symbols::{NameKind, names_of_kind},
-    workspace::Workspace,
+    symbols::names_of_kind,
+    workspace::{Workspace, directory_of_source},
 };
 
 /// The maximum number of paths. Their number can be exponential: it doubles at each level where a module is called
@@ -66,13 +68,13 @@ pub(crate) struct ResolvedCall {
     /// The distinct version constraints.
     pub(crate) versions: Vec<Str>,
     /// The problems of both.
-    pub(crate) troubles: Vec<Arc<Trouble>>,
+    pub(crate) errors: Vec<Arc<StaticError>>,
 }
 
 impl Modules {
     /// The problems of all sources and versions.
-    pub(super) fn troubles(&self) -> impl Iterator<Item = &Arc<Trouble>> {
-        self.calls.values().flat_map(|it| &it.troubles)
+    pub(super) fn errors(&self) -> impl Iterator<Item = &Arc<StaticError>> {
+        self.calls.values().flat_map(|it| &it.errors)
     }
 
     /// The results for a call in the module of a directory. `None` if its source and version are literals.
@@ -151,8 +153,10 @@ fn is_dynamic_call(db: &dyn Db, key: ItemKey, call: &ModuleCall) -> bool {
 fn literal_calls(db: &dyn Db, workspace: Workspace, directory: Directory) -> Vec<Directory> {
     let calls = names_of_kind(db, directory, NameKind::Module);
     let calls = calls.into_iter().filter_map(|(_, key)| item(db, key).kind.as_module_call());
-    let literal = calls.filter(|call| call.source.is_some());
-    literal.filter_map(|call| called_directory(db, workspace, directory, call)).collect()
+    let called = |call: &ModuleCall| {
+        directory_of_source(db, workspace, directory, &call.name, call.source.as_deref()?)
+    };
+    calls.filter_map(called).collect()
 }
 
 struct Walk<'db> {
@@ -217,8 +221,7 @@ impl<'db> Walk<'db> {
         source: Option<&Str>,
     ) -> Option<Directory> {
         let source = call.source.as_ref().or(source)?;
-        let path = path_of_source(self.db, self.workspace, caller, &call.name, source)?;
-        self.workspace.directories(self.db).get(&path).copied()
+        directory_of_source(self.db, self.workspace, caller, &call.name, source)
     }
 
     fn number(&mut self, module: ResolvedModule) -> usize {
@@ -240,8 +243,8 @@ impl<'db> Walk<'db> {
                 }
                 Some(source.clone())
             }
-            Err(trouble) => {
-                self.troubled(path, call, trouble);
+            Err(error) => {
+                self.add_error(path, call, error);
                 None
             }
         }
@@ -256,8 +259,8 @@ impl<'db> Walk<'db> {
                 }
                 version.clone()
             }
-            Err(trouble) => {
-                self.troubled(path, call, trouble);
+            Err(error) => {
+                self.add_error(path, call, error);
                 None
             }
         }
@@ -268,12 +271,12 @@ impl<'db> Walk<'db> {
         self.found.calls.entry((caller, call.name.clone())).or_default()
     }
 
-    fn troubled(&mut self, path: CallPath<'db>, call: &ModuleCall, trouble: &NoValue) {
-        let Some(trouble) = trouble else { return };
-        self.found.wanted_files.extend(trouble.wanted_file.clone());
-        let troubles = &mut self.of(path, call).troubles;
-        if !troubles.contains(trouble) {
-            troubles.push(Arc::clone(trouble));
+    fn add_error(&mut self, path: CallPath<'db>, call: &ModuleCall, error: &NoValue) {
+        let Some(error) = error else { return };
+        self.found.wanted_files.extend(error.wanted_file.clone());
+        let errors = &mut self.of(path, call).errors;
+        if !errors.contains(error) {
+            errors.push(Arc::clone(error));
         }
     }
 
@@ -282,10 +285,10 @@ impl<'db> Walk<'db> {
             "More than {MOST_PATHS} paths of module calls lead to modules whose sources depend on \
              how they are called. Use count or for_each, or call shared modules from fewer places."
         );
-        let place = (key, At::Node(call.source_node));
+        let place = ItemPlace::new(key, call.source_node);
         let here = "called here".to_owned();
-        let trouble = Trouble::at(place, Summary::TOO_MANY_MODULES, detail, here);
-        self.troubled(path, call, &Some(Arc::new(trouble)));
+        let error = StaticError::at(place, Summary::TOO_MANY_MODULES, detail, here);
+        self.add_error(path, call, &Some(Arc::new(error)));
     }
 }
 
@@ -336,9 +339,9 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
     let null = || {
         let detail =
             format!("Unsuitable value of {subject}: it is null, but a module needs a source.");
-        let place = (call, At::Expr(expr));
+        let place = ItemPlace::new(call, expr);
         let here = format!("{subject} is null");
-        Some(Arc::new(Trouble::at(place, Summary::INVALID_STATIC_VALUE, detail, here)))
+        Some(Arc::new(StaticError::at(place, Summary::INVALID_STATIC_VALUE, detail, here)))
     };
     text(db, path, call, expr, &of)?.ok_or_else(null)
 }
@@ -364,10 +367,10 @@ fn version_of<'db>(
         Ok(_) => Ok(Some(version)),
         Err(error) => {
             let detail = wrong_version(&of_call.name, &version, &error.to_string());
-            let place = (call, At::Expr(expr));
+            let place = ItemPlace::new(call, expr);
             let summary = Summary::INVALID_VERSION_CONSTRAINT;
             let here = format!("{subject} is here");
-            Err(Some(Arc::new(Trouble::at(place, summary, detail, here))))
+            Err(Some(Arc::new(StaticError::at(place, summary, detail, here))))
         }
     }
 }

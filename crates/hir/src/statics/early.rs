@@ -6,12 +6,14 @@ use values::Value;
 
 use crate::{
     Db,
+    content::item,
     expr::{Expr, ExprId},
     item::{Block, Body, Item},
-    names::{ItemKey, item, terraform_blocks},
+    item_name::ItemKey,
+    names::terraform_blocks,
     statics::{
         evaluate::{CallPath, evaluate},
-        trouble::NoValue,
+        static_error::NoValue,
     },
     workspace::Workspace,
 };
@@ -25,10 +27,18 @@ pub(crate) fn early_value(
     db: &dyn Db,
     workspace: Workspace,
     directory: Directory,
-    (key, of_item, expr): (ItemKey, &Item, ExprId),
+    key: ItemKey,
+    expr: ExprId,
     subject: &str,
 ) -> Result<Value, NoValue> {
-    evaluate(db, CallPath::however(db, workspace, directory), key, of_item, expr, subject)
+    evaluate(
+        db,
+        CallPath::without_caller(db, workspace, directory),
+        key,
+        item(db, key),
+        expr,
+        subject,
+    )
 }
 
 /// Returns true if an argument of the root module's `encryption` blocks is not a literal. Files that its functions
@@ -39,12 +49,12 @@ pub(super) fn is_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
         let settings = of_item.kind.as_terraform();
         let encryptions = settings.into_iter().flat_map(|it| &it.encryptions);
         let mut parts = encryptions.flat_map(|it| it.key_providers.iter().chain(&it.methods));
-        parts.any(|part: &Block| mentions(of_item, &part.body))
+        parts.any(|part: &Block| has_references(of_item, &part.body))
     })
 }
 
-fn mentions(of_item: &Item, body: &Body) -> bool {
+fn has_references(of_item: &Item, body: &Body) -> bool {
     let is_literal = |expr| matches!(of_item.exprs[expr], Expr::Literal(_));
     body.attrs.iter().any(|attr| !is_literal(attr.value))
-        || body.blocks.iter().any(|block| mentions(of_item, &block.body))
+        || body.blocks.iter().any(|block| has_references(of_item, &block.body))
 }

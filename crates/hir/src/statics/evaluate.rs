@@ -7,14 +7,17 @@ use values::{Kind, Mark, MarkKind, Str, Type, Value, convert};
 
 use crate::{
     Db,
+    content::item,
     eval::{self, apply_type},
     expr::{At, Expr, ExprId, Literal, Ref},
     item::{Attr, ConstValue, Item, Variable},
-    names::{ItemKey, ItemName, item, lookup},
+    item_name::{ItemKey, ItemName},
+    names::lookup,
+    place::ItemPlace,
     scope::Interrupt,
     statics::{
         scope::StaticScope,
-        trouble::{Doubt, NoValue, Trouble},
+        static_error::{Deferral, NoValue, StaticError},
     },
     workspace::Workspace,
 };
@@ -42,7 +45,7 @@ impl<'db> CallPath<'db> {
 
     /// A module independent of how it is called: its variables are unknown. For the root module, equals
     /// [`CallPath::root`].
-    pub(super) fn however(
+    pub(super) fn without_caller(
         db: &'db dyn Db,
         workspace: Workspace,
         directory: Directory,
@@ -144,8 +147,13 @@ fn root_value(
                 let detail =
                     format!("The given value is not suitable for var.{}: {error}.", variable.name);
                 let here = format!("var.{} is declared here", variable.name);
-                let place = (key, At::Node(of_variable.header));
-                Some(Arc::new(Trouble::at(place, Summary::INVALID_STATIC_VARIABLE, detail, here)))
+                let place = ItemPlace::new(key, of_variable.header);
+                Some(Arc::new(StaticError::at(
+                    place,
+                    Summary::INVALID_STATIC_VARIABLE,
+                    detail,
+                    here,
+                )))
             })
         }
         _ => match variable.default {
@@ -155,7 +163,7 @@ fn root_value(
     }
 }
 
-fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
+fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> StaticError {
     let name = &variable.name;
     let detail = format!(
         "It depends on var.{name}, which is not available: it has no default, and no value is \
@@ -163,8 +171,13 @@ fn unset(key: ItemKey, of_variable: &Item, variable: &Variable) -> Trouble {
          .tfvars file, or in TF_VAR_{name}, to each command; or give the variable a default."
     );
     let here = format!("var.{name} is declared without a default");
-    Trouble::at((key, At::Node(of_variable.header)), Summary::UNSET_STATIC_VARIABLE, detail, here)
-        .doubted(Doubt::Unset)
+    StaticError::at(
+        ItemPlace::new(key, of_variable.header),
+        Summary::UNSET_STATIC_VARIABLE,
+        detail,
+        here,
+    )
+    .with_deferral(Deferral::UnsetVariable)
 }
 
 /// The default of a variable. An error has no reason, because another check reports invalid defaults.
@@ -219,7 +232,7 @@ pub(super) fn evaluate(
     let evaluated = match eval::evaluate(&of_item.exprs, expr, &scope) {
         Ok(evaluated) => evaluated,
         Err(
-            Interrupt::Misfit(_)
+            Interrupt::ArgumentError(_)
             | Interrupt::Poisoned
             | Interrupt::Refused { .. }
             | Interrupt::Stopped
@@ -229,14 +242,15 @@ pub(super) fn evaluate(
         }
     };
     if let Some(file) = scope.wanted_file() {
-        return Err(Some(Arc::new(Trouble::wants(file))));
+        return Err(Some(Arc::new(StaticError::missing_file(file))));
     }
     let mut errors = evaluated.diagnostics.iter().filter(|it| it.severity() == db::Severity::Error);
     match errors.next() {
         None => Ok(evaluated.value),
         Some(found) => {
-            let doubt = if scope.is_unanswered() { Doubt::Unanswered } else { Doubt::None };
-            Err(Some(Arc::new(Trouble::evaluating(key, found).doubted(doubt))))
+            let deferral =
+                if scope.needs_runtime() { Deferral::RuntimeFunction } else { Deferral::None };
+            Err(Some(Arc::new(StaticError::evaluating(key, found).with_deferral(deferral))))
         }
     }
 }
@@ -252,34 +266,34 @@ fn check_references(
     subject: &str,
 ) -> Result<(), NoValue> {
     let mut silent = false;
-    for mentioned in mentioned(of_item, expr) {
-        let outcome = match &of_item.exprs[mentioned] {
+    for part in references_in(of_item, expr) {
+        let outcome = match &of_item.exprs[part] {
             Expr::Ref(Ref::Variable(name)) => variable_value(db, path, name.clone()),
             Expr::Ref(Ref::Local(name)) => local_value(db, path, name.clone()),
             other => match refused(other, subject) {
                 Some((summary, detail, here)) => {
-                    let place = (key, At::Expr(mentioned));
-                    let trouble = Trouble::at(place, summary, detail, here);
-                    return Err(Some(Arc::new(trouble)));
+                    let place = ItemPlace::new(key, part);
+                    let error = StaticError::at(place, summary, detail, here);
+                    return Err(Some(Arc::new(error)));
                 }
                 None => continue,
             },
         };
-        let Err(trouble) = outcome else { continue };
-        let Some(trouble) = trouble else {
+        let Err(error) = outcome else { continue };
+        let Some(error) = error else {
             silent = true;
             continue;
         };
-        let Expr::Ref(reference) = &of_item.exprs[mentioned] else { continue };
+        let Expr::Ref(reference) = &of_item.exprs[part] else { continue };
         let here = format!("{subject} depends on {reference}, which is not available");
-        let trouble = trouble.seen_from(key, At::Expr(mentioned), here);
-        return Err(Some(Arc::new(trouble)));
+        let error = error.used_at(key, At::Expr(part), here);
+        return Err(Some(Arc::new(error)));
     }
     if silent { Err(None) } else { Ok(()) }
 }
 
 /// The references and calls in an expression, in the order of the text.
-fn mentioned(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
+fn references_in(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
     let (mut open, mut found) = (vec![expr], Vec::new());
     while let Some(expr) = open.pop() {
         if matches!(of_item.exprs[expr], Expr::Ref(_) | Expr::Call(_)) {
@@ -342,17 +356,16 @@ pub(super) fn plain(
     db: &dyn Db,
     path: CallPath<'_>,
     key: ItemKey,
-    of_item: &Item,
     expr: ExprId,
     of: &Use<'_>,
 ) -> Result<Value, NoValue> {
     let subject = path.named(db, of.subject);
-    let value = evaluate(db, path, key, of_item, expr, &subject)?;
+    let value = evaluate(db, path, key, item(db, key), expr, &subject)?;
     let marks = value.deep_marks();
     for kind in [MarkKind::Ephemeral, MarkKind::Sensitive] {
         if marks.has(kind) {
-            let trouble = secret(db, path, (key, expr), of, kind);
-            return Err(Some(Arc::new(trouble)));
+            let error = secret(db, path, key, expr, of, kind);
+            return Err(Some(Arc::new(error)));
         }
     }
     Ok(value)
@@ -376,13 +389,13 @@ pub(super) fn text(
         return Ok(Some(text.clone()));
     }
     let subject = path.named(db, of.subject);
-    let value = plain(db, path, key, of_item, expr, of)?;
+    let value = plain(db, path, key, expr, of)?;
     let unsuitable = |why: &str| {
         let detail = format!("Unsuitable value of {subject}: {why}.");
-        let place = (key, At::Expr(expr));
+        let place = ItemPlace::new(key, expr);
         let here = format!("{subject} is here");
-        let trouble = Trouble::at(place, Summary::INVALID_STATIC_VALUE, detail, here);
-        Some(Arc::new(trouble))
+        let error = StaticError::at(place, Summary::INVALID_STATIC_VALUE, detail, here);
+        Some(Arc::new(error))
     };
     let value =
         convert::convert(&value, &Type::String).map_err(|_| unsuitable("a string is required"))?;
@@ -397,51 +410,57 @@ pub(super) fn text(
 pub(super) fn secret(
     db: &dyn Db,
     path: CallPath<'_>,
-    (key, expr): (ItemKey, ExprId),
+    key: ItemKey,
+    expr: ExprId,
     of: &Use<'_>,
     kind: MarkKind,
-) -> Trouble {
-    let (word, summary) = match kind {
-        MarkKind::Ephemeral => ("ephemeral", &of.ephemeral),
-        _ => ("sensitive", &of.sensitive),
-    };
+) -> StaticError {
+    let summary = if kind == MarkKind::Ephemeral { &of.ephemeral } else { &of.sensitive };
+    let word = word_of(kind);
     let upper = format!("{}{}", word[..1].to_uppercase(), &word[1..]);
     let detail = of.detail.replace("{}", word).replace("{A}", &upper);
     let here = format!("{} is {word}", path.named(db, of.subject));
-    let mut trouble = Trouble::at((key, At::Expr(expr)), summary.clone(), detail, here);
-    follow(db, path, (key, expr), (kind, word), &mut trouble);
-    trouble
+    let mut error = StaticError::at(ItemPlace::new(key, expr), summary.clone(), detail, here);
+    add_chain(db, path, key, expr, kind, &mut error);
+    error
+}
+
+/// The word for a value with a mark that makes it secret.
+fn word_of(kind: MarkKind) -> &'static str {
+    match kind {
+        MarkKind::Ephemeral => "ephemeral",
+        _ => "sensitive",
+    }
 }
 
 /// Adds the chain of a mark: the first marked reference of the expression, the first one in its definition, and so
 /// on.
-fn follow(
-    db: &dyn Db,
-    path: CallPath<'_>,
-    from: (ItemKey, ExprId),
-    (kind, word): (MarkKind, &str),
-    trouble: &mut Trouble,
+fn add_chain<'db>(
+    db: &'db dyn Db,
+    mut path: CallPath<'db>,
+    mut key: ItemKey,
+    mut expr: ExprId,
+    mark: MarkKind,
+    error: &mut StaticError,
 ) {
-    let (mut path, mut from) = (path, from);
-    while let Some((declared, reference)) = marked_part(db, path, from, kind) {
+    while let Some((declared, reference)) = marked_part(db, path, key, expr, mark) {
         let of_item = item(db, declared);
         let what = path.named(db, &reference.to_string());
-        let here = format!("{what} is {word}");
-        let at = At::Node(of_item.header);
+        let here = format!("{what} is {}", word_of(mark));
         // A cyclic definition has no value, so the loop ends. The limit is only a safeguard.
-        if trouble.links.len() > 64 {
+        if error.links.len() > 64 {
             return;
         }
-        trouble.links.push((declared, at, here));
+        error.links.push(ItemPlace::new(declared, of_item.header).with_message(here));
         match (&of_item.kind, path.caller(db)) {
             (kind, _) if kind.as_local().is_some() => {
                 let Some(local) = kind.as_local() else { return };
-                from = (declared, local.value);
+                (key, expr) = (declared, local.value);
             }
             (kind, Some((caller, call))) => {
                 let Some(variable) = kind.as_variable() else { return };
                 let Some(input) = input_of(db, call, &variable.name) else { return };
-                (path, from) = (caller, (call, input));
+                (path, key, expr) = (caller, call, input);
             }
             (_, None) => return,
         }
@@ -457,11 +476,12 @@ fn input_of(db: &dyn Db, call: ItemKey, name: &Str) -> Option<ExprId> {
 fn marked_part(
     db: &dyn Db,
     path: CallPath<'_>,
-    (key, expr): (ItemKey, ExprId),
+    key: ItemKey,
+    expr: ExprId,
     kind: MarkKind,
 ) -> Option<(ItemKey, Ref)> {
     let of_item = item(db, key);
-    mentioned(of_item, expr).into_iter().find_map(|expr| {
+    references_in(of_item, expr).into_iter().find_map(|expr| {
         let Expr::Ref(reference) = &of_item.exprs[expr] else { return None };
         let (name, outcome) = match reference {
             Ref::Variable(name) => {

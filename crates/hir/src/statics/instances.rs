@@ -8,14 +8,16 @@ use values::{Kind, MarkKind, Str, Type, Value};
 
 use crate::{
     Db,
-    expr::{At, Expr, ExprId},
+    content::item,
+    expr::{Expr, ExprId},
     item::{ProviderConfig, Repetition},
-    names::{ItemKey, item},
+    item_name::{ItemKey, NameKind},
+    place::ItemPlace,
     statics::{
         evaluate::{CallPath, NOT_KNOWN, Use, evaluate, secret},
-        trouble::{NoValue, Trouble},
+        static_error::{NoValue, StaticError},
     },
-    symbols::{NameKind, names_of_kind},
+    symbols::names_of_kind,
     workspace::Workspace,
 };
 
@@ -37,7 +39,7 @@ pub(crate) fn provider_keys(
     let config = item(db, key).kind.as_provider().ok_or(None)?;
     let for_each = config.for_each.ok_or(None)?;
     let subject = subject_of(config);
-    let path = CallPath::however(db, workspace, directory);
+    let path = CallPath::without_caller(db, workspace, directory);
     let value = evaluate(db, path, key, item(db, key), for_each, &subject)?;
     let of = Use {
         subject: &subject,
@@ -46,13 +48,13 @@ pub(crate) fn provider_keys(
         sensitive: Summary::SENSITIVE_STATIC_VALUE,
     };
     if let Some(kind) = secret_of(&value) {
-        return Err(Some(Arc::new(secret(db, path, (key, for_each), &of, kind))));
+        return Err(Some(Arc::new(secret(db, path, key, for_each, &of, kind))));
     }
     let unsuitable = |why: &str| {
         let detail = format!("Unsuitable value of {subject}: {why}.");
         let here = format!("{subject} is here");
-        Some(Arc::new(Trouble::at(
-            (key, At::Expr(for_each)),
+        Some(Arc::new(StaticError::at(
+            ItemPlace::new(key, for_each),
             Summary::invalid_repetition_value("for_each"),
             detail,
             here,
@@ -85,7 +87,7 @@ pub(crate) fn keys_of_resource(
     repetition: Repetition,
 ) -> Keys {
     let Repetition::ForEach(for_each) = repetition else { return None };
-    let path = CallPath::however(db, workspace, directory);
+    let path = CallPath::without_caller(db, workspace, directory);
     let value = evaluate(db, path, key, item(db, key), for_each, "for_each").ok()?;
     match secret_of(&value) {
         Some(_) => None,
@@ -151,7 +153,7 @@ pub(super) fn are_dynamic(db: &dyn Db, workspace: Workspace) -> bool {
 }
 
 /// The problems of the `for_each` arguments of the root module's providers.
-pub(super) fn troubles(db: &dyn Db, workspace: Workspace) -> Vec<Arc<Trouble>> {
+pub(super) fn errors(db: &dyn Db, workspace: Workspace) -> Vec<Arc<StaticError>> {
     let root = workspace.root(db);
     let of = |(key, _): (ItemKey, ExprId)| {
         let keys = provider_keys(db, workspace, root, key.block, key.index);

@@ -17,19 +17,19 @@
 
 pub(crate) mod backend;
 pub(crate) mod calls;
+pub(crate) mod current_values;
 pub(crate) mod early;
 pub(crate) mod evaluate;
 pub(crate) mod instances;
 pub(crate) mod scope;
-pub(crate) mod today;
-pub(crate) mod trouble;
+pub(crate) mod static_error;
 
 use std::collections::BTreeSet;
 
 use db::Directory;
 use values::Str;
 
-use crate::{Db, names::item, workspace::Workspace};
+use crate::{Db, content::item, workspace::Workspace};
 
 pub use backend::{LOCAL_ARGUMENTS, LocalBackend, backend_kind, local_backend};
 
@@ -47,7 +47,7 @@ pub(crate) use evaluate::NOT_KNOWN;
 
 pub(crate) use instances::{keys_of_resource, provider_keys, subject_of};
 
-pub use trouble::{Doubt, Trouble};
+pub use static_error::{Deferral, StaticError};
 
 /// Returns true if the configuration needs given values, such as variables of the root module, before planning.
 pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {
@@ -61,21 +61,21 @@ pub fn needs_given(db: &dyn Db, workspace: Workspace) -> bool {
 pub fn wanted_files(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
     let modules = modules(db, workspace).as_ref();
     let mut wanted = modules.map(|it| it.wanted_files.clone()).unwrap_or_default();
-    let others = backend::troubles(db, workspace).into_iter();
-    let others = others.chain(instances::troubles(db, workspace));
+    let others = backend::errors(db, workspace).into_iter();
+    let others = others.chain(instances::errors(db, workspace));
     wanted.extend(others.filter_map(|it| it.wanted_file.clone()));
     wanted
 }
 
 /// The variables of the root module that need a value before planning and have none.
 pub fn unset_variables(db: &dyn Db, workspace: Workspace) -> BTreeSet<Str> {
-    let of_calls = modules(db, workspace).iter().flat_map(Modules::troubles).cloned();
-    let others = backend::troubles(db, workspace).into_iter();
-    let troubles = of_calls.chain(others).chain(instances::troubles(db, workspace));
-    let unset = troubles.filter(|it| it.doubt == Doubt::Unset).filter_map(|it| {
+    let of_calls = modules(db, workspace).iter().flat_map(Modules::errors).cloned();
+    let others = backend::errors(db, workspace).into_iter();
+    let errors = of_calls.chain(others).chain(instances::errors(db, workspace));
+    let unset = errors.filter(|it| it.deferral == Deferral::UnsetVariable).filter_map(|it| {
         // The chain ends at the declaration of the variable.
-        let (declared, _, _) = it.links.last()?;
-        Some(item(db, *declared).kind.as_variable()?.name.clone())
+        let declared = it.links.last()?.place.item;
+        Some(item(db, declared).kind.as_variable()?.name.clone())
     });
     unset.collect()
 }

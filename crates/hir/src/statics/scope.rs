@@ -27,7 +27,7 @@ struct Functions<'db> {
     given: &'db Given,
     wanted: RefCell<Option<Str>>,
     /// Set if a function asked for a value that is not available before planning.
-    is_unanswered: Cell<bool>,
+    needs_runtime: Cell<bool>,
     budget: Budget,
 }
 
@@ -44,15 +44,15 @@ impl<'db> StaticScope<'db> {
         let functions = Functions {
             given,
             wanted: RefCell::default(),
-            is_unanswered: Cell::new(false),
+            needs_runtime: Cell::new(false),
             budget,
         };
         StaticScope { db, path, functions }
     }
 
     /// Returns true if a function asked for a value that is not available before planning.
-    pub(super) fn is_unanswered(&self) -> bool {
-        self.functions.is_unanswered.get()
+    pub(super) fn needs_runtime(&self) -> bool {
+        self.functions.needs_runtime.get()
     }
 
     /// A file that a function asked for and that is not read yet. `None` if there is none.
@@ -130,7 +130,7 @@ impl FunctionEnv for Functions<'_> {
     }
 
     fn list_directory(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
-        self.is_unanswered.set(true);
+        self.needs_runtime.set(true);
         Err(format!(
             "{path:?} cannot be listed for something that is needed before anything is planned"
         ))
@@ -145,7 +145,7 @@ impl FunctionEnv for Functions<'_> {
     }
 
     fn render_template(&self, name: &str, _: &str, _: &Value) -> Result<Value, RenderError> {
-        self.is_unanswered.set(true);
+        self.needs_runtime.set(true);
         Err(format!(
             "the template {name:?} cannot be rendered for something that is needed before anything is planned"
         )

@@ -14,8 +14,9 @@ use values::Str;
 
 use crate::{
     Db,
-    names::{ItemKey, ItemName, block_items, block_names, block_problems, provider_local_name},
-    symbols::{NameKind, Symbol, leading},
+    content::{block_items, block_names, block_problems},
+    item_name::{ItemKey, ItemName, NameKind, provider_local_name},
+    symbols::{Symbol, leading},
 };
 
 /// One declaration of a name.

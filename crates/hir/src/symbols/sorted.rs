@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::{names::ItemName, symbols::Symbol};
+use crate::{item_name::ItemName, symbols::Symbol};
 
 /// Sorted names with their symbols.
 #[derive(Clone)]

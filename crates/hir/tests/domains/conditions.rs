@@ -102,7 +102,7 @@ impl Judge<'_> {
 
     fn holds(&self, atom: &Atom) -> bool {
         assert!(atom.subject.names.is_empty(), "{} has no meaning outside", atom.subject.text);
-        let subject: ExprId = atom.subject.place.1;
+        let subject: ExprId = atom.subject.expr;
         let evaluated = evaluate(self.exprs, subject, self.scope).expect("nothing interrupts");
         let value = evaluated.value.without_all_marks();
         let is_so = !evaluated.has_errors() && passes(&atom.test, &value);

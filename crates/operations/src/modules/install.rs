@@ -10,7 +10,7 @@ use addr::ModuleSource;
 use db::{Diagnostic, Directory, Summary, system::normalize};
 use hir::{
     diagnostics::at_item,
-    names::{SourcedCall, sourced_calls},
+    module_calls::{SourcedCall, sourced_calls},
     workspace::{InstalledModule, is_local_source, local_module_directory},
 };
 use packages::{

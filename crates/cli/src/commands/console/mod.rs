@@ -186,7 +186,7 @@ fn answer(session: &CommandSession, console: &engine::Console, text: &str) -> bo
 
 async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnostic>> {
     // Add a line end, because a heredoc ends with the line of its closing marker.
-    let lone = lower::lower_lone(&format!("{text}\n"));
+    let lone = lower::lower_standalone(&format!("{text}\n"));
     let end = text.len() as u32;
     let within =
         |range: ByteRange| ByteRange { start: range.start.min(end), end: range.end.min(end) };
@@ -235,7 +235,9 @@ fn argument_of_type(exprs: &Exprs, root: ExprId) -> Option<ExprId> {
 
 fn interrupted(interrupt: &Interrupt) -> Diagnostic {
     match interrupt {
-        Interrupt::Misfit(misfit) => Diagnostic::new(misfit.summary.clone(), misfit.detail.clone()),
+        Interrupt::ArgumentError(error) => {
+            Diagnostic::new(error.summary.clone(), error.detail.clone())
+        }
         Interrupt::Refused { summary, detail } => Diagnostic::new(summary.clone(), detail.clone()),
         Interrupt::Poisoned | Interrupt::Stopped | Interrupt::Exceeded { .. } => {
             let detail = "Something that this expression refers to has no value here.";

@@ -1,14 +1,12 @@
 //! The labels of dynamic blocks.
 
 use db::Summary;
-use values::Kind;
 
 use crate::{
     analysis::{
-        body::judged,
         infer::Infer,
         problem::ItemProblem,
-        value::{Abstract, marks::Tri, when::When},
+        value::{marks::Tri, when::When},
     },
     expr::ExprId,
 };
@@ -24,13 +22,5 @@ pub(super) fn dynamic_label(infer: &mut Infer<'_>, at: ExprId) {
     let detail = "Cannot use a sensitive or ephemeral value as a dynamic block label: labels are shown and kept.";
     let problem = ItemProblem::new(at.into(), Summary::INVALID_DYNAMIC_BLOCK_LABEL, detail);
     let when = if marks.sensitive == Tri::Yes { When::Always } else { label.ephemeral.somewhere() };
-    infer.problems.push(judged(problem, (certainty, &when), label.origin.as_ref()));
-}
-
-/// Returns true if the value is a constant string that is not empty.
-pub(in crate::analysis) fn is_nonempty_text(value: &Abstract) -> bool {
-    value
-        .constant
-        .as_ref()
-        .is_some_and(|it| matches!(it.0.kind(), Kind::String(text) if !text.is_empty()))
+    infer.problems.push(problem.if_ephemeral(certainty, &when, label.origin.as_ref()));
 }

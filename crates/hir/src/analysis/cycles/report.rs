@@ -8,90 +8,52 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     Db,
     analysis::{
-        LocatedProblem,
-        cycles::{Graph, Mentions, Node},
-        problem::ItemProblem,
+        cycles::graph::Graph,
+        dependencies::{Node, References},
+        problem::{ItemProblem, LocatedProblem},
     },
+    content::item,
     expr::At,
     item::{Item, ItemKind},
-    names::{ItemKey, item},
+    item_name::ItemKey,
 };
 
-/// Visits the strongly connected components, each after the components it depends on (Tarjan's algorithm, without
-/// recursion).
-pub(super) fn for_each_component(graph: &Graph, mut visit: impl FnMut(&[usize])) {
-    const UNSEEN: u32 = u32::MAX;
-    let count = graph.nodes.len();
-    let (mut number, mut low) = (vec![UNSEEN; count], vec![0; count]);
-    let mut on_stack = vec![false; count];
-    let (mut stack, mut work, mut next) = (Vec::new(), Vec::new(), 0);
-    for root in 0..count {
-        if number[root] != UNSEEN {
-            continue;
-        }
-        work.push((root, 0));
-        while let Some((node, edge)) = work.pop() {
-            if edge == 0 {
-                (number[node], low[node]) = (next, next);
-                next += 1;
-                stack.push(node);
-                on_stack[node] = true;
-            }
-            if let Some(&target) = graph.targets(node).get(edge) {
-                let target = target as usize;
-                work.push((node, edge + 1));
-                if number[target] == UNSEEN {
-                    work.push((target, 0));
-                } else if on_stack[target] {
-                    low[node] = low[node].min(number[target]);
-                }
-                continue;
-            }
-            if low[node] == number[node] {
-                let from = stack.iter().rposition(|&it| it == node).unwrap_or_default();
-                stack[from..].iter().for_each(|&member| on_stack[member] = false);
-                visit(&stack[from..]);
-                stack.truncate(from);
-            }
-            if let Some((parent, _)) = work.last() {
-                low[*parent] = low[*parent].min(low[node]);
-            }
-        }
-    }
-}
-
 /// The largest number of members that a message names.
-pub(super) const MOST_NAMES: usize = 20;
+const MOST_NAMES: usize = 20;
 
 /// A cycle: its nodes in order, each with the place of its reference to the next; the last refers to the first.
-pub(super) type Cycle = Vec<(usize, At)>;
+type Cycle = Vec<(usize, At)>;
 
 /// The places where the nodes of a graph refer to others, computed for the nodes that a message mentions.
 pub(super) struct Places<'a> {
-    mentions: Mentions<'a>,
+    references: References<'a>,
     graph: &'a Graph,
     of_nodes: FxHashMap<usize, FxHashMap<Node, At>>,
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(mentions: Mentions<'a>, graph: &'a Graph) -> Places<'a> {
-        Places { mentions, graph, of_nodes: FxHashMap::default() }
+    pub(super) fn new(references: References<'a>, graph: &'a Graph) -> Places<'a> {
+        Places { references, graph, of_nodes: FxHashMap::default() }
     }
 
     /// The place of the first reference from one node to another.
-    pub(super) fn mention(&mut self, from: usize, to: usize) -> Option<At> {
-        let mentions = &self.mentions;
-        let node = self.graph.node(mentions.db, from);
+    pub(super) fn reference(&mut self, from: usize, to: usize) -> Option<At> {
+        let references = &self.references;
+        let node = self.graph.node(references.db, from);
         let places = self.of_nodes.entry(from).or_insert_with(|| {
             let mut places = FxHashMap::default();
-            mentions.for_each(node.key(), item(mentions.db, node.key()), |_, it, (target, at)| {
-                if it == node {
-                    places.entry(target).or_insert(at);
-                }
-            });
+            references.for_each(
+                node.key(),
+                item(references.db, node.key()),
+                |_, it, (target, at)| {
+                    if it == node {
+                        places.entry(target).or_insert(at);
+                    }
+                },
+            );
             places
         });
-        places.get(&self.graph.node(mentions.db, to)).copied()
+        places.get(&self.graph.node(references.db, to)).copied()
     }
 }
 
@@ -101,32 +63,27 @@ pub(super) fn report_cycle(
     component: &[usize],
     problems: &mut Vec<LocatedProblem>,
 ) {
-    let (db, graph) = (places.mentions.db, places.graph);
+    let (db, graph) = (places.references.db, places.graph);
     let members: FxHashSet<usize> = component.iter().copied().collect();
     let mut reported = FxHashSet::default();
     for &member in component {
         if reported.contains(&member) {
             continue;
         }
-        let Some(cycle) = ring_through(places, &members, member) else { continue };
-        let names = ring_names(db, graph, &cycle);
-        let configured = configured_from_its_own(db, graph, &cycle);
+        let Some(cycle) = cycle_through(places, &members, member) else { continue };
+        let names = cycle_names(db, graph, &cycle);
+        let provider = provider_of_member(db, graph, &cycle);
         for position in 0..cycle.len() {
             if reported.insert(cycle[position].0) {
-                problems.push(on_ring(
-                    db,
-                    graph,
-                    &cycle,
-                    (&names, configured.as_deref()),
-                    position,
-                ));
+                let texts = CycleTexts { names: &names, provider: provider.as_deref() };
+                problems.push(member_problem(db, graph, &cycle, position, texts));
             }
         }
     }
 }
 
 /// A shortest path from a node back to itself among the members of its component.
-pub(super) fn ring_through(
+fn cycle_through(
     places: &mut Places<'_>,
     members: &FxHashSet<usize>,
     start: usize,
@@ -148,7 +105,7 @@ pub(super) fn ring_through(
     let mut node = start;
     loop {
         let &from = came_from.get(&node)?;
-        cycle.push((from, places.mention(from, node)?));
+        cycle.push((from, places.reference(from, node)?));
         if from == start {
             cycle.reverse();
             return Some(cycle);
@@ -159,9 +116,9 @@ pub(super) fn ring_through(
 
 /// The names of the members of a cycle in order. The first by name comes first, so that each member gets the same
 /// text.
-pub(super) fn ring_names(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> String {
+fn cycle_names(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> String {
     let mut names: Vec<String> =
-        cycle.iter().map(|&(node, _)| graph.node(db, node).name(db)).collect();
+        cycle.iter().map(|&(node, _)| name_of(db, graph.node(db, node))).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
     names.rotate_left(first);
     let more = names.len().saturating_sub(MOST_NAMES);
@@ -172,17 +129,26 @@ pub(super) fn ring_names(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> String {
     }
 }
 
+/// The texts that the problems of all members of a cycle share.
+#[derive(Clone, Copy)]
+struct CycleTexts<'t> {
+    /// The names of the members.
+    names: &'t str,
+    /// The name of the provider configuration that is made from one of its own resources.
+    provider: Option<&'t str>,
+}
+
 /// The problem on one member of a cycle.
-pub(super) fn on_ring(
+fn member_problem(
     db: &dyn Db,
     graph: &Graph,
     cycle: &Cycle,
-    (names, configured): (&str, Option<&str>),
     position: usize,
+    texts: CycleTexts<'_>,
 ) -> LocatedProblem {
     let (member, at) = cycle[position];
     let key = graph.node(db, member).key();
-    let name = graph.node(db, member).name(db);
+    let name = name_of(db, graph.node(db, member));
     if cycle.len() == 1 {
         return (key, self_reference(db, key, at, &name));
     }
@@ -190,23 +156,23 @@ pub(super) fn on_ring(
     let (next, next_at) = follower(position);
     let mut detail = format!(
         "{name} refers to {}, which depends on {name} in turn. Remove one of the references.",
-        graph.node(db, next).name(db)
+        name_of(db, graph.node(db, next))
     );
-    if let Some(provider) = configured {
+    if let Some(provider) = texts.provider {
         detail.push_str(&format!(
             " The configuration {provider} is made from a resource of the same provider. Give one \
              of them an alias: a second provider block with \"alias\", and \"provider\" in the \
              resources that are to use it."
         ));
     }
-    let mut problem = ItemProblem::new(at, Summary::cycle(names), detail);
-    let after_next = graph.node(db, follower((position + 1) % cycle.len()).0).name(db);
-    let refers = format!("{} refers to {after_next} here", graph.node(db, next).name(db));
-    problem.related.push((graph.node(db, next).key(), next_at, refers));
+    let mut problem = ItemProblem::new(at, Summary::cycle(texts.names), detail);
+    let after_next = name_of(db, graph.node(db, follower((position + 1) % cycle.len()).0));
+    let refers = format!("{} refers to {after_next} here", name_of(db, graph.node(db, next)));
+    problem.relate(graph.node(db, next).key(), next_at, refers);
     (key, problem)
 }
 
-pub(super) fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem {
+fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem {
     match item(db, key).kind {
         ItemKind::Resource(_) => ItemProblem::new(
             at,
@@ -229,19 +195,30 @@ pub(super) fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> I
 /// The name of the provider configuration in a cycle, if a resource of that configuration is in the cycle, too. A
 /// second configuration would break the cycle. `None` for a configuration with an alias: its resources already
 /// choose it explicitly.
-pub(super) fn configured_from_its_own(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> Option<String> {
+fn provider_of_member(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> Option<String> {
     let is_resource =
         |node: usize| matches!(item(db, graph.node(db, node).key()).kind, ItemKind::Resource(_));
     let mut pairs = (0..cycle.len()).map(|it| (cycle[it].0, cycle[(it + 1) % cycle.len()].0));
     pairs.find_map(|(from, to)| {
         let config = item(db, graph.node(db, to).key()).kind.as_provider();
         let has_no_alias = config.is_some_and(|it| it.alias.is_none());
-        (has_no_alias && is_resource(from)).then(|| graph.node(db, to).name(db))
+        (has_no_alias && is_resource(from)).then(|| name_of(db, graph.node(db, to)))
     })
 }
 
+/// The name of a node in messages.
+fn name_of(db: &dyn Db, node: Node) -> String {
+    let declared = item(db, node.key());
+    match (node, declared.kind.as_module_call()) {
+        (Node::Input(_, index), Some(call)) => {
+            format!("module.{}.var.{}", call.name, call.inputs[index as usize].name)
+        }
+        _ => address_of(declared),
+    }
+}
+
 /// The address of an item in messages.
-pub(super) fn address_of(item: &Item) -> String {
+fn address_of(item: &Item) -> String {
     match &item.kind {
         ItemKind::Variable(it) => format!("var.{}", it.name),
         ItemKind::Local(it) => format!("local.{}", it.name),

@@ -6,7 +6,7 @@ use values::{Kind, Number, Str, Type, Value, convert, rules::RuleId};
 use crate::{
     analysis::{
         infer::{Certainty, Infer, constructor::key_text, flow::Flow},
-        origin::Forgetting,
+        origin::DroppedMark,
         problem::ItemProblem,
         value::{
             Abstract,
@@ -19,7 +19,7 @@ use crate::{
     eval::{describe::statement, traversal::traversal_text},
     expr::{At, Expr, ExprId, Ref},
     fix::Fix,
-    names::Keys,
+    item_name::Keys,
     suggest,
 };
 
@@ -43,7 +43,7 @@ impl Infer<'_> {
         }
         let value = self.expr(base);
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Attribute, &value), &value);
+        flow.add(self.contribution(RuleId::Attribute, &value), &value);
         // The type of an untyped null is open and would accept any attribute.
         let part = (!value.is_null()).then(|| value.attr(name)).flatten();
         if part.is_none() {
@@ -165,14 +165,14 @@ impl Infer<'_> {
         self.index_marks(&mut flow, &base, &key);
         let found = match &key.constant {
             Some(constant) => self.constant_index(id, &base, &constant.0),
-            None => self.unknown_index(id, &base, (read_key, &key)),
+            None => self.unknown_index(id, &base, read_key, &key),
         };
         self.explain(before, &[(read_base, &base), (read_key, &key)]);
         if key.constant.is_some() {
             return taken(flow, found, &[&base, &key]);
         }
         // While the key is unknown, so is the element that it selects.
-        flow.perhaps(&base);
+        flow.add_maybe(&base);
         taken(flow, found.map(Abstract::undecided), &[&base, &key])
     }
 
@@ -180,24 +180,24 @@ impl Infer<'_> {
     /// object.
     fn index_marks(&self, flow: &mut Flow, base: &Abstract, key: &Abstract) {
         let object = [
-            (self.given(RuleId::IndexObject, base), base),
-            (self.given(RuleId::IndexObjectKey, key), key),
+            (self.contribution(RuleId::IndexObject, base), base),
+            (self.contribution(RuleId::IndexObjectKey, key), key),
         ];
         let collection = [
-            (self.given(RuleId::IndexCollection, base), base),
-            (self.given(RuleId::IndexCollection, key), key),
+            (self.contribution(RuleId::IndexCollection, base), base),
+            (self.contribution(RuleId::IndexCollection, key), key),
         ];
         let is_object = matches!(base.ty, Type::Object(_)) && base.failing.is_typed_early;
         for (object, collection) in object.into_iter().zip(collection) {
-            let given = match &base.ty {
+            let contribution = match &base.ty {
                 Type::Object(_) if is_object => object.0,
                 Type::Object(_) | Type::Dynamic => object.0.either(&collection.0),
                 _ => collection.0,
             };
             let mut read = Flow::default();
-            read.add(given, object.1);
+            read.add(contribution, object.1);
             let is_key = is_object && std::ptr::eq(object.1, key);
-            flow.join(&if is_key { read.forgotten_by(Forgetting::ObjectIndex) } else { read });
+            flow.join(&if is_key { read.dropping(DroppedMark::ObjectIndex) } else { read });
         }
     }
 
@@ -235,7 +235,8 @@ impl Infer<'_> {
         &mut self,
         id: ExprId,
         base: &Abstract,
-        (at, key): (ExprId, &Abstract),
+        at: ExprId,
+        key: &Abstract,
     ) -> Option<Abstract> {
         if !self.is_key(id, base, &key.ty) {
             return None;
@@ -355,7 +356,7 @@ impl Infer<'_> {
 /// A failed access leaves the marks of everything that it read, without those of the part.
 fn taken(mut flow: Flow, part: Option<Abstract>, read: &[&Abstract]) -> Abstract {
     let Some(part) = part else {
-        read.iter().for_each(|value| flow.perhaps(value));
+        read.iter().for_each(|value| flow.add_maybe(value));
         let failing = read.iter().fold(Failing::NEVER, |failing, it| failing.reading(it));
         let failing = failing.of_any_type();
         return flow.onto(Abstract { failing, ..Abstract::any() });

@@ -6,9 +6,9 @@ use crate::{
     analysis::{
         infer::{
             Certainty, Infer,
-            flow::{Flow, Given},
+            flow::{Contribution, Flow},
         },
-        origin::Forgetting,
+        origin::DroppedMark,
         value::{
             Abstract,
             failing::Failing,
@@ -44,7 +44,7 @@ impl Infer<'_> {
         for (position, &arg) in call.args.iter().enumerate() {
             let is_expanded = call.expand && position + 1 == call.args.len();
             let Tried { value, left_behind, fails } = self.tried(RuleId::Try, arg);
-            undecided.perhaps(&value);
+            undecided.add_maybe(&value);
             undecided.hidden(&value.failing);
             failing = failing.reading(&value);
             undecided.join(&left_behind.while_unknown());
@@ -53,7 +53,7 @@ impl Infer<'_> {
             // While something is unknown, the failure does not show.
             let value = value.if_it_holds();
             let is_plain = value.deep_marks().ephemeral == Tri::No;
-            let here = tried.clone().forgotten_by(Forgetting::Fallback).onto(value);
+            let here = tried.clone().dropping(DroppedMark::Fallback).onto(value);
             if is_plain && can_be_reached && forgotten.is_none() {
                 forgotten.clone_from(&here.origin);
             }
@@ -78,13 +78,13 @@ impl Infer<'_> {
             match call.expand {
                 // An expanded argument is evaluated before the call, so its failure is not caught.
                 true => {
-                    flow.perhaps(&value);
+                    flow.add_maybe(&value);
                     flow.join(&left_behind.while_unknown());
                 }
                 false => flow.join(&left_behind),
             }
         }
-        flow.forgotten_by(Forgetting::Can)
+        flow.dropping(DroppedMark::Can)
             .onto(Abstract { presence: Presence::NotNull, ..Abstract::of_type(Type::Bool) })
     }
 
@@ -93,11 +93,14 @@ impl Infer<'_> {
     fn tried(&mut self, rule: RuleId, id: ExprId) -> Tried {
         let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
         let mut left_behind = Flow::default();
-        left_behind.add(self.given(rule, &value).weakened(), &value);
+        left_behind.add(self.contribution(rule, &value).weakened(), &value);
         for read in self.reads(id) {
-            let given = self.given(rule, &read);
+            let contribution = self.contribution(rule, &read);
             // A traversal that fails stops before it has read everything.
-            left_behind.add(if read.failing.keeps_marks { given } else { given.weakened() }, &read);
+            left_behind.add(
+                if read.failing.keeps_marks { contribution } else { contribution.weakened() },
+                &read,
+            );
         }
         let fails = self.failure(id);
         Tried { value, left_behind, fails }
@@ -131,6 +134,6 @@ fn first_that_succeeds(branches: Vec<(Ephemerality, When, When)>) -> Ephemeralit
 fn spread(collection: &Abstract) -> Abstract {
     let mut flow = Flow::default();
     let when = collection.ephemeral.here().clone();
-    flow.add(Given { marks: collection.marks, when }, collection);
+    flow.add(Contribution { marks: collection.marks, when }, collection);
     flow.onto(collection.any_element())
 }

@@ -16,7 +16,7 @@ use crate::{
         infer::{
             Infer, NoSurroundings,
             closed::is_impure,
-            flow::{Flow, Given},
+            flow::{Contribution, Flow},
         },
         problem::ItemProblem,
         value::{
@@ -31,7 +31,7 @@ use crate::{
     eval,
     expr::{At, Call, Expr, ExprId},
     fix::Fix,
-    provider_function::{self, Lookup, Misfit},
+    provider_function::{self, ArgumentError, Lookup},
     suggest,
 };
 
@@ -108,11 +108,11 @@ impl Infer<'_> {
                 self.report(problem.fixed_by(meant));
                 Type::Dynamic
             }
-            Lookup::Unseen => Type::Dynamic,
+            Lookup::NotLoaded => Type::Dynamic,
         };
         let mut flow = Flow::default();
         for arg in args {
-            flow.add(self.given(RuleId::Function, arg), arg);
+            flow.add(self.contribution(RuleId::Function, arg), arg);
         }
         flow.onto(Abstract { failing: failing_call(args), ..Abstract::of_type(ty) })
     }
@@ -124,7 +124,7 @@ impl Infer<'_> {
         signature: &FunctionSignature,
         args: &[Abstract],
     ) {
-        let mut misfits: Vec<Misfit> =
+        let mut errors: Vec<ArgumentError> =
             provider_function::arity(&call.name, signature, args.len()).into_iter().collect();
         for (position, arg) in args.iter().enumerate() {
             let Some(parameter) = provider_function::parameter(signature, position) else { break };
@@ -138,20 +138,20 @@ impl Infer<'_> {
                 () if convert::can_convert(&arg.ty, &parameter.ty) => continue,
                 () => convert::mismatch(&arg.ty, &parameter.ty),
             };
-            misfits.push(provider_function::unsuitable(
+            errors.push(provider_function::unsuitable(
                 &call.name, signature, position, parameter, &why,
             ));
         }
-        for misfit in misfits {
-            let at = misfit.argument.and_then(|position| call.args.get(position)).unwrap_or(&id);
-            self.fails(*at, misfit.summary, misfit.detail);
+        for error in errors {
+            let at = error.argument.and_then(|position| call.args.get(position)).unwrap_or(&id);
+            self.fails(*at, error.summary, error.detail);
         }
     }
 
     /// The value of a call that fails. It has the marks of all arguments.
     pub(super) fn failed_call(&self, args: &[Abstract]) -> Abstract {
         let mut flow = Flow::default();
-        args.iter().for_each(|arg| flow.perhaps(arg));
+        args.iter().for_each(|arg| flow.add_maybe(arg));
         // The call succeeds if a null turns out to have another type than it seems to have, so its ephemerality is
         // not *never*.
         let all = args.iter().fold(When::Never, |all, it| all.or(&it.ephemeral.somewhere()));
@@ -195,7 +195,7 @@ impl Infer<'_> {
         match last.known_elements(MOST_ARGUMENTS).filter(|_| is_known) {
             Some(elements) if elements.is_empty() => {
                 let mut flow = Flow::default();
-                flow.add(self.given(RuleId::EmptyExpansion, &last), &last);
+                flow.add(self.contribution(RuleId::EmptyExpansion, &last), &last);
                 Ok((args, Some(flow)))
             }
             Some(elements) => {
@@ -203,7 +203,7 @@ impl Infer<'_> {
                 let spread = elements.into_iter().map(|(_, element)| {
                     let mut flow = Flow::default();
                     let when = last.ephemeral.here().clone();
-                    flow.add(Given { marks: last.marks, when }, &last);
+                    flow.add(Contribution { marks: last.marks, when }, &last);
                     flow.onto(element)
                 });
                 args.extend(spread);
@@ -227,7 +227,7 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         let ephemeral = self.of_any_number(function, rule, call, args);
         for arg in args {
-            flow.perhaps(arg);
+            flow.add_maybe(arg);
             flow.hidden(&arg.failing);
         }
         let written = args.len().saturating_sub(1);
@@ -323,7 +323,7 @@ impl Infer<'_> {
             || matches!(function.name, "element" | "lookup") && !has_known_parts(&args[0]);
         let value = match function.rule {
             RuleId::CarryingFunction => {
-                let value = self.carry(function, (call, args), &ty, &result);
+                let value = self.carry(function, call, args, &ty, &result);
                 let takes_one_type = matches!(ty, Type::List(_) | Type::Map(_));
                 let is_open = takes_one_type && args.iter().any(Abstract::has_open_type);
                 if is_open { value.with_open_parts() } else { value }
@@ -370,7 +370,7 @@ impl Infer<'_> {
             return self.failed_call(args);
         }
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Conversion, value), value);
+        flow.add(self.contribution(RuleId::Conversion, value), value);
         let ephemeral = value.ephemeral.only_inside();
         let bare = Abstract { marks: TriMarks::NONE, ephemeral, ..value.clone() };
         let converted = self.given_type(&bare, constraint);
@@ -403,16 +403,16 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         match rule {
             RuleId::Length | RuleId::Keys => {
-                flow.add(self.given(rule, &args[0]), &args[0]);
+                flow.add(self.contribution(rule, &args[0]), &args[0]);
             }
-            rule => args.iter().for_each(|arg| flow.add(self.given(rule, arg), arg)),
+            rule => args.iter().for_each(|arg| flow.add(self.contribution(rule, arg), arg)),
         }
         flow.onto(of_result(args, ty, result))
     }
 
     fn is_sensitive(&self, arg: &Abstract, result: &Value) -> Abstract {
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::IsSensitive, arg), arg);
+        flow.add(self.contribution(RuleId::IsSensitive, arg), arg);
         let answer = match arg.marks.sensitive {
             Tri::Yes => Some(true),
             // A value that is not known yet may turn out to be marked.
@@ -456,7 +456,7 @@ impl Infer<'_> {
             _ => Type::list(Type::Dynamic),
         };
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Conversion, arg), arg);
+        flow.add(self.contribution(RuleId::Conversion, arg), arg);
         let ephemeral = arg.ephemeral.only_inside();
         let bare = Abstract { marks: TriMarks::NONE, ephemeral, ..arg.clone() };
         let converted = self.converted(&bare, &to);

@@ -19,16 +19,27 @@ use crate::{
     expr::{Call, ExprId},
 };
 
+/// The arguments of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Arguments<'c> {
+    /// The expressions of the arguments. Empty if the last argument is expanded (`...`), so that expressions and
+    /// values do not correspond.
+    pub(super) at: &'c [ExprId],
+    /// The values of the arguments.
+    pub(super) values: &'c [Abstract],
+}
+
 impl Infer<'_> {
     /// The ephemerality of the result of `element` or `lookup` if it is not known which part is selected.
     pub(super) fn of_chosen(
         &mut self,
         function: &Function,
-        (at, args): (&[ExprId], &[Abstract]),
+        arguments: Arguments<'_>,
     ) -> Ephemerality {
+        let Arguments { at, values: args } = arguments;
         let container = &args[0];
         let found = match (function.name, at.get(..2)) {
-            ("lookup", Some(&[of, key])) => return self.of_lookup((of, key), args),
+            ("lookup", Some(&[of, key])) => return self.of_lookup(of, key, args),
             ("element", Some(&[_, index])) => match &container.inside {
                 Inside::Items(items) if !items.is_empty() => {
                     let length = items.len();
@@ -51,7 +62,7 @@ impl Infer<'_> {
         })
     }
 
-    fn of_lookup(&mut self, (of, key): (ExprId, ExprId), args: &[Abstract]) -> Ephemerality {
+    fn of_lookup(&mut self, of: ExprId, key: ExprId, args: &[Abstract]) -> Ephemerality {
         let (container, default) = (&args[0], args.get(2));
         let otherwise = default.map(|it| it.ephemeral.clone());
         let name = key_text(&args[1]);
@@ -99,9 +110,9 @@ impl Infer<'_> {
     pub(super) fn of_carried(
         &mut self,
         function: &Function,
-        at: &[ExprId],
-        args: &[Abstract],
+        arguments: Arguments<'_>,
     ) -> Ephemerality {
+        let Arguments { at, values: args } = arguments;
         let all = args.iter().fold(When::Never, |all, it| all.or(it.ephemeral.inside()));
         if all.is_never() {
             return Ephemerality::NEVER;
@@ -135,9 +146,10 @@ impl Infer<'_> {
             // A null among the arguments counts as empty.
             let is_there = arg.ephemeral.inside();
             for (name, part) in attrs.iter().filter(|(_, it)| !it.ephemeral.is_never()) {
-                let name = (name, self.has_showable_shape(arg));
-                let stays =
-                    later.clone().map(|it| self.lacks(at.get(it).copied(), &args[it], name));
+                let is_showable = self.has_showable_shape(arg);
+                let stays = later
+                    .clone()
+                    .map(|it| self.lacks(at.get(it).copied(), &args[it], name, is_showable));
                 let stays = stays.fold(When::Always, |all, it| all.and(&it));
                 let mut when = part.ephemeral.somewhere().and(&stays);
                 if arg.presence == Presence::Open {
@@ -167,7 +179,7 @@ impl Infer<'_> {
     }
 
     /// The condition that an argument has no entry of a name. The formula names the entry only if `is_showable`.
-    fn lacks(&self, at: Option<ExprId>, arg: &Abstract, (name, is_showable): (&Str, bool)) -> When {
+    fn lacks(&self, at: Option<ExprId>, arg: &Abstract, name: &Str, is_showable: bool) -> When {
         match (&arg.inside, &arg.ty, at) {
             _ if arg.is_null() => When::Always,
             (Inside::Attrs(attrs), ..) if attrs.get(name).is_none() => When::Always,
@@ -190,7 +202,7 @@ impl Infer<'_> {
     fn of_spread(&mut self, call: &Call, last: Option<&Abstract>) -> When {
         let Some((last, at)) = last.zip(call.args.last()) else { return When::Never };
         let inside = last.ephemeral.inside().clone();
-        let from_empty = self.given(RuleId::EmptyExpansion, last).when;
+        let from_empty = self.contribution(RuleId::EmptyExpansion, last).when;
         match last.ephemeral.here() {
             When::Never => inside,
             here if !from_empty.is_never() && !matches!(last.inside, Inside::Opaque(_)) => {

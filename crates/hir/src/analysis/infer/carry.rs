@@ -12,8 +12,9 @@ use crate::{
         infer::{
             Infer, NoSurroundings,
             call::of_result,
+            carried::Arguments,
             constructor::key_text,
-            flow::{Flow, Given},
+            flow::{Contribution, Flow},
         },
         value::{
             Abstract,
@@ -32,12 +33,13 @@ impl Infer<'_> {
     pub(super) fn carry(
         &mut self,
         function: &Function,
-        (call, args): (&Call, &[Abstract]),
+        call: &Call,
+        args: &[Abstract],
         ty: &Type,
         result: &Value,
     ) -> Abstract {
         let plain = of_result(args, ty, result);
-        let plain = if looks_into_types(function, args) { plain.undecided() } else { plain };
+        let plain = if depends_on_open_types(function, args) { plain.undecided() } else { plain };
         let is_in_force = rules::rule(function.rule, Domain::Abstract) == MarkRule::UnionTop;
         if !is_in_force || args.iter().all(|arg| arg.deep_marks() == TriMarks::NONE) {
             return plain;
@@ -52,8 +54,9 @@ impl Infer<'_> {
             .collect();
         let args = args.as_slice();
         let mut flow = self.merged(function, args);
-        let at: Vec<ExprId> = if call.expand { Vec::new() } else { call.args.to_vec() };
-        if let Some(chosen) = self.chosen_part(function, (&at, args), &mut flow) {
+        let at: &[ExprId] = if call.expand { &[] } else { &call.args };
+        let arguments = Arguments { at, values: args };
+        if let Some(chosen) = self.chosen_part(function, arguments, &mut flow) {
             return flow.onto(Abstract { ty: ty.clone(), ..self.converted(&chosen, ty) });
         }
         let mut tags = Tags::default();
@@ -68,10 +71,10 @@ impl Infer<'_> {
         });
         let tagged: Vec<Value> = tagged.collect();
         match function.call(&tagged, &NoSurroundings(&self.budget)) {
-            Ok(result) if result.is_known() && !looks_into_types(function, args) => {
+            Ok(result) if result.is_known() && !depends_on_open_types(function, args) => {
                 flow.onto(Abstract { ty: ty.clone(), ..found(&result, &tags) })
             }
-            _ => self.scattered(flow, function, (&at, args), plain),
+            _ => self.scattered(flow, function, arguments, plain),
         }
     }
 
@@ -80,10 +83,10 @@ impl Infer<'_> {
         let mut flow = Flow::default();
         for (position, arg) in args.iter().enumerate() {
             if !function.parameter(position).is_some_and(|it| it.is_carried) {
-                flow.add(self.given(function.rule, arg), arg);
+                flow.add(self.contribution(function.rule, arg), arg);
             }
             if is_list_of_keys(function, position) {
-                flow.add(self.given(RuleId::ZipmapKeys, arg), arg);
+                flow.add(self.contribution(RuleId::ZipmapKeys, arg), arg);
             }
         }
         flow
@@ -93,9 +96,10 @@ impl Infer<'_> {
     fn chosen_part(
         &mut self,
         function: &Function,
-        (at, args): (&[ExprId], &[Abstract]),
+        arguments: Arguments<'_>,
         flow: &mut Flow,
     ) -> Option<Abstract> {
+        let args = arguments.values;
         let container = &args[0];
         let is_known = container.presence == Presence::Known;
         let found = match function.name {
@@ -113,20 +117,20 @@ impl Infer<'_> {
             return Some(found.with_origin(origin));
         }
         // While it is not known which part is selected, the result has the marks of all.
-        args.iter().for_each(|arg| flow.perhaps(arg));
+        args.iter().for_each(|arg| flow.add_maybe(arg));
         let any = container.any_element();
         let any = match args.get(2) {
             Some(default) => any.either(default),
             None => any,
         };
-        let ephemeral = self.of_chosen(function, (at, args));
+        let ephemeral = self.of_chosen(function, arguments);
         Some(Abstract { ephemeral, ..any.undecided() })
     }
 }
 
 /// Returns true if the result depends on types that are not known yet: `flatten` dissolves lists, including those
 /// that turn out to be lists later.
-fn looks_into_types(function: &Function, args: &[Abstract]) -> bool {
+fn depends_on_open_types(function: &Function, args: &[Abstract]) -> bool {
     function.name == "flatten" && args.iter().any(|arg| !arg.failing.is_typed_early)
 }
 
@@ -148,18 +152,18 @@ impl Infer<'_> {
         &mut self,
         mut flow: Flow,
         function: &Function,
-        (at, args): (&[ExprId], &[Abstract]),
+        arguments: Arguments<'_>,
         plain: Abstract,
     ) -> Abstract {
         let mut inner = Flow::default();
-        for (position, arg) in args.iter().enumerate() {
-            flow.perhaps(arg);
+        for (position, arg) in arguments.values.iter().enumerate() {
+            flow.add_maybe(arg);
             if !is_list_of_keys(function, position) {
                 let (marks, when) = (arg.inner_marks(), When::Never);
-                inner.add(Given { marks, when }.weakened(), arg);
+                inner.add(Contribution { marks, when }.weakened(), arg);
             }
         }
-        let ephemeral = self.of_carried(function, at, args);
+        let ephemeral = self.of_carried(function, arguments);
         let inside = Inside::Opaque(inner.marks());
         let value = Abstract { inside, constant: None, ephemeral, ..plain.undecided() };
         flow.onto(value.with_origin(inner.origin()))
@@ -194,7 +198,7 @@ fn found(value: &Value, tags: &Tags) -> Abstract {
     let mut flow = Flow::default();
     for part in &parts {
         let when = part.ephemeral.here().clone();
-        flow.add(Given { marks: part.marks, when }, part);
+        flow.add(Contribution { marks: part.marks, when }, part);
     }
     let origin = parts.iter().find_map(|part| part.origin.clone());
     let constant = value.is_wholly_known().then(|| ConstValue(value.without_all_marks()));

@@ -102,7 +102,8 @@ impl Infer<'_> {
             return self.depends(id);
         }
         let subject = Subject {
-            place: (self.env.item(), id),
+            item: self.env.item(),
+            expr: id,
             text: text.into(),
             reads: self.reads_of(id),
             names: free_names(self.exprs, id),
@@ -123,7 +124,7 @@ impl Infer<'_> {
         for at in traversals(self.exprs, id) {
             let Some(text) = traversal_text(self.exprs, at) else { continue };
             // A reference that is vague itself is the one that decides.
-            if at == id || self.again(at).ephemeral.here() != &When::Always {
+            if at == id || self.reinfer(at).ephemeral.here() != &When::Always {
                 decides.push(Str::from(text.as_str()));
             }
             all.push(Str::from(text));
@@ -190,19 +191,19 @@ impl Infer<'_> {
             Expr::Call(call) if keeps_one_of_each(&call.name) && !call.expand => {
                 let mut filled = When::Never;
                 for arg in &call.args {
-                    filled = filled.or(&self.has_elements_again(*arg, nearer));
+                    filled = filled.or(&self.has_elements_reinferred(*arg, nearer));
                 }
                 return filled;
             }
             Expr::ForTuple(it) if it.condition.is_none() => {
-                return self.has_elements_again(it.collection, nearer);
+                return self.has_elements_reinferred(it.collection, nearer);
             }
             Expr::ForObject(it) if it.condition.is_none() => {
-                return self.has_elements_again(it.collection, nearer);
+                return self.has_elements_reinferred(it.collection, nearer);
             }
             Expr::Conditional { condition, then, otherwise } => {
-                let then = self.has_elements_again(*then, nearer);
-                let otherwise = self.has_elements_again(*otherwise, nearer);
+                let then = self.has_elements_reinferred(*then, nearer);
+                let otherwise = self.has_elements_reinferred(*otherwise, nearer);
                 return self.truth(*condition).choose(&then, &otherwise);
             }
             _ => {}
@@ -210,13 +211,13 @@ impl Infer<'_> {
         self.tested(id, Test::Empty).not()
     }
 
-    fn has_elements_again(&mut self, id: ExprId, depth: usize) -> When {
-        let value = self.again(id);
+    fn has_elements_reinferred(&mut self, id: ExprId, depth: usize) -> When {
+        let value = self.reinfer(id);
         self.has_elements_within(id, &value, depth)
     }
 
     /// Infers an expression once more, without reporting problems.
-    fn again(&mut self, id: ExprId) -> Abstract {
+    fn reinfer(&mut self, id: ExprId) -> Abstract {
         let problems = self.problems.len();
         let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
         self.problems.truncate(problems);
@@ -248,7 +249,7 @@ impl Infer<'_> {
                 self.access_failure(id, *base, name, nearer)
             }
             Expr::Index { base, key } => {
-                let value = self.again(*key);
+                let value = self.reinfer(*key);
                 let Some(constant) = value.constant.as_ref() else { return self.depends(id) };
                 if !self.is_showable(&value) {
                     return self.depends(id);
@@ -267,13 +268,13 @@ impl Infer<'_> {
 
     /// Returns true if the base, which is no constant, is of an object type without this attribute.
     fn may_lack(&mut self, base: ExprId, name: &Str) -> bool {
-        let value = self.again(base);
+        let value = self.reinfer(base);
         let lacks = matches!(&value.ty, Type::Object(object) if object.get(name).is_none());
         lacks && value.constant.is_none()
     }
 
     fn access_failure(&mut self, id: ExprId, base: ExprId, name: &Str, depth: usize) -> When {
-        let value = self.again(base);
+        let value = self.reinfer(base);
         let lacks = match &value.ty {
             _ if !value.failing.is_typed_early || value.is_null() => return self.depends(id),
             Type::Map(_) => self.tested(base, Test::HasKey(name.clone())).not(),
@@ -292,7 +293,7 @@ impl Infer<'_> {
         position: usize,
         depth: usize,
     ) -> When {
-        let value = self.again(base);
+        let value = self.reinfer(base);
         let lacks = match &value.ty {
             _ if !value.failing.is_typed_early || value.is_null() => return self.depends(id),
             Type::List(_) => self.tested(base, Test::HasMoreThan(position)).not(),

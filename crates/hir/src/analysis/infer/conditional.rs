@@ -29,14 +29,14 @@ impl Infer<'_> {
         };
         let a = arm(self, then, true);
         let b = arm(self, otherwise, false);
-        self.check_arms(id, (then, &a), (otherwise, &b));
+        self.check_arms(id, Arm { at: then, value: &a }, Arm { at: otherwise, value: &b });
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Conditional, &condition_value), &condition_value);
+        flow.add(self.contribution(RuleId::Conditional, &condition_value), &condition_value);
         let mut failing = Failing::NEVER.reading(&condition_value);
         for (arm, value) in [(then, &a), (otherwise, &b)] {
-            let given = self.given(RuleId::Conditional, value);
+            let contribution = self.contribution(RuleId::Conditional, value);
             // The failure of the arm that is not chosen is hidden.
-            flow.add(self.given_if_hidden(arm, given, value), value);
+            flow.add(self.contribution_if_hidden(arm, contribution, value), value);
             flow.hidden_in_every_run(&value.failing);
             failing = failing.reading(value);
         }
@@ -52,8 +52,8 @@ impl Infer<'_> {
             Some(false) => self.chosen(&b, &a, &ty, &mut flow),
             None => {
                 // While the condition is unknown, the whole has the marks inside of either arm.
-                flow.perhaps(&a);
-                flow.perhaps(&b);
+                flow.add_maybe(&a);
+                flow.add_maybe(&b);
                 // If the chosen arm fails, so does the whole, so a mark that is certain in both arms is certain in
                 // the result. If one arm is a null, the mark is certain in one arm only.
                 let is_beside_null = a.is_null() || b.is_null();
@@ -151,7 +151,7 @@ impl Infer<'_> {
         }
         // The conversion depends on the type of the other arm, which is not certain. If the result is a set, the
         // marks of elements are on the whole.
-        flow.perhaps(chosen);
+        flow.add_maybe(chosen);
         converted.either(chosen).undecided().with_open_parts()
     }
 
@@ -165,16 +165,12 @@ impl Infer<'_> {
         }
     }
 
-    fn check_arms(
-        &mut self,
-        id: ExprId,
-        (then, a): (ExprId, &Abstract),
-        (otherwise, b): (ExprId, &Abstract),
-    ) {
+    fn check_arms(&mut self, id: ExprId, then: Arm<'_>, otherwise: Arm<'_>) {
+        let (a, b) = (then.value, otherwise.value);
         if is_open_null(a) || is_open_null(b) {
             return;
         }
-        let kinds = self.kind(then, a).zip(self.kind(otherwise, b));
+        let kinds = self.kind(then.at, a).zip(self.kind(otherwise.at, b));
         let are_apart = kinds.is_some_and(|(a, b)| a.is_apart_from(b));
         if !are_apart && (a.has_open_type() || b.has_open_type()) {
             return;
@@ -200,6 +196,13 @@ impl Infer<'_> {
         let summary = Summary::INCONSISTENT_CONDITIONAL_RESULT_TYPES;
         self.with_certainty(certainty, |it| it.fails(At::Arms(id), summary, detail));
     }
+}
+
+/// A result expression of a conditional, and its value.
+#[derive(Clone, Copy)]
+struct Arm<'v> {
+    at: ExprId,
+    value: &'v Abstract,
 }
 
 /// The value of the condition, if the source determines it.

@@ -9,7 +9,7 @@ use values::{
 use crate::{
     analysis::{
         infer::{Infer, flow::Flow},
-        origin::Forgetting,
+        origin::DroppedMark,
         value::{
             Abstract,
             failing::Failing,
@@ -40,8 +40,8 @@ impl Infer<'_> {
             self.check_key(item.key, &key);
             let value = carried(RuleId::ObjectValue, self.expr(item.value));
             let mut named = Flow::default();
-            named.add(self.given(RuleId::ObjectKey, &key), &key);
-            flow.join(&named.forgotten_by(Forgetting::ObjectKey));
+            named.add(self.contribution(RuleId::ObjectKey, &key), &key);
+            flow.join(&named.dropping(DroppedMark::ObjectKey));
             keys = keys.reading(&key);
             are_showable &= key.constant.is_none() || self.is_showable(&key);
             entries.push((key_text(&key), value));
@@ -54,7 +54,7 @@ impl Infer<'_> {
         }
         // While a key is unknown, the concrete domain marks the whole object with the marks of every value.
         for (_, value) in &entries {
-            flow.perhaps(value);
+            flow.add_maybe(value);
         }
         let failing = entries.iter().fold(keys, |failing, (_, value)| failing.reading(value));
         let object = of_unknown_names(&entries);

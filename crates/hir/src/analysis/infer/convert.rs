@@ -9,7 +9,7 @@ use crate::{
     analysis::{
         infer::{
             Infer,
-            flow::{Flow, Given},
+            flow::{Contribution, Flow},
         },
         value::{
             Abstract,
@@ -18,7 +18,7 @@ use crate::{
             when::{Ephemerality, When},
         },
     },
-    eval,
+    eval::constraint::with_defaults,
     item::{ConstValue, DefaultStep, Defaults, TypeConstraint},
 };
 
@@ -50,7 +50,7 @@ impl Infer<'_> {
                     ephemeral: Ephemerality::new(When::Never, kept),
                     ..value.clone()
                 };
-                flow.add(self.given(RuleId::SetConstruction, &elements), value);
+                flow.add(self.contribution(RuleId::SetConstruction, &elements), value);
                 ephemeral = ephemeral.with_inside(When::Never);
                 Inside::PLAIN
             }
@@ -64,7 +64,7 @@ impl Infer<'_> {
             // The new element type contains attribute names from ephemeral elements.
             let marks = value.inner_marks().only(MarkKind::Ephemeral);
             let when = value.ephemeral.inside().clone();
-            flow.add(Given { marks, when }.weakened(), value);
+            flow.add(Contribution { marks, when }.weakened(), value);
         }
         // While elements of a set are unknown, so is a list of them.
         let waits = matches!((&value.ty, to), (Type::Set(_), Type::List(_)));
@@ -94,7 +94,7 @@ impl Infer<'_> {
             _ => inside.map(&mut Abstract::opened),
         };
         let constant = value.constant.as_ref();
-        let constant = constant.map(|it| eval::with_defaults(defaults, to, it.0.clone()));
+        let constant = constant.map(|it| with_defaults(defaults, to, it.0.clone()));
         let ty = match &constant {
             Some(constant) => constant.ty(),
             None if value.ty.is_collection() && !to.has_dynamic() => value.ty.clone(),
@@ -168,7 +168,7 @@ impl Infer<'_> {
             return given.clone();
         }
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::OptionalDefault, given), given);
+        flow.add(self.contribution(RuleId::OptionalDefault, given), given);
         let presence = if default.is_null() { given.presence } else { Presence::NotNull };
         let default = flow.onto(default);
         match given.is_null() {

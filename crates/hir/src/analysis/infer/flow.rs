@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::analysis::{
-    origin::{Forgetting, Origin},
+    origin::{DroppedMark, Origin},
     value::{
         Abstract,
         failing::Failing,
@@ -13,29 +13,29 @@ use crate::analysis::{
 };
 
 /// The marks that a value gives to a whole by a rule.
-pub(in crate::analysis) struct Given {
+pub(in crate::analysis) struct Contribution {
     pub(in crate::analysis) marks: TriMarks,
     /// The condition under which the ephemeral mark is given.
     pub(in crate::analysis) when: When,
 }
 
-impl Given {
+impl Contribution {
     /// Lowers the marks to *maybe*, and forgets the formula of the condition.
-    pub(super) fn weakened(&self) -> Given {
-        Given { marks: self.marks.weakened(), when: self.when.weakened() }
+    pub(super) fn weakened(&self) -> Contribution {
+        Contribution { marks: self.marks.weakened(), when: self.when.weakened() }
     }
 
     /// Joins two of these if it is not known which applies.
-    pub(super) fn either(&self, other: &Given) -> Given {
-        Given {
+    pub(super) fn either(&self, other: &Contribution) -> Contribution {
+        Contribution {
             marks: self.marks.either(&other.marks),
             when: When::depends([]).choose(&self.when, &other.when),
         }
     }
 
     /// Restricts this to runs in which a condition holds.
-    pub(super) fn only(&self, when: &When) -> Given {
-        Given { marks: self.marks.weakened(), when: self.when.and(when) }
+    pub(super) fn only(&self, when: &When) -> Contribution {
+        Contribution { marks: self.marks.weakened(), when: self.when.and(when) }
     }
 }
 
@@ -49,10 +49,10 @@ pub(super) struct Flow {
 
 impl Flow {
     /// Adds the marks that a value gives.
-    pub(super) fn add(&mut self, given: Given, from: &Abstract) {
-        self.add_marks(given.marks, from);
-        if !given.when.is_never() {
-            self.when = self.when.or(&given.when);
+    pub(super) fn add(&mut self, contribution: Contribution, from: &Abstract) {
+        self.add_marks(contribution.marks, from);
+        if !contribution.when.is_never() {
+            self.when = self.when.or(&contribution.when);
         }
     }
 
@@ -66,7 +66,7 @@ impl Flow {
 
     /// Adds all marks of a value, on it or inside, as *maybe*. The concrete domain puts these on a whole that is
     /// unknown, and on the result of a failed evaluation. In runs in which everything is known, nothing is added.
-    pub(super) fn perhaps(&mut self, from: &Abstract) {
+    pub(super) fn add_maybe(&mut self, from: &Abstract) {
         self.add_marks(from.deep_marks().weakened(), from);
     }
 
@@ -111,8 +111,8 @@ impl Flow {
     }
 
     /// Returns this with an origin that records a form of expression in which OpenTofu drops the ephemeral mark.
-    pub(super) fn forgotten_by(self, form: Forgetting) -> Flow {
-        Flow { origin: self.origin.map(|origin| origin.forgotten_by(form)), ..self }
+    pub(super) fn dropping(self, form: DroppedMark) -> Flow {
+        Flow { origin: self.origin.map(|origin| origin.dropping(form)), ..self }
     }
 
     pub(super) fn marks(&self) -> TriMarks {

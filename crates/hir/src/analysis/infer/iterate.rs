@@ -29,6 +29,13 @@ struct Loop {
     condition: Option<ExprId>,
 }
 
+/// The key of an item of the result, if the source determines it.
+struct KeyText {
+    text: Str,
+    /// True if messages must not show the key.
+    is_secret: bool,
+}
+
 /// The rounds of a `for`.
 struct Rounds {
     /// The keys and values in order, or one pair that stands for all.
@@ -61,7 +68,7 @@ impl Infer<'_> {
         let (rounds, mut progress) = self.begin(round);
         let mut items = Vec::with_capacity(rounds.elements.len());
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
-            let item = it.made_in(round, body);
+            let item = it.body_value(round, body);
             progress.holds(&item);
             if is_kept != Some(false) {
                 it.keep(round, progress, &item);
@@ -82,17 +89,16 @@ impl Infer<'_> {
         let mut entries: BTreeMap<Str, Vec<Abstract>> = BTreeMap::new();
         let mut unnamed = Vec::new();
         self.walk(round, rounds, &mut progress, |it, progress, is_kept| {
-            let (name, is_secret) = it.for_key(round, item_key, progress, is_kept);
-            let value = it.made_in(round, item_value);
+            let key = it.for_key(round, item_key, progress, is_kept);
+            let value = it.body_value(round, item_value);
             progress.holds(&value);
             if is_kept != Some(false) {
                 it.keep(round, progress, &value);
             }
-            match (is_kept, name) {
+            match (is_kept, key) {
                 (Some(false), _) => {}
-                (Some(true), Some(name)) => {
-                    let entry = (name, is_secret);
-                    progress.may_fail |= !it.enter(item_key, &mut entries, entry, value, group);
+                (Some(true), Some(key)) => {
+                    progress.may_fail |= !it.enter(item_key, &mut entries, key, value, group);
                 }
                 _ => {
                     progress.is_decided = false;
@@ -116,11 +122,11 @@ impl Infer<'_> {
         &mut self,
         at: ExprId,
         entries: &mut BTreeMap<Str, Vec<Abstract>>,
-        (name, is_secret): (Str, bool),
+        key: KeyText,
         value: Abstract,
         group: bool,
     ) -> bool {
-        match entries.entry(name) {
+        match entries.entry(key.text) {
             Entry::Vacant(entry) => {
                 entry.insert(vec![value]);
                 true
@@ -130,7 +136,7 @@ impl Infer<'_> {
                 true
             }
             Entry::Occupied(entry) => {
-                let named = match is_secret {
+                let named = match key.is_secret {
                     true => "the same key".to_owned(),
                     false => format!("the key {:?}", entry.key()),
                 };
@@ -144,23 +150,23 @@ impl Infer<'_> {
         }
     }
 
-    /// Infers the key of an item. Returns its text if the source determines it, and whether it is a secret.
+    /// Infers the key of an item. `None` if the source does not determine it.
     fn for_key(
         &mut self,
         round: Loop,
         id: ExprId,
         progress: &mut Progress,
         is_kept: Option<bool>,
-    ) -> (Option<Str>, bool) {
-        let key = self.made_in(round, id);
-        let given = self.given(RuleId::ForKey, &key);
-        let given = match is_kept {
-            Some(true) => given,
-            Some(false) => given.only(&When::Never),
-            None if given.when.is_never() => given.weakened(),
-            None => given.only(&self.is_kept(round, progress)),
+    ) -> Option<KeyText> {
+        let key = self.body_value(round, id);
+        let contribution = self.contribution(RuleId::ForKey, &key);
+        let contribution = match is_kept {
+            Some(true) => contribution,
+            Some(false) => contribution.only(&When::Never),
+            None if contribution.when.is_never() => contribution.weakened(),
+            None => contribution.only(&self.is_kept(round, progress)),
         };
-        progress.shape.add(given, &key);
+        progress.shape.add(contribution, &key);
         progress.holds(&key);
         if key.is_null() {
             let detail = "Key expression in 'for' expression must not produce a null value.";
@@ -172,7 +178,7 @@ impl Infer<'_> {
         }
         let text = key_text(&key);
         progress.may_fail |= text.is_none();
-        (text, !self.is_showable(&key))
+        Some(KeyText { text: text?, is_secret: !self.is_showable(&key) })
     }
 
     /// Infers the collection and starts the loop.
@@ -189,7 +195,7 @@ impl Infer<'_> {
             inside: When::Never,
         };
         let collection = progress.collection.clone();
-        progress.shape.add(self.given(RuleId::ForCollection, &collection), &collection);
+        progress.shape.add(self.contribution(RuleId::ForCollection, &collection), &collection);
         progress.holds(&collection);
         (self.rounds(&collection), progress)
     }
@@ -276,7 +282,7 @@ impl Infer<'_> {
     }
 
     /// Infers a part of the body and returns its value as it is outside of the loop.
-    fn made_in(&mut self, round: Loop, id: ExprId) -> Abstract {
+    fn body_value(&mut self, round: Loop, id: ExprId) -> Abstract {
         let value = self.expr(id);
         if value.ephemeral.is_never() {
             return value;
@@ -324,14 +330,14 @@ impl Infer<'_> {
     /// not known.
     fn condition(&mut self, round: Loop, progress: &mut Progress, is_sure: bool) -> Option<bool> {
         let Some(id) = round.condition else { return if is_sure { Some(true) } else { None } };
-        let value = self.made_in(round, id);
-        let given = self.given(RuleId::ForCondition, &value);
-        let given = match is_sure {
-            true => given,
-            false if given.when.is_never() => given.weakened(),
-            false => given.only(&self.is_walked(round, progress)),
+        let value = self.body_value(round, id);
+        let contribution = self.contribution(RuleId::ForCondition, &value);
+        let contribution = match is_sure {
+            true => contribution,
+            false if contribution.when.is_never() => contribution.weakened(),
+            false => contribution.only(&self.is_walked(round, progress)),
         };
-        progress.shape.add(given, &value);
+        progress.shape.add(contribution, &value);
         progress.holds(&value);
         self.check_kept(id, &value, progress);
         let constant = value.constant.as_ref();
@@ -369,7 +375,7 @@ impl Loop {
 impl Progress {
     /// Records a value that the loop has read.
     fn holds(&mut self, value: &Abstract) {
-        self.content.perhaps(value);
+        self.content.add_maybe(value);
         self.failing = std::mem::replace(&mut self.failing, Failing::NEVER).reading(value);
     }
 

@@ -20,7 +20,7 @@ impl Infer<'_> {
         let value = self.expr(operand);
         self.check_operand(operand, &value, &op.ty(), "operand");
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Operator, &value), &value);
+        flow.add(self.contribution(RuleId::Operator, &value), &value);
         let constant = value.plain_constant().and_then(|value| ops::unary(op, value).ok());
         flow.onto(result(op.ty(), constant, Failing::NEVER.reading(&value)))
     }
@@ -36,11 +36,14 @@ impl Infer<'_> {
         } else {
             for (at, value, which) in [(left, &a, "left operand"), (right, &b, "right operand")] {
                 self.check_operand(at, value, &op.operand_type(), which);
-                let given = self.given(RuleId::Operator, value);
+                let contribution = self.contribution(RuleId::Operator, value);
                 // An operand that decides alone hides a failure of the other operand.
-                let given =
-                    if is_logic(op) { self.given_if_hidden(at, given, value) } else { given };
-                flow.add(given, value);
+                let contribution = if is_logic(op) {
+                    self.contribution_if_hidden(at, contribution, value)
+                } else {
+                    contribution
+                };
+                flow.add(contribution, value);
                 if is_logic(op) {
                     flow.hidden_in_every_run(&value.failing);
                 }
@@ -64,13 +67,14 @@ impl Infer<'_> {
             constant == Some(op == BinaryOp::And)
         };
         let unless = |hides: bool| if hides { Certainty::Doubtful } else { Certainty::Sure };
-        let right_is_idle = self.closed.contains(right) && decides_never(&self.quietly(right));
+        let right_is_idle =
+            self.closed.contains(right) && decides_never(&self.without_problems(right));
         let a = self.with_certainty(unless(!right_is_idle), |it| it.expr(left));
         let b = self.with_certainty(unless(!decides_never(&a)), |it| it.expr(right));
         (a, b)
     }
 
-    fn quietly(&mut self, id: ExprId) -> Abstract {
+    fn without_problems(&mut self, id: ExprId) -> Abstract {
         self.with_certainty(Certainty::Hidden, |it| it.expr(id))
     }
 
@@ -80,15 +84,15 @@ impl Infer<'_> {
         let against_null = a.is_null() || b.is_null();
         let may_be_null = a.presence == Presence::Open || b.presence == Presence::Open;
         for value in [a, b] {
-            let given = match (against_null, may_be_null) {
-                (true, _) => self.given(RuleId::EqualityNull, value),
+            let contribution = match (against_null, may_be_null) {
+                (true, _) => self.contribution(RuleId::EqualityNull, value),
                 (false, true) => {
-                    let null = self.given(RuleId::EqualityNull, value);
-                    null.either(&self.given(RuleId::Equality, value))
+                    let null = self.contribution(RuleId::EqualityNull, value);
+                    null.either(&self.contribution(RuleId::Equality, value))
                 }
-                (false, false) => self.given(RuleId::Equality, value),
+                (false, false) => self.contribution(RuleId::Equality, value),
             };
-            flow.add(given, value);
+            flow.add(contribution, value);
         }
     }
 

@@ -21,7 +21,7 @@ impl Infer<'_> {
         let at = base;
         let base = self.expr(base);
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Splat, &base), &base);
+        flow.add(self.contribution(RuleId::Splat, &base), &base);
         let around = flow.clone();
         let result = self.within(&around, |this| match &base.ty {
             // The base may be a null that got no type because the other arm failed.
@@ -32,13 +32,13 @@ impl Infer<'_> {
                 this.splat_of_many(at, &base, item, each)
             }
             Type::Dynamic if base.is_sequence => {
-                flow.perhaps(&base);
+                flow.add_maybe(&base);
                 this.splat_of_many(at, &base, item, each)
             }
             Type::Dynamic => this.splat_of_any(&base, item, each, &mut flow),
             // A value that is no sequence counts as one element, a null as none.
             _ if base.presence == Presence::Open => {
-                let element = this.perhaps_each(item, base.clone(), each);
+                let element = this.each_if_any(item, base.clone(), each);
                 let is_there = this.tested(at, Test::Null).not();
                 this.each_where(Type::Dynamic, element, &is_there, &[item], at)
             }
@@ -47,7 +47,7 @@ impl Infer<'_> {
         let is_known = base.presence == Presence::Known && matches!(base.ty, Type::Tuple(_));
         if !is_known {
             // While the base is unknown, so is the result.
-            flow.perhaps(&result);
+            flow.add_maybe(&result);
         }
         let result = if is_known { result } else { result.undecided() };
         let failing = Failing::NEVER.reading(&base).reading(&result).of_any_type();
@@ -63,13 +63,13 @@ impl Infer<'_> {
         flow: &mut Flow,
     ) -> Abstract {
         let element = base.any_element().either(base).undecided();
-        let element = self.perhaps_each(item, element, each);
-        flow.perhaps(base);
+        let element = self.each_if_any(item, element, each);
+        flow.add_maybe(base);
         Abstract::each(Type::Dynamic, element)
     }
 
     /// Infers the steps for an element that may not exist.
-    fn perhaps_each(&mut self, item: SymbolId, element: Abstract, each: ExprId) -> Abstract {
+    fn each_if_any(&mut self, item: SymbolId, element: Abstract, each: ExprId) -> Abstract {
         self.with_certainty(Certainty::Doubtful, |it| {
             it.with_symbol(item, element, |it| it.expr(each))
         })
@@ -118,7 +118,7 @@ impl Infer<'_> {
                 };
                 let element = element.unwrap_or_else(|| match ty {
                     // A tuple of unknown length may have no element that the steps apply to.
-                    Type::Dynamic => self.perhaps_each(item, base.any_element(), each),
+                    Type::Dynamic => self.each_if_any(item, base.any_element(), each),
                     _ => self.of_unknown_element(item, base.any_element(), each),
                 });
                 let ty = match ty {

@@ -7,7 +7,7 @@ use crate::{
     analysis::{
         infer::{
             Infer,
-            flow::{Flow, Given},
+            flow::{Contribution, Flow},
         },
         value::{
             Abstract,
@@ -30,7 +30,7 @@ impl Infer<'_> {
                 TemplatePart::Expr(expr) => {
                     let value = self.expr(*expr);
                     self.check_template_part(*expr, &value);
-                    flow.add(self.given(RuleId::Template, &value), &value);
+                    flow.add(self.contribution(RuleId::Template, &value), &value);
                     failing = failing.reading(&value);
                     push(&mut text, constant_text(&value).as_deref());
                 }
@@ -53,17 +53,18 @@ impl Infer<'_> {
     pub(super) fn template_join(&mut self, tuple: ExprId) -> Abstract {
         let tuple = self.expr(tuple);
         let mut flow = Flow::default();
-        flow.add(self.given(RuleId::Template, &tuple), &tuple);
+        flow.add(self.contribution(RuleId::Template, &tuple), &tuple);
         if let Inside::Items(items) = &tuple.inside {
             for item in items.iter() {
-                flow.add(self.given(RuleId::Template, item), &tuple);
+                flow.add(self.contribution(RuleId::Template, item), &tuple);
             }
         }
         if !matches!(tuple.inside, Inside::Items(_)) {
-            let each = Given { marks: TriMarks::NONE, when: tuple.ephemeral.inside().clone() };
-            flow.add(self.given_on(RuleId::Template, each), &tuple);
+            let each =
+                Contribution { marks: TriMarks::NONE, when: tuple.ephemeral.inside().clone() };
+            flow.add(self.contribution_on(RuleId::Template, each), &tuple);
         }
-        flow.perhaps(&tuple);
+        flow.add_maybe(&tuple);
         let failing = Failing::NEVER.reading(&tuple).of_same_type();
         flow.onto(Abstract { failing, ..some_text() })
     }

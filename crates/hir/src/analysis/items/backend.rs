@@ -6,39 +6,39 @@ use values::{Kind, Type, Value, convert};
 
 use crate::{
     analysis::{
-        body::{BodyInfer, Persistence, judged, without_schema, wrong_type},
+        body::{BodyInfer, Persistence, without_schema, wrong_type},
         env::ItemEnv,
         infer::Infer,
-        items::{for_each_argument, not_known, refuse_dynamic_blocks},
+        items::static_body::{for_each_argument, not_known, refuse_dynamic_blocks},
         problem::{ItemProblem, not_supported},
         value::marks::Tri,
     },
     backends,
     fix::Fix,
-    item::{Attr, Block, Body, Item, Terraform},
-    names::keeps_state,
-    statics::{self, trouble::Doubt},
+    item::{Attr, Block, Body, Terraform},
+    names::state_settings,
+    statics::{self, static_error::Deferral},
     suggest, unsupported,
 };
 
 /// Checks the backend and cloud settings of a `terraform` block. A block that an override file replaces is not
 /// checked.
-pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, settings: &Terraform) {
+pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, settings: &Terraform) {
     if env.directory != env.workspace.root(env.db) {
         infer.problems.extend(ignored(settings));
         return;
     }
-    if keeps_state(env.db, env.directory) != Some(env.key) {
+    if state_settings(env.db, env.directory) != Some(env.key) {
         return;
     }
     for block in &settings.clouds {
-        let kept = Kept { env, item, block, kind: "cloud", subject: "cloud".to_owned() };
-        kept.check(infer, Some(backends::cloud()), Some(unsupported::cloud()));
+        let state_block = StateBlock { env, block, kind: "cloud", subject: "cloud".to_owned() };
+        state_block.check(infer, Some(backends::cloud()), Some(unsupported::cloud()));
     }
     let Some(block) = &settings.backend else { return };
     let kind = statics::backend_kind(block);
-    let kept = Kept { env, item, block, kind, subject: format!("backend.{kind}") };
-    kept.check(infer, backends::schema(kind), unsupported::backend(kind));
+    let state_block = StateBlock { env, block, kind, subject: format!("backend.{kind}") };
+    state_block.check(infer, backends::schema(kind), unsupported::backend(kind));
 }
 
 /// The warnings for backend settings of a module that is not the root module, where they have no effect.
@@ -53,16 +53,15 @@ fn ignored(settings: &Terraform) -> impl Iterator<Item = ItemProblem> {
 }
 
 /// A block that configures where state is stored.
-struct Kept<'i> {
+struct StateBlock<'i> {
     env: &'i ItemEnv<'i>,
-    item: &'i Item,
     block: &'i Block,
     kind: &'i str,
     /// The name of the block in the form that OpenTofu's messages use.
     subject: String,
 }
 
-impl Kept<'_> {
+impl StateBlock<'_> {
     fn check(&self, infer: &mut Infer<'_>, schema: Option<&SchemaBlock>, lacking: Option<String>) {
         let Some(schema) = schema else {
             without_schema(infer, &self.block.body);
@@ -73,7 +72,7 @@ impl Kept<'_> {
         let before = infer.problems.len();
         let body = self.block.body.fitted(schema);
         refuse_dynamic_blocks(infer, &body);
-        BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }.block(
+        BodyInfer { infer, persistence: Persistence::Ephemeral, enclosing: None }.block(
             &body,
             schema,
             self.block.node,
@@ -103,8 +102,8 @@ impl Kept<'_> {
                      as plan files. It is recommended to instead supply ephemeral credentials via \
                      backend specific environment variables",
                 );
-                let judgement = (certainty, &value.ephemeral.somewhere());
-                let problem = judged(problem, judgement, value.origin.as_ref());
+                let when = value.ephemeral.somewhere();
+                let problem = problem.if_ephemeral(certainty, &when, value.origin.as_ref());
                 infer.problems.push(problem);
             }
         }
@@ -126,31 +125,33 @@ impl Kept<'_> {
     fn local(&self, attr: &Attr) -> Option<ItemProblem> {
         match statics::local_argument(self.env.db, self.env.workspace, self.env.key, attr) {
             Ok(text) => text.filter(|it| it.is_empty()).map(|_| empty(attr)),
-            Err(trouble) => trouble?.problem(),
+            Err(error) => error?.problem(),
         }
     }
 
     /// Checks an argument of a backend that this version does not support. A value that cannot be evaluated this
     /// early is not reported.
     fn other(&self, attr: &Attr, ty: &Type) -> Option<ItemProblem> {
-        let place = (self.env.key, self.item, attr.value);
+        let env = self.env;
         let found =
-            statics::backend_argument(self.env.db, self.env.workspace, place, &self.subject);
+            statics::backend_argument(env.db, env.workspace, env.key, attr.value, &self.subject);
         let value = match found {
             Ok(value) => value,
-            Err(trouble) => return trouble.filter(|it| it.doubt != Doubt::Unanswered)?.problem(),
+            Err(error) => {
+                return error.filter(|it| it.deferral != Deferral::RuntimeFunction)?.problem();
+            }
         };
         match convert::convert(&value, ty) {
             Ok(value) if !value.is_wholly_known() => Some(not_known(attr, &self.subject)),
-            Ok(value) => self.unfit(attr, &value),
+            Ok(value) => self.text_problem(attr, &value),
             Err(error) => Some(wrong_type(attr, &error.to_string())),
         }
     }
 
     /// The error for a text that the backend does not accept.
-    fn unfit(&self, attr: &Attr, value: &Value) -> Option<ItemProblem> {
+    fn text_problem(&self, attr: &Attr, value: &Value) -> Option<ItemProblem> {
         let Kind::String(text) = value.kind() else { return None };
-        let (summary, detail) = backends::unfit(self.kind, &attr.name, text)?;
+        let (summary, detail) = backends::text_problem(self.kind, &attr.name, text)?;
         Some(ItemProblem::new(attr.value.into(), summary, detail))
     }
 

@@ -40,5 +40,5 @@ pub(super) fn check(infer: &mut Infer<'_>, condition: &Condition) {
     );
     let origin = if kind == MarkKind::Ephemeral { message.origin.as_ref() } else { None };
     // In a `variable` block this becomes an error once the condition fails.
-    infer.problems.push(problem.because(origin));
+    infer.problems.push(problem.with_origin_chain(origin));
 }

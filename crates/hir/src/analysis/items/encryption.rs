@@ -12,7 +12,7 @@ use crate::{
         body::{BodyInfer, Persistence, wrong_type},
         env::ItemEnv,
         infer::Infer,
-        items::{for_each_argument, not_known, refuse_dynamic_blocks},
+        items::static_body::{for_each_argument, not_known, refuse_dynamic_blocks},
         problem::{ItemProblem, not_supported},
     },
     encryption as known,
@@ -20,12 +20,22 @@ use crate::{
     expr::{Expr, ExprId, Exprs, Ref},
     fix::Fix,
     item::{Attr, Block, Body, Encryption, Item},
-    statics::{self, trouble::Doubt},
+    statics::{self, static_error::Deferral},
     suggest,
 };
 
-/// The type and the name of a key provider.
-type Name<'i> = (&'i str, &'i str);
+/// The labels of a key provider or method.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Labels<'i> {
+    kind: &'i str,
+    name: &'i str,
+}
+
+impl std::fmt::Display for Labels<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.kind, self.name)
+    }
+}
 
 /// Checks one `encryption` block.
 pub(super) fn check(
@@ -34,7 +44,8 @@ pub(super) fn check(
     item: &Item,
     encryption: &Encryption,
 ) {
-    let declared: FxHashSet<Name<'_>> = encryption.key_providers.iter().filter_map(name).collect();
+    let declared: FxHashSet<Labels<'_>> =
+        encryption.key_providers.iter().filter_map(labels).collect();
     let before = infer.problems.len();
     let parts = encryption.key_providers.iter().map(|it| (it, false));
     for (block, is_method) in parts.chain(encryption.methods.iter().map(|it| (it, true))) {
@@ -49,9 +60,9 @@ pub(super) fn check(
     }
 }
 
-fn name(block: &Block) -> Option<Name<'_>> {
+fn labels(block: &Block) -> Option<Labels<'_>> {
     match &*block.labels {
-        [kind, name, ..] => Some((&**kind, &**name)),
+        [kind, name, ..] => Some(Labels { kind, name }),
         _ => None,
     }
 }
@@ -62,12 +73,12 @@ struct Part<'i> {
     item: &'i Item,
     block: &'i Block,
     is_method: bool,
-    declared: &'i FxHashSet<Name<'i>>,
+    declared: &'i FxHashSet<Labels<'i>>,
 }
 
 impl Part<'_> {
     fn check(&self, infer: &mut Infer<'_>) {
-        let Some((kind, _)) = name(self.block) else { return };
+        let Some(Labels { kind, .. }) = labels(self.block) else { return };
         let schema = if self.is_method { known::method(kind) } else { known::key_provider(kind) };
         // The lowering has reported an unknown type already.
         let Some(schema) = schema else { return };
@@ -88,7 +99,7 @@ impl Part<'_> {
         };
         // An argument that names key providers is left out of the body, so drop the errors that say it is missing.
         let before = infer.problems.len();
-        BodyInfer { infer, persistence: Persistence::Ephemeral, around: None }.block(
+        BodyInfer { infer, persistence: Persistence::Ephemeral, enclosing: None }.block(
             &without_keys,
             schema,
             self.block.node,
@@ -121,13 +132,13 @@ impl Part<'_> {
     /// A variable without a value is no error: passphrases are often given only to the commands that need them.
     fn value(&self, attr: &Attr, ty: &Type) -> Result<Option<Value>, Box<ItemProblem>> {
         let env = self.env;
-        let place = (env.key, self.item, attr.value);
         let (db, workspace, directory) = (env.db, env.workspace, env.directory);
-        let found = statics::early_value(db, workspace, directory, place, &self.subject());
+        let found =
+            statics::early_value(db, workspace, directory, env.key, attr.value, &self.subject());
         let value = match found {
             Ok(value) => value,
-            Err(trouble) => {
-                let sure = trouble.filter(|it| it.doubt == Doubt::None);
+            Err(error) => {
+                let sure = error.filter(|it| it.deferral == Deferral::None);
                 return sure.and_then(|it| it.problem()).map_or(Ok(None), |it| Err(Box::new(it)));
             }
         };
@@ -145,17 +156,17 @@ impl Part<'_> {
     }
 
     fn address(&self) -> String {
-        let (kind, name) = name(self.block).unwrap_or_default();
+        let labels = labels(self.block).unwrap_or_default();
         let what = if self.is_method { "method" } else { "key_provider" };
-        format!("{what}.{kind}.{name}")
+        format!("{what}.{labels}")
     }
 
     /// Checks an argument that names key providers.
     fn check_keys(&self, infer: &mut Infer<'_>, attr: &Attr, schema: &provider::Block) {
         for key in keys_in(&self.item.exprs, attr.value) {
             let (at, found) = match key {
-                Key::Whole { at, name } if self.declared.contains(&name) => (at, None),
-                Key::Whole { at, name } => (at, Some(self.undefined(at, name))),
+                Key::Whole { at, labels } if self.declared.contains(&labels) => (at, None),
+                Key::Whole { at, labels } => (at, Some(self.undefined(at, labels))),
                 Key::Incomplete(at) => {
                     let detail =
                         "Expected key_provider.<type>.<name>, as in key_provider.pbkdf2.main.";
@@ -181,22 +192,22 @@ impl Part<'_> {
         }
     }
 
-    fn undefined(&self, at: ExprId, (kind, name): Name<'_>) -> ItemProblem {
-        let of_type = self.declared.iter().filter(|it| it.0 == kind).map(|it| it.1);
+    fn undefined(&self, at: ExprId, labels: Labels<'_>) -> ItemProblem {
+        let Labels { kind, name } = labels;
+        let of_type = self.declared.iter().filter(|it| it.kind == kind).map(|it| it.name);
         let close = suggest::closest(name, of_type);
-        let whole = close.map(|name| (kind, name));
-        let of_name = self.declared.iter().find(|it| it.1 == name).copied();
-        let meant = whole.or(of_name).map(|(kind, name)| format!("key_provider.{kind}.{name}"));
+        let whole = close.map(|name| Labels { kind, name });
+        let of_name = self.declared.iter().find(|it| it.name == name).copied();
+        let meant = whole.or(of_name).map(|it| format!("key_provider.{it}"));
         let hint = suggest::question(meant.as_deref());
-        let detail = format!(
-            "Key provider {kind}.{name} is missing from the encryption configuration.{hint}"
-        );
+        let detail =
+            format!("Key provider {labels} is missing from the encryption configuration.{hint}");
         ItemProblem::new(at.into(), Summary::UNDEFINED_KEY_PROVIDER, detail)
             .fixed_by(Fix::last(name, close))
     }
 
     fn check_constant(&self, infer: &mut Infer<'_>, attr: &Attr, value: &Value) {
-        let Some((kind, _)) = name(self.block) else { return };
+        let Some(Labels { kind, .. }) = labels(self.block) else { return };
         let is_secret = value.has_deep_secret();
         let value = value.without_all_marks();
         let texts: Vec<&str>;
@@ -214,7 +225,7 @@ impl Part<'_> {
             }
             _ => return,
         };
-        if let Some(problem) = known::unfit(kind, &attr.name, &constant) {
+        if let Some(problem) = known::argument_problem(kind, &attr.name, &constant) {
             // Some problems quote the value, so the text is replaced if the value is a secret.
             let problem = match is_secret {
                 true => {
@@ -232,7 +243,7 @@ impl Part<'_> {
 
     /// Checks arguments that require or exclude one another.
     fn check_whole(&self, infer: &mut Infer<'_>) {
-        let Some((kind, _)) = name(self.block) else { return };
+        let Some(Labels { kind, .. }) = labels(self.block) else { return };
         let argument = |name: &str| self.block.body.attrs.iter().find(|it| &*it.name == name);
         let header = self.block.node.into();
         if let Some((keys, true)) = known::key_argument(self.is_method, kind)
@@ -280,7 +291,7 @@ fn unexpected(attr: &Attr) -> ItemProblem {
 
 /// A reference to a key provider: `key_provider.type.name`, which parses as an attribute of a resource.
 enum Key<'i> {
-    Whole { at: ExprId, name: Name<'i> },
+    Whole { at: ExprId, labels: Labels<'i> },
     Incomplete(ExprId),
 }
 
@@ -289,7 +300,7 @@ fn keys_in(exprs: &Exprs, root: ExprId) -> Vec<Key<'_>> {
     while let Some(at) = open.pop() {
         match &exprs[at] {
             Expr::GetAttr { base, name } if let Some(kind) = key_type(exprs, *base) => {
-                found.push(Key::Whole { at, name: (kind, name) });
+                found.push(Key::Whole { at, labels: Labels { kind, name } });
             }
             _ if key_type(exprs, at).is_some() => found.push(Key::Incomplete(at)),
             expr => expr.for_each_child(&mut |child| open.push(child)),
@@ -308,18 +319,18 @@ fn key_type(exprs: &Exprs, at: ExprId) -> Option<&str> {
 /// Reports key providers that take their keys from each other in a cycle.
 fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
     let exprs = infer.exprs;
-    let blocks: FxHashMap<Name<'_>, &Block> =
-        encryption.key_providers.iter().filter_map(|it| Some((name(it)?, it))).collect();
-    let chained = |at: Name<'_>| -> Option<Name<'_>> {
+    let blocks: FxHashMap<Labels<'_>, &Block> =
+        encryption.key_providers.iter().filter_map(|it| Some((labels(it)?, it))).collect();
+    let chained = |at: Labels<'_>| -> Option<Labels<'_>> {
         let attrs = blocks.get(&at)?.body.attrs.iter();
         attrs.flat_map(|attr| keys_in(exprs, attr.value)).find_map(|key| match key {
-            Key::Whole { name, .. } => Some(name),
+            Key::Whole { labels, .. } => Some(labels),
             Key::Incomplete(_) => None,
         })
     };
-    let mut done: FxHashSet<Name<'_>> = FxHashSet::default();
-    for start in encryption.key_providers.iter().filter_map(name) {
-        let mut path: Vec<Name<'_>> = Vec::new();
+    let mut done: FxHashSet<Labels<'_>> = FxHashSet::default();
+    for start in encryption.key_providers.iter().filter_map(labels) {
+        let mut path: Vec<Labels<'_>> = Vec::new();
         let mut at = Some(start);
         while let Some(name) = at.filter(|name| done.insert(*name)) {
             path.push(name);
@@ -327,15 +338,11 @@ fn cycle(infer: &mut Infer<'_>, encryption: &Encryption) {
         }
         let cycle = at.and_then(|back| path.iter().position(|it| *it == back));
         let Some(cycle) = cycle.map(|first| &path[first..]) else { continue };
-        let names = cycle
-            .iter()
-            .chain(&cycle[..1])
-            .map(|(kind, name)| format!("key_provider.{kind}.{name}"));
+        let names = cycle.iter().chain(&cycle[..1]).map(|it| format!("key_provider.{it}"));
         let detail = format!(
-            "Can not load key_provider.{}.{} due to circular reference: {}. One of them must get \
+            "Can not load key_provider.{} due to circular reference: {}. One of them must get \
              its passphrase from another source.",
-            cycle[0].0,
-            cycle[0].1,
+            cycle[0],
             names.collect::<Vec<_>>().join(" → ")
         );
         let header = blocks[&cycle[0]].node.into();

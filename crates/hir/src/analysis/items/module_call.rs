@@ -11,24 +11,25 @@ use values::{Str, Type, convert};
 use crate::{
     Db,
     analysis::{
-        AnalyzedItem, Inference,
-        body::judged,
+        analyzed::{AnalyzedItem, Inference, item_value},
         env::ItemEnv,
         infer::{Infer, InferEnv},
         instances::all_instances,
-        item_value,
-        items::provider_reference::{self, Referrer},
+        items::{
+            depends_on::check_depends_on,
+            provider_reference::{self, Referrer},
+        },
         problem::ItemProblem,
         value::{Abstract, inside::Attrs, marks::Tri},
     },
+    content::item as item_of,
     fix::Fix,
     item::{Attr, Item, ModuleCall, PassedProvider, TypeConstraint},
-    names::{
-        ItemKey, ItemName, called_directories, item as item_of, lookup, module_calls,
-        required_providers,
-    },
+    item_name::{ItemKey, ItemName, NameKind},
+    module_calls::{called_directories, module_calls},
+    names::{lookup, required_providers},
     suggest,
-    symbols::{NameKind, names_of_kind},
+    symbols::names_of_kind,
     workspace::Workspace,
 };
 
@@ -46,7 +47,7 @@ pub(super) fn infer(item: &Item, call: &ModuleCall, mut env: ItemEnv<'_>) -> Inf
         without_repeated(&mut infer.problems, before);
     }
     check_providers(&mut infer, &env, item, call, &children);
-    super::check_depends_on(&mut infer, &env, &call.depends_on);
+    check_depends_on(&mut infer, &env, &call.depends_on);
     problems.append(&mut infer.problems);
     let objects = children.iter().map(|child| outputs(&env, *child));
     let object = objects.reduce(|one, other| one.either(&other)).unwrap_or_else(Abstract::any);
@@ -80,7 +81,7 @@ fn without_repeated(problems: &mut Vec<ItemProblem>, before: usize) {
     let is_reported = |it: &ItemProblem| {
         problems
             .iter()
-            .any(|told| (told.at, told.id(), &told.detail) == (it.at, it.id(), &it.detail))
+            .any(|known| (known.at, known.id(), &known.detail) == (it.at, it.id(), &it.detail))
     };
     let new: Vec<ItemProblem> = new.into_iter().filter(|it| !is_reported(it)).collect();
     problems.extend(new);
@@ -302,8 +303,8 @@ fn not_ephemeral(input: &Attr, value: &Abstract) -> ItemProblem {
         input.name
     );
     let problem = ItemProblem::new(input.value.into(), Summary::VARIABLE_NOT_EPHEMERAL, detail);
-    let judgement = (value.deep_marks().ephemeral, &value.ephemeral.somewhere());
-    judged(problem, judgement, value.origin.as_ref())
+    let when = value.ephemeral.somewhere();
+    problem.if_ephemeral(value.deep_marks().ephemeral, &when, value.origin.as_ref())
 }
 
 fn type_error(variable: &VariableSignature, value: &Abstract) -> Option<String> {

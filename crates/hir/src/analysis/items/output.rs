@@ -6,17 +6,19 @@ use values::{MarkKind, Str};
 
 use crate::{
     analysis::{
-        Inference,
-        body::judged,
+        analyzed::Inference,
+        declared::{ephemeral, sensitive},
         env::ItemEnv,
         infer::{Infer, InferEnv},
-        items::conditions,
+        items::{conditions, depends_on::check_depends_on},
         problem::ItemProblem,
         value::{Abstract, inside::Inside, marks::Tri},
     },
+    content::item,
     expr::{Expr, ExprId, Ref},
     item::{Item, Output},
-    names::{item, provider_local_name, required_providers},
+    item_name::provider_local_name,
+    names::required_providers,
     workspace::{SchemaLookup, resource_schema},
 };
 
@@ -63,7 +65,7 @@ pub(super) fn infer(item: &Item, output: &Output, env: ItemEnv<'_>) -> Inference
     for precondition in &output.preconditions {
         conditions::check(&mut infer, precondition);
     }
-    super::check_depends_on(&mut infer, &env, &output.depends_on);
+    check_depends_on(&mut infer, &env, &output.depends_on);
     let problems = std::mem::take(&mut infer.problems).into();
     Inference { value: seen_by_callers(item, output, value, &env), problems }
 }
@@ -74,13 +76,13 @@ fn seen_by_callers(item: &Item, output: &Output, value: Abstract, env: &ItemEnv<
         true => value,
         false => value.without_deep(MarkKind::Ephemeral),
     };
-    if let Some(sensitive) = super::sensitive(output.sensitive, output.may_be_secret) {
+    if let Some(sensitive) = sensitive(output.sensitive, output.may_be_secret) {
         value = value.with_mark(MarkKind::Sensitive, sensitive);
     }
     if output.ephemeral {
         let at = output.ephemeral_node.unwrap_or(item.header);
         let message = format!("output \"{}\" is declared ephemeral", output.name);
-        value = Abstract { origin: env.link(at.into(), &message, None), ..super::ephemeral(value) };
+        value = Abstract { origin: env.link(at.into(), &message, None), ..ephemeral(value) };
     }
     if output.deprecated.is_some() {
         value = value.with_mark(MarkKind::Deprecated, Tri::Yes);
@@ -92,8 +94,8 @@ fn not_marked(infer: &mut Infer<'_>, expr: ExprId, value: &Abstract, is_root: bo
     let problem =
         ItemProblem::new(expr.into(), Summary::OUTPUT_NOT_EPHEMERAL, output_not_ephemeral(is_root));
     let certainty = value.deep_marks().ephemeral;
-    let judgement = (certainty, &value.ephemeral.somewhere());
-    let mut problem = judged(problem, judgement, value.origin.as_ref());
+    let when = value.ephemeral.somewhere();
+    let mut problem = problem.if_ephemeral(certainty, &when, value.origin.as_ref());
     // OpenTofu checks the marks of a value's parts only when the whole value is known.
     if is_root && value.marks.ephemeral == Tri::No && may_be_partly_unknown(value) {
         problem.detail.push_str(

@@ -35,7 +35,7 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, meta: &Block) {
             Some(schema) => {
                 let before = infer.problems.len();
                 let mut body =
-                    BodyInfer { infer, persistence: Persistence::Ephemeral, around: None };
+                    BodyInfer { infer, persistence: Persistence::Ephemeral, enclosing: None };
                 body.block(&meta.body, schema.block(), meta.node, "");
                 infer.problems.split_off(before)
             }

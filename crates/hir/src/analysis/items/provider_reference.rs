@@ -7,13 +7,15 @@ use values::{Kind, Str, Type, convert};
 
 use crate::{
     analysis::{
-        body::judged, env::ItemEnv, infer::Infer, items::resource::missing_provider_config,
-        problem::ItemProblem, value::marks::Tri,
+        env::ItemEnv, infer::Infer, items::resource::missing_provider_config, problem::ItemProblem,
+        value::marks::Tri,
     },
+    content::item as item_of,
     expr::{Expr, ExprId, Ref},
     fix::Fix,
     item::{Item, ProviderConfig, ProviderRef, Repetition},
-    names::{ItemName, item as item_of, lookup, required_providers},
+    item_name::ItemName,
+    names::{lookup, required_providers},
     statics, suggest,
 };
 
@@ -56,7 +58,7 @@ pub(super) fn check(
         (Some(_), None) => Some(without_key(config, alias, keys, provider)),
         (Some(_), Some(key)) => keys
             .filter(|_| is_sound && !infer.is_faulty(key, &infer.faults()))
-            .and_then(|keys| missing_instance(env, referrer, (config, alias), keys, key)),
+            .and_then(|keys| missing_instance(env, referrer, config, alias, keys, key)),
     };
     infer.problems.extend(found);
 }
@@ -74,8 +76,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
         let detail = format!("A provider instance key must not be derived from {word} value.");
         let problem = ItemProblem::new(key.into(), summary, detail);
         let when = value.ephemeral.somewhere();
-        let judgement = (certainty, &when);
-        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+        infer.problems.push(problem.if_ephemeral(certainty, &when, value.origin.as_ref()));
         return;
     }
     let constant = value.constant.as_ref().map(|it| &it.0);
@@ -127,7 +128,8 @@ fn without_key(
 fn missing_instance(
     env: &ItemEnv<'_>,
     referrer: &Referrer<'_>,
-    (config, alias): (&ProviderConfig, &str),
+    config: &ProviderConfig,
+    alias: &str,
     keys: &BTreeSet<Str>,
     key: ExprId,
 ) -> Option<ItemProblem> {
@@ -140,7 +142,7 @@ fn missing_instance(
             let whose = format!(", which the instance {missing:?} of this block asks for");
             (missing, whose)
         }
-        _ => (text(env, referrer.item, key).filter(|it| !keys.contains(it))?, String::new()),
+        _ => (text(env, key).filter(|it| !keys.contains(it))?, String::new()),
     };
     let name = &config.local_name;
     let close = suggest::closest(&missing, keys.iter().map(|it| &**it));
@@ -157,10 +159,9 @@ fn missing_instance(
 }
 
 /// The key, if it is known before a plan and no secret. Other problems of the key are reported during the plan.
-fn text(env: &ItemEnv<'_>, item: &Item, key: ExprId) -> Option<Str> {
-    let place = (env.key, item, key);
+fn text(env: &ItemEnv<'_>, key: ExprId) -> Option<Str> {
     let (db, workspace, directory) = (env.db, env.workspace, env.directory);
-    let value = statics::early_value(db, workspace, directory, place, "provider").ok()?;
+    let value = statics::early_value(db, workspace, directory, env.key, key, "provider").ok()?;
     if value.has_deep_secret() {
         return None;
     }

@@ -6,9 +6,10 @@ use values::Str;
 
 use crate::{
     analysis::{env::ItemEnv, problem::ItemProblem},
+    content::item,
     item::{Item, ProviderConfig},
-    names::{ItemKey, ItemName, item},
-    symbols::{NameKind, names_of_kind},
+    item_name::{ItemKey, ItemName, NameKind},
+    symbols::names_of_kind,
 };
 
 /// The warning for an empty block in a module that is called, at one block of each provider. Such blocks once

@@ -10,12 +10,10 @@ use values::{Kind, Str, Type, Value, convert};
 use crate::{
     Db,
     analysis::{
-        AnalyzedItem, Inference,
-        body::judged,
+        analyzed::{AnalyzedItem, Inference, item_value},
         env::ItemEnv,
         infer::Infer,
         instances::each_value,
-        item_value,
         items::{
             provider_reference::{self, Referrer},
             provisioner,
@@ -23,10 +21,13 @@ use crate::{
         problem::ItemProblem,
         value::{Abstract, inside::Inside, marks::Tri},
     },
+    content::{item, keys_of},
     destroy_time,
     expr::{At, Expr, ExprId, Exprs, Literal},
     item::{Import, ImportTarget, Item, Moved, RefTarget, Removed, Repetition},
-    names::{ItemKey, ItemName, Keys, all_of, called_directory, item, keys_of, lookup},
+    item_name::{ItemKey, ItemName, Keys},
+    module_calls::called_directory,
+    names::{all_of, lookup},
 };
 
 fn found(problems: Vec<ItemProblem>) -> Inference {
@@ -90,7 +91,7 @@ fn at_first(
 ) -> ItemProblem {
     let mut problem = ItemProblem::new(at.header.into(), summary, detail);
     let header = item(env.db, first).header;
-    problem.related.push((first, header.into(), "still declared here".to_owned()));
+    problem.relate(first, header, "still declared here");
     problem
 }
 
@@ -179,8 +180,8 @@ fn redundant(db: &dyn Db, key: ItemKey, moved: &Moved) -> ItemProblem {
 fn ambiguous(db: &dyn Db, key: ItemKey, first: ItemKey, detail: String) -> ItemProblem {
     let at = item(db, key).header.into();
     let mut problem = ItemProblem::new(at, Summary::AMBIGUOUS_MOVES, detail);
-    let header = item(db, first).header.into();
-    problem.related.push((first, header, "the other statement".to_owned()));
+    let header = item(db, first).header;
+    problem.relate(first, header, "the other statement");
     problem
 }
 
@@ -205,12 +206,12 @@ fn in_cycles<'t>(
             at = to;
         }
         if let Some(&first) = places.get(at) {
-            report_ring(db, &chain[first..], wrong);
+            report_cycle(db, &chain[first..], wrong);
         }
     }
 }
 
-fn report_ring(
+fn report_cycle(
     db: &dyn Db,
     cycle: &[(&Target, ItemKey)],
     wrong: &mut FxHashMap<ItemKey, ItemProblem>,
@@ -227,8 +228,8 @@ fn report_ring(
     let at = item(db, key).header.into();
     let mut problem = ItemProblem::new(at, Summary::CYCLIC_MOVES, detail);
     for (_, other) in cycle.iter().skip(1).take(MOST) {
-        let header = item(db, *other).header.into();
-        problem.related.push((*other, header, "goes on here".to_owned()));
+        let header = item(db, *other).header;
+        problem.relate(*other, header, "goes on here");
     }
     wrong.insert(key, problem);
 }
@@ -311,7 +312,7 @@ fn check_for_each(infer: &mut Infer<'_>, at: ExprId, value: &Abstract) {
         None => return,
     };
     let problem = ItemProblem::new(at.into(), Summary::INVALID_IMPORT_FOR_EACH, detail);
-    infer.problems.push(problem.because(value.origin.as_ref()));
+    infer.problems.push(problem.with_origin_chain(value.origin.as_ref()));
 }
 
 fn check_identity(infer: &mut Infer<'_>, identity: ExprId) {
@@ -358,8 +359,7 @@ fn check_key(infer: &mut Infer<'_>, key: ExprId) {
     );
     let problem = ItemProblem::new(key.into(), Summary::INVALID_IMPORT_KEY, detail);
     let when = value.ephemeral.somewhere();
-    let judgement = (certainty, &when);
-    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+    infer.problems.push(problem.if_ephemeral(certainty, &when, value.origin.as_ref()));
 }
 
 /// Returns true if the value is certainly sensitive or ephemeral.
@@ -384,8 +384,7 @@ fn refuse_marks(infer: &mut Infer<'_>, at: ExprId, value: &Abstract, what: &str)
     };
     let problem = ItemProblem::new(at.into(), summary, detail);
     let when = value.ephemeral.somewhere();
-    let judgement = (certainty, &when);
-    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+    infer.problems.push(problem.if_ephemeral(certainty, &when, value.origin.as_ref()));
 }
 
 fn check_id(infer: &mut Infer<'_>, item: &Item, import: &Import, id: ExprId) {
@@ -570,8 +569,8 @@ fn duplicate_import(item_: &Item, import: &Import, env: &ItemEnv<'_>) -> Option<
     );
     let mut problem =
         ItemProblem::new(import.to.node.into(), Summary::duplicate_import(address), detail);
-    let header = item(env.db, first).header.into();
-    problem.related.push((first, header, "first declared here".to_owned()));
+    let header = item(env.db, first).header;
+    problem.relate(first, header, "first declared here");
     Some(problem)
 }
 

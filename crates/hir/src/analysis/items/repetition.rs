@@ -5,7 +5,6 @@ use values::{Kind, Type, Value, convert};
 
 use crate::{
     analysis::{
-        body::judged,
         env::ItemEnv,
         infer::Infer,
         problem::ItemProblem,
@@ -59,8 +58,8 @@ pub(super) fn refuse_ephemeral_repetition(
         ),
     };
     let problem = ItemProblem::new(expr.into(), summary, detail);
-    let judgement = (certainty, value.ephemeral.here());
-    infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+    let when = value.ephemeral.here();
+    infer.problems.push(problem.if_ephemeral(certainty, when, value.origin.as_ref()));
 }
 
 pub(super) fn refuse_sensitive_repetition(
@@ -71,7 +70,7 @@ pub(super) fn refuse_sensitive_repetition(
 ) {
     // OpenTofu accepts a sensitive `count` in a plan; only instance keys must not be shown. In a module that may
     // have no instances, its `validate` does not evaluate `enabled`, and loses the marks of unknown values.
-    let is_left_to_plan = || name == "enabled" || forgets_marks(infer, expr);
+    let is_left_to_plan = || name == "enabled" || opentofu_drops_marks(infer, expr);
     let is_accepted = name == "count" || (!infer.env.is_in_root() && is_left_to_plan());
     if is_accepted || value.marks.sensitive != Tri::Yes {
         return;
@@ -88,18 +87,18 @@ pub(super) fn refuse_sensitive_repetition(
 
 /// Returns true if OpenTofu loses marks in the expression while nothing is known: those of a value whose type no
 /// declaration determines, and those of the argument of `keys`.
-pub(super) fn forgets_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
+pub(super) fn opentofu_drops_marks(infer: &Infer<'_>, expr: ExprId) -> bool {
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
         let it = &infer.exprs[expr];
-        let forgets = match it {
+        let drops = match it {
             Expr::Ref(reference) => {
                 infer.env.reference(reference, expr, &mut Vec::new()).has_open_type()
             }
             Expr::Call(call) => &*call.name == "keys",
             _ => false,
         };
-        if forgets {
+        if drops {
             return true;
         }
         it.for_each_child(&mut |child| open.push(child));

@@ -7,13 +7,15 @@ use values::{Path, Step, Str, Type};
 
 use crate::{
     analysis::{
-        Inference,
-        body::{BodyInfer, Persistence, judged, without_schema},
+        analyzed::Inference,
+        body::{BodyInfer, Persistence, without_schema},
+        declared::ephemeral,
         env::ItemEnv,
         infer::{Infer, InferEnv},
         instances::all_instances,
         items::{
             conditions,
+            depends_on::check_depends_on,
             provider_reference::{self, Referrer},
             provisioner,
         },
@@ -24,7 +26,8 @@ use crate::{
     expr::{Expr, ExprId, Exprs, NodeId, Ref},
     fix::Fix,
     item::{IgnoreChanges, Item, Lifecycle, Resource},
-    names::{provider_local_name, required_providers},
+    item_name::provider_local_name,
+    names::required_providers,
     suggest, unsupported,
     workspace::{SchemaLookup, resource_schema},
 };
@@ -41,8 +44,8 @@ pub(super) fn infer(item: &Item, resource: &Resource, mut env: ItemEnv<'_>) -> I
     let Resource { resource: address, .. } = resource;
     let (mode, ty) = (address.mode, &address.type_name);
     let schema = resource_schema(env.db, env.workspace, &source, mode, ty);
-    let object = body(&mut infer, &env, item, resource, (&source, &schema));
-    super::check_depends_on(&mut infer, &env, &resource.depends_on);
+    let object = body(&mut infer, &env, item, resource, &source, &schema);
+    check_depends_on(&mut infer, &env, &resource.depends_on);
     lifecycle(&mut infer, &env, &resource.lifecycle, &object, schema.found());
     *env.self_object.borrow_mut() = Some(object.clone());
     provisioner::infer(&mut infer, &resource.provisioners, resource.connection.as_ref());
@@ -70,7 +73,7 @@ fn instances(
     let object = match resource.resource.mode {
         ResourceMode::Ephemeral => {
             let message = format!("{} is an ephemeral resource", resource.resource);
-            super::ephemeral(object).with_origin(env.link(item.header.into(), &message, None))
+            ephemeral(object).with_origin(env.link(item.header.into(), &message, None))
         }
         _ => object,
     };
@@ -82,7 +85,8 @@ fn body(
     env: &ItemEnv<'_>,
     item: &Item,
     resource: &Resource,
-    (source, schema): (&ProviderSource, &SchemaLookup),
+    source: &ProviderSource,
+    schema: &SchemaLookup,
 ) -> Abstract {
     let mode = resource.resource.mode;
     let ty = &resource.resource.type_name;
@@ -106,7 +110,7 @@ fn body(
                 ResourceMode::Ephemeral => Persistence::Ephemeral,
                 ResourceMode::Managed | ResourceMode::Data => Persistence::Stored,
             };
-            BodyInfer { infer, persistence, around: None }.block(
+            BodyInfer { infer, persistence, enclosing: None }.block(
                 &resource.body,
                 schema.block(),
                 item.header,
@@ -215,8 +219,8 @@ fn prevent_destroy(infer: &mut Infer<'_>, prevent: ExprId) {
         let detail = "The decision for whether it's okay to destroy instances of this resource \
                       must stay consistent between plan and apply, so it cannot depend on an ephemeral value.";
         let problem = ItemProblem::new(prevent.into(), Summary::EPHEMERAL_PREVENT_DESTROY, detail);
-        let judgement = (certainty, &value.ephemeral.somewhere());
-        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+        let when = value.ephemeral.somewhere();
+        infer.problems.push(problem.if_ephemeral(certainty, &when, value.origin.as_ref()));
     }
     let reason = match super::repetition::converted(&value, &Type::Bool) {
         Ok(Some(constant)) if constant.is_null() => "it is null".to_owned(),

@@ -7,22 +7,21 @@
 use crate::{
     Db,
     analysis::{
-        AnalyzedItem,
+        analyzed::AnalyzedItem,
         env::ItemEnv,
         infer::Infer,
-        item_inference,
+        inference::item_inference,
         items::{check_duplicate, module_call, provider_instances, variable},
         problem::ItemProblem,
     },
+    content::item,
     item::ItemKind,
-    names::item,
 };
 
 /// The problems of an item that `init` reports.
 pub(in crate::analysis) fn problems(db: &dyn Db, analyzed: AnalyzedItem<'_>) -> Vec<ItemProblem> {
-    let place = analyzed.place(db);
-    let item = item(db, place.key);
-    let env = ItemEnv::of(db, (analyzed, place), item);
+    let item = item(db, analyzed.key(db));
+    let env = ItemEnv::of(db, analyzed, item);
     let mut infer = Infer::new(&item.exprs, &env);
     match &item.kind {
         ItemKind::Variable(it) => variable::check_default(&mut infer, item, it),

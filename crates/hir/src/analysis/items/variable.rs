@@ -1,17 +1,12 @@
 //! `variable` blocks.
 
 use db::Summary;
-use values::{MarkKind, Type};
+use values::Type;
 
 use crate::{
     analysis::{
-        Inference,
-        body::labels::is_nonempty_text,
-        env::ItemEnv,
-        infer::{Infer, InferEnv},
-        items::conditions,
-        problem::ItemProblem,
-        value::Abstract,
+        analyzed::Inference, declared::variable_value, env::ItemEnv, infer::Infer,
+        items::conditions, problem::ItemProblem, value::Abstract,
     },
     eval,
     item::{Item, Variable},
@@ -24,21 +19,7 @@ pub(super) fn infer(item: &Item, variable: &Variable, env: ItemEnv<'_>) -> Infer
         conditions::check(&mut infer, validation);
     }
     let problems = std::mem::take(&mut infer.problems).into();
-    Inference { value: value(item, variable, &env), problems }
-}
-
-/// The value of the variable within its module: any value of its type, marked as declared.
-pub(crate) fn value(item: &Item, variable: &Variable, env: &ItemEnv<'_>) -> Abstract {
-    let mut value = Abstract::of_type(variable.ty.ty.without_optional());
-    if let Some(sensitive) = super::sensitive(variable.sensitive, variable.may_be_secret) {
-        value = value.with_mark(MarkKind::Sensitive, sensitive);
-    }
-    if variable.ephemeral {
-        let at = variable.ephemeral_node.unwrap_or(item.header);
-        let message = format!("variable \"{}\" is declared ephemeral", variable.name);
-        value = super::ephemeral(value).with_origin(env.link(at.into(), &message, None));
-    }
-    value
+    Inference { value: variable_value(item, variable, &env), problems }
 }
 
 /// Reports a default that is not constant or does not fit the type, and a literal default of an ephemeral variable.
@@ -65,7 +46,7 @@ pub(super) fn check_default(infer: &mut Infer<'_>, item: &Item, variable: &Varia
         );
         infer.problems.push(ItemProblem::new(default.into(), Summary::INVALID_DEFAULT, detail));
     }
-    if variable.ephemeral && is_nonempty_text(&Abstract::constant(value)) {
+    if variable.ephemeral && Abstract::constant(value).is_nonempty_text() {
         let detail = format!(
             "The default of the ephemeral variable \"{}\" is written in the configuration, where \
              everyone with access to the file can read it. If it is a secret, remove the default \

@@ -28,7 +28,7 @@ use crate::{
     analysis::value::marks::Tri,
     expr::{ExprId, SymbolId},
     item::ConstValue,
-    names::ItemKey,
+    item_name::ItemKey,
 };
 
 /// The largest number of atoms in a formula. A reader cannot take in more.
@@ -72,8 +72,10 @@ pub struct Atom {
 /// An expression that a condition mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The item of the expression, and its id in that item.
-    pub place: (ItemKey, ExprId),
+    /// The item of the expression.
+    pub item: ItemKey,
+    /// The expression in the item.
+    pub expr: ExprId,
     /// The text of the expression in the source.
     pub text: Str,
     /// The references that the expression reads.
@@ -261,17 +263,17 @@ impl Condition {
         }
     }
 
-    /// The places of the expressions that decide, with their texts.
-    pub fn places(&self) -> Vec<(ItemKey, ExprId, Str)> {
+    /// The expressions that decide, without duplicates.
+    pub fn subjects(&self) -> Vec<&Subject> {
         let Condition::Exactly(clauses) = self else { return Vec::new() };
-        let mut places = Vec::new();
-        for subject in clauses.iter().flatten().map(|it| &it.subject) {
-            let place = (subject.place.0, subject.place.1, subject.text.clone());
-            if !places.contains(&place) {
-                places.push(place);
+        let mut subjects: Vec<&Subject> = Vec::new();
+        for subject in clauses.iter().flatten().map(|it| &*it.subject) {
+            let id = (subject.item, subject.expr, &subject.text);
+            if subjects.iter().all(|it| (it.item, it.expr, &it.text) != id) {
+                subjects.push(subject);
             }
         }
-        places
+        subjects
     }
 
     /// The condition as a phrase, such as `unless var.list is empty`. `None` if it is not exact.

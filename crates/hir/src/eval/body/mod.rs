@@ -12,6 +12,7 @@ use values::{Marks, Str, Value, convert::convert};
 
 use crate::{
     eval::{
+        body::legacy::attribute_as_blocks,
         evaluation::{Evaluation, Outcome},
         locate,
     },
@@ -20,10 +21,6 @@ use crate::{
     scope::Interrupt,
     suggest,
 };
-
-pub(crate) use blocks::wrong_labels;
-
-pub(crate) use legacy::attribute_as_blocks;
 
 /// The attribute and block values of an object under construction.
 type Parts = BTreeMap<Str, Value>;

@@ -12,7 +12,7 @@ use crate::{
     At,
     eval::{Evaluated, decode_body, locate_path},
     item::Item,
-    lower::{SourceMap, lower_chunk},
+    lower::{lower_chunk, source_map::SourceMap},
 };
 
 fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> BTreeMap<Str, Attribute> {

@@ -22,7 +22,7 @@ use crate::{
     eval::{Evaluated, evaluate},
     expr::Ref,
     lower::lower_expression,
-    provider_function::Misfit,
+    provider_function::ArgumentError,
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
 
@@ -228,7 +228,7 @@ impl Scope for Names {
                 summary: Summary::ERROR_IN_FUNCTION_CALL,
                 detail: "No luck.".to_owned(),
             }),
-            "provider::x::picky" => Err(Interrupt::Misfit(Box::new(Misfit {
+            "provider::x::picky" => Err(Interrupt::ArgumentError(Box::new(ArgumentError {
                 argument: Some(args.len() - 1),
                 summary: Summary::INVALID_FUNCTION_ARGUMENT,
                 detail: format!("No {}.", args[args.len() - 1].as_str().unwrap_or("?")),

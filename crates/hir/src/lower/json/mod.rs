@@ -15,24 +15,22 @@
 //! **Absent on purpose:** the meaning of blocks, which the lowering of the native syntax defines.
 
 pub(crate) mod map;
+pub(crate) mod problem;
 pub(crate) mod shape;
 pub(crate) mod strings;
 #[cfg(test)]
 mod tests;
 pub(crate) mod write;
 
-use db::Summary;
 use syntax::{AstNode as _, TextRange, ast::HasItems as _, flat::FlatParse, json::parse_json};
 
-use crate::{
-    lower::{
-        Lowered, SourceMap, body, json::write::Writer, lower_items, problem::Problem,
-        syntax_problem,
-    },
-    suggest,
+use crate::lower::{
+    block::lower_items,
+    header::header_text,
+    json::{map::Map, write::Writer},
+    lowered::{FileKind, Lowered},
+    problem::Problem,
 };
-
-pub(super) use self::map::Map;
 
 /// The native text of a file in the JSON syntax.
 pub(super) struct Native {
@@ -53,7 +51,7 @@ pub(super) fn native(text: &str) -> Native {
     let Writer { text, map, problems, unread, .. } = writer;
     match &json.error {
         Some(error) => {
-            let problems = vec![syntax_problem(error)];
+            let problems = vec![Problem::syntax(error)];
             Native { text, map, problems, unread, is_broken: true }
         }
         None => Native { text, map, problems, unread, is_broken: false },
@@ -61,13 +59,13 @@ pub(super) fn native(text: &str) -> Native {
 }
 
 /// Lowers a file in the JSON syntax.
-pub(super) fn lower(text: &str, (is_override, is_tofu): (bool, bool)) -> Lowered {
+pub(super) fn lower(text: &str, file: FileKind) -> Lowered {
     let Native { text, map, problems, unread, is_broken } = native(text);
     let parse = syntax::parse_file(&text);
-    let mut lowered = Lowered { is_json: true, is_override, is_tofu, ..Lowered::default() };
+    let mut lowered = Lowered::of(file);
     lower_items(&mut lowered, &FlatParse::of(&parse, &text));
     let found = std::mem::replace(&mut lowered.problems, problems);
-    let errors = parse.errors().iter().map(syntax_problem);
+    let errors = parse.errors().iter().map(Problem::syntax);
     if lowered.problems.is_empty() {
         lowered.problems.extend(errors.map(|it| mapped(&map, it)));
     }
@@ -84,33 +82,11 @@ pub(crate) fn headers(text: &str) -> Vec<(TextRange, String)> {
     let Native { text, map, .. } = native(text);
     let blocks = syntax::parse_file(&text).tree().blocks();
     let place = |block: &syntax::ast::Block| map.source(block.syntax().text_range());
-    blocks.map(|block| (place(&block), body::header_text(&block))).collect()
+    blocks.map(|block| (place(&block), header_text(&block))).collect()
 }
 
 /// Maps a problem to the JSON text. Drops its fix, which would insert native text.
 fn mapped(map: &Map, problem: Problem) -> Problem {
     let related = problem.related.map(|it| map.source(it));
     Problem { range: map.source(problem.range), related, fix: None, ..problem }
-}
-
-impl SourceMap {
-    fn map_ranges(&mut self, of: impl Fn(TextRange) -> TextRange) {
-        self.exprs.iter_mut().chain(&mut self.nodes).for_each(|it| *it = of(*it));
-    }
-}
-
-/// The problem of a property that is neither an argument nor a block.
-pub(super) fn extraneous<'n>(
-    range: TextRange,
-    name: &str,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Problem {
-    let hint = suggest::question(suggest::closest(name, known));
-    let detail = format!("No argument or block type is named \"{name}\".{hint}");
-    Problem::new(Summary::EXTRANEOUS_JSON_PROPERTY, range, detail)
-}
-
-/// A problem of the JSON text itself.
-fn fault(range: TextRange, summary: Summary, detail: impl Into<String>) -> Problem {
-    Problem::new(summary, range, detail)
 }

@@ -19,10 +19,22 @@ pub(super) struct Shape {
     pub(super) raw: &'static [&'static str],
     /// Arguments whose strings are literal.
     pub(super) literal: &'static [&'static str],
-    /// Block types, each with its number of labels.
-    pub(super) blocks: &'static [(&'static str, usize, &'static Shape)],
+    /// The block types.
+    pub(super) blocks: &'static [NestedShape],
     /// The interpretation of all other properties.
     pub(super) rest: Rest,
+}
+
+/// A block type in the body of a block.
+pub(super) struct NestedShape {
+    name: &'static str,
+    /// The number of labels.
+    labels: usize,
+    shape: &'static Shape,
+}
+
+const fn nested(name: &'static str, labels: usize, shape: &'static Shape) -> NestedShape {
+    NestedShape { name, labels, shape }
 }
 
 /// The interpretation of properties that a shape does not name.
@@ -41,20 +53,20 @@ pub(super) static FILE: Shape = Shape {
     raw: &[],
     literal: &[],
     blocks: &[
-        ("variable", 1, &VARIABLE),
-        ("output", 1, &OUTPUT),
-        ("locals", 0, &PLAIN),
-        ("resource", 2, &RESOURCE),
-        ("data", 2, &RESOURCE),
-        ("ephemeral", 2, &RESOURCE),
-        ("module", 1, &MODULE),
-        ("provider", 1, &PROVIDER),
-        ("terraform", 0, &TERRAFORM),
-        ("check", 1, &CHECK),
-        ("moved", 0, &MOVED),
-        ("import", 0, &IMPORT),
-        ("removed", 0, &REMOVED),
-        ("language", 0, &PLAIN),
+        nested("variable", 1, &VARIABLE),
+        nested("output", 1, &OUTPUT),
+        nested("locals", 0, &PLAIN),
+        nested("resource", 2, &RESOURCE),
+        nested("data", 2, &RESOURCE),
+        nested("ephemeral", 2, &RESOURCE),
+        nested("module", 1, &MODULE),
+        nested("provider", 1, &PROVIDER),
+        nested("terraform", 0, &TERRAFORM),
+        nested("check", 1, &CHECK),
+        nested("moved", 0, &MOVED),
+        nested("import", 0, &IMPORT),
+        nested("removed", 0, &REMOVED),
+        nested("language", 0, &PLAIN),
     ],
     rest: Rest::Nothing,
 };
@@ -63,19 +75,19 @@ static PLAIN: Shape =
     Shape { raw: &[], literal: &[], blocks: &[], rest: Rest::Arguments(Mode::Template) };
 
 static SCHEMA: Shape =
-    Shape { raw: &[], literal: &[], blocks: &[("dynamic", 1, &DYNAMIC)], rest: Rest::Schema };
+    Shape { raw: &[], literal: &[], blocks: &[nested("dynamic", 1, &DYNAMIC)], rest: Rest::Schema };
 
 static VARIABLE: Shape = Shape {
     raw: &["type"],
     literal: &["default", "description", "deprecated"],
-    blocks: &[("validation", 0, &PLAIN)],
+    blocks: &[nested("validation", 0, &PLAIN)],
     rest: Rest::Arguments(Mode::Template),
 };
 
 static OUTPUT: Shape = Shape {
     raw: &["depends_on"],
     literal: &["description", "deprecated"],
-    blocks: &[("precondition", 0, &PLAIN)],
+    blocks: &[nested("precondition", 0, &PLAIN)],
     rest: Rest::Arguments(Mode::Template),
 };
 
@@ -83,11 +95,11 @@ static RESOURCE: Shape = Shape {
     raw: &["depends_on", "provider"],
     literal: &[],
     blocks: &[
-        ("lifecycle", 0, &LIFECYCLE),
-        ("provisioner", 1, &PROVISIONER),
-        ("connection", 0, &PLAIN),
-        ("dynamic", 1, &DYNAMIC),
-        ("_", 0, &SCHEMA),
+        nested("lifecycle", 0, &LIFECYCLE),
+        nested("provisioner", 1, &PROVISIONER),
+        nested("connection", 0, &PLAIN),
+        nested("dynamic", 1, &DYNAMIC),
+        nested("_", 0, &SCHEMA),
     ],
     rest: Rest::Schema,
 };
@@ -95,35 +107,35 @@ static RESOURCE: Shape = Shape {
 static LIFECYCLE: Shape = Shape {
     raw: &["ignore_changes", "replace_triggered_by"],
     literal: &[],
-    blocks: &[("precondition", 0, &PLAIN), ("postcondition", 0, &PLAIN)],
+    blocks: &[nested("precondition", 0, &PLAIN), nested("postcondition", 0, &PLAIN)],
     rest: Rest::Arguments(Mode::Template),
 };
 
 static PROVISIONER: Shape = Shape {
     raw: &["when", "on_failure"],
     literal: &[],
-    blocks: &[("connection", 0, &PLAIN)],
+    blocks: &[nested("connection", 0, &PLAIN)],
     rest: Rest::Arguments(Mode::Template),
 };
 
 static DYNAMIC: Shape = Shape {
     raw: &["iterator"],
     literal: &[],
-    blocks: &[("content", 0, &SCHEMA)],
+    blocks: &[nested("content", 0, &SCHEMA)],
     rest: Rest::Arguments(Mode::Template),
 };
 
 static MODULE: Shape = Shape {
     raw: &["depends_on", "providers"],
     literal: &[],
-    blocks: &[("lifecycle", 0, &LIFECYCLE)],
+    blocks: &[nested("lifecycle", 0, &LIFECYCLE)],
     rest: Rest::Arguments(Mode::Template),
 };
 
 static PROVIDER: Shape = Shape {
     raw: &[],
     literal: &["alias", "version"],
-    blocks: &[("dynamic", 1, &DYNAMIC), ("_", 0, &SCHEMA)],
+    blocks: &[nested("dynamic", 1, &DYNAMIC), nested("_", 0, &SCHEMA)],
     rest: Rest::Schema,
 };
 
@@ -131,11 +143,11 @@ static TERRAFORM: Shape = Shape {
     raw: &["experiments", "language"],
     literal: &["required_version"],
     blocks: &[
-        ("required_providers", 0, &REQUIRED_PROVIDERS),
-        ("backend", 1, &SCHEMA),
-        ("cloud", 0, &SCHEMA),
-        ("encryption", 0, &ENCRYPTION),
-        ("provider_meta", 1, &PLAIN),
+        nested("required_providers", 0, &REQUIRED_PROVIDERS),
+        nested("backend", 1, &SCHEMA),
+        nested("cloud", 0, &SCHEMA),
+        nested("encryption", 0, &ENCRYPTION),
+        nested("provider_meta", 1, &PLAIN),
     ],
     rest: Rest::Arguments(Mode::Template),
 };
@@ -144,11 +156,11 @@ static ENCRYPTION: Shape = Shape {
     raw: &[],
     literal: &[],
     blocks: &[
-        ("key_provider", 2, &KEYS),
-        ("method", 2, &KEYS),
-        ("state", 0, &TARGET),
-        ("plan", 0, &TARGET),
-        ("remote_state_data_sources", 0, &DATA_SOURCES),
+        nested("key_provider", 2, &KEYS),
+        nested("method", 2, &KEYS),
+        nested("state", 0, &TARGET),
+        nested("plan", 0, &TARGET),
+        nested("remote_state_data_sources", 0, &DATA_SOURCES),
     ],
     rest: Rest::Nothing,
 };
@@ -159,14 +171,14 @@ static KEYS: Shape =
 static TARGET: Shape = Shape {
     raw: &["method"],
     literal: &[],
-    blocks: &[("fallback", 0, &TARGET)],
+    blocks: &[nested("fallback", 0, &TARGET)],
     rest: Rest::Arguments(Mode::Template),
 };
 
 static DATA_SOURCES: Shape = Shape {
     raw: &[],
     literal: &[],
-    blocks: &[("default", 0, &TARGET), ("remote_state_data_source", 1, &TARGET)],
+    blocks: &[nested("default", 0, &TARGET), nested("remote_state_data_source", 1, &TARGET)],
     rest: Rest::Nothing,
 };
 
@@ -176,7 +188,7 @@ static REQUIRED_PROVIDERS: Shape =
 static CHECK: Shape = Shape {
     raw: &[],
     literal: &[],
-    blocks: &[("data", 2, &RESOURCE), ("assert", 0, &PLAIN)],
+    blocks: &[nested("data", 2, &RESOURCE), nested("assert", 0, &PLAIN)],
     rest: Rest::Nothing,
 };
 
@@ -193,7 +205,7 @@ static IMPORT: Shape = Shape {
 static REMOVED: Shape = Shape {
     raw: &["from"],
     literal: &[],
-    blocks: &[("lifecycle", 0, &LIFECYCLE), ("provisioner", 1, &PROVISIONER)],
+    blocks: &[nested("lifecycle", 0, &LIFECYCLE), nested("provisioner", 1, &PROVISIONER)],
     rest: Rest::Nothing,
 };
 
@@ -201,7 +213,7 @@ impl Shape {
     /// The shape and the number of labels of a block type. `None` if the property is not a block.
     pub(super) fn block(&self, name: &str) -> Option<(usize, &'static Shape)> {
         let mut blocks = self.blocks.iter();
-        blocks.find(|(kind, ..)| *kind == name).map(|(_, labels, shape)| (*labels, *shape))
+        blocks.find(|it| it.name == name).map(|it| (it.labels, it.shape))
     }
 
     /// The interpretation of an argument's strings. `None` if the property is not an argument.
@@ -218,7 +230,7 @@ impl Shape {
     /// All names of the shape, for suggestions.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         let arguments = self.raw.iter().chain(self.literal).copied();
-        arguments.chain(self.blocks.iter().map(|(kind, ..)| *kind))
+        arguments.chain(self.blocks.iter().map(|it| it.name))
     }
 
     /// The shape of a body that a schema describes.

@@ -4,9 +4,8 @@ use db::Summary;
 use syntax::{AstNode, NodeOrToken, SyntaxError, TextRange, TextSize, json::JsonString};
 
 use crate::lower::{
-    json::{fault, shape::Mode, write::Writer},
+    json::{problem::fault, shape::Mode, write::Writer},
     problem::Problem,
-    syntax_problem,
 };
 
 /// The native text for an expression with a syntax error.
@@ -39,7 +38,7 @@ impl Writer {
 
     fn broken(&mut self, string: &JsonString, errors: &[SyntaxError]) {
         for error in errors {
-            let problem = syntax_problem(error);
+            let problem = Problem::syntax(error);
             let range = string.place(problem.range);
             let related = problem.related.map(|it| string.place(it));
             self.problems.push(Problem { range, related, ..problem });

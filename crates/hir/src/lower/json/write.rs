@@ -9,8 +9,8 @@ use syntax::{
 
 use crate::lower::{
     json::{
-        fault,
         map::Map,
+        problem::{extraneous, fault},
         shape::{FILE, Mode, Rest, Shape},
     },
     problem::{PLACE, Problem},
@@ -116,7 +116,7 @@ impl Writer {
             seen.insert(&name.text, name.range);
             self.argument(name, value, mode);
             if shape.rest == Rest::Schema && mode == Mode::Template {
-                self.perhaps_blocks(name, value);
+                self.attribute_and_blocks(name, value);
             }
         }
     }
@@ -137,11 +137,11 @@ impl Writer {
     }
 
     fn extraneous(&mut self, name: &JsonString, shape: &Shape) {
-        self.problems.push(super::extraneous(name.range, &name.text, shape.names()));
+        self.problems.push(extraneous(name.range, &name.text, shape.names()));
     }
 
     /// Writes a property of a schema body as blocks, in case the schema says that it is a block type.
-    fn perhaps_blocks(&mut self, name: &JsonString, value: &JsonValue) {
+    fn attribute_and_blocks(&mut self, name: &JsonString, value: &JsonValue) {
         let is_object = |it: &JsonValue| matches!(it.kind, JsonKind::Object(_));
         let may_be = match &value.kind {
             JsonKind::Object(_) => true,

@@ -7,9 +7,11 @@ use db::Summary;
 
 use crate::{
     analysis::{env::ItemEnv, problem::ItemProblem},
+    content::item as item_of,
     expr::Ref,
     item::{Attr, Item, ItemKind, RefPlace, RefTarget, Repetition, StaticRef},
-    names::{ItemName, item as item_of, lookup},
+    item_name::ItemName,
+    names::lookup,
 };
 
 /// Returns the reference that makes an argument of a call unknown before anything runs, or `None` if there is none.

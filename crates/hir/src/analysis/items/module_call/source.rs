@@ -6,12 +6,11 @@ use db::{Severity, Summary};
 use values::Str;
 
 use crate::{
-    analysis::{body::judged, env::ItemEnv, infer::Infer, problem::ItemProblem, value::marks::Tri},
+    analysis::{env::ItemEnv, infer::Infer, problem::ItemProblem, value::marks::Tri},
     expr::{At, Expr, ExprId, Literal},
     item::{Item, ModuleCall},
-    names::{installed_modules, path_of_source},
     statics,
-    workspace::is_local_source,
+    workspace::{installed_modules, is_local_source, path_of_source},
 };
 
 /// Checks both arguments. They must not be ephemeral, and must be known before anything runs.
@@ -20,19 +19,19 @@ pub(super) fn check(infer: &mut Infer<'_>, env: &ItemEnv<'_>, item: &Item, call:
     let version = call.version.map(|version| (version, literal(item, version)));
     let is_dynamic = call.source_expr.is_some()
         || version.as_ref().is_some_and(|(_, version)| version.is_none());
-    let mut troubles = Vec::new();
+    let mut errors = Vec::new();
     let (sources, versions) = match is_dynamic {
         false => (call.source.as_slice(), version.iter().filter_map(|it| it.1.clone()?).collect()),
         true => {
             let resolved = statics::resolved_call(env.db, env.workspace, env.directory, &call.name);
-            troubles = resolved.iter().flat_map(|it| &it.troubles).collect();
+            errors = resolved.iter().flat_map(|it| &it.errors).collect();
             let sources = resolved.map(|it| it.sources.as_slice()).unwrap_or_default();
             let versions = resolved.map(|it| it.versions.clone()).unwrap_or_default();
             (call.source.as_ref().map_or(sources, std::slice::from_ref), versions)
         }
     };
     if !is_reported {
-        infer.problems.extend(troubles.iter().filter_map(|it| it.problem()));
+        infer.problems.extend(errors.iter().filter_map(|it| it.problem()));
     }
     if let Some((expr, Some(Some(version)))) = &version {
         infer.problems.extend(wrong_version(call, *expr, version));
@@ -82,8 +81,8 @@ fn refuse(infer: &mut Infer<'_>, expr: ExprId, summary: Summary, detail: String)
     let certainty = value.deep_marks().ephemeral;
     if certainty > Tri::No {
         let problem = ItemProblem::new(expr.into(), summary, detail);
-        let judgement = (certainty, &value.ephemeral.somewhere());
-        infer.problems.push(judged(problem, judgement, value.origin.as_ref()));
+        let when = value.ephemeral.somewhere();
+        infer.problems.push(problem.if_ephemeral(certainty, &when, value.origin.as_ref()));
     }
 }
 
@@ -166,7 +165,7 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
                 "The source address was changed since this module was installed from \"{}\". Run \
                  \"mayfly init\" to install all modules that this configuration needs.{}",
                 other.shown_source(),
-                given_again(call)
+                computed_source_hint(call)
             ),
         ),
         None => problem(
@@ -174,14 +173,14 @@ fn missing_module(env: &ItemEnv<'_>, call: &ModuleCall, source: &str) -> Option<
             format!(
                 "This module is not yet installed. Run \"mayfly init\" to install all modules that \
                  this configuration needs.{}",
-                given_again(call)
+                computed_source_hint(call)
             ),
         ),
     }
 }
 
 /// A sentence for messages about a source that depends on other values, whose change may have changed the source.
-fn given_again(call: &ModuleCall) -> &'static str {
+fn computed_source_hint(call: &ModuleCall) -> &'static str {
     match call.source_expr {
         Some(_) => {
             " The source is made from other values: each command has to be given the same ones, by \

@@ -5,17 +5,17 @@ use values::Str;
 
 use crate::{
     expr::{ExprId, Exprs, SymbolId},
-    lower::{ItemCtx, SourceMap, problem::Problem, syntax_problem},
+    lower::{item_ctx::ItemCtx, problem::Problem, source_map::SourceMap},
 };
 
 /// Lowers an expression outside of a block.
 pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
-    let LoneExpression { exprs, root, problems, .. } = lower_lone(text);
+    let StandaloneExpression { exprs, root, problems, .. } = lower_standalone(text);
     (exprs, root, problems)
 }
 
 /// An expression outside of a block.
-pub struct LoneExpression {
+pub struct StandaloneExpression {
     /// The arena with the expression and its descendants.
     pub exprs: Exprs,
     /// The expression itself.
@@ -27,22 +27,22 @@ pub struct LoneExpression {
 }
 
 /// Lowers an expression outside of a block, with its source map. The console uses it.
-pub fn lower_lone(text: &str) -> LoneExpression {
+pub fn lower_standalone(text: &str) -> StandaloneExpression {
     let parse = FlatParse::expression(text);
-    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
+    let mut problems: Vec<Problem> = parse.errors().iter().map(Problem::syntax).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     let expr = parse.expression_file().and_then(|file| file.expr());
     let root = ctx.expr_opt(expr, TextRange::default());
     let source_map = ctx.take_source_map();
     let (exprs, _) = ctx.into_exprs();
-    LoneExpression { exprs, root, source_map, problems }
+    StandaloneExpression { exprs, root, source_map, problems }
 }
 
 /// Lowers the text of a template file (`templatefile`). Names that are not bound in the template are its
 /// variables. They have no `var.` prefix; each becomes a symbol in the returned list.
 pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
     let parse = FlatParse::template(text);
-    let mut problems: Vec<Problem> = parse.errors().iter().map(syntax_problem).collect();
+    let mut problems: Vec<Problem> = parse.errors().iter().map(Problem::syntax).collect();
     let mut ctx = ItemCtx::new(&mut problems);
     ctx.free_names = Some(Vec::new());
     let range = TextRange::up_to(TextSize::of(text));

@@ -8,7 +8,8 @@ use values::{
 use crate::{
     Db,
     analysis::value::when::{Atom, Condition, Test},
-    names::{ItemKey, item},
+    content::item,
+    item_name::ItemKey,
     statics::evaluate::{CallPath, evaluate},
     workspace::Workspace,
 };
@@ -25,7 +26,7 @@ pub(crate) fn sentence(db: &dyn Db, workspace: Workspace, condition: &Condition)
         let mut holds = true;
         // Check all atoms of a clause even if one does not hold: a single secret suppresses the sentence.
         for atom in clause {
-            holds &= holds_today(db, workspace, atom)?;
+            holds &= holds_now(db, workspace, atom)?;
         }
         is_ephemeral |= holds;
     }
@@ -44,8 +45,8 @@ pub(crate) fn sentence(db: &dyn Db, workspace: Workspace, condition: &Condition)
     Some(format!("With today's {values} of {all}, it {is} ephemeral."))
 }
 
-fn holds_today(db: &dyn Db, workspace: Workspace, atom: &Atom) -> Option<bool> {
-    let (key, expr) = atom.subject.place;
+fn holds_now(db: &dyn Db, workspace: Workspace, atom: &Atom) -> Option<bool> {
+    let (key, expr) = (atom.subject.item, atom.subject.expr);
     if !atom.subject.names.is_empty() || !is_in_root(db, workspace, key) {
         return None;
     }

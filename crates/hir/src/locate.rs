@@ -4,7 +4,11 @@ use db::{ByteRange, Location, SourceText, Sources};
 
 use crate::{
     expr::{At, NodeId},
-    lower::{self, SourceMap, overriding::Declaration},
+    lower::{
+        self,
+        overriding::{Declaration, declarations, merge},
+        source_map::SourceMap,
+    },
     program::{Origin, Program},
 };
 
@@ -53,12 +57,12 @@ fn source_map(sources: &Sources, origin: Origin) -> Option<SourceMap> {
 fn merged_map(sources: &Sources, origin: Origin, by: &[Origin]) -> Option<SourceMap> {
     let declaration = |origin: Origin| -> Option<Declaration> {
         let (text, file) = text_of(sources, origin)?;
-        lower::declarations(text, &file.path).into_iter().nth(origin.item as usize)
+        declarations(text, &file.path).into_iter().nth(origin.item as usize)
     };
     if by.is_empty() {
         return None;
     }
     let base = declaration(origin)?;
     let by: Vec<Declaration> = by.iter().map(|it| declaration(*it)).collect::<Option<_>>()?;
-    Some(lower::merge(&base, &by.iter().collect::<Vec<_>>())?.map)
+    Some(merge(&base, &by.iter().collect::<Vec<_>>())?.map)
 }
