@@ -6,7 +6,8 @@ use syntax::ast;
 
 use crate::{
     Document, FileRange, Module,
-    naming::{Declaration, called, top_level},
+    block_syntax::top_level,
+    naming::{Declaration, called},
 };
 
 /// A module of a configuration.

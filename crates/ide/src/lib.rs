@@ -11,6 +11,7 @@
 //! **Absent on purpose:** LSP types, open buffers and cancellation (a cancelled query unwinds through this crate).
 
 mod actions;
+mod block_syntax;
 mod calls;
 mod completion;
 mod cursor;

@@ -8,7 +8,7 @@ use hir::{
 };
 use syntax::{AstNode, SyntaxNode, ast};
 
-use crate::{Cursor, Document, naming};
+use crate::{Cursor, Document, block_syntax, naming};
 
 /// A link in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn of_node(tree: &Cursor<'_>, node: &SyntaxNode) -> Option<Link> {
 }
 
 fn link(tree: &Cursor<'_>, text: &SyntaxNode, target: LinkTarget) -> Link {
-    Link { range: tree.in_file(naming::name_range(text)), target }
+    Link { range: tree.in_file(block_syntax::name_range(text)), target }
 }
 
 /// The link of a function call: `file("path")`, `file("${path.module}/path")`.
@@ -108,7 +108,7 @@ fn path_of(tree: &Cursor<'_>, text: &ast::QuotedTemplate) -> Option<String> {
 fn of_module_source(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Link> {
     (attribute.name()? == "source").then_some(())?;
     let block = ast::Block::cast(attribute.syntax().parent()?.parent()?)?;
-    let is_call = block.block_type()? == "module" && naming::is_top_level(block.syntax());
+    let is_call = block.block_type()? == "module" && block_syntax::is_top_level(block.syntax());
     is_call.then_some(())?;
     let ast::Expr::QuotedTemplate(text) = attribute.value()? else { return None };
     let source = text.literal_text()?;
@@ -182,7 +182,7 @@ fn provider_documentation(source: &ProviderSource) -> Option<String> {
 fn of_type_label(tree: &Cursor<'_>, label: &ast::Label) -> Option<Link> {
     let block = ast::Block::cast(label.syntax().parent()?)?;
     let is_first = block.labels().next()?.syntax() == label.syntax();
-    (is_first && naming::is_top_level(block.syntax())).then_some(())?;
+    (is_first && block_syntax::is_top_level(block.syntax())).then_some(())?;
     let module = tree.document.module();
     let required = required_providers(module.db, module.directory);
     let url = match block.block_type()?.as_str() {

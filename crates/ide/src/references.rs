@@ -185,7 +185,7 @@ impl<'a> Search<'a> {
             let is_name = found.range.contains_range(token.text_range());
             if is_name && found.named == *self.named {
                 let reference = Reference { place: tree.file_range(found.range), role: found.role };
-                let top = token.parent().and_then(|it| crate::naming::top_level(&it));
+                let top = token.parent().and_then(|it| crate::block_syntax::top_level(&it));
                 let block_type = top.and_then(|it| it.block_type()).unwrap_or_default().to_string();
                 self.found.push(Use { reference, block_type });
             }

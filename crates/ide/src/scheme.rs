@@ -21,8 +21,8 @@ use values::Str;
 
 use crate::{
     Module,
+    block_syntax::is_in_type_argument,
     language::{self, Argument, LanguageBlock, Takes},
-    naming,
 };
 
 /// A block of a provider's schema: the outermost one or a nested one.
@@ -180,7 +180,7 @@ fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
 
 /// The form of the value of the argument around a token. `None` if the language does not define the argument.
 pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<Takes> {
-    if naming::is_in_type_argument(token) {
+    if is_in_type_argument(token) {
         return Some(Takes::Type);
     }
     let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
@@ -240,13 +240,18 @@ fn provider_part(module: Module<'_>, block: &ast::Block) -> Option<SchemaPart> {
 }
 
 fn called(module: Module<'_>, block: &ast::Block) -> Option<Directory> {
-    naming::call_of(&module, &block.label_texts().next()?)
+    call_of(&module, &block.label_texts().next()?)
 }
 
 /// The module that a call refers to. `None` if it is not loaded.
 pub(crate) fn called_by(module: Module<'_>, call: ItemKey) -> Option<Directory> {
     let call = item(module.db, call).kind.as_module_call()?;
     called_directory(module.db, module.workspace, module.directory, call)
+}
+
+/// The directory of the module that the call with the given name refers to.
+pub(crate) fn call_of(module: &Module<'_>, name: &str) -> Option<Directory> {
+    called_by(*module, module.lookup(&ItemName::Module(name.into()))?)
 }
 
 /// The variables of a module with their keys.

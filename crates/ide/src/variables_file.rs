@@ -12,7 +12,7 @@ use hir::{
 use syntax::{AstNode, SyntaxToken, TextSize, ast};
 use values::Str;
 
-use crate::{Completions, Hover, Module, completion::in_variables_file, hover, naming};
+use crate::{Completions, Hover, Module, block_syntax, completion::in_variables_file, hover};
 
 /// A variables file that is open in an editor.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ impl VariablesFile<'_> {
         let token = file.syntax().token_at_offset(at).find(|it| it.kind().is_name())?;
         let attribute = ast::Attribute::cast(token.parent()?)?;
         let is_name = attribute.name_token().as_ref() == Some(&token);
-        (is_name && naming::is_top_level(attribute.syntax())).then_some(token)
+        (is_name && block_syntax::is_top_level(attribute.syntax())).then_some(token)
     }
 }
 

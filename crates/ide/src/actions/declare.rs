@@ -11,7 +11,8 @@ use values::Type;
 use super::{Action, Fault, layout};
 use crate::{
     Edit, Module,
-    naming::{Chain, Named, Occurrence, attribute_around, top_level},
+    block_syntax::{attribute_around, top_level},
+    naming::{Chain, Named, Occurrence},
     scheme::{ArgumentMeaning, blocks_around, scheme},
 };
 

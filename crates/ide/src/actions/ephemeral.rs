@@ -10,7 +10,8 @@ use syntax::{
 use super::{Action, Fault, extract::free_name, layout, mark};
 use crate::{
     Edit,
-    naming::{attribute_around, called, top_level},
+    block_syntax::{attribute_around, top_level},
+    naming::called,
     scheme::{blocks_around, scheme},
 };
 
@@ -103,7 +104,7 @@ fn mark_variable(fault: &Fault<'_, '_>) -> Option<Action> {
 /// Renames an argument to its write-only counterpart, such as `password` to `password_wo`, if the schema has both.
 fn write_only_twin(fault: &Fault<'_, '_>) -> Option<Action> {
     let argument = attribute_around(&fault.node)?;
-    let block = crate::naming::block_of(argument.syntax())?;
+    let block = crate::block_syntax::block_of(argument.syntax())?;
     let body = block.body()?;
     let scheme = scheme(fault.tree.document.module(), &blocks_around(argument.syntax()))?;
     let schema = scheme.schema.as_ref()?.block();

@@ -10,10 +10,8 @@ use values::Str;
 use super::{Action, ActionKind, Selection, declare::locals_of, layout};
 use crate::{
     Edit, Module,
-    naming::{
-        Chain, Named, Occurrence, attribute_around, block_of, is_in_type_argument, item_name,
-        top_level,
-    },
+    block_syntax::{attribute_around, block_of, is_in_type_argument, top_level},
+    naming::{Chain, Named, Occurrence, item_name},
     scheme::{blocks_around, scheme},
 };
 

@@ -6,7 +6,8 @@ use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
 use super::{Action, ActionKind, Selection, layout, remove::last_of_locals};
 use crate::{
     Edit,
-    naming::{Named, Occurrence, Role, Templates, attribute_around, bound, value},
+    block_syntax::attribute_around,
+    naming::{Named, Occurrence, Role, Templates, bound, value},
     references::{Use, uses},
 };
 

@@ -12,7 +12,7 @@ use crate::{Cursor, Edit};
 /// Declares an output as sensitive.
 pub(super) fn sensitive(fault: &Fault<'_, '_>) -> Option<Action> {
     matches!(fault.id(), Rule::SensitiveOutput | Rule::WriteOnlyOutput).then_some(())?;
-    let output = crate::naming::top_level(&fault.node)?;
+    let output = crate::block_syntax::top_level(&fault.node)?;
     let edits = set(&fault.tree, &output, "sensitive")?;
     Some(Action::fix("Declare the output as sensitive", edits).preferred())
 }

@@ -43,7 +43,7 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
 /// The node to remove: the whole `locals` block if `node` is its only argument and it has no comments, else
 /// `node`.
 pub(super) fn last_of_locals(node: SyntaxNode) -> SyntaxNode {
-    let block = crate::naming::block_of(&node)
+    let block = crate::block_syntax::block_of(&node)
         .filter(|it| it.block_type().is_some_and(|it| it == "locals"));
     let is_only = |block: &ast::Block| block.body().is_some_and(|it| it.body_items().count() == 1);
     let has_comments = |block: &ast::Block| {

@@ -7,7 +7,7 @@ use syntax::{
 };
 
 use super::{Action, ActionKind, Fault, Selection, layout};
-use crate::{Edit, naming::attribute_around};
+use crate::{Edit, block_syntax::attribute_around};
 
 /// Removes the quotes around a type constraint or a reference.
 pub(super) fn unquote(fault: &Fault<'_, '_>) -> Option<Action> {

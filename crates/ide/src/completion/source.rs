@@ -4,7 +4,7 @@ use db::ByteRange;
 use syntax::{AstNode, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use super::{Completion, CompletionKind, Proposal};
-use crate::{Document, naming::is_top_level, shown::relative_path};
+use crate::{Document, block_syntax::is_top_level, shown::relative_path};
 
 /// Proposes `directories` as relative sources if the offset is in the `source` of a module call; `None` elsewhere.
 ///

@@ -13,8 +13,10 @@ use values::Str;
 
 use super::{Card, body, declared, declared::with_value, schema_attribute, type_word};
 use crate::{
-    Cursor, ItemAt, language,
-    naming::{Chain, Named, Occurrence, ReadAs, Templates, Written, is_in_type_argument},
+    Cursor, ItemAt,
+    block_syntax::is_in_type_argument,
+    language,
+    naming::{Chain, Named, Occurrence, ReadAs, Templates, Written},
     scheme::{called_by, schema_of_resource},
     shown,
 };

@@ -1,14 +1,22 @@
 //! Resolution of argument names, object keys and quoted names.
 
 use hir::names::ItemName;
-use syntax::{
-    AstNode, SyntaxKind, SyntaxNode, SyntaxToken,
-    ast::{self, HasItems},
-};
+use syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
 use values::Str;
 
-use super::{Named, Occurrence, Role, bound, is_top_level, name_range, reference, top_level};
-use crate::{Cursor, Module, scheme::called_by};
+use super::{
+    bound,
+    chain::Chain,
+    named::{Named, Occurrence, Role},
+};
+use crate::{
+    Cursor,
+    block_syntax::{
+        argument_of, attribute_around, block_of, is_in_type_argument, is_top_level, name_range,
+        top_level,
+    },
+    scheme::call_of,
+};
 
 /// Arguments of a module call that are not variables of the called module.
 const META: &[&str] = &["source", "version", "providers", "count", "for_each", "depends_on"];
@@ -36,32 +44,9 @@ pub(super) fn name(tree: &Cursor<'_>, attribute: &ast::Attribute) -> Option<Occu
     }
 }
 
-/// The block whose body contains an attribute.
-pub(crate) fn block_of(attribute: &SyntaxNode) -> Option<ast::Block> {
-    ast::Block::cast(attribute.parent()?.parent()?)
-}
-
-/// The attribute of a block's body that contains a node.
-pub(crate) fn attribute_around(node: &SyntaxNode) -> Option<ast::Attribute> {
-    node.ancestors().find_map(ast::Attribute::cast)
-}
-
-/// The value of an argument if it is a literal string.
-pub(crate) fn literal(block: &ast::Block, name: &str) -> Option<Str> {
-    match block.body()?.attribute(name)?.value()? {
-        ast::Expr::QuotedTemplate(quoted) => quoted.literal_text().map(Str::from),
-        _ => None,
-    }
-}
-
 /// The directory of the module that a call refers to.
 pub(crate) fn called(tree: &Cursor<'_>, call: &ast::Block) -> Option<db::Directory> {
-    call_of(&tree.document.module(), call.label_texts().next()?.as_str())
-}
-
-/// The directory of the module that the call with the given name refers to.
-pub(crate) fn call_of(module: &Module<'_>, name: &str) -> Option<db::Directory> {
-    called_by(*module, module.lookup(&ItemName::Module(name.into()))?)
+    call_of(&tree.document.module(), &call.label_texts().next()?)
 }
 
 fn source(tree: &Cursor<'_>, block: &ast::Block, attribute: &ast::Attribute) -> Option<Occurrence> {
@@ -135,22 +120,8 @@ impl Written {
     }
 }
 
-/// Returns true if a token is in the second argument of `convert`, or is the comma before it.
-pub(crate) fn is_in_type_argument(token: &SyntaxToken) -> bool {
-    let is_type = |list: &SyntaxNode| {
-        let call = list.parent().and_then(ast::Call::cast);
-        let name = call.and_then(|call| call.name());
-        let name = name.as_deref().map(|name| name.strip_prefix("core::").unwrap_or(name));
-        let tokens = list.children_with_tokens().filter_map(|it| it.into_token());
-        let commas = tokens.filter(|it| it.kind() == SyntaxKind::COMMA);
-        let is_before = |comma: &SyntaxToken| comma.text_range().end() <= token.text_range().end();
-        name == Some("convert") && commas.filter(is_before).count() == 1
-    };
-    token.parent_ancestors().any(|node| node.kind() == SyntaxKind::ARG_LIST && is_type(&node))
-}
-
 /// The meaning of a traversal that is not evaluated. `None` if it is an ordinary expression.
-pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Option<Written> {
+pub(super) fn as_written(tree: &Cursor<'_>, traversal: &Chain) -> Option<Written> {
     let directory = tree.document.directory;
     if let Some(call) = passes_providers(&traversal.node) {
         let around = traversal.node.parent()?;
@@ -189,7 +160,7 @@ pub(super) fn as_written(tree: &Cursor<'_>, traversal: &reference::Chain) -> Opt
 }
 
 /// The provider configuration of a module that a chain `name` or `name.alias` refers to.
-fn provider(directory: db::Directory, chain: &reference::Chain, role: Role) -> Option<Occurrence> {
+fn provider(directory: db::Directory, chain: &Chain, role: Role) -> Option<Occurrence> {
     let alias = match chain.steps.as_slice() {
         [ast::Step::AttrStep(step), ..] => step.ident_token(),
         _ => None,
@@ -201,23 +172,7 @@ fn provider(directory: db::Directory, chain: &reference::Chain, role: Role) -> O
 }
 
 /// The target of an attribute in `ignore_changes`: the argument of the same resource.
-fn ignored(tree: &Cursor<'_>, chain: &reference::Chain) -> Option<Occurrence> {
+fn ignored(tree: &Cursor<'_>, chain: &Chain) -> Option<Occurrence> {
     let argument = argument_of(&top_level(&chain.node)?, chain.root.text())?;
     Some(Occurrence::read(Named::Place(tree.file_range(argument)), chain.root.text_range()))
-}
-
-/// The name of an argument of a block, or the type of its nested block, including a `dynamic` one.
-pub(crate) fn argument_of(block: &ast::Block, name: &str) -> Option<syntax::TextRange> {
-    let body = block.body()?;
-    if let Some(attribute) = body.attribute(name) {
-        return Some(attribute.name_token()?.text_range());
-    }
-    let mut blocks = body.blocks();
-    let nested = blocks.find(|it| {
-        let kind = it.block_type();
-        kind.as_deref() == Some(name)
-            || kind.as_deref() == Some("dynamic")
-                && it.label_texts().next().as_deref() == Some(name)
-    })?;
-    Some(nested.type_token()?.text_range())
 }

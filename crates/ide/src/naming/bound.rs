@@ -8,8 +8,8 @@ use syntax::{
     ast::{self, HasItems},
 };
 
-use super::{Named, Occurrence, name_range};
-use crate::Cursor;
+use super::named::{Named, Occurrence};
+use crate::{Cursor, block_syntax::name_range};
 
 /// Resolves a name at its binding in `for k, v in`.
 pub(super) fn declaration(

@@ -7,11 +7,8 @@ use syntax::{
 };
 use values::Str;
 
-use super::{
-    argument::call_of,
-    reference::{Chain, item_name},
-};
-use crate::{Cursor, FileRange, Module};
+use super::chain::{Chain, item_name};
+use crate::{Cursor, FileRange, Module, block_syntax::top_level, scheme::call_of};
 
 /// The maximal number of references to follow; a cycle such as `local.a` = `local.b` = `local.a` would have no
 /// end.
@@ -39,9 +36,8 @@ pub(crate) fn block<'db>(
 ) -> Option<(Cursor<'db>, ast::Block)> {
     let declaration = module.declaration(name)?;
     let tree = module.document(declaration.name.file).cursor(declaration.name.range.start)?;
-    let block = super::top_level(
-        &tree.root.covering_element(syntax::TextRange::empty(tree.offset)).parent()?,
-    )?;
+    let block =
+        top_level(&tree.root.covering_element(syntax::TextRange::empty(tree.offset)).parent()?)?;
     Some((tree, block))
 }
 

@@ -1,28 +1,20 @@
 //! Resolution of references: names with the steps after them.
 
 use hir::{Ref, names::ItemName};
-use syntax::{
-    AstNode, SyntaxNode, SyntaxToken, TextRange,
-    ast::{self, HasItems, Step},
-};
-use values::Str;
+use syntax::{AstNode, SyntaxNode, TextRange, ast::HasItems};
 
 use super::{
-    Named, Occurrence,
-    argument::{self, Written, argument_of, call_of},
-    bound, follow, top_level,
+    argument::{self, Written},
+    bound,
+    chain::{Chain, item_name},
+    follow,
+    named::{Named, Occurrence},
 };
-use crate::{Cursor, Module};
-
-/// A name with the steps after it.
-pub(crate) struct Chain {
-    /// The whole expression.
-    pub(crate) node: SyntaxNode,
-    /// The first name.
-    pub(crate) root: SyntaxToken,
-    /// The steps.
-    pub(crate) steps: Vec<Step>,
-}
+use crate::{
+    Cursor, FileRange, Module,
+    block_syntax::{argument_of, name_range, top_level},
+    scheme::call_of,
+};
 
 /// The interpretation of the first name of a chain.
 pub(crate) enum ReadAs {
@@ -35,19 +27,6 @@ pub(crate) enum ReadAs {
 }
 
 impl Chain {
-    /// The chain of an expression. `None` if the expression does not begin with a name.
-    pub(crate) fn of(expr: &ast::Expr) -> Option<Chain> {
-        let (root, steps) = match expr {
-            ast::Expr::Reference(root) => (root.clone(), Vec::new()),
-            ast::Expr::Traversal(traversal) => match traversal.base()? {
-                ast::Expr::Reference(root) => (root, traversal.steps().collect()),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        Some(Chain { node: expr.syntax().clone(), root: root.ident_token()?, steps })
-    }
-
     /// Interprets the first name. All features decide through this function, so that they agree on the meaning of
     /// a name.
     pub(crate) fn read_as(
@@ -65,37 +44,6 @@ impl Chain {
         let steps = self.steps.get(..2).unwrap_or(&self.steps);
         let (reference, taken) = hir::lower::reference_root(self.root.text(), steps)?;
         Some(ReadAs::Reference(reference, taken))
-    }
-
-    /// The chain that contains a name or a step, with the number of steps up to and including it.
-    pub(crate) fn around(part: &SyntaxNode) -> Option<(Chain, usize)> {
-        let parent = part.parent()?;
-        let chain = match ast::Traversal::cast(parent.clone()) {
-            Some(traversal) => Chain::of(&ast::Expr::Traversal(traversal))?,
-            None => Chain::of(&ast::Expr::cast(part.clone())?)?,
-        };
-        let index = chain.steps.iter().position(|step| step.syntax() == part);
-        Some((chain, index.map_or(0, |index| index + 1)))
-    }
-
-    /// The name in a step. `None` if the step is an index or a splat.
-    fn name(&self, index: usize) -> Option<SyntaxToken> {
-        match self.steps.get(index)? {
-            Step::AttrStep(step) => step.ident_token(),
-            _ => None,
-        }
-    }
-
-    /// The index of the first step from `from` on that does not select instances; `[0]`, `.0`, `[*]` and `.*` do.
-    fn after_key(&self, from: usize) -> usize {
-        from + usize::from(
-            self.steps.get(from).is_some_and(|step| !matches!(step, Step::AttrStep(_))),
-        )
-    }
-
-    /// The names of the steps from `from` to `to`. `None` if one of them is not a name.
-    fn path(&self, from: usize, to: usize) -> Option<Vec<Str>> {
-        (from..to).map(|index| Some(Str::from(self.name(index)?.text()))).collect()
     }
 }
 
@@ -137,17 +85,6 @@ pub(super) fn at(
     }
 }
 
-/// The item that a reference names. `None` for references that do not name an item of the module.
-pub(crate) fn item_name(reference: &Ref) -> Option<ItemName> {
-    Some(match reference {
-        Ref::Variable(name) => ItemName::Variable(name.clone()),
-        Ref::Local(name) => ItemName::Local(name.clone()),
-        Ref::Resource(resource) => ItemName::Resource(resource.clone()),
-        Ref::Module(name) => ItemName::Module(name.clone()),
-        _ => return None,
-    })
-}
-
 /// Resolves a step after `module.call`: an output, or a key in its value.
 fn output(
     module: &Module<'_>,
@@ -168,11 +105,7 @@ fn output(
 }
 
 /// The argument of a resource that sets an attribute.
-fn attribute(
-    module: &Module<'_>,
-    resource: &addr::Resource,
-    name: &str,
-) -> Option<crate::FileRange> {
+fn attribute(module: &Module<'_>, resource: &addr::Resource, name: &str) -> Option<FileRange> {
     let (tree, block) = follow::block(module, &ItemName::Resource(resource.clone()))?;
     Some(tree.file_range(argument_of(&block, name)?))
 }
@@ -190,7 +123,7 @@ fn of_block(tree: &Cursor<'_>, chain: &Chain, reference: &Ref, index: usize) -> 
     let (target, range): (TextRange, TextRange) = match argument {
         Some(argument) if index <= 1 => (own(argument)?.text_range(), chain.root.text_range()),
         None if index == 0 => {
-            (super::name_range(block.labels().last()?.syntax()), chain.root.text_range())
+            (name_range(block.labels().last()?.syntax()), chain.root.text_range())
         }
         None if index == 1 => {
             let name = chain.name(0)?;
