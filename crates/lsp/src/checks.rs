@@ -33,7 +33,7 @@ use tower_lsp_server::ls_types::{
 use crate::{
     convert::diagnostic::Converter,
     documents::uri_of,
-    server::homes,
+    roots::homes,
     snapshot::{Outcome, Snapshot, Target, uncancelled},
     tfvars,
 };
@@ -77,9 +77,29 @@ pub(crate) enum Check {
     /// A check of the given blocks of an open file, or of all blocks if `blocks` is `None`.
     Blocks { path: String, target: Target, blocks: Option<FxHashSet<Block>> },
     /// A check of every module. Before it, new configurations are inferred in dependency order.
-    Modules { modules: Vec<(Workspace, Directory)>, new: Vec<Workspace> },
+    Modules { modules: Vec<ModuleOf>, new: Vec<Workspace> },
     /// A check of the files outside of modules.
     Beside,
+}
+
+/// A module, with the configuration in which it is checked.
+#[derive(Clone, Copy)]
+pub(crate) struct ModuleOf {
+    pub(crate) workspace: Workspace,
+    pub(crate) directory: Directory,
+}
+
+/// The diagnostics of a file, and the blocks that have some.
+#[derive(Default)]
+pub(crate) struct Findings {
+    diagnostics: Vec<Diagnostic>,
+    blocks: Vec<Block>,
+}
+
+/// A file with its findings.
+pub(crate) struct CheckedFile {
+    path: String,
+    findings: Findings,
 }
 
 /// The result of a check.
@@ -92,10 +112,10 @@ pub(crate) struct Checked {
 pub(crate) enum Found {
     Blocks {
         path: String,
-        found: Option<(Vec<Diagnostic>, Vec<Block>)>,
+        findings: Option<Findings>,
     },
     /// Findings by path: the files of one module, or the files outside of modules.
-    Files(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
+    Files(Vec<CheckedFile>),
     /// The check of all modules has ended; `is_done` is false if an edit cancelled it.
     Modules {
         is_done: bool,
@@ -238,22 +258,22 @@ impl Checks {
     pub(crate) fn finish(&mut self, checked: Checked) -> Vec<(String, Vec<Diagnostic>)> {
         let is_current = checked.generation == self.generation;
         match checked.found {
-            Found::Blocks { path, found } => {
+            Found::Blocks { path, findings } => {
                 let Some(open) = self.open.get_mut(&path).filter(|_| is_current) else {
                     return Vec::new();
                 };
                 // A failure without an edit is a bug and would only repeat, so the check is not repeated.
                 open.pending = Pending::Nothing;
                 open.running = None;
-                let Some((diagnostics, suspects)) = found else { return Vec::new() };
-                open.suspects = suspects.into_iter().collect();
+                let Some(Findings { diagnostics, blocks }) = findings else { return Vec::new() };
+                open.suspects = blocks.into_iter().collect();
                 self.publish(path, diagnostics).into_iter().collect()
             }
             Found::Files(files) if is_current => {
                 let mut published = Vec::new();
-                for (path, diagnostics, suspects) in files {
+                for CheckedFile { path, findings: Findings { diagnostics, blocks } } in files {
                     if let Some(open) = self.open.get_mut(&path) {
-                        open.suspects = suspects.into_iter().collect();
+                        open.suspects = blocks.into_iter().collect();
                     }
                     published.extend(self.publish(path, diagnostics));
                 }
@@ -303,9 +323,9 @@ fn hash(diagnostics: &[Diagnostic]) -> u64 {
     hasher.finish()
 }
 
-/// Runs a check. `tell` receives each finding as soon as it is available.
-pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl Fn(Checked)) {
-    let tell = |found| tell(Checked { generation, found });
+/// Runs a check. `report` receives each finding as soon as it is available.
+pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, report: impl Fn(Checked)) {
+    let report = |found| report(Checked { generation, found });
     match check {
         Check::Blocks { path, target, blocks } => {
             let outcome = uncancelled(|| {
@@ -313,39 +333,39 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, tell: impl 
                 of_blocks(&snapshot, target, blocks.as_ref())
             });
             drop(snapshot);
-            let found = match outcome {
-                Outcome::Done(found) => Some(found),
+            let findings = match outcome {
+                Outcome::Done(findings) => Some(findings),
                 Outcome::Cancelled | Outcome::Panicked => None,
             };
-            tell(Found::Blocks { path, found });
+            report(Found::Blocks { path, findings });
         }
         Check::Beside => {
             let of_file = |path: String| {
-                let problems = tfvars::problems(&snapshot, &path);
-                (path, problems, Vec::new())
+                let diagnostics = tfvars::problems(&snapshot, &path);
+                CheckedFile { path, findings: Findings { diagnostics, blocks: Vec::new() } }
             };
             let find = || tfvars::paths(&snapshot).into_iter().map(of_file).collect();
             let outcome = uncancelled(find);
             drop(snapshot);
             if let Outcome::Done(found) = outcome {
-                tell(Found::Files(found));
+                report(Found::Files(found));
             }
         }
         Check::Modules { modules, new } => {
-            let is_done = of_modules(&snapshot, &modules, &new, |it| tell(Found::Files(it)));
+            let is_done = of_modules(&snapshot, &modules, &new, |it| report(Found::Files(it)));
             drop(snapshot);
-            tell(Found::Modules { is_done });
+            report(Found::Modules { is_done });
         }
     }
 }
 
-/// Checks each module and passes its diagnostics to `tell`. Returns false if an edit cancelled the check. A panic
+/// Checks each module and passes its diagnostics to `report`. Returns false if an edit cancelled the check. A panic
 /// in one module does not affect the others.
 fn of_modules(
     snapshot: &Snapshot,
-    modules: &[(Workspace, Directory)],
+    modules: &[ModuleOf],
     new: &[Workspace],
-    tell: impl Fn(Vec<(String, Vec<Diagnostic>, Vec<Block>)>),
+    report: impl Fn(Vec<CheckedFile>),
 ) -> bool {
     let is_cancelled = |outcome| matches!(outcome, Outcome::Cancelled);
     for workspace in new {
@@ -353,8 +373,8 @@ fn of_modules(
             return false;
         }
     }
-    for (workspace, directory) in modules {
-        let of_module = || tell(of_module(snapshot, *workspace, *directory));
+    for module in modules {
+        let of_module = || report(of_module(snapshot, *module));
         if is_cancelled(uncancelled(of_module)) {
             return false;
         }
@@ -362,11 +382,7 @@ fn of_modules(
     true
 }
 
-fn of_blocks(
-    snapshot: &Snapshot,
-    target: Target,
-    blocks: Option<&FxHashSet<Block>>,
-) -> (Vec<Diagnostic>, Vec<Block>) {
+fn of_blocks(snapshot: &Snapshot, target: Target, blocks: Option<&FxHashSet<Block>>) -> Findings {
     let Target { workspace, directory, file } = target;
     let is_asked = |block| blocks.is_none_or(|blocks| blocks.contains(&block));
     let problems =
@@ -374,19 +390,17 @@ fn of_blocks(
     converted(snapshot, problems)
 }
 
-fn converted(snapshot: &Snapshot, problems: FileProblems) -> (Vec<Diagnostic>, Vec<Block>) {
-    (Converter::new(snapshot).diagnostics(&problems.diagnostics), problems.blocks)
+fn converted(snapshot: &Snapshot, problems: FileProblems) -> Findings {
+    let diagnostics = Converter::new(snapshot).diagnostics(&problems.diagnostics);
+    Findings { diagnostics, blocks: problems.blocks }
 }
 
-fn of_module(
-    snapshot: &Snapshot,
-    workspace: Workspace,
-    directory: Directory,
-) -> Vec<(String, Vec<Diagnostic>, Vec<Block>)> {
+fn of_module(snapshot: &Snapshot, module: ModuleOf) -> Vec<CheckedFile> {
+    let ModuleOf { workspace, directory } = module;
     let files = project::module_problems(&*snapshot.db, workspace, directory);
-    let files = files.into_iter().map(|(file, problems)| {
-        let (diagnostics, blocks) = converted(snapshot, problems);
-        (file.path(&*snapshot.db).to_string(), diagnostics, blocks)
+    let files = files.into_iter().map(|(file, problems)| CheckedFile {
+        path: file.path(&*snapshot.db).to_string(),
+        findings: converted(snapshot, problems),
     });
     files.collect()
 }
@@ -397,8 +411,7 @@ pub(crate) fn report(
     target: Target,
     previous: Option<&str>,
 ) -> DocumentDiagnosticReport {
-    let (items, _) = of_blocks(snapshot, target, None);
-    full_report(items, previous)
+    full_report(of_blocks(snapshot, target, None).diagnostics, previous)
 }
 
 /// The answer to a request for the diagnostics of a file outside of modules.
@@ -447,8 +460,8 @@ pub(crate) fn workspace_report(
     let mut modules: Vec<(Directory, Workspace)> = modules.into_iter().collect();
     modules.sort_by_key(|(directory, _)| directory.path(&*snapshot.db));
     let of_modules = modules.into_iter().flat_map(|(directory, workspace)| {
-        let files = of_module(snapshot, workspace, directory);
-        files.into_iter().map(|(path, diagnostics, _)| (path, diagnostics))
+        let files = of_module(snapshot, ModuleOf { workspace, directory });
+        files.into_iter().map(|it| (it.path, it.findings.diagnostics))
     });
     let beside = tfvars::paths(snapshot).into_iter().map(|path| {
         let diagnostics = tfvars::problems(snapshot, &path);

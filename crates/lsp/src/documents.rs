@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use db::system::normalize;
-use tower_lsp_server::ls_types::Uri;
+use tower_lsp_server::ls_types::{TextDocumentContentChangeEvent, Uri};
+
+use crate::position::Encoding;
 
 /// The open documents by path.
 pub(crate) type Documents = BTreeMap<String, Document>;
@@ -42,4 +44,17 @@ pub(crate) fn is_configuration(path: &str) -> bool {
 /// Returns true if a file is a variables file.
 pub(crate) fn is_variables_file(path: &str) -> bool {
     path.ends_with(".tfvars") || path.ends_with(".tfvars.json")
+}
+
+/// The text after a change from the client.
+pub(crate) fn edited(
+    text: &str,
+    change: &TextDocumentContentChangeEvent,
+    encoding: Encoding,
+) -> String {
+    let Some(range) = change.range else { return change.text.clone() };
+    let start = encoding.offset(text, range.start);
+    let end = encoding.offset(text, range.end).max(start);
+    let (before, after) = (text.get(..start), text.get(end..));
+    [before.unwrap_or_default(), &change.text, after.unwrap_or_default()].concat()
 }

@@ -16,7 +16,7 @@ use tower_lsp_server::{
 use crate::{
     checks, convert,
     documents::path_of,
-    server::Message,
+    message::Message,
     snapshot::{Interest, Needs, Question, Snapshot, Target},
 };
 

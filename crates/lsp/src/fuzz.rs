@@ -3,8 +3,10 @@
 
 use tower_lsp_server::ls_types::{Position, Range, TextDocumentContentChangeEvent};
 
-use crate::position::{Encoding, Lines};
-use crate::server::edited;
+use crate::{
+    documents::edited,
+    position::{Encoding, Lines},
+};
 
 /// The separator between the text and its edits in the input; this byte never occurs in UTF-8.
 const BETWEEN: u8 = 0xff;

@@ -1,8 +1,8 @@
 //! The language server: the LSP front end of `ide`, with one database behind it.
 //!
 //! Start reading at [`serve`], then `frames` and `transport` (bytes to messages and back), `front` (the handlers),
-//! `server` (the thread that owns the database), `snapshot` (how a request is answered), `checks` (diagnostics
-//! while the user types) and `reading` (background reads from the disk).
+//! `message` and `server` (the thread that owns the database), `snapshot` (how a request is answered), `checks`
+//! (diagnostics while the user types) and `reading` (background reads from the disk).
 //!
 //! ```text
 //!  client ◄─► transport ─► front ── Message ──► server thread ── Snapshot ──► workers ─► ide
@@ -19,12 +19,14 @@
 
 mod capabilities;
 mod checks;
+mod client;
 mod convert;
 mod documents;
 mod frames;
 mod front;
 pub mod fuzz;
 mod installation;
+mod message;
 mod outgoing;
 mod position;
 mod reading;
@@ -63,7 +65,7 @@ pub async fn serve(
     let own = messages.clone();
     let thread = server::start(system, installation, own, inbox, outgoing);
     transport::carry(input, output, service, socket).await;
-    let _ = messages.send(server::Message::Exit);
+    let _ = messages.send(message::Message::Exit);
     drop(thread);
     shut_down.load(std::sync::atomic::Ordering::SeqCst)
 }

@@ -1,7 +1,5 @@
 //! Notifications and requests that the server sends on its own.
 
-use std::sync::mpsc::Sender;
-
 use tokio::sync::mpsc::UnboundedReceiver;
 use tower_lsp_server::{
     Client,
@@ -10,8 +8,6 @@ use tower_lsp_server::{
         notification::Notification as Protocol,
     },
 };
-
-use crate::server::Message;
 
 /// A notification or request for the client.
 pub(crate) enum Outgoing {
@@ -23,8 +19,8 @@ pub(crate) enum Outgoing {
     Status(Status),
     /// Registrations of capabilities.
     Register(Vec<Registration>),
-    /// A request for the user's settings. The answer arrives as a message to the server.
-    AskForSettings(Sender<Message>),
+    /// A request for the user's settings, with the receiver of the answer.
+    AskForSettings(Box<dyn Fn(serde_json::Value) + Send>),
     /// A request to pull data again.
     Refresh(Refresh),
 }
@@ -78,13 +74,13 @@ pub(crate) async fn deliver(client: Client, mut outbox: UnboundedReceiver<Outgoi
                 let client = client.clone();
                 tokio::spawn(async move { client.register_capability(registrations).await });
             }
-            Outgoing::AskForSettings(messages) => {
+            Outgoing::AskForSettings(answer) => {
                 let client = client.clone();
                 tokio::spawn(async move {
                     let section = Some("mayfly".to_owned());
                     let item = ConfigurationItem { scope_uri: None, section };
                     for options in client.configuration(vec![item]).await.unwrap_or_default() {
-                        let _ = messages.send(Message::Settings(options));
+                        answer(options);
                     }
                 });
             }

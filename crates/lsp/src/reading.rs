@@ -16,7 +16,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::{Arc, mpsc::Sender},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -29,16 +29,23 @@ use values::Str;
 use crate::{
     installation::{Installation, Installed},
     roots::CallGraph,
-    server::Message,
 };
 
 /// The maximal time that the first check of a module waits for background reads.
-const PATIENCE: Duration = Duration::from_secs(15);
+const MOST_WAIT: Duration = Duration::from_secs(15);
 
 /// The result of a background read.
 pub(crate) enum Read {
     CallGraph(CallGraph),
     Schemas(Schemas),
+}
+
+/// A request for the schemas of a configuration.
+pub(crate) struct SchemaRequest {
+    /// The directory of its root module.
+    pub(crate) root: String,
+    pub(crate) workspace: Workspace,
+    pub(crate) requirements: BTreeMap<ProviderSource, Vec<Str>>,
 }
 
 /// The schemas that were found for a configuration.
@@ -52,7 +59,7 @@ pub(crate) struct Schemas {
 /// The state of the background reads.
 pub(crate) struct Reading {
     reader: Workers,
-    messages: Sender<Message>,
+    report: Arc<dyn Fn(Read) + Send + Sync>,
     /// The call graph of the workspace, from the first scan until a file changes.
     pub(crate) graph: Option<CallGraph>,
     is_scanning: bool,
@@ -67,10 +74,11 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub(crate) fn new(messages: Sender<Message>) -> Reading {
+    /// Starts the reader. `report` receives the result of each read, on the thread of the reader.
+    pub(crate) fn new(report: Arc<dyn Fn(Read) + Send + Sync>) -> Reading {
         Reading {
             reader: Workers::start("reader", 1),
-            messages,
+            report,
             graph: None,
             is_scanning: false,
             is_outdated: false,
@@ -81,8 +89,8 @@ impl Reading {
     }
 
     fn spawn(&self, read: impl FnOnce() -> Read + Send + 'static) {
-        let messages = self.messages.clone();
-        self.reader.spawn(move || drop(messages.send(Message::Read(read()))));
+        let report = Arc::clone(&self.report);
+        self.reader.spawn(move || report(read()));
     }
 
     /// Records a change of files or workspace folders, which invalidates the call graph.
@@ -127,13 +135,9 @@ impl Reading {
     }
 
     /// Reads the schemas of a configuration in the background.
-    pub(crate) fn schemas(
-        &self,
-        installation: &Arc<dyn Installation>,
-        (root, workspace): (String, Workspace),
-        requirements: BTreeMap<ProviderSource, Vec<Str>>,
-    ) {
+    pub(crate) fn schemas(&self, installation: &Arc<dyn Installation>, request: SchemaRequest) {
         let installation = Arc::clone(installation);
+        let SchemaRequest { root, workspace, requirements } = request;
         self.spawn(move || {
             let directory = PathBuf::from(&root);
             let read = || installation.schemas(&directory, &requirements);
@@ -144,16 +148,16 @@ impl Reading {
 
     /// Starts the time for which first checks wait.
     pub(crate) fn wait(&mut self) {
-        self.until = Some(now() + PATIENCE);
+        self.until = Some(now() + MOST_WAIT);
     }
 
     /// The remaining time for which first checks wait. `None` if they do not wait.
-    pub(crate) fn patience(&self) -> Option<Duration> {
+    pub(crate) fn remaining_wait(&self) -> Option<Duration> {
         Some(self.until?.saturating_duration_since(now()))
     }
 
     /// Ends the waiting time of first checks.
-    pub(crate) fn lose_patience(&mut self) {
+    pub(crate) fn stop_waiting(&mut self) {
         self.until = None;
     }
 

@@ -9,7 +9,10 @@ use std::{
     path::Path,
 };
 
-use db::{System, system::normalize};
+use db::{Directory, System, system::normalize};
+use hir::Workspace;
+use project::Handle;
+use rustc_hash::FxHashMap;
 
 /// Directories that contain no configuration of the user's own.
 const IGNORED: &[&str] = &["node_modules", "terraform.tfstate.d", "target", "vendor"];
@@ -109,6 +112,23 @@ fn local_sources(text: &str) -> impl Iterator<Item = &str> {
         let (source, _) = value.trim_start().strip_prefix('"')?.split_once('"')?;
         hir::workspace::is_local_source(source).then_some(source)
     })
+}
+
+/// The configuration to which each module belongs: the first one that calls it, else the one whose root module it
+/// is.
+pub(crate) fn homes(db: &dyn Handle, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
+    let mut homes = FxHashMap::default();
+    for &workspace in workspaces {
+        let root = workspace.root(db);
+        let called = hir::reachable(db, workspace).into_iter().filter(|it| *it != root);
+        for directory in called {
+            homes.entry(directory).or_insert(workspace);
+        }
+    }
+    for &workspace in workspaces {
+        homes.entry(workspace.root(db)).or_insert(workspace);
+    }
+    homes
 }
 
 #[cfg(test)]

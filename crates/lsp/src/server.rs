@@ -3,6 +3,8 @@
 //! **Invariant:** nothing here waits for the client, for a worker or for a program. An edit waits only for
 //! snapshots, which it cancels first.
 
+mod checking;
+mod edits;
 mod folders;
 mod providers;
 
@@ -20,62 +22,34 @@ use std::{
 
 use addr::ProviderSource;
 use db::{Directory, System};
+use file_watcher::FileWatcher;
 use hir::Workspace;
 use parallel::{Workers, on_deep_stack};
-use project::{Database, Handle, SourceTree};
+use project::{Database, SourceTree};
 use rustc_hash::FxHashMap;
-use tokio::sync::{mpsc::UnboundedSender, oneshot};
+use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp_server::ls_types::*;
 
 use crate::{
-    capabilities::{self, Client},
-    checks::{self, Check, Checked, Checks},
-    documents::{Document, Documents, is_configuration, is_variables_file, path_of, uri_of},
+    capabilities,
+    checks::Checks,
+    client::Client,
+    documents::{Document, Documents, path_of},
     installation::Installation,
-    outgoing::{Outgoing, Refresh, Status},
+    message::Message,
+    outgoing::{Outgoing, Status},
     position::Encoding,
     reading::{Read, Reading},
     settings::Settings,
-    snapshot::{Ask, Edits, Needs, Snapshot, Target},
-    tfvars::Unfit,
-    watcher::{self, OwnWatcher},
+    snapshot::{Ask, Edits, Needs, RejectedFiles, Snapshot, Target},
 };
 
 /// The number of workers for requests and for checks of edited files.
 const WORKERS: usize = 4;
 
-/// The paths that `init` writes, and their directories, whose creation also counts.
-const INSTALLATION: [&str; 4] = [
-    "/.terraform.lock.hcl",
-    "/.terraform",
-    "/.terraform/modules",
-    "/.terraform/modules/modules.json",
-];
-
 /// The idle time before the check of all modules. Without it, every key of a fast typist would start and cancel
 /// that check.
 const PAUSE: Duration = Duration::from_millis(5);
-
-/// A message to the server thread.
-pub(crate) enum Message {
-    Initialize(Box<InitializeParams>, oneshot::Sender<InitializeResult>),
-    Initialized,
-    Open(TextDocumentItem),
-    Change(DidChangeTextDocumentParams),
-    Close(Uri),
-    /// Files that another program wrote, created or removed.
-    Watched(Vec<String>),
-    Folders(WorkspaceFoldersChangeEvent),
-    /// The new settings of the user.
-    Settings(serde_json::Value),
-    /// A workspace-wide search needs all modules.
-    LoadEverything,
-    Ask(Box<dyn Ask>),
-    Checked(Checked),
-    /// The result of a background read.
-    Read(Read),
-    Exit,
-}
 
 /// Starts the server thread.
 pub(crate) fn start(
@@ -99,7 +73,7 @@ struct Server {
     client: Arc<Client>,
     settings: Settings,
     /// True while a request for the user's settings is unanswered.
-    has_asked: bool,
+    has_requested_settings: bool,
     encoding: Encoding,
     folders: Vec<String>,
     /// The state of the background reads.
@@ -110,7 +84,7 @@ struct Server {
     deferred: Vec<Box<dyn Ask>>,
     edits: Edits,
     /// The diagnostics of files of modules that the database rejects.
-    unfit: Arc<Unfit>,
+    rejected: Arc<RejectedFiles>,
     /// The configurations, by the directory of their root module.
     roots: BTreeMap<String, Root>,
     /// The configuration to which each module belongs. `None` after modules were added or removed.
@@ -123,7 +97,7 @@ struct Server {
     /// The configurations that were not inferred yet.
     new: Vec<Workspace>,
     /// The server's own watcher, if the client does not watch files.
-    watcher: Option<OwnWatcher>,
+    watcher: Option<FileWatcher>,
     quick: Workers,
     slow: Workers,
 }
@@ -152,7 +126,8 @@ impl Server {
         outgoing: UnboundedSender<Outgoing>,
     ) -> Server {
         let tree = SourceTree::new(Database::default(), Arc::clone(&system), PathBuf::from("/"));
-        let reading = Reading::new(messages.clone());
+        let own = messages.clone();
+        let reading = Reading::new(Arc::new(move |read| drop(own.send(Message::Read(read)))));
         Server {
             system,
             installation,
@@ -162,14 +137,14 @@ impl Server {
             documents: Documents::new(),
             client: Arc::default(),
             settings: Settings::default(),
-            has_asked: false,
+            has_requested_settings: false,
             encoding: Encoding::default(),
             folders: Vec::new(),
             reading,
             modules: Arc::default(),
             deferred: Vec::new(),
             edits: Edits::default(),
-            unfit: Arc::default(),
+            rejected: Arc::default(),
             roots: BTreeMap::new(),
             homes: None,
             are_modules_new: false,
@@ -195,7 +170,7 @@ impl Server {
                 next = following;
             }
             self.guarded(|it| {
-                it.ask_deferred();
+                it.retry_deferred();
                 it.check();
             });
         }
@@ -203,7 +178,7 @@ impl Server {
 
     fn guarded(&mut self, run: impl FnOnce(&mut Server)) {
         if catch_unwind(AssertUnwindSafe(|| run(self))).is_err() {
-            self.begin_again();
+            self.restart();
         }
     }
 
@@ -221,14 +196,14 @@ impl Server {
 
     /// The time after which there is work to do without a message. `None` if there is no such work.
     fn pause(&self) -> Option<Duration> {
-        let patience = self.reading.patience().filter(|_| self.is_reading());
-        patience.or_else(|| self.checks.are_modules_next().then_some(PAUSE))
+        let remaining_wait = self.reading.remaining_wait().filter(|_| self.is_reading());
+        remaining_wait.or_else(|| self.checks.are_modules_next().then_some(PAUSE))
     }
 
     fn use_pause(&mut self) {
-        if self.is_reading() && self.reading.patience().is_some() {
-            self.reading.lose_patience();
-            self.ask_deferred();
+        if self.is_reading() && self.reading.remaining_wait().is_some() {
+            self.reading.stop_waiting();
+            self.retry_deferred();
             self.check();
         } else {
             self.check_modules();
@@ -241,7 +216,7 @@ impl Server {
     }
 
     /// Rebuilds all state after a panic. Keeps only the open documents.
-    fn begin_again(&mut self) {
+    fn restart(&mut self) {
         let text_of =
             |path: &String| catch_unwind(AssertUnwindSafe(|| self.text(path))).ok().flatten();
         let documents: Vec<(String, Document, String)> = self
@@ -255,9 +230,9 @@ impl Server {
         self.roots = BTreeMap::new();
         self.homes = None;
         self.new = Vec::new();
-        self.checks.begin_again();
+        self.checks.reset();
         let message = "Mayfly's language server had to restart because of a bug in Mayfly";
-        self.tell(Outgoing::Message(MessageType::WARNING, message.to_owned()));
+        self.send(Outgoing::Message(MessageType::WARNING, message.to_owned()));
         for (path, document, text) in documents {
             let document = Document { text: None, ..document };
             drop(catch_unwind(AssertUnwindSafe(|| self.open(path, document, &text))));
@@ -270,7 +245,7 @@ impl Server {
         own.map(str::to_owned).or_else(|| self.tree.text(path))
     }
 
-    fn tell(&self, outgoing: Outgoing) {
+    fn send(&self, outgoing: Outgoing) {
         // Sending fails only if the connection is closed.
         let _ = self.outgoing.send(outgoing);
     }
@@ -281,12 +256,12 @@ impl Server {
                 let _ = reply.send(self.initialize(&params));
             }
             Message::Initialized => {
-                if self.client.tells_settings {
-                    self.tell(Outgoing::AskForSettings(self.messages.clone()));
+                if self.client.sends_settings {
+                    self.send(self.settings_request());
                 }
                 match self.client.watches_files {
-                    true => self.tell(Outgoing::Register(capabilities::watched())),
-                    false => self.watcher = Some(OwnWatcher::new(self.messages.clone())),
+                    true => self.send(Outgoing::Register(capabilities::watched())),
+                    false => self.watcher = Some(self.own_watcher()),
                 }
             }
             Message::Open(TextDocumentItem { uri, version, text, .. }) => {
@@ -313,6 +288,21 @@ impl Server {
         }
     }
 
+    fn settings_request(&self) -> Outgoing {
+        let messages = self.messages.clone();
+        let answer = move |settings| drop(messages.send(Message::Settings(settings)));
+        Outgoing::AskForSettings(Box::new(answer))
+    }
+
+    fn own_watcher(&self) -> FileWatcher {
+        let messages = self.messages.clone();
+        FileWatcher::new(move |change| {
+            let paths = change.paths.iter().filter_map(|it| it.to_str()).map(str::to_owned);
+            // Sending fails only after the end of the server.
+            let _ = messages.send(Message::Watched(paths.collect()));
+        })
+    }
+
     #[expect(deprecated, reason = "older clients name a root, no folders")]
     fn initialize(&mut self, params: &InitializeParams) -> InitializeResult {
         self.client = Arc::new(Client::of(params));
@@ -337,135 +327,13 @@ impl Server {
         }
     }
 
-    fn open(&mut self, path: String, document: Document, text: &str) {
-        if is_variables_file(&path) {
-            return self.open_tfvars(path, document, text);
-        }
-        if !is_configuration(&path) {
-            return;
-        }
-        self.edits.add_one();
-        self.documents.insert(path.clone(), document);
-        let (parent, _) = path.rsplit_once('/').unwrap_or_default();
-        self.tree.open(&path, text);
-        self.load(parent);
-        self.homes = None;
-        self.checks.close(&path);
-        self.follow_documents();
-    }
-
-    /// Opens a file that is not part of a module.
-    fn open_tfvars(&mut self, path: String, document: Document, text: &str) {
-        let (parent, _) = path.rsplit_once('/').unwrap_or_default();
-        self.load(parent);
-        self.documents.insert(path, Document { text: Some(Arc::from(text)), ..document });
-        self.checks.tfvars_changed();
-    }
-
-    /// Registers the open files that are part of modules for checks, and unregisters the others. An open file may
-    /// hide another one.
-    fn follow_documents(&mut self) {
-        for path in self.documents.keys() {
-            match self.tree.file(path) {
-                Some((file, directory)) => {
-                    self.tree.follow(directory);
-                    self.checks.open(path, file);
-                }
-                None => self.checks.close(path),
-            }
-        }
-    }
-
-    fn change(&mut self, params: DidChangeTextDocumentParams) {
-        let Some(path) = path_of(&params.text_document.uri) else { return };
-        let Some(document) = self.documents.get_mut(&path) else { return };
-        document.version = params.text_document.version;
-        self.edits.add_one();
-        self.deferred =
-            std::mem::take(&mut self.deferred).into_iter().filter_map(|it| it.outdated()).collect();
-        if let Some(text) = &document.text {
-            let changes = params.content_changes.iter();
-            let edited =
-                changes.fold(text.to_string(), |text, change| edited(&text, change, self.encoding));
-            document.text = Some(Arc::from(edited));
-            return self.checks.tfvars_changed();
-        }
-        let mut sources = self.sources();
-        for change in params.content_changes {
-            let edit = match change.range {
-                None => self.tree.set_text(&path, &change.text),
-                Some(range) => {
-                    let Some(text) = self.tree.edited_text(&path) else { return };
-                    let start = self.encoding.offset(text, range.start);
-                    let end = self.encoding.offset(text, range.end).max(start);
-                    self.tree.edit(&path, start..end, &change.text)
-                }
-            };
-            // An edit of a file that is not part of a module has no further effects.
-            let Some(edit) = edit else { continue };
-            if edit.changes_modules() {
-                self.give();
-                self.homes = None;
-            }
-            // Other modules may now be part of the configuration, and a diagnostic about a source may be in
-            // another file.
-            let now = self.sources();
-            if now != sources {
-                sources = now;
-                self.homes = None;
-                self.checks.everything_changed();
-            }
-            self.ask_for_providers(&edit);
-            let reached = self.tree.reached(&edit);
-            let db = self.tree.db();
-            self.checks.edited(&edit, reached, |block| block.file(db));
-        }
-    }
-
-    fn close(&mut self, uri: &Uri) {
-        let Some(path) = path_of(uri) else { return };
-        if self.documents.remove(&path).is_some() {
-            self.tree.close(&path);
-            self.homes = None;
-            self.checks.close(&path);
-            // The closed file may have hidden another one.
-            self.follow_documents();
-        }
-    }
-
-    fn reload(&mut self, paths: &[String]) {
-        let is_installation = |path: &String| INSTALLATION.iter().any(|it| path.ends_with(it));
-        let is_text = |path: &&String| is_configuration(path) || self.tree.is_above_modules(path);
-        let texts: Vec<&String> = paths.iter().filter(is_text).collect();
-        let is_reinstalled = paths.iter().any(is_installation);
-        let gives_values =
-            paths.iter().any(|it| it.ends_with(".tfvars") || it.ends_with(".tfvars.json"));
-        if texts.is_empty() && !is_reinstalled && !gives_values {
-            return;
-        }
-        if !texts.is_empty() {
-            self.reading.files_changed();
-            self.find_modules(&texts);
-            self.tree.reload(texts.iter().map(|path| path.as_str()));
-        }
-        if is_reinstalled {
-            let roots: Vec<String> = self.roots.keys().cloned().collect();
-            roots.iter().for_each(|root| self.reload_installation(root));
-            self.say_what_is_missing();
-        }
-        self.give();
-        self.homes = None;
-        self.follow_documents();
-        self.checks.everything_changed();
-    }
-
     fn configure(&mut self, options: &serde_json::Value) {
         // Some clients only report that the settings changed, so the server has to request them.
-        if options.is_null() && self.client.tells_settings && !self.has_asked {
-            self.has_asked = true;
-            return self.tell(Outgoing::AskForSettings(self.messages.clone()));
+        if options.is_null() && self.client.sends_settings && !self.has_requested_settings {
+            self.has_requested_settings = true;
+            return self.send(self.settings_request());
         }
-        self.has_asked = false;
+        self.has_requested_settings = false;
         let settings = self.settings.with(options);
         if settings != self.settings {
             self.settings = settings;
@@ -481,7 +349,7 @@ impl Server {
             settings: self.settings,
             workspaces: self.tree.workspaces().to_vec(),
             documents: self.documents.clone(),
-            unfit: Arc::clone(&self.unfit),
+            rejected: Arc::clone(&self.rejected),
             modules: Arc::clone(&self.modules),
             edits: self.edits.taken(),
             outgoing: self.outgoing.clone(),
@@ -499,7 +367,7 @@ impl Server {
 
     /// Returns true if the first check of a file still waits for background reads.
     fn is_held(&self, path: &str) -> bool {
-        if self.reading.patience().is_none() {
+        if self.reading.remaining_wait().is_none() {
             return false;
         }
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
@@ -513,7 +381,7 @@ impl Server {
         self.reading.is_unplaced(parent) || home().is_some_and(is_unread)
     }
 
-    fn is_early(&self, question: &dyn Ask) -> bool {
+    fn must_wait(&self, question: &dyn Ask) -> bool {
         match question.needs() {
             Needs::File => false,
             Needs::Configuration => question.path().is_some_and(|path| self.is_held(path)),
@@ -522,7 +390,7 @@ impl Server {
     }
 
     /// Retries the requests that waited for background reads.
-    fn ask_deferred(&mut self) {
+    fn retry_deferred(&mut self) {
         for question in std::mem::take(&mut self.deferred) {
             self.ask(question);
         }
@@ -531,7 +399,7 @@ impl Server {
     fn ask(&mut self, question: Box<dyn Ask>) {
         // A document that was just opened may have to be loaded first.
         self.settle();
-        if self.is_early(&*question) {
+        if self.must_wait(&*question) {
             return self.deferred.push(question);
         }
         let path = question.path().map(str::to_owned);
@@ -545,16 +413,6 @@ impl Server {
         });
     }
 
-    /// Watches the directories of the loaded modules.
-    fn watch(&mut self) {
-        let Some(watcher) = &mut self.watcher else { return };
-        let wanted = watcher::directories(self.tree.directories().map(|path| &**path));
-        let new = watcher.set(&wanted);
-        let new: Vec<String> = new.iter().filter_map(|it| it.to_str()).map(str::to_owned).collect();
-        // These may have changed before the watch began.
-        self.reload(&new);
-    }
-
     /// Updates the state after modules were added or removed.
     fn settle(&mut self) {
         self.settle_modules();
@@ -563,106 +421,6 @@ impl Server {
             self.forget_files();
         }
     }
-
-    /// Starts the checks of edited files.
-    fn check(&mut self) {
-        self.settle();
-        let generation = self.checks.generation;
-        let held: Vec<String> =
-            self.documents.keys().filter(|path| self.is_held(path)).cloned().collect();
-        for (path, blocks) in self.checks.begin(|path| held.iter().any(|it| it == path)) {
-            if let Some(target) = self.target(&path) {
-                let check = Check::Blocks { path, target, blocks };
-                self.start(check, generation);
-            }
-        }
-        let is_any_beside =
-            !self.unfit.is_empty() || self.documents.values().any(|it| it.text.is_some());
-        if is_any_beside && self.checks.begin_tfvars() {
-            self.start(Check::Beside, generation);
-        }
-    }
-
-    /// Starts the check of all modules.
-    fn check_modules(&mut self) {
-        if let Some(edited) = self.checks.begin_modules() {
-            let modules = self.modules(&edited);
-            let new = std::mem::take(&mut self.new);
-            self.start(Check::Modules { modules, new }, self.checks.generation);
-        }
-    }
-
-    fn start(&self, check: Check, generation: u64) {
-        let snapshot = self.snapshot();
-        let messages = self.messages.clone();
-        let tell = move |checked| drop(messages.send(Message::Checked(checked)));
-        let workers = match check {
-            Check::Blocks { .. } | Check::Beside => &self.quick,
-            Check::Modules { .. } => &self.slow,
-        };
-        workers.spawn(move || checks::run(snapshot, check, generation, tell));
-    }
-
-    /// Every module once: first the edited ones, then their callers, then the rest.
-    fn modules(&mut self, edited: &[Directory]) -> Vec<(Workspace, Directory)> {
-        self.settle_modules();
-        let homes = self.homes.iter().flatten();
-        let mut modules: Vec<(Workspace, Directory)> =
-            homes.map(|(directory, workspace)| (*workspace, *directory)).collect();
-        let db = self.tree.db();
-        modules.sort_by_cached_key(|(workspace, directory)| {
-            let calls_edited = || {
-                hir::module_calls::module_calls(db, *workspace, *directory)
-                    .any(|(_, called)| edited.contains(&called))
-            };
-            let turn = match () {
-                () if edited.contains(directory) => 0,
-                () if calls_edited() => 1,
-                () => 2,
-            };
-            (turn, directory.path(db).clone())
-        });
-        modules
-    }
-
-    fn publish(&mut self, checked: Checked) {
-        let published = self.checks.finish(checked);
-        if self.client.pulls_diagnostics {
-            return self.refresh_diagnostics(!published.is_empty());
-        }
-        for (path, diagnostics) in published {
-            self.publish_of(&path, diagnostics);
-        }
-    }
-
-    fn publish_of(&self, path: &str, diagnostics: Vec<Diagnostic>) {
-        let (uri, version) = match self.documents.get(path) {
-            Some(document) => (Some(document.uri.clone()), Some(document.version)),
-            None => (uri_of(path), None),
-        };
-        if let Some(uri) = uri {
-            self.tell(Outgoing::Diagnostics(uri, diagnostics, version));
-        }
-    }
-
-    fn refresh_diagnostics(&self, are_others: bool) {
-        if are_others && self.client.refreshes_diagnostics {
-            self.tell(Outgoing::Refresh(Refresh { diagnostics: true, ..Refresh::default() }));
-        }
-    }
-}
-
-/// The text after a change from the client.
-pub(crate) fn edited(
-    text: &str,
-    change: &TextDocumentContentChangeEvent,
-    encoding: Encoding,
-) -> String {
-    let Some(range) = change.range else { return change.text.clone() };
-    let start = encoding.offset(text, range.start);
-    let end = encoding.offset(text, range.end).max(start);
-    let (before, after) = (text.get(..start), text.get(end..));
-    [before.unwrap_or_default(), &change.text, after.unwrap_or_default()].concat()
 }
 
 /// A message and the next one. Joins consecutive file change messages into one.
@@ -675,23 +433,6 @@ fn gathered(mut message: Message, inbox: &Receiver<Message>) -> (Message, Option
         }
     }
     (message, next)
-}
-
-/// The configuration to which each module belongs: the first one that calls it, else the one whose root module it
-/// is.
-pub(crate) fn homes(db: &dyn Handle, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
-    let mut homes = FxHashMap::default();
-    for &workspace in workspaces {
-        let root = workspace.root(db);
-        let called = hir::reachable(db, workspace).into_iter().filter(|it| *it != root);
-        for directory in called {
-            homes.entry(directory).or_insert(workspace);
-        }
-    }
-    for &workspace in workspaces {
-        homes.entry(workspace.root(db)).or_insert(workspace);
-    }
-    homes
 }
 
 #[cfg(test)]

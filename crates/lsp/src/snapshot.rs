@@ -5,7 +5,7 @@
 //! **Invariant:** a panic while an answer is computed becomes the error of that answer; the server keeps running.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, PoisonError,
@@ -26,12 +26,11 @@ use tower_lsp_server::{
 };
 
 use crate::{
-    capabilities::Client,
+    client::Client,
     documents::{self, Documents},
     outgoing::Outgoing,
     position::{Encoding, Lines},
     settings::Settings,
-    tfvars::Unfit,
 };
 
 /// A file of a module, with the configuration to which it belongs.
@@ -41,6 +40,9 @@ pub(crate) struct Target {
     pub(crate) directory: Directory,
     pub(crate) file: File,
 }
+
+/// The diagnostics of the files that the database rejects, by path.
+pub(crate) type RejectedFiles = BTreeMap<String, Vec<db::Diagnostic>>;
 
 /// A snapshot of the database and of the server's state.
 pub(crate) struct Snapshot {
@@ -53,7 +55,7 @@ pub(crate) struct Snapshot {
     /// The open documents of the client.
     pub(crate) documents: Documents,
     /// The diagnostics of the rejected files.
-    pub(crate) unfit: Arc<Unfit>,
+    pub(crate) rejected: Arc<RejectedFiles>,
     /// The directories of the workspace that contain modules.
     pub(crate) modules: Arc<BTreeSet<String>>,
     pub(crate) outgoing: UnboundedSender<Outgoing>,
@@ -306,7 +308,7 @@ mod tests {
             settings: Settings::default(),
             workspaces: Vec::new(),
             documents: Documents::new(),
-            unfit: Arc::default(),
+            rejected: Arc::default(),
             modules: Arc::default(),
             outgoing: tokio::sync::mpsc::unbounded_channel().0,
             edits: edits.taken(),
@@ -322,7 +324,7 @@ mod tests {
 
     fn ask(
         workers: &Workers,
-        (db, edits): (&Database, &Edits),
+        snapshot: Snapshot,
         attempts: u8,
         compute: impl Fn(&Snapshot) -> u32 + Send + 'static,
     ) -> Asked {
@@ -334,7 +336,6 @@ mod tests {
         let needs = Needs::File;
         let question =
             Question { path: None, needs, interest: interest_too, reply, compute, attempts };
-        let snapshot = snapshot(db, edits);
         workers.spawn(move || {
             let again = Box::new(question).answer(snapshot, None);
             let _ = is_back.send(again.is_some());
@@ -370,11 +371,12 @@ mod tests {
         let (workers, db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (_, answer) =
-            ask(&workers, (&db, &edits), 9, |_| panic!("a bug, as this test wants it")).end();
+            ask(&workers, snapshot(&db, &edits), 9, |_| panic!("a bug, as this test wants it"))
+                .end();
         let error = answer.and_then(|it| it.err()).expect("an error");
         assert_eq!(error.code, ErrorCode::InternalError);
         assert!(!error.message.contains("as this test wants it"), "{}", error.message);
-        let (_, answer) = ask(&workers, (&db, &edits), 9, |_| 7).end();
+        let (_, answer) = ask(&workers, snapshot(&db, &edits), 9, |_| 7).end();
         assert_eq!(answer.and_then(std::result::Result::ok), Some(7));
     }
 
@@ -383,7 +385,7 @@ mod tests {
         let (workers, db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
-        let asked = ask(&workers, (&db, &edits), 9, compute);
+        let asked = ask(&workers, snapshot(&db, &edits), 9, compute);
         begun.recv_timeout(PATIENCE).expect("it begins");
         asked.interest.lose();
         let (is_back, answer) = asked.end();
@@ -396,7 +398,7 @@ mod tests {
         workers.spawn(move || {
             let _ = unblock.recv();
         });
-        let asked = ask(&workers, (&db, &edits), 9, compute);
+        let asked = ask(&workers, snapshot(&db, &edits), 9, compute);
         asked.interest.lose();
         drop(block);
         assert!(asked.end().1.is_none());
@@ -409,7 +411,7 @@ mod tests {
             (Workers::start("test", 1), Database::default(), Edits::default());
         for (attempts, is_asked_again) in [(1, true), (0, false)] {
             let (compute, begun) = endless();
-            let asked = ask(&workers, (&db, &edits), attempts, compute);
+            let asked = ask(&workers, snapshot(&db, &edits), attempts, compute);
             begun.recv_timeout(PATIENCE).expect("it begins");
             edits.add_one();
             // Returns when the snapshot is gone.
@@ -426,7 +428,7 @@ mod tests {
         let (workers, mut db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
-        let asked = ask(&workers, (&db, &edits), 0, compute);
+        let asked = ask(&workers, snapshot(&db, &edits), 0, compute);
         begun.recv_timeout(PATIENCE).expect("it begins");
         db.synthetic_write(Durability::LOW);
         let (is_back, answer) = asked.end();
@@ -439,10 +441,10 @@ mod tests {
         let (workers, mut db, edits) =
             (Workers::start("test", 1), Database::default(), Edits::default());
         let (compute, begun) = endless();
-        let first = ask(&workers, (&db, &edits), 0, compute);
+        let first = ask(&workers, snapshot(&db, &edits), 0, compute);
         begun.recv_timeout(PATIENCE).expect("it begins");
         let waiting: Vec<Asked> =
-            (0..100).map(|_| ask(&workers, (&db, &edits), 0, |_| 7)).collect();
+            (0..100).map(|_| ask(&workers, snapshot(&db, &edits), 0, |_| 7)).collect();
         edits.add_one();
         db.synthetic_write(Durability::LOW);
         assert_eq!(

@@ -3,7 +3,7 @@
 //! **Invariant:** a variables file comes from the editor only. The server never reads one from the disk, because
 //! it may hold secrets.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ide::{Module, VariablesFile};
 use tower_lsp_server::ls_types::Diagnostic;
@@ -12,9 +12,6 @@ use crate::{
     convert::diagnostic::Converter, documents::is_variables_file, position::Lines,
     snapshot::Snapshot,
 };
-
-/// The diagnostics of the rejected files, by path.
-pub(crate) type Unfit = BTreeMap<String, Vec<db::Diagnostic>>;
 
 /// An open variables file with its lines. `None` if the path is not one.
 pub(crate) fn variables_file<'s>(
@@ -41,13 +38,13 @@ fn module_around<'s>(snapshot: &'s Snapshot, path: &str) -> Option<Module<'s>> {
 /// The paths of all files outside of modules that may have diagnostics.
 pub(crate) fn paths(snapshot: &Snapshot) -> BTreeSet<String> {
     let open = snapshot.documents.iter().filter(|(_, document)| document.text.is_some());
-    snapshot.unfit.keys().chain(open.map(|(path, _)| path)).cloned().collect()
+    snapshot.rejected.keys().chain(open.map(|(path, _)| path)).cloned().collect()
 }
 
 /// The diagnostics of a file outside of modules.
 pub(crate) fn problems(snapshot: &Snapshot, path: &str) -> Vec<Diagnostic> {
-    if let Some(unfit) = snapshot.unfit.get(path) {
-        return Converter::new(snapshot).diagnostics(unfit);
+    if let Some(rejected) = snapshot.rejected.get(path) {
+        return Converter::new(snapshot).diagnostics(rejected);
     }
     let Some((file, lines)) = variables_file(snapshot, path) else { return Vec::new() };
     Converter::with_lines(snapshot, path, lines).diagnostics(&file.problems())

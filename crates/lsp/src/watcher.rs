@@ -3,12 +3,9 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::mpsc::Sender,
 };
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
-
-use crate::server::Message;
 
 /// A watcher of directories. If the system has no watches left, changes by other programs are noticed only when a
 /// file is opened or closed.
@@ -20,7 +17,8 @@ pub(crate) struct OwnWatcher {
 }
 
 impl OwnWatcher {
-    pub(crate) fn new(messages: Sender<Message>) -> OwnWatcher {
+    /// Creates a watcher without directories. `report` receives the paths of each change.
+    pub(crate) fn new(report: impl Fn(Vec<String>) + Send + 'static) -> OwnWatcher {
         let tell = move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
             // Read accesses are not changes.
@@ -28,7 +26,7 @@ impl OwnWatcher {
                 return;
             }
             let paths = event.paths.iter().filter_map(|path| path.to_str()).map(str::to_owned);
-            let _ = messages.send(Message::Watched(paths.collect()));
+            report(paths.collect());
         };
         OwnWatcher {
             watcher: notify::recommended_watcher(tell).ok(),

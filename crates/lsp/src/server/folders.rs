@@ -7,8 +7,12 @@ use hir::Workspace;
 use rustc_hash::FxHashSet;
 use tower_lsp_server::ls_types::*;
 
-use super::{Root, Server, homes};
-use crate::{documents::path_of, roots::CallGraph, tfvars::Unfit};
+use super::{Root, Server};
+use crate::{
+    documents::path_of,
+    roots::{CallGraph, homes},
+    snapshot::RejectedFiles,
+};
 
 impl Server {
     /// Loads the module in a directory, as part of every configuration that leads to it.
@@ -93,7 +97,7 @@ impl Server {
                 self.roots.get_mut(path).into_iter().for_each(|root| root.is_unread = true);
             }
         }
-        self.say_what_is_missing();
+        self.report_missing_schemas();
     }
 
     pub(super) fn change_folders(&mut self, event: WorkspaceFoldersChangeEvent) {
@@ -128,20 +132,20 @@ impl Server {
         }
         self.homes = None;
         self.checks.changed(None);
-        self.say_what_is_missing();
+        self.report_missing_schemas();
     }
 
     /// Clears the diagnostics of files that are gone and of modules that are no longer part of a configuration.
     pub(super) fn forget_files(&mut self) {
         self.settle_modules();
-        let mut unfit = Unfit::new();
+        let mut rejected = RejectedFiles::new();
         for file in self.tree.unfit_of(self.tree.workspaces()) {
-            unfit.entry(file.path.to_string()).or_default().push(file.problem.clone());
+            rejected.entry(file.path.to_string()).or_default().push(file.problem.clone());
         }
-        self.unfit = Arc::new(unfit);
+        self.rejected = Arc::new(rejected);
         let (tree, homes) = (&self.tree, self.homes.as_ref());
         let is_beside = |path: &str| {
-            self.unfit.contains_key(path)
+            self.rejected.contains_key(path)
                 || self.documents.get(path).is_some_and(|it| it.text.is_some())
         };
         let is_there = |path: &str| {
@@ -164,17 +168,17 @@ impl Server {
         if self.homes.is_some() {
             return;
         }
-        let homes = homes(self.tree.db(), self.tree.workspaces());
+        let known = homes(self.tree.db(), self.tree.workspaces());
         let edited = self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1));
         let uncalled: BTreeSet<String> = edited
-            .filter(|directory| !homes.contains_key(directory))
+            .filter(|directory| !known.contains_key(directory))
             .map(|directory| directory.path(self.tree.db()).to_string())
             .collect();
         self.homes = Some(match uncalled.is_empty() {
-            true => homes,
+            true => known,
             false => {
                 self.add_roots(uncalled.into_iter().collect());
-                crate::server::homes(self.tree.db(), self.tree.workspaces())
+                homes(self.tree.db(), self.tree.workspaces())
             }
         });
         self.are_modules_new = true;

@@ -15,7 +15,7 @@ use crate::{
     documents::is_configuration,
     installation::Installed,
     outgoing::{Outgoing, Refresh, Status},
-    reading::Schemas,
+    reading::{SchemaRequest, Schemas},
 };
 
 impl Server {
@@ -28,8 +28,8 @@ impl Server {
         requirements.retain(|source, _| root.asked.insert(source.clone()));
         let is_any = !requirements.is_empty();
         if is_any {
-            let of = (path.to_owned(), workspace);
-            self.reading.schemas(&self.installation, of, requirements);
+            let request = SchemaRequest { root: path.to_owned(), workspace, requirements };
+            self.reading.schemas(&self.installation, request);
         }
         is_any
     }
@@ -51,7 +51,7 @@ impl Server {
             }
         }
         self.checks.everything_changed();
-        self.say_what_is_missing();
+        self.report_missing_schemas();
         if is_late {
             self.refresh();
         }
@@ -90,11 +90,11 @@ impl Server {
             for root in &roots {
                 self.load_schemas(root);
             }
-            self.say_what_is_missing();
+            self.report_missing_schemas();
         }
     }
 
-    pub(super) fn say_what_is_missing(&mut self) {
+    pub(super) fn report_missing_schemas(&mut self) {
         const WAY_OUT: &str = "run \"mayfly init\"";
         let missing: Vec<(&ProviderSource, &String)> =
             self.roots.values().flat_map(|root| &root.missing).collect();
