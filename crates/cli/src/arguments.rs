@@ -1,6 +1,6 @@
 //! The texts of command lines: words as a shell splits them, and the flags that set variables.
 
-use operations::variables::VarFlag;
+use operations::variables::flag::VarFlag;
 
 use crate::args;
 

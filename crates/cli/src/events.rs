@@ -11,7 +11,7 @@ use operations::{
 
 use crate::{
     log::ProviderLog,
-    notices,
+    notices, terminal,
     ui::{self, Stdout, Ui},
 };
 
@@ -32,7 +32,7 @@ impl View for CommandView {
     }
 
     fn is_interactive(&self) -> bool {
-        ui::is_interactive()
+        terminal::is_interactive()
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<String, Unanswered> {

@@ -1,5 +1,6 @@
-//! Keeps secrets inside the process. The process cannot be dumped, and a panic prints only its code location,
-//! never a message that might quote a value. In addition, `allocator.rs` clears memory when it is freed.
+//! Settings of the process that protect secrets and the state. The process cannot be dumped, and a panic prints only
+//! its code location, never a message that might quote a value. In addition, `allocator.rs` clears memory when it is
+//! freed. A write beyond the file size limit is an error, not the end of the process.
 
 /// Makes the process undumpable and replaces the panic hook. Must be called first.
 pub(crate) fn harden() {
@@ -21,6 +22,14 @@ pub(crate) fn harden() {
              state. Values in memory are not shown here."
         );
     }));
+}
+
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk. Without a
+/// handler, the signal would end the process before the state is saved. Child processes do not inherit the
+/// handler.
+pub(crate) fn report_file_size_limit() -> std::io::Result<()> {
+    let kind = tokio::signal::unix::SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    tokio::signal::unix::signal(kind).map(drop)
 }
 
 #[cfg(test)]

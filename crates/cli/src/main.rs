@@ -28,6 +28,7 @@ mod pages;
 mod session;
 mod signals;
 mod supervision;
+mod terminal;
 mod ui;
 mod usage;
 
@@ -39,7 +40,7 @@ use std::{
 use db::{Diagnostic, OsSystem, Sources, Summary};
 use durability::Failpoints;
 use engine::LogLevel;
-use operations::{root_system::RootSystem, session::Failure, variables::VarFlag};
+use operations::{root_system::RootSystem, session::Failure, variables::flag::VarFlag};
 use plugin::{HiddenMode, Processes};
 
 use crate::{

@@ -15,7 +15,7 @@ use operations::{
     session::Failure,
     store::{self, OpenState},
     temp::TempFiles,
-    variables::VarFlag,
+    variables::flag::VarFlag,
 };
 use state::Plan;
 

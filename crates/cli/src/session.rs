@@ -14,8 +14,8 @@ use crate::{
     args::ViewArgs,
     arguments,
     events::CommandView,
+    harden,
     log::Log,
-    signals,
     ui::{Stdout, Ui},
 };
 
@@ -44,7 +44,7 @@ impl CommandSession {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let entered = runtime.enter();
-        signals::report_file_size_limit()?;
+        harden::report_file_size_limit()?;
         drop(entered);
         let session = Session::new(SessionOptions {
             view: Arc::new(CommandView(Arc::clone(&ui))),

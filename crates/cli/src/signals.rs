@@ -15,7 +15,7 @@ use engine::CancelToken;
 use plugin::Processes;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::{commands::watch::terminal, session::CommandSession, ui::Ui};
+use crate::{session::CommandSession, terminal, ui::Ui};
 
 /// The signals that count as interrupts.
 struct Interrupts {
@@ -154,12 +154,4 @@ impl RunningCommand {
         self.processes.kill_all();
         std::process::exit(1)
     }
-}
-
-/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk. Without a
-/// handler, the signal would end the process before the state is saved. Child processes do not inherit the
-/// handler.
-pub(crate) fn report_file_size_limit() -> std::io::Result<()> {
-    let kind = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
-    signal(kind).map(drop)
 }

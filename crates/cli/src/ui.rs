@@ -13,7 +13,7 @@ use engine::{CancelLevel, CancelToken, LogLevel};
 use operations::view::Unanswered;
 use render::Style;
 
-use crate::{args::ViewArgs, log::Log};
+use crate::{args::ViewArgs, log::Log, terminal};
 
 /// The use of stdout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,10 +62,10 @@ impl Ui {
         log: Log,
     ) -> Ui {
         let color = !view.no_color && !no_color_variable;
-        let style = |terminal: bool| Style {
-            color: color && terminal,
-            width: terminal.then(width),
-            box_drawing: terminal,
+        let style = |is_terminal: bool| Style {
+            color: color && is_terminal,
+            width: is_terminal.then(terminal::width),
+            box_drawing: is_terminal,
         };
         Ui {
             out: style(io::stdout().is_terminal()),
@@ -171,7 +171,7 @@ impl Ui {
     pub(crate) fn ask(&self, prompt: &str, secret: bool) -> Result<String, Unanswered> {
         let stdin = io::stdin();
         self.print(prompt);
-        let _silence = (secret && stdin.is_terminal()).then(Silence::new);
+        let _silence = (secret && stdin.is_terminal()).then(terminal::WithoutEcho::new);
         let line = self.read_line(&stdin);
         // Start a new line for the following output.
         if (secret || line.is_none()) && stdin.is_terminal() {
@@ -232,51 +232,7 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Disables the echo of the terminal while it lives.
-struct Silence {
-    before: Option<rustix::termios::Termios>,
-}
-
-impl Silence {
-    fn new() -> Silence {
-        let stdin = io::stdin();
-        let before = rustix::termios::tcgetattr(&stdin).ok();
-        if let Some(before) = &before {
-            let mut silent = before.clone();
-            silent.local_modes.remove(rustix::termios::LocalModes::ECHO);
-            let _ = rustix::termios::tcsetattr(
-                &stdin,
-                rustix::termios::OptionalActions::Flush,
-                &silent,
-            );
-        }
-        Silence { before }
-    }
-}
-
-impl Drop for Silence {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            let _ = rustix::termios::tcsetattr(
-                io::stdin(),
-                rustix::termios::OptionalActions::Flush,
-                before,
-            );
-        }
-    }
-}
-
 /// The current time in RFC 3339.
 pub(crate) fn now() -> String {
     jiff::Timestamp::now().to_string()
-}
-
-/// Returns true if standard input is a terminal.
-pub(crate) fn is_interactive() -> bool {
-    io::stdin().is_terminal()
-}
-
-/// The width of the terminal in columns.
-fn width() -> usize {
-    rustix::termios::tcgetwinsize(io::stdout()).map_or(78, |size| usize::from(size.ws_col).max(20))
 }

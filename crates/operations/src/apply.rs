@@ -14,15 +14,15 @@ use state::{Plan, PlanFile, State, journal::Intent};
 
 use crate::{
     PROGRAM,
-    modules::ModuleDirectories,
+    modules::writes::ModuleDirectories,
     plan::{Planned, end_temp},
     planned as planned_configuration,
-    prepare::{Prepared, Purpose, environment, ready},
+    prepare::{Prepared, Purpose, StateUse, environment, ready},
     private_file::{self, Durable},
     session::{Failure, Session},
     store::{self, OpenState},
     temp::TempFiles,
-    variables::VarFlag,
+    variables::flag::VarFlag,
     view::{Run, RunView},
 };
 
@@ -62,8 +62,8 @@ pub fn saved(
     engine::check_plan_is_complete(&file.plan).map_err(|it| *it)?;
     let loaded = planned_configuration::load(session, &mut file, flags)?;
     let warnings = planned_configuration::differences(session, &file);
-    let state = &file.prior_state.state;
-    let mut prepared = ready(session, loaded, flags, (state, Purpose::Saved), warnings)?;
+    let state = StateUse { state: &file.prior_state.state, purpose: Purpose::Saved };
+    let mut prepared = ready(session, loaded, flags, state, warnings)?;
     prepared.values =
         engine::variables_for_saved_plan(&prepared.program, &file.plan, &prepared.values).map_err(
             |diagnostics| Failure::Diagnostics(diagnostics, prepared.program.sources.clone()),

@@ -20,7 +20,7 @@ use values::Str;
 
 use crate::{
     root_system::Variables,
-    variables::{self, VarFlag},
+    variables::{flag::VarFlag, secrecy},
 };
 
 /// The prefix of environment variables that hold the value of one input variable.
@@ -81,7 +81,7 @@ impl ChildEnvironment {
         // time.
         let secrets = match names.is_empty() {
             true => Some(BTreeSet::new()),
-            false => variables::secret_names(project),
+            false => secrecy::secret_names(project),
         };
         self.shared().withheld = match secrets {
             Some(secrets) => Withheld::Known(

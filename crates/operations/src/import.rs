@@ -13,7 +13,7 @@ use crate::{
     session::{Failure, Session},
     store::{self, OpenState, StateOptions},
     temp::TempFiles,
-    variables::{self, VarFlag},
+    variables::{self, flag::VarFlag},
     view::Run,
 };
 

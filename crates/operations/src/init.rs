@@ -11,7 +11,11 @@ use state::State;
 use crate::{
     backend_config::BackendConfig,
     located::{self, ProviderExecutables},
-    modules, place,
+    modules::install::{self, ModuleOptions},
+    place::{
+        self,
+        migration::{self, OnChange},
+    },
     session::{self, Failure, LOCK_FILE, Session},
     store,
     view::{LockFileChange, Notice},
@@ -61,13 +65,17 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     let place = session::place_of(&project)?;
     if options.backend {
         session.view.notice(&Notice::InitializingBackend);
-        let given = backend_config(session, &project, options)?;
-        place::initialize(session, &place, given.as_ref(), options)?;
+        let arguments = backend_config(session, &project, options)?;
+        migration::initialize(session, &place, arguments.as_ref(), on_change(options))?;
     }
     let before = session.locks()?;
     let mut module_locks = before.modules.clone();
     if options.get {
-        (project, module_locks) = modules::install(session, options, &before)?;
+        let options = ModuleOptions {
+            upgrade: options.upgrade,
+            is_lockfile_readonly: options.is_lockfile_readonly,
+        };
+        (project, module_locks) = install::install(session, options, &before)?;
     }
     if let Some(failure) = session::broken(&project) {
         session.view.notice(&Notice::InvalidConfiguration);
@@ -116,6 +124,14 @@ pub fn init(session: &Session, options: &InitOptions) -> Result<(), Failure> {
     Ok(())
 }
 
+fn on_change(options: &InitOptions) -> OnChange {
+    match (options.reconfigure, options.migrate_state) {
+        (true, _) => OnChange::Leave,
+        (false, true) => OnChange::Copy,
+        (false, false) => OnChange::Refuse,
+    }
+}
+
 /// The current state. Its objects need their providers for destruction even if the configuration no longer names
 /// them. `None` if no state can be read; a command that needs the state reports the reason.
 fn present_state(session: &Session, project: &Project, place: LocalBackend) -> Option<State> {
@@ -134,10 +150,10 @@ fn backend_config(
     project: &Project,
     options: &InitOptions,
 ) -> Result<Option<BackendConfig>, Failure> {
-    let given = BackendConfig::read(session, &options.backend_config)?;
+    let arguments = BackendConfig::read(session, &options.backend_config)?;
     let has_backend = hir::names::state_settings(project.db(), project.root()).is_some();
-    if given.is_none() || has_backend {
-        return Ok(given);
+    if arguments.is_none() || has_backend {
+        return Ok(arguments);
     }
     let detail = "-backend-config was used without a \"backend\" block in the configuration, so it \
                   has no effect. To configure the backend with this option, add this \

@@ -1,8 +1,8 @@
 //! The operations on a root module: load, initialise, validate, plan, apply and import, for one root or for many in one
 //! process.
 //!
-//! Start reading at [`session::Session`] (the environment of the operations on one root), then [`plan`], [`apply`] and
-//! [`store`] (the state of a run). [`view`] is the border to the caller.
+//! Start reading at [`session::Session`] (the environment of the operations on one root), then [`session::loading`]
+//! (its configuration), [`plan`], [`apply`] and [`store`] (the state of a run). [`view`] is the border to the caller.
 //!
 //! ```text
 //!   cli ─┐                    ┌─ init      modules ─► providers ─► lock file

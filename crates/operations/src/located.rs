@@ -15,7 +15,7 @@ use std::{
 use addr::{ProviderSource, VersionConstraint};
 use db::{Diagnostic, Sources, Summary};
 use engine::{CancelLevel, Event, EventSink, LogLevel, ProviderFactory, Redactor};
-use packages::{LocateError, LocateRequest, Located, Locks};
+use packages::{LocateError, LocateRequest, Located};
 use plugin::{GrpcProvider, LaunchOptions, PluginEvent, PluginSink, Processes, Redact, TlsMode};
 use provider::{
     BoxFuture, Provider, ProviderDiagnostic, ProviderSchemas, schema_codec::ExecutableHash,
@@ -24,9 +24,8 @@ use values::Value;
 
 use crate::{
     child_environment::ChildEnvironment,
-    modules::Of,
     schema_cache::{Fingerprint, SchemaCache},
-    session::{Failure, Session},
+    session::{Failure, LockSource, LockedVersions, Session},
     view::{Run, RunView},
 };
 
@@ -64,15 +63,15 @@ impl ProviderExecutables {
         session: &Session,
         requirements: &BTreeMap<ProviderSource, VersionConstraint>,
     ) -> Result<ProviderExecutables, Failure> {
-        Self::locate_locked(session, requirements, &session.locks()?, Of::Directory)
+        let locks = LockedVersions { locks: &session.locks()?, source: LockSource::Directory };
+        Self::locate_locked(session, requirements, locks)
     }
 
-    /// Locates the required providers, in the versions that `locks` selects.
+    /// Locates the required providers, in the versions that `locked` selects.
     pub fn locate_locked(
         session: &Session,
         requirements: &BTreeMap<ProviderSource, VersionConstraint>,
-        locks: &Locks,
-        of: Of,
+        locked: LockedVersions<'_>,
     ) -> Result<ProviderExecutables, Failure> {
         let reattached = reattached(session)?;
         let mut wanted = requirements.clone();
@@ -88,14 +87,14 @@ impl ProviderExecutables {
         let platform = session.platform();
         let request = LocateRequest {
             requirements: &wanted,
-            locks,
+            locks: locked.locks,
             sources: &sources,
             installed: &installed,
             platform: &platform,
             hash: &hash,
         };
         let located = session.runtime.block_on(packages::locate(&request));
-        let located = located.map_err(|error| not_located(&error, of))?;
+        let located = located.map_err(|error| not_located(&error, locked.source))?;
         let tls = match session.system.variable("TF_DISABLE_PLUGIN_TLS").filter(|it| !it.is_empty())
         {
             Some(_) => TlsMode::Off,
@@ -248,12 +247,12 @@ impl ProviderExecutables {
         let schemas = provider.schemas().await;
         provider.close().await;
         log.end_log();
-        let told = |it: ProviderDiagnostic| {
+        let redacted = |it: ProviderDiagnostic| {
             let detail = session.redactor.redact(&it.detail);
             let detail = format!("{}: {detail}", source.for_display());
             Diagnostic::new(Summary::provider_schema(it.summary), detail)
         };
-        schemas.map_err(|diagnostics| diagnostics.into_iter().map(told).collect())
+        schemas.map_err(|diagnostics| diagnostics.into_iter().map(redacted).collect())
     }
 
     fn known_schemas(&self, source: &ProviderSource) -> Option<Arc<ProviderSchemas>> {
@@ -397,11 +396,11 @@ impl Redact for Redaction {
     }
 }
 
-fn not_located(error: &LocateError, of: Of) -> Diagnostic {
-    let detail = match (of, error) {
-        (Of::Directory, _) | (_, LocateError::Overridden { .. }) => error.detail(),
+fn not_located(error: &LocateError, locks: LockSource) -> Diagnostic {
+    let detail = match (locks, error) {
+        (LockSource::Directory, _) | (_, LocateError::Overridden { .. }) => error.detail(),
         (
-            Of::Plan,
+            LockSource::Plan,
             LocateError::Inconsistent { problems, .. } | LocateError::NotInstalled { problems },
         ) => {
             let list: String = problems.iter().map(|it| format!("\n  - {it}")).collect();

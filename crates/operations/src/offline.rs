@@ -9,7 +9,7 @@ use hir::Program;
 use crate::{
     located::ProviderExecutables,
     prepare::{Prepared, acting},
-    session::{Loaded, Session},
+    session::{Session, loading::Loaded},
     verdicts::VerdictCache,
     view::Run,
 };

@@ -6,21 +6,19 @@
 //! Arguments of `-backend-config` are recorded only there, together with a hash of the backend configuration. The
 //! record is valid as long as the hash matches.
 
+pub(crate) mod migration;
+
 use std::{io, path::Path};
 
-use backend::{LocalPaths, LocalWorkspaces};
+use backend::LocalWorkspaces;
 use db::{Diagnostic, Summary};
 use hir::statics::LocalBackend;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    backend_config::BackendConfig,
-    init::InitOptions,
     private_file::{self, Durable},
     session::{Failure, Session},
-    store,
-    view::Notice,
 };
 
 /// The name of the record in the data directory.
@@ -163,140 +161,6 @@ pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result
         shown(planned)
     );
     Err(Diagnostic::new(Summary::PLAN_OF_STATE, detail).into())
-}
-
-/// Records the place of the state, and migrates the states if requested.
-///
-/// # Errors
-/// A diagnostic if the recorded place has states, and no flag decides what happens to them.
-pub(crate) fn initialize(
-    session: &Session,
-    configured: &LocalBackend,
-    given: Option<&BackendConfig>,
-    options: &InitOptions,
-) -> Result<(), Failure> {
-    let (before, is_ours) = match recorded(session)? {
-        Recorded::Local(before) => (before, true),
-        Recorded::Other(_) if options.reconfigure => (Place::default(), false),
-        Recorded::Other(kind) => return Err(foreign(&kind).into()),
-    };
-    let place = &match given {
-        Some(given) => given.over(configured),
-        // The arguments of an earlier `init` stay valid.
-        None if before.is_made_of(configured) && !options.reconfigure => before.is.clone(),
-        None => configured.clone(),
-    };
-    let hash = if is_same(place, configured) { 0 } else { fingerprint(configured) };
-    let Place { is: before, hash: hash_before } = before;
-    if is_ours && is_same(&before, place) && [0, hash_before].contains(&hash) {
-        return Ok(());
-    }
-    let left = match options.reconfigure || is_same(&before, place) {
-        true => Vec::new(),
-        false => states(session, &before)?,
-    };
-    match (left.as_slice(), options.migrate_state) {
-        ([], _) => {}
-        (names, true) => migrate(session, &before, place, names)?,
-        (_, false) => return Err(changed(&before, place).into()),
-    }
-    record(session, place, hash)
-}
-
-fn foreign(kind: &str) -> Diagnostic {
-    let detail = format!(
-        "This directory was initialized with the backend \"{kind}\", from which this version of \
-         Mayfly cannot migrate the state. Migrate it with the tool that initialized the directory, \
-         or use -reconfigure to start without it."
-    );
-    Diagnostic::new(Summary::BACKEND_CHANGED, detail)
-}
-
-fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
-    let detail = format!(
-        "A change in the backend configuration has been detected, which may require migrating \
-         existing state: it is in {}, and is to be in {} now.\n\n\
-         If you wish to attempt automatic migration of the state, use \"mayfly init \
-         -migrate-state\".\nIf you wish to store the current configuration with no changes to the \
-         state, use \"mayfly init -reconfigure\".",
-        shown(before),
-        shown(place)
-    );
-    Diagnostic::new(Summary::BACKEND_CHANGED, detail)
-}
-
-/// The names of the workspaces that have a state at a place.
-fn states(session: &Session, place: &LocalBackend) -> Result<Vec<String>, Failure> {
-    let all = workspaces(session, place).list().map_err(|error| failed(&error.to_string()))?;
-    let has_state = |name: &String| paths(session, place, name).is_ok_and(|it| it.read.exists());
-    Ok(all.into_iter().filter(has_state).collect())
-}
-
-fn paths(session: &Session, place: &LocalBackend, workspace: &str) -> Result<LocalPaths, Failure> {
-    let paths = workspaces(session, place).paths(workspace);
-    paths.map_err(|error| failed(&error.to_string()).into())
-}
-
-fn failed(why: &str) -> Diagnostic {
-    let detail = format!("{why}. The existing states were not changed.");
-    Diagnostic::new(Summary::STATE_MIGRATION, detail)
-}
-
-/// Copies states from one place to another. The originals stay. Copies nothing if one of the states cannot be
-/// copied.
-fn migrate(
-    session: &Session,
-    before: &LocalBackend,
-    place: &LocalBackend,
-    names: &[String],
-) -> Result<(), Failure> {
-    let mut ways = Vec::new();
-    for name in names {
-        let (from, to) = (paths(session, before, name)?, paths(session, place, name)?);
-        if is_unfinished(&from.write) {
-            let why = format!(
-                "A run on the state of the workspace {name:?} did not finish, and its changes are \
-                 in a journal next to {}: run a plan with the old backend configuration first",
-                from.write.display()
-            );
-            return Err(failed(&why).into());
-        }
-        if to.write.exists() {
-            let why = format!(
-                "There is a state of the workspace {name:?} in {} already, which would be overwritten",
-                to.write.display()
-            );
-            return Err(failed(&why).into());
-        }
-        ways.push((name, from, to));
-    }
-    for (name, from, to) in ways {
-        // Lock the state, because another process may be writing it.
-        let held = store::lock_to_copy(session, &from)?;
-        let copied = copy(&from.read, &to.write);
-        store::release(session, Some(held))?;
-        copied.map_err(|error| failed(&format!("{}: {error}", to.write.display())))?;
-        session.view.notice(&Notice::StateCopied {
-            workspace: name,
-            from: &from.read.display(),
-            to: &to.write.display(),
-        });
-    }
-    Ok(())
-}
-
-fn is_unfinished(state: &Path) -> bool {
-    let mut journal = state.as_os_str().to_owned();
-    journal.push(".journal");
-    Path::new(&journal).exists()
-}
-
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let bytes = std::fs::read(from)?;
-    if let Some(directory) = to.parent().filter(|it| !it.as_os_str().is_empty()) {
-        std::fs::create_dir_all(directory)?;
-    }
-    private_file::write(to, &bytes, Durable::Yes)
 }
 
 /// Writes the record.

@@ -14,7 +14,7 @@ use state::{PlanFile, PlanMode, StateFile, StateIdentity, TempEntry};
 
 use crate::{
     PROGRAM,
-    modules::ModuleDirectories,
+    modules::writes::ModuleDirectories,
     offline::{unplanned_conditions, validate_unplanned},
     planned,
     prepare::{Prepared, Purpose, environment, prepare},
@@ -22,7 +22,7 @@ use crate::{
     session::{Failure, Session},
     store::OpenState,
     temp::{self, TempFiles},
-    variables::{self, VarFlag},
+    variables::{self, flag::VarFlag},
     view::Run,
 };
 

@@ -20,9 +20,13 @@ use state::{BackendRecord, ConfigSnapshot, ModuleSource, Plan, PlanFile, Planned
 use values::{Str, Type, Value};
 
 use crate::{
-    modules::{self, Of},
-    session::{Failure, LOCK_FILE, Loaded, Session, called_elsewhere},
-    variables::VarFlag,
+    modules::{self, verify::verify},
+    session::{
+        Failure, LOCK_FILE, LockSource, LockedVersions, Session,
+        loading::Loaded,
+        manifest::{RecordedModule, modules_by_call},
+    },
+    variables::flag::VarFlag,
 };
 
 /// A file system with the planned configuration at its paths in the working directory. Of all other files, it has
@@ -123,10 +127,13 @@ pub fn check_place(session: &Session, place: &LocalBackend) -> Result<(), Failur
 /// Loads the configuration without schemas. The session must have [taken](take) the plan before.
 pub fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
     let modules = file.config.modules.iter();
-    let modules =
-        modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, it.version.as_deref()))).collect();
+    let recorded = modules.map(|(key, it)| {
+        let version = it.version.as_deref();
+        (&**key, RecordedModule { source: &it.source, dir: &it.dir, version })
+    });
+    let modules = recorded.collect();
     let system = Arc::new(PlannedSystem::new(session, file));
-    let loaded = Project::load_once(system, PathBuf::from("."), called_elsewhere(&modules));
+    let loaded = Project::load_once(system, PathBuf::from("."), modules_by_call(&modules));
     let mut project = loaded.map_err(|error| {
         damaged(format!("The configuration in the plan file cannot be read: {error}."))
     })?;
@@ -137,7 +144,12 @@ pub fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
 /// Loads the configuration with the provider versions of the plan.
 pub fn load(session: &Session, file: &mut PlanFile, flags: &[VarFlag]) -> Result<Loaded, Failure> {
     let (project, locks) = (project(session, file)?, locks(file)?);
-    session.equip(project, Some(&mut file.prior_state.state), flags, (&locks, Of::Plan))
+    session.equip(
+        project,
+        Some(&mut file.prior_state.state),
+        flags,
+        LockedVersions { locks: &locks, source: LockSource::Plan },
+    )
 }
 
 /// The locks in a plan file. Providers and module packages must still match them.
@@ -184,7 +196,9 @@ fn place(plan: &Plan) -> Result<LocalBackend, Failure> {
 /// Warnings about differences between the working directory and the plan.
 pub fn differences(session: &Session, file: &PlanFile) -> Vec<Diagnostic> {
     let mut warnings: Vec<Diagnostic> = configuration_differs(session, file).into_iter().collect();
-    let verified = locks(file).and_then(|locks| modules::verify(session, &locks, Of::Plan));
+    let verified = locks(file).and_then(|locks| {
+        verify(session, LockedVersions { locks: &locks, source: LockSource::Plan })
+    });
     let found = verified.unwrap_or_else(|Failure::Diagnostics(found, _)| found);
     let warning =
         |it: Diagnostic| Diagnostic { summary: it.summary.at_most(Severity::Warning), ..it };

@@ -11,11 +11,11 @@ use state::State;
 use crate::{
     local_exec::Commands,
     located::{Factory, ProviderExecutables},
-    modules::{self, Of},
+    modules::verify::verify,
     offline::with_known_conditions,
-    session::{Failure, Loaded, Session},
+    session::{Failure, LockSource, LockedVersions, Session, loading::Loaded},
     temp::TempFiles,
-    variables::{self, Typed, VarFlag},
+    variables::{self, Typed, flag::VarFlag},
     view::{Run, RunView},
 };
 
@@ -55,6 +55,13 @@ pub enum Purpose {
     Saved,
 }
 
+/// The state for which a configuration is checked.
+#[derive(Clone, Copy)]
+pub(crate) struct StateUse<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) purpose: Purpose,
+}
+
 /// Loads and checks the configuration.
 pub fn prepare(
     session: &Session,
@@ -62,9 +69,11 @@ pub fn prepare(
     state: &mut State,
     purpose: Purpose,
 ) -> Result<Prepared, Failure> {
-    let verified = modules::verify(session, &session.locks()?, Of::Directory)?;
+    let locks = session.locks()?;
+    let locks = LockedVersions { locks: &locks, source: LockSource::Directory };
+    let verified = verify(session, locks)?;
     let loaded = session.load_with_values(Some(&mut *state), &flags)?;
-    ready(session, loaded, &flags, (state, purpose), verified)
+    ready(session, loaded, &flags, StateUse { state, purpose }, verified)
 }
 
 /// Checks a loaded configuration and prints the warnings, starting with `warnings`.
@@ -72,7 +81,7 @@ pub(crate) fn ready(
     session: &Session,
     loaded: Loaded,
     flags: &[VarFlag],
-    (state, purpose): (&State, Purpose),
+    StateUse { state, purpose }: StateUse<'_>,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Prepared, Failure> {
     let found = with_known_conditions(session, &loaded, loaded.project.checked());

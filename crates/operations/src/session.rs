@@ -1,11 +1,11 @@
 //! The environment of one command: the working directory, its configuration, providers and state.
 
-mod loading;
+pub mod loading;
+pub mod manifest;
 
 use std::{
     collections::BTreeMap,
     io::ErrorKind,
-    mem::ManuallyDrop,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
 };
@@ -17,18 +17,16 @@ use hir::{
     item::ConstValue,
     statics::{self, LocalBackend},
     unsupported,
-    workspace::{InstalledModule, is_local_source},
 };
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
 use plugin::Processes;
-use project::{Manifest, Project};
+use project::Project;
 use values::{Budget, Str, budget};
 
 use crate::{
     child_environment::{ChildEnvironment, ReadArguments},
-    located::ProviderExecutables,
     root_system::{RootSystem, Variables},
-    variables::{Typed, VarFlag},
+    variables::flag::VarFlag,
     view::View,
 };
 
@@ -120,16 +118,6 @@ impl From<Vec<Diagnostic>> for Failure {
     fn from(diagnostics: Vec<Diagnostic>) -> Failure {
         Failure::Diagnostics(diagnostics, Sources::default())
     }
-}
-
-/// A configuration with the providers that it needs.
-pub struct Loaded {
-    /// Never dropped: the process ends soon after, and dropping a large database takes a considerable part of the
-    /// time of `validate`.
-    pub project: ManuallyDrop<Project>,
-    pub executables: Arc<ProviderExecutables>,
-    /// The texts given for ephemeral variables outside of files.
-    pub typed: Typed,
 }
 
 impl Session {
@@ -424,31 +412,6 @@ impl Session {
     }
 }
 
-/// The installed modules, by calling directory and call name. `modules` maps a module's key to its source,
-/// directory and version.
-pub fn called_elsewhere(modules: &BTreeMap<&str, (&str, &str, Option<&str>)>) -> Manifest {
-    let dir_of = |key: &str| modules.get(key).map(|(_, dir, _)| *dir);
-    let mut calls = Manifest::new();
-    for (key, (source, dir, version)) in modules {
-        // Other tools leave the directory empty for a module that they failed to install.
-        if dir.is_empty() || is_local_source(source) {
-            continue;
-        }
-        let (parent, name) = key.rsplit_once('.').unwrap_or(("", key));
-        let caller = if parent.is_empty() { Some(".") } else { dir_of(parent) };
-        if let (Some(caller), false) = (caller, name.is_empty()) {
-            let (source, version) = (Str::from(*source), version.map(Str::from));
-            let installed = InstalledModule { source, version, dir: Arc::from(*dir) };
-            let known = calls.entry((Arc::from(caller), Str::from(name))).or_default();
-            // Several paths of calls may lead to the same directory.
-            if !known.contains(&installed) {
-                known.push(installed);
-            }
-        }
-    }
-    calls
-}
-
 /// The current time in RFC 3339, UTC, with the full precision of the system.
 pub fn time_of_day(system: &dyn System) -> String {
     timestamp_of(system).to_string()
@@ -460,6 +423,22 @@ fn timestamp_of(system: &dyn System) -> jiff::Timestamp {
 
 /// The name of the dependency lock file.
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
+
+/// The origin of the locks by which providers and modules are selected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum LockSource {
+    /// The lock file of the working directory.
+    Directory,
+    /// The locks in a saved plan.
+    Plan,
+}
+
+/// The locked versions of providers and modules.
+#[derive(Clone, Copy)]
+pub struct LockedVersions<'a> {
+    pub locks: &'a Locks,
+    pub source: LockSource,
+}
 
 /// The ids of errors that are reported before providers and modules are located. With such an error, the required
 /// providers and modules may be other ones than intended.

@@ -6,8 +6,8 @@ use db::{Diagnostic, Rule, Sources};
 
 use crate::{
     offline,
-    session::{Failure, Loaded, Session},
-    variables::{self, VarFlag},
+    session::{Failure, Session, loading::Loaded},
+    variables::{self, flag::VarFlag},
 };
 
 /// Checks the configuration, and returns what was found with the source texts.

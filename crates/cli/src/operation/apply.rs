@@ -11,7 +11,7 @@ use operations::{
     session::Failure,
     store::{self, OpenState},
     temp::TempFiles,
-    variables::VarFlag,
+    variables::flag::VarFlag,
 };
 use state::{Action, PlanFile};
 

@@ -21,10 +21,18 @@ use project::{Manifest, Project};
 
 use super::{locked_address, verify::listed, write_manifest};
 use crate::{
-    init::InitOptions,
     session::{self, Failure, Session},
     view::Notice,
 };
+
+/// The options of an installation of modules.
+#[derive(Clone, Copy)]
+pub(crate) struct ModuleOptions {
+    /// True if the newest versions are selected.
+    pub(crate) upgrade: bool,
+    /// True if the lock file must not change.
+    pub(crate) is_lockfile_readonly: bool,
+}
 
 /// Installs the modules that a configuration calls. Returns the configuration with all of its modules, and the
 /// locks of the module packages.
@@ -34,10 +42,10 @@ use crate::{
 /// modules then stay unchanged.
 pub(crate) fn install(
     session: &Session,
-    options: &InitOptions,
+    options: ModuleOptions,
     locks: &Locks,
 ) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
-    let (upgrade, readonly) = (options.upgrade, options.is_lockfile_readonly);
+    let ModuleOptions { upgrade, is_lockfile_readonly: readonly } = options;
     let target = session.modules_dir();
     let git =
         Git { program: "git".into(), withheld: session.child_environment.withheld_from_git() };
@@ -71,7 +79,7 @@ pub(crate) fn install(
     write_manifest(session, &program, &installation.before, upgrade)?;
     session.runtime.block_on(installation.installer.remove_others());
     let locked = installation.installer.locks().clone();
-    tell_of_upgrades(session, locks, &locked);
+    report_upgrades(session, locks, &locked);
     Ok((project, locked))
 }
 
@@ -389,7 +397,7 @@ fn unsettled(error: ModuleInstallError) -> Diagnostic {
 }
 
 /// Lists the packages whose locks changed.
-fn tell_of_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, ModuleLock>) {
+fn report_upgrades(session: &Session, before: &Locks, after: &BTreeMap<String, ModuleLock>) {
     let short = |lock: &ModuleLock| {
         let shown = lock.revision.as_deref().or(lock.hashes.first().map(packages::Hash::as_str));
         shown.unwrap_or_default().chars().take(12).collect::<String>()

@@ -1,8 +1,8 @@
 //! The module calls as `init` lists them and as plan files contain them, and their packages.
 
-mod install;
-mod verify;
-mod writes;
+pub(crate) mod install;
+pub mod verify;
+pub mod writes;
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,11 +11,6 @@ use db::{Diagnostic, Summary, system::normalize};
 use hir::{ModulePath, Program, workspace::is_local_source};
 use packages::{ModuleManifest, ModuleRecord};
 
-pub(crate) use self::install::install;
-pub use self::{
-    verify::{Of, verify},
-    writes::ModuleDirectories,
-};
 use crate::{
     session::{Failure, Session},
     view::Notice,

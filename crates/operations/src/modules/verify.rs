@@ -13,22 +13,14 @@ use packages::{
 };
 
 use super::locked_address;
-use crate::session::{Failure, Session};
-
-/// The source of the locks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Of {
-    /// The lock file of the working directory.
-    Directory,
-    /// The locks in a saved plan.
-    Plan,
-}
+use crate::session::{Failure, LockSource, LockedVersions, Session};
 
 /// Compares the installed packages with their locks, before any module in them is read. Returns warnings.
 ///
 /// # Errors
 /// Diagnostics for packages that differ from their locks.
-pub fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Diagnostic>, Failure> {
+pub fn verify(session: &Session, locked: LockedVersions<'_>) -> Result<Vec<Diagnostic>, Failure> {
+    let LockedVersions { locks, source: origin } = locked;
     let modules = session.modules_dir();
     let manifest = session.read_manifest()?;
     let (mut errors, mut unlocked) = (Vec::new(), Vec::new());
@@ -70,7 +62,7 @@ pub fn verify(session: &Session, locks: &Locks, of: Of) -> Result<Vec<Diagnostic
                 grown_ones.push((directory, files));
                 continue;
             }
-            Ok(Verdict::Altered(how)) => altered(&directory, &address, &how, of),
+            Ok(Verdict::Altered(how)) => altered(&directory, &address, &how, origin),
             Err(error) => unreadable(&address, &error.to_string()),
         };
         errors.push((position, error));
@@ -108,7 +100,7 @@ fn misplaced(address: &str, dir: &Path, how: &str) -> Diagnostic {
     Diagnostic::new(Summary::MODULE_PACKAGE_CHANGED, detail)
 }
 
-fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnostic {
+fn altered(directory: &Path, address: &str, how: &Alteration, locks: LockSource) -> Diagnostic {
     let Alteration { changed, missing, added } = how;
     let kinds = [("changed", changed), ("missing", missing), ("added", added)];
     let found: Vec<String> = kinds
@@ -120,9 +112,9 @@ fn altered(directory: &Path, address: &str, how: &Alteration, of: Of) -> Diagnos
         true => "which of its files differ is not known".to_owned(),
         false => found.join("; "),
     };
-    let (whose, way_out) = match of {
-        Of::Directory => ("in the lock file", "Run \"mayfly init\" to restore it."),
-        Of::Plan => (
+    let (whose, way_out) = match locks {
+        LockSource::Directory => ("in the lock file", "Run \"mayfly init\" to restore it."),
+        LockSource::Plan => (
             "that the plan was made with",
             "The plan is applied with its own copy of the configuration, but with the scripts and \
              other files that are installed now. To restore the package, run \"mayfly init\" with \

@@ -9,7 +9,7 @@ use db::{Diagnostic, Summary};
 use hir::{ModulePath, Program};
 use packages::{Snapshot, module_package_below};
 
-use super::verify::listed;
+use super::{MOST_PATHS, verify::listed};
 use crate::session::Session;
 
 /// Snapshots of the directories of called modules from before a run. The root module is left out, because the user
@@ -17,16 +17,16 @@ use crate::session::Session;
 pub struct ModuleDirectories {
     /// The directory of the root module.
     root: PathBuf,
-    before: Vec<Looked>,
+    before: Vec<DirectorySnapshot>,
 }
 
-struct Looked {
+struct DirectorySnapshot {
     directory: PathBuf,
     is_package: bool,
     before: Snapshot,
 }
 
-fn look(directory: &Path, is_package: bool) -> Option<Snapshot> {
+fn snapshot(directory: &Path, is_package: bool) -> Option<Snapshot> {
     match is_package {
         true => Snapshot::of_package(directory).ok(),
         false => Snapshot::of_directory(directory).ok(),
@@ -48,20 +48,20 @@ impl ModuleDirectories {
         directories.sort();
         // A directory inside of another one is part of that one's snapshot.
         directories.dedup_by(|(next, _), (kept, _)| next.starts_with(&*kept));
-        let looked = directories.into_iter().filter_map(|(directory, is_package)| {
-            let before = look(&root.join(&directory), is_package)?;
-            Some(Looked { directory, is_package, before })
+        let snapshots = directories.into_iter().filter_map(|(directory, is_package)| {
+            let before = snapshot(&root.join(&directory), is_package)?;
+            Some(DirectorySnapshot { directory, is_package, before })
         });
-        let before = looked.collect();
+        let before = snapshots.collect();
         ModuleDirectories { root, before }
     }
 
     /// Returns a warning if files in the directories changed since the snapshot.
     pub fn changes(&self, program: &Program) -> Option<Diagnostic> {
-        let changed = self.before.iter().flat_map(|looked| {
-            let now = look(&self.root.join(&looked.directory), looked.is_package);
-            let names = now.map(|now| looked.before.changes(&now)).unwrap_or_default();
-            names.into_iter().map(|name| looked.directory.join(name))
+        let changed = self.before.iter().flat_map(|it| {
+            let now = snapshot(&self.root.join(&it.directory), it.is_package);
+            let names = now.map(|now| it.before.changes(&now)).unwrap_or_default();
+            names.into_iter().map(|name| it.directory.join(name))
         });
         let changed: Vec<PathBuf> = changed.collect();
         (!changed.is_empty()).then(|| written(program, &changed))
@@ -78,7 +78,7 @@ fn is_above_root(root: &Path, directory: &Path) -> bool {
 
 fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
     let paths: Vec<ModulePath<'_>> =
-        program.module_paths().take(super::MOST_PATHS).filter(|it| !it.key.is_empty()).collect();
+        program.module_paths().take(MOST_PATHS).filter(|it| !it.key.is_empty()).collect();
     let mut of_modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files {
         // The deepest module directory that contains the file. If several calls lead to it, the first one.

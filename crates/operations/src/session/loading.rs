@@ -2,29 +2,37 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::ErrorKind,
     mem::ManuallyDrop,
     path::PathBuf,
     sync::{Arc, MutexGuard, PoisonError},
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{Diagnostic, Summary, system::normalize};
+use db::{Diagnostic, Summary};
 use hir::{
     item::ConstValue,
     statics::{self, LocalBackend},
 };
-use packages::{Locks, ModuleManifest};
+use packages::Locks;
 use project::{Manifest, Project};
 use values::Str;
 
-use super::{Early, Failure, Loaded, Session, broken, called_elsewhere, place_of};
+use super::{Early, Failure, LockSource, LockedVersions, Session, broken, place_of};
 use crate::{
     located::ProviderExecutables,
-    modules::Of,
     place,
-    variables::{self, Typed, VarFlag},
+    variables::{self, Typed, flag::VarFlag, secrecy},
 };
+
+/// A configuration with the providers that it needs.
+pub struct Loaded {
+    /// Never dropped: the process ends soon after, and dropping a large database takes a considerable part of the
+    /// time of `validate`.
+    pub project: ManuallyDrop<Project>,
+    pub executables: Arc<ProviderExecutables>,
+    /// The texts given for ephemeral variables outside of files.
+    pub typed: Typed,
+}
 
 impl Session {
     /// The configuration in the working directory, without schemas.
@@ -68,7 +76,7 @@ impl Session {
         let mut early = self.lock_early();
         if !early.flags.is_empty() {
             let flags = std::mem::take(&mut early.flags);
-            early.flags = variables::plain_flags(project.db(), project.root(), flags);
+            early.flags = secrecy::plain_flags(project.db(), project.root(), flags);
         }
         if !project.tree().is_dynamic(project.workspace()) {
             return false;
@@ -82,7 +90,7 @@ impl Session {
     pub fn give_values(&self, project: &mut Project) -> bool {
         let early = self.lock_early();
         let mut given = variables::given(self, project.db(), project.root(), &early.flags);
-        let is_plain = |name: &Str| variables::is_plain(project.db(), project.root(), name);
+        let is_plain = |name: &Str| secrecy::is_plain(project.db(), project.root(), name);
         let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
         given.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
         project.give(given)
@@ -158,46 +166,6 @@ impl Session {
         Ok(project)
     }
 
-    /// The directory of installed modules, in normalized form, because paths of modules are compared with it.
-    pub fn modules_dir(&self) -> PathBuf {
-        normalize(&self.data_dir().join("modules"))
-    }
-
-    /// The path of the module manifest.
-    pub fn module_manifest_path(&self) -> PathBuf {
-        self.modules_dir().join("modules.json")
-    }
-
-    /// Reads the module manifest. Empty if there is none.
-    pub fn read_manifest(&self) -> Result<ModuleManifest, Failure> {
-        let path = self.module_manifest_path();
-        let unreadable = |problem: String| {
-            let detail = format!("{} {problem}", path.display());
-            Diagnostic::new(Summary::MODULE_MANIFEST_READ, detail).into()
-        };
-        let bytes = match self.system.read_file(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(ModuleManifest::default());
-            }
-            read => read.map_err(|error| {
-                unreadable(format!("cannot be read: {error}. Correct its permissions."))
-            })?,
-        };
-        ModuleManifest::parse(&bytes).map_err(|error| {
-            unreadable(format!("is damaged: {error}. Run \"mayfly init\" to write it again."))
-        })
-    }
-
-    /// The installed modules by caller. Modules with a local source are left out, because their source is their
-    /// directory.
-    pub fn installed_modules(&self) -> Result<Manifest, Failure> {
-        let manifest = self.read_manifest()?;
-        let modules = manifest.modules.iter();
-        let placed =
-            modules.map(|(key, it)| (&**key, (&*it.source, &*it.dir, it.version.as_deref())));
-        Ok(called_elsewhere(&placed.collect()))
-    }
-
     /// The providers of a planned configuration and state, located without an error: if one of them is missing,
     /// the result is empty.
     pub fn providers_at_hand(
@@ -209,7 +177,8 @@ impl Session {
         let required = project.provider_requirements();
         state.adopt_other_registry(&|source| required.contains_key(source));
         let requirements = self.requirements(project, Some(state));
-        ProviderExecutables::locate_locked(self, &requirements, locks, Of::Plan)
+        let locks = LockedVersions { locks, source: LockSource::Plan };
+        ProviderExecutables::locate_locked(self, &requirements, locks)
             .unwrap_or_else(|_| ProviderExecutables::none(self))
     }
 
@@ -224,7 +193,8 @@ impl Session {
         state: Option<&mut state::State>,
         flags: &[VarFlag],
     ) -> Result<Loaded, Failure> {
-        self.equip(self.project()?, state, flags, (&self.locks()?, Of::Directory))
+        let locks = LockedVersions { locks: &self.locks()?, source: LockSource::Directory };
+        self.equip(self.project()?, state, flags, locks)
     }
 
     /// Locates the providers of a configuration in the versions that `locks` selects, and adds their schemas to
@@ -234,7 +204,7 @@ impl Session {
         mut project: Project,
         state: Option<&mut state::State>,
         flags: &[VarFlag],
-        (locks, of): (&Locks, Of),
+        locks: LockedVersions<'_>,
     ) -> Result<Loaded, Failure> {
         // Teach the redactor first: schemas come from provider processes, whose output must not quote a secret.
         let typed = Typed::find(&*self.system, &project, flags);
@@ -245,7 +215,7 @@ impl Session {
             state.adopt_other_registry(&|source| required.contains_key(source));
         }
         let requirements = self.requirements(&project, state.as_deref());
-        let located = ProviderExecutables::locate_locked(self, &requirements, locks, of);
+        let located = ProviderExecutables::locate_locked(self, &requirements, locks);
         // A provider may be missing because the configuration is wrong, so report the errors of the configuration
         // first.
         let located = located.map_err(|failure| broken(&project).unwrap_or(failure));

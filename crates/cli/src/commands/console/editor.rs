@@ -4,7 +4,7 @@
 
 use std::{cell::RefCell, mem::ManuallyDrop};
 
-use db::{Diagnostic, Directory, File, Summary};
+use db::{Diagnostic, Summary};
 use ide::{Completion, Document};
 use project::Project;
 use rustyline::{
@@ -20,7 +20,7 @@ use syntax::{Typed, continued, typed};
 
 use operations::session::Failure;
 
-use crate::{commands::watch::terminal, exit::Exit, session::CommandSession};
+use crate::{exit::Exit, session::CommandSession, terminal};
 
 /// The name of a file that exists in the database only. It gives the typed expression a context for completion.
 const SCRATCH: &str = "mayfly-console-input.tf";
@@ -98,19 +98,18 @@ impl Names {
         let mut project = self.project.borrow_mut();
         project.tree_mut().open(SCRATCH, &format!("{BEFORE}{text}{AFTER}"));
         let found = project.tree().file(SCRATCH);
-        let mut proposals = found.map_or_else(Vec::new, |it| proposals(&project, it, at));
+        let mut proposals = found.map_or_else(Vec::new, |(file, directory)| {
+            let (db, workspace) = (project.db(), project.workspace());
+            proposals(Document { db, workspace, directory, file }, at)
+        });
         project.tree_mut().close(SCRATCH);
         proposals.retain(|it| it.label != "for" && !it.is_deprecated);
         proposals
     }
 }
 
-fn proposals(
-    project: &Project,
-    (file, directory): (File, Directory),
-    at: usize,
-) -> Vec<Completion> {
-    let document = Document { db: project.db(), workspace: project.workspace(), directory, file };
+/// The completions at an offset in the scratch file.
+fn proposals(document: Document<'_>, at: usize) -> Vec<Completion> {
     let offset = u32::try_from(BEFORE.len() + at).unwrap_or(u32::MAX);
     ide::completions(document, offset).items
 }

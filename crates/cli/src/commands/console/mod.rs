@@ -24,7 +24,7 @@ use operations::{
     prepare,
     session::Failure,
     store::{self, ReadLock, StateOptions},
-    variables::{self, VarFlag},
+    variables::{self, flag::VarFlag},
     view::Run,
 };
 

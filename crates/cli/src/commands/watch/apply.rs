@@ -4,7 +4,11 @@ use std::sync::{Arc, atomic::Ordering};
 
 use render::WatchView;
 
-use super::{Good, Input, Reason, Report, Watch, report, terminal::Key};
+use super::{
+    Good, Watch,
+    input::{Input, Key, Reason},
+    report::{self, Report},
+};
 use operations::{apply::Approved, prepare::Prepared, session::Failure, store};
 
 use crate::{

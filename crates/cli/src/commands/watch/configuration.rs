@@ -9,9 +9,9 @@ use state::StateIdentity;
 use super::files::Beside;
 use operations::{
     located::ProviderExecutables,
-    session::{self, Failure},
+    session::{Failure, loading},
     store::{self, OpenState, StateOptions},
-    variables::{Typed, VarFlag},
+    variables::{Typed, flag::VarFlag},
 };
 
 use crate::session::CommandSession;
@@ -170,7 +170,7 @@ fn load(
     }
     let mut state = store::look(session, options)?;
     let loaded = session.load_with_values(Some(&mut state.file.state), flags)?;
-    let session::Loaded { project, executables, typed } = loaded;
+    let loading::Loaded { project, executables, typed } = loaded;
     let project = ManuallyDrop::into_inner(project);
     let requirements = session.requirements(&project, Some(&state.file.state));
     Ok(Loaded {

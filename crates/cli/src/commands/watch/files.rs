@@ -12,11 +12,11 @@ use std::{
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Input;
+use super::input::Input;
 use operations::{
     session::{Failure, LOCK_FILE},
     store::{self, StateOptions},
-    variables::VarFlag,
+    variables::flag::VarFlag,
 };
 
 use crate::session::CommandSession;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Start reading at [`run`] and [`Watch::attempt`]. `configuration.rs` tracks the files, `report.rs` shows the
-//! results, `terminal.rs` handles the terminal.
+//! results, `screen.rs` draws the screen.
 //!
 //! **Invariant:** no lock on the state is held while planning. An apply takes the lock, and refuses a plan that
 //! was made for another state.
@@ -17,8 +17,9 @@
 mod apply;
 mod configuration;
 mod files;
+mod input;
 mod report;
-pub(crate) mod terminal;
+mod screen;
 
 use std::{
     collections::VecDeque,
@@ -37,18 +38,18 @@ use values::Str;
 use self::{
     configuration::Configuration,
     files::Watched,
+    input::{Input, Key, Reason},
     report::{Report, Sink},
-    terminal::Key,
 };
 use operations::{
     PROGRAM,
-    modules::{self, ModuleDirectories, Of},
+    modules::{verify::verify, writes::ModuleDirectories},
     plan,
     prepare::{self, Checked, Purpose},
-    session::Failure,
+    session::{Failure, LockSource, LockedVersions},
     store::{self, WatchJournal},
     temp::TempFiles,
-    variables::{self, VarFlag},
+    variables::{self, flag::VarFlag},
 };
 
 use crate::{
@@ -61,7 +62,8 @@ use crate::{
 
 /// Compares the installed module packages with the lock file.
 fn verified(session: &CommandSession) -> Result<Vec<Diagnostic>, Failure> {
-    modules::verify(session, &session.locks()?, Of::Directory)
+    let locks = LockedVersions { locks: &session.locks()?, source: LockSource::Directory };
+    verify(session, locks)
 }
 
 /// The time to wait for more changes: an editor performs several file operations for one save.
@@ -73,37 +75,6 @@ const LONGEST: Duration = Duration::from_millis(200);
 /// The interval in which displayed ages are updated, and in which files are polled if there is no file system
 /// watcher.
 const TICK: Duration = Duration::from_secs(1);
-
-/// An input of the watch loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Input {
-    /// Files may have changed.
-    Files,
-    Key(Key),
-    /// The tick interval has passed.
-    Tick,
-    Quit,
-}
-
-/// The reason for a plan.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reason {
-    Start,
-    /// A file that the plan depends on changed.
-    Edit,
-    /// The user asked for it.
-    Refresh,
-}
-
-impl Reason {
-    fn word(self) -> &'static str {
-        match self {
-            Reason::Start => "start",
-            Reason::Edit => "edit",
-            Reason::Refresh => "refresh",
-        }
-    }
-}
 
 /// The last plan without errors, with everything that is needed to apply it.
 struct Good {
@@ -178,7 +149,7 @@ impl<'s> Watch<'s> {
         let report = Report::new(session, args.operation.json, is_terminal);
         if let Report::Screen(terminal) = &report {
             report::lock(terminal).listen(sender.clone(), session.cancel.clone());
-            session.runtime.spawn(terminal::notice_sizes(sender.clone()));
+            session.runtime.spawn(input::notice_sizes(sender.clone()));
         }
         Ok(Watch {
             sink: Arc::new(Sink::new(session, &report)),
@@ -459,14 +430,14 @@ impl<'s> Watch<'s> {
 
     fn key(&mut self, key: Key) -> Option<Reason> {
         let Report::Screen(terminal) = &self.report else { return None };
-        let asked = report::key(&mut report::lock(terminal), key);
-        match asked {
-            report::Asked::Nothing => {}
-            report::Asked::Quit => self.session.cancel.cancel(),
-            report::Asked::Refresh => return Some(Reason::Refresh),
-            report::Asked::Details => self.show_details(),
-            report::Asked::Question => self.ask_to_apply(),
-            report::Asked::Apply => return self.apply(),
+        let command = report::key(&mut report::lock(terminal), key);
+        match command {
+            report::KeyCommand::Nothing => {}
+            report::KeyCommand::Quit => self.session.cancel.cancel(),
+            report::KeyCommand::Refresh => return Some(Reason::Refresh),
+            report::KeyCommand::Details => self.show_details(),
+            report::KeyCommand::Question => self.ask_to_apply(),
+            report::KeyCommand::Apply => return self.apply(),
         }
         None
     }

@@ -11,8 +11,8 @@ use render::{PlanFinished, PlanNews, Problems, Style, WatchView, WatchedPlan};
 use state::Plan;
 
 use super::{
-    Reason,
-    terminal::{Key, Terminal},
+    input::{Key, Reason, Scroll},
+    screen::Screen,
 };
 use crate::{
     log::ProviderLog,
@@ -23,7 +23,7 @@ use crate::{
 /// The output of `watch`.
 pub(super) enum Report {
     /// A full-screen view on a terminal.
-    Screen(Arc<Mutex<Terminal>>),
+    Screen(Arc<Mutex<Screen>>),
     /// Lines of text.
     Lines,
     /// One JSON object per line.
@@ -44,7 +44,7 @@ pub(super) struct GoodPlan<'a> {
 }
 
 /// Locks the terminal, even after a panic of another thread.
-pub(super) fn lock(terminal: &Mutex<Terminal>) -> MutexGuard<'_, Terminal> {
+pub(super) fn lock(terminal: &Mutex<Screen>) -> MutexGuard<'_, Screen> {
     terminal.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -54,7 +54,7 @@ impl Report {
         match (json, is_terminal) {
             (true, _) => Report::Json,
             (false, true) => {
-                let terminal = Terminal::new(place(session), session.ui.out);
+                let terminal = Screen::new(place(session), session.ui.out);
                 Report::Screen(Arc::new(Mutex::new(terminal)))
             }
             (false, false) => Report::Lines,
@@ -299,7 +299,7 @@ fn time(session: &CommandSession) -> String {
 
 /// The command that a key press stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
+pub(super) enum KeyCommand {
     Nothing,
     Quit,
     Refresh,
@@ -310,24 +310,24 @@ pub(super) enum Asked {
 }
 
 /// Handles a key press: updates the screen, and returns the command for the watch loop.
-pub(super) fn key(terminal: &mut Terminal, key: Key) -> Asked {
-    let asked = match (&mut terminal.screen.view, key) {
-        (_, Key::Quit) => Asked::Quit,
+pub(super) fn key(terminal: &mut Screen, key: Key) -> KeyCommand {
+    let command = match (&mut terminal.screen.view, key) {
+        (_, Key::Quit) => KeyCommand::Quit,
         (WatchView::Confirm(typed), key) => {
-            let (asked, is_over) = answer(typed, key);
+            let (command, is_over) = answer(typed, key);
             if is_over {
                 terminal.screen.view = WatchView::Summary;
             }
-            asked
+            command
         }
         (_, Key::Scroll(scroll)) => {
             terminal.scroll(scroll);
-            Asked::Nothing
+            KeyCommand::Nothing
         }
         (view, Key::Char(char)) => match char {
-            'q' => Asked::Quit,
-            'r' => Asked::Refresh,
-            'a' => Asked::Question,
+            'q' => KeyCommand::Quit,
+            'r' => KeyCommand::Refresh,
+            'a' => KeyCommand::Question,
             'd' => turn(terminal, WatchView::Details),
             '?' => turn(terminal, WatchView::Help),
             _ => {
@@ -337,27 +337,26 @@ pub(super) fn key(terminal: &mut Terminal, key: Key) -> Asked {
         },
         (view, Key::Escape) => {
             *view = WatchView::Summary;
-            Asked::Nothing
+            KeyCommand::Nothing
         }
-        _ => Asked::Nothing,
+        _ => KeyCommand::Nothing,
     };
     terminal.draw();
-    asked
+    command
 }
 
 /// Toggles between a view and the summary.
-fn turn(terminal: &mut Terminal, view: WatchView) -> Asked {
+fn turn(terminal: &mut Screen, view: WatchView) -> KeyCommand {
     terminal.screen.scroll = 0;
     let is_back = terminal.screen.view == view;
     terminal.screen.view = if is_back { WatchView::Summary } else { view };
     match terminal.screen.view {
-        WatchView::Details => Asked::Details,
-        _ => Asked::Nothing,
+        WatchView::Details => KeyCommand::Details,
+        _ => KeyCommand::Nothing,
     }
 }
 
-fn scrolled(terminal: &mut Terminal, char: char) -> Asked {
-    use super::terminal::Scroll;
+fn scrolled(terminal: &mut Screen, char: char) -> KeyCommand {
     let scroll = match char {
         'k' => Scroll::Up,
         'j' => Scroll::Down,
@@ -365,38 +364,38 @@ fn scrolled(terminal: &mut Terminal, char: char) -> Asked {
         'b' => Scroll::PageUp,
         'g' => Scroll::Begin,
         'G' => Scroll::End,
-        _ => return Asked::Nothing,
+        _ => return KeyCommand::Nothing,
     };
     terminal.scroll(scroll);
-    Asked::Nothing
+    KeyCommand::Nothing
 }
 
 /// Handles a key press in an approval question. Returns the command, and true if the question ends.
-fn answer(typed: &mut String, key: Key) -> (Asked, bool) {
+fn answer(typed: &mut String, key: Key) -> (KeyCommand, bool) {
     match key {
         Key::Char(char) if typed.len() < 16 => {
             typed.push(char);
-            (Asked::Nothing, false)
+            (KeyCommand::Nothing, false)
         }
         Key::Backspace => {
             typed.pop();
-            (Asked::Nothing, false)
+            (KeyCommand::Nothing, false)
         }
-        Key::Enter if typed == "yes" => (Asked::Apply, true),
-        Key::Enter | Key::Escape => (Asked::Nothing, true),
-        _ => (Asked::Nothing, false),
+        Key::Enter if typed == "yes" => (KeyCommand::Apply, true),
+        Key::Enter | Key::Escape => (KeyCommand::Nothing, true),
+        _ => (KeyCommand::Nothing, false),
     }
 }
 
 /// The event sink: shows progress during a plan and between plans.
 pub(super) struct Sink {
-    to: To,
+    output: Output,
     ui: Arc<Ui>,
     log: ProviderLog,
 }
 
-enum To {
-    Screen(Arc<Mutex<Terminal>>),
+enum Output {
+    Screen(Arc<Mutex<Screen>>),
     Lines,
     Json,
 }
@@ -404,25 +403,25 @@ enum To {
 impl Sink {
     /// Creates the sink for a report. Mutes log lines that would disturb the screen.
     pub(super) fn new(session: &CommandSession, report: &Report) -> Sink {
-        let to = match report {
-            Report::Screen(terminal) => To::Screen(terminal.clone()),
-            Report::Lines => To::Lines,
-            Report::Json => To::Json,
+        let output = match report {
+            Report::Screen(terminal) => Output::Screen(terminal.clone()),
+            Report::Lines => Output::Lines,
+            Report::Json => Output::Json,
         };
-        if matches!(to, To::Screen(_)) {
+        if matches!(output, Output::Screen(_)) {
             // Log lines would garble the screen.
             session.ui.log.mute();
         }
         Sink {
-            to,
+            output,
             ui: session.ui.clone(),
             log: ProviderLog::new(session.ui.clone(), session.redactor.clone()),
         }
     }
 
-    /// Clears the last activity and draws the screen. [`Terminal::progress`] may have skipped the last draw.
+    /// Clears the last activity and draws the screen. [`Screen::progress`] may have skipped the last draw.
     pub(super) fn show(&self) {
-        if let To::Screen(terminal) = &self.to {
+        if let Output::Screen(terminal) = &self.output {
             let mut terminal = lock(terminal);
             terminal.screen.activity = None;
             terminal.draw();
@@ -445,21 +444,21 @@ impl Sink {
 impl EventSink for Sink {
     fn event(&self, event: Event) {
         self.note(&event);
-        match (&self.to, &event) {
+        match (&self.output, &event) {
             // These are shown with the plan, or not at all.
             (_, Event::Diagnostic(_) | Event::Summary { .. } | Event::Planned { .. }) => {}
-            (To::Lines, event) => {
+            (Output::Lines, event) => {
                 if let Some(text) = render::event(event, &self.ui.out) {
                     self.ui.print(&text);
                 }
             }
-            (To::Json, event) => {
+            (Output::Json, event) => {
                 let now = ui::now();
                 for line in render::event_json(event, &now, &Sources::default()) {
                     self.ui.line(&line);
                 }
             }
-            (To::Screen(terminal), event) => {
+            (Output::Screen(terminal), event) => {
                 let mut terminal = lock(terminal);
                 match event {
                     Event::EphemeralComplete { action: EphemeralAction::Open, .. } => {
