@@ -69,7 +69,7 @@ impl Deref for CommandSession {
 }
 
 /// Returns true if stdout is a pipe whose reader is gone, so that a command that never ends by itself can stop.
-pub(crate) fn nobody_reads() -> bool {
+pub(crate) fn is_stdout_closed() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdout = std::io::stdout();
     let mut polled = [PollFd::new(&stdout, PollFlags::empty())];

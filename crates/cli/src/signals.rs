@@ -86,16 +86,16 @@ pub(crate) fn end_at_once(session: &CommandSession) {
     end_at_once_after(session, async {});
 }
 
-/// Like [`end_at_once`], but runs `mend` first.
+/// Like [`end_at_once`], but runs `restore` first.
 pub(crate) fn end_at_once_after(
     session: &CommandSession,
-    mend: impl Future<Output = ()> + Send + 'static,
+    restore: impl Future<Output = ()> + Send + 'static,
 ) {
     let command = RunningCommand::of(session);
     session.runtime.spawn(async move {
         let Ok(mut interrupts) = Interrupts::new() else { return };
         interrupts.next().await;
-        mend.await;
+        restore.await;
         command.end();
     });
 }
@@ -105,7 +105,7 @@ const ABORT: Duration = Duration::from_secs(15);
 
 /// The maximum time for the operation to notice the abort. If it does not notice, it closes nothing, so waiting
 /// longer is useless.
-const HEARING: Duration = Duration::from_secs(1);
+const NOTICE: Duration = Duration::from_secs(1);
 
 /// The parts of a running command that an interrupt reaches.
 struct RunningCommand {
@@ -136,9 +136,9 @@ impl RunningCommand {
                 self.ui.print_error(
                     "\nTwo interrupts received. Exiting immediately. Note that data loss may have occurred.\n",
                 );
-                tokio::time::sleep(HEARING).await;
+                tokio::time::sleep(NOTICE).await;
                 if self.cancel.is_heard() {
-                    tokio::time::sleep(ABORT - HEARING).await;
+                    tokio::time::sleep(ABORT - NOTICE).await;
                 }
                 self.end();
             }

@@ -222,12 +222,12 @@ mod tests {
     use crate::args::{normalize, parse};
 
     fn check(lines: &[&str], expected: Expect) {
-        let said = lines.iter().map(|line| {
+        let rendered = lines.iter().map(|line| {
             let words = std::iter::once("mayfly").chain(line.split(' ')).map(str::to_owned);
             let error = parse(&normalize(words)).err().expect("is wrong");
             format!("{line}: {}\n", problem(&error))
         });
-        expected.assert_eq(&said.collect::<String>());
+        expected.assert_eq(&rendered.collect::<String>());
     }
 
     #[test]

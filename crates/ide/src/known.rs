@@ -28,36 +28,53 @@ pub(crate) fn computed_attribute(
     item: &Arc<Item>,
     value: ExprId,
 ) -> Option<String> {
-    let mut search = Search { open: Vec::new(), seen: FxHashSet::default() };
-    search.open.push((module, Arc::clone(item), value));
+    let mut search = Search { open: Vec::new(), visited: FxHashSet::default() };
+    search.open.push(Place { module, item: Arc::clone(item), expr: value });
     for _ in 0..MOST_STEPS {
-        let (module, item, expr) = search.open.pop()?;
-        if let Some(found) = search.look(module, &item, expr) {
+        let place = search.open.pop()?;
+        if let Some(found) = search.visit(&place) {
             return Some(found);
         }
     }
     None
 }
 
+/// An expression of an item of a module.
+struct Place<'db> {
+    module: Module<'db>,
+    item: Arc<Item>,
+    expr: ExprId,
+}
+
+/// An item that the search has visited.
+#[derive(PartialEq, Eq, Hash)]
+struct Visited {
+    key: ItemKey,
+    /// For a resource, the attribute.
+    attribute: Option<Str>,
+}
+
 struct Search<'db> {
-    open: Vec<(Module<'db>, Arc<Item>, ExprId)>,
-    /// The visited items; for resources, with the visited attribute.
-    seen: FxHashSet<(ItemKey, Option<Str>)>,
+    open: Vec<Place<'db>>,
+    visited: FxHashSet<Visited>,
 }
 
 impl<'db> Search<'db> {
-    fn look(&mut self, module: Module<'db>, item: &Arc<Item>, expr: ExprId) -> Option<String> {
+    fn visit(&mut self, place: &Place<'db>) -> Option<String> {
+        let Place { module, item, expr } = place;
+        let (module, expr) = (*module, *expr);
         let exprs = &item.exprs;
+        let other = |expr| Place { module, item: Arc::clone(item), expr };
         match &exprs[expr] {
             Expr::GetAttr { .. } | Expr::Index { .. } => {
                 let (root, names, keys) = traversal(item, expr);
-                self.open.extend(keys.into_iter().map(|key| (module, Arc::clone(item), key)));
+                self.open.extend(keys.into_iter().map(other));
                 match &exprs[root] {
                     Expr::Ref(Ref::Resource(resource)) => {
                         return self.resource(module, resource, names.first()?);
                     }
                     Expr::Ref(Ref::Module(call)) => self.output(module, call, names.first()?),
-                    _ => self.open.push((module, Arc::clone(item), root)),
+                    _ => self.open.push(other(root)),
                 }
             }
             Expr::Ref(Ref::Local(name)) => {
@@ -66,7 +83,7 @@ impl<'db> Search<'db> {
                 let value = local.kind.as_local()?.value;
                 self.follow(module, key, None, value);
             }
-            it => it.for_each_child(&mut |child| self.open.push((module, Arc::clone(item), child))),
+            it => it.for_each_child(&mut |child| self.open.push(other(child))),
         }
         None
     }
@@ -112,8 +129,9 @@ impl<'db> Search<'db> {
     }
 
     fn follow(&mut self, module: Module<'db>, key: ItemKey, attribute: Option<Str>, value: ExprId) {
-        if self.seen.insert((key, attribute)) {
-            self.open.push((module, Arc::clone(item(module.db, key)), value));
+        if self.visited.insert(Visited { key, attribute }) {
+            let item = Arc::clone(item(module.db, key));
+            self.open.push(Place { module, item, expr: value });
         }
     }
 }

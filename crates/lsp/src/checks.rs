@@ -125,7 +125,7 @@ pub(crate) enum Found {
 impl Checks {
     /// Resets the state after a panic, so that everything is checked again. Keeps the published diagnostics,
     /// because they may have to be removed.
-    pub(crate) fn begin_again(&mut self) {
+    pub(crate) fn reset(&mut self) {
         let before = std::mem::take(self);
         self.published = before.published;
         // Keeps counting, so that a result of a running check does not look current.

@@ -43,7 +43,7 @@ impl Front {
         Front { messages, shut_down }
     }
 
-    fn tell(&self, message: Message) {
+    fn send(&self, message: Message) {
         // If the server thread is gone, the process is about to end.
         let _ = self.messages.send(message);
     }
@@ -137,7 +137,7 @@ impl Front {
         let (reply, answer) = oneshot::channel();
         let question =
             Question { path, needs, interest: Arc::clone(&interest), reply, compute, attempts };
-        self.tell(Message::Ask(Box::new(question)));
+        self.send(Message::Ask(Box::new(question)));
         let _guard = InterestGuard(interest);
         answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
     }
@@ -146,12 +146,12 @@ impl Front {
 impl LanguageServer for Front {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let (reply, answer) = oneshot::channel();
-        self.tell(Message::Initialize(Box::new(params), reply));
+        self.send(Message::Initialize(Box::new(params), reply));
         answer.await.map_err(|_| Error::internal_error())
     }
 
     async fn initialized(&self, _: InitializedParams) {
-        self.tell(Message::Initialized);
+        self.send(Message::Initialized);
     }
 
     async fn shutdown(&self) -> Result<()> {
@@ -160,28 +160,28 @@ impl LanguageServer for Front {
     }
 
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
-        self.tell(Message::Open(params.text_document));
+        self.send(Message::Open(params.text_document));
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        self.tell(Message::Change(params));
+        self.send(Message::Change(params));
     }
 
     async fn did_close(&self, params: DidCloseTextDocumentParams) {
-        self.tell(Message::Close(params.text_document.uri));
+        self.send(Message::Close(params.text_document.uri));
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
         let changed = params.changes.iter().filter_map(|it| path_of(&it.uri));
-        self.tell(Message::Watched(changed.collect()));
+        self.send(Message::Watched(changed.collect()));
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
-        self.tell(Message::Folders(params.event));
+        self.send(Message::Folders(params.event));
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        self.tell(Message::Settings(params.settings));
+        self.send(Message::Settings(params.settings));
     }
 
     async fn diagnostic(
@@ -353,7 +353,7 @@ impl LanguageServer for Front {
         &self,
         params: WorkspaceSymbolParams,
     ) -> Result<Option<WorkspaceSymbolResponse>> {
-        self.tell(Message::LoadEverything);
+        self.send(Message::LoadEverything);
         self.question(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
             let found = convert::workspace_symbols(snapshot, &params.query);
             Ok(Some(WorkspaceSymbolResponse::Nested(found)))

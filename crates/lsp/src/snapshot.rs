@@ -127,7 +127,7 @@ impl Snapshot {
     }
 
     /// Sends a notification in addition to the answer.
-    pub(crate) fn tell(&self, outgoing: Outgoing) {
+    pub(crate) fn send(&self, outgoing: Outgoing) {
         let _ = self.outgoing.send(outgoing);
     }
 

@@ -40,21 +40,30 @@ pub fn validate_with_providers(
     ))
 }
 
+/// The result of the analysis of a configuration.
+pub struct Analysis {
+    pub diagnostics: Vec<Diagnostic>,
+    pub program: Program,
+}
+
+impl From<(Vec<Diagnostic>, Program)> for Analysis {
+    fn from((diagnostics, program): (Vec<Diagnostic>, Program)) -> Analysis {
+        Analysis { diagnostics, program }
+    }
+}
+
 /// Adds conditions that fail regardless of any run to the errors of the analysis. After such errors there is no
 /// run that would find them.
-pub fn with_known_conditions(
-    session: &Session,
-    loaded: &Loaded,
-    (mut diagnostics, program): (Vec<Diagnostic>, Program),
-) -> (Vec<Diagnostic>, Program) {
+pub fn with_known_conditions(session: &Session, loaded: &Loaded, analysis: Analysis) -> Analysis {
+    let Analysis { mut diagnostics, program } = analysis;
     const CYCLES: [Rule; 2] = [Rule::DependencyCycle, Rule::ModuleCycle];
     let mut errors = diagnostics.iter().filter(|it| it.is_error()).peekable();
     if errors.peek().is_none() || errors.any(|it| CYCLES.contains(&it.id())) {
-        return (diagnostics, program);
+        return Analysis { diagnostics, program };
     }
     let program = Arc::new(program);
     diagnostics.extend(known_conditions(session, &loaded.executables, &program));
-    (diagnostics, Arc::unwrap_or_clone(program))
+    Analysis { diagnostics, program: Arc::unwrap_or_clone(program) }
 }
 
 fn known_conditions(

@@ -12,7 +12,7 @@ use crate::{
     local_exec::Commands,
     located::{Factory, ProviderExecutables},
     modules::verify::verify,
-    offline::with_known_conditions,
+    offline::{Analysis, with_known_conditions},
     session::{Failure, LockSource, LockedVersions, Session, loading::Loaded},
     temp::TempFiles,
     variables::{self, Typed, flag::VarFlag},
@@ -84,7 +84,8 @@ pub(crate) fn ready(
     StateUse { state, purpose }: StateUse<'_>,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Prepared, Failure> {
-    let found = with_known_conditions(session, &loaded, loaded.project.checked());
+    let analysis = loaded.project.checked().into();
+    let found = with_known_conditions(session, &loaded, analysis);
     let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
     warnings.append(&mut checked.warnings);
     session.view.diagnostics(&warnings, &checked.program.sources);
@@ -102,12 +103,12 @@ pub struct Checked {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Decides whether a configuration can be planned, and determines the values of its variables. `found` is the
+/// Decides whether a configuration can be planned, and determines the values of its variables. `analysis` is the
 /// result of [`Project::checked`].
 pub fn check(
     session: &Session,
     project: &Project,
-    found: (Vec<Diagnostic>, Program),
+    analysis: Analysis,
     flags: &[VarFlag],
     state: &State,
     purpose: Purpose,
@@ -119,7 +120,7 @@ pub fn check(
                       option. Otherwise, create a Mayfly configuration file (.tf file) and try again.";
         return Err(Diagnostic::new(Summary::NO_CONFIGURATION, detail).into());
     }
-    let (diagnostics, mut program) = found;
+    let Analysis { diagnostics, mut program } = analysis;
     program.explanations = Arc::new(explanations(&diagnostics));
     let mut warnings: Vec<Diagnostic> = diagnostics
         .into_iter()

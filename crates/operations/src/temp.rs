@@ -111,8 +111,8 @@ impl TempFiles {
             let (count, mebibytes) = (found.files.len(), found.bytes >> 20);
             session.view.notice(&Notice::SavingTempFiles { count, mebibytes });
         }
-        found.files.sort_by(|a, b| a.0.cmp(&b.0));
-        let read = |(name, path, kind): (String, PathBuf, FoundKind)| {
+        found.files.sort_by(|a, b| a.name.cmp(&b.name));
+        let read = |FoundFile { name, path, kind }| {
             read(name, &path, kind).map_err(|it| it.refused(session))
         };
         found.files.into_iter().map(read).collect()
@@ -240,10 +240,18 @@ enum FoundKind {
     Link,
 }
 
-/// The files in a plan's directory. Each has its relative name, its path and its kind.
+/// A file in a plan's directory.
+struct FoundFile {
+    /// The path below the directory.
+    name: String,
+    path: PathBuf,
+    kind: FoundKind,
+}
+
+/// The files in a plan's directory.
 #[derive(Default)]
 struct Found {
-    files: Vec<(String, PathBuf, FoundKind)>,
+    files: Vec<FoundFile>,
     bytes: u64,
 }
 
@@ -285,7 +293,7 @@ impl Found {
             if self.files.len() >= MOST_FILES {
                 return Err(refused(&format!("there are more than {MOST_FILES} temporary files")));
             }
-            self.files.push((name, path.clone(), kind));
+            self.files.push(FoundFile { name, path: path.clone(), kind });
         }
         Ok(())
     }

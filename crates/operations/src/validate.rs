@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::{Diagnostic, Rule, Sources};
 
 use crate::{
-    offline,
+    offline::{self, Analysis},
     session::{Failure, Session, loading::Loaded},
     variables::{self, flag::VarFlag},
 };
@@ -17,13 +17,14 @@ pub fn validate(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sourc
         Err(Failure::Diagnostics(diagnostics, sources)) => return (diagnostics, sources),
     };
     let (mut diagnostics, mut program) = loaded.project.checked();
-    let is_doubt = |it: &Diagnostic| it.id() == Rule::PossiblyEphemeral;
-    if diagnostics.iter().any(is_doubt) && session.give_values(&mut loaded.project) {
+    let is_undecided = |it: &Diagnostic| it.id() == Rule::PossiblyEphemeral;
+    if diagnostics.iter().any(is_undecided) && session.give_values(&mut loaded.project) {
         // Check again with the values of variables, which decide some of the uncertain conditions.
         (diagnostics, program) = loaded.project.checked();
     }
-    let found = (diagnostics, program);
-    (diagnostics, program) = offline::with_known_conditions(session, &loaded, found);
+    let analysis = Analysis { diagnostics, program };
+    let analysis = offline::with_known_conditions(session, &loaded, analysis);
+    let Analysis { mut diagnostics, mut program } = analysis;
     let of_files = variables::unreadable(session, program.root(), flags);
     if !of_files.is_empty() {
         diagnostics.extend(of_files);

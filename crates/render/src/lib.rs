@@ -56,10 +56,10 @@ pub use crate::{
     type_text::type_text,
     value::value,
     watch::{
-        KEYS, ListedChange, NewsEntry, PlanFinished, PlanNews, Problems, TerminalSize, WatchScreen,
-        WatchView, WatchedPlan, change_list, changed_objects, closed_json, plan_finished_json,
-        plan_news, plan_started_json, plan_summary, refreshed_json, watch_body_length,
-        watch_screen, watching_json,
+        KEYS, ListedChange, NewPlan, NewsEntry, PlanFinished, PlanNews, Problems, TerminalSize,
+        WatchScreen, WatchView, WatchedPlan, change_list, changed_objects, closed_json,
+        plan_finished_json, plan_news, plan_started_json, plan_summary, refreshed_json,
+        watch_body_length, watch_screen, watching_json,
     },
 };
 

@@ -72,11 +72,12 @@ fn severity(line: &str) -> Option<(Paint, &str)> {
 
 /// Writes a line of an example. The comment with the expected diagnostic is dimmed.
 fn push_code(line: &str, style: &Style, text: &mut String) {
-    let said = ["# error: ", "# warning: ", "# hint: "].iter().filter_map(|it| line.find(it)).min();
-    let (code, said) = line.split_at(said.unwrap_or(line.len()));
+    let comment =
+        ["# error: ", "# warning: ", "# hint: "].iter().filter_map(|it| line.find(it)).min();
+    let (code, comment) = line.split_at(comment.unwrap_or(line.len()));
     match line {
         "" => text.push('\n'),
-        _ => drop(writeln!(text, "{INDENT}{code}{}", style.paint(Paint::Dim, said))),
+        _ => drop(writeln!(text, "{INDENT}{code}{}", style.paint(Paint::Dim, comment))),
     }
 }
 

@@ -8,7 +8,10 @@ use syntax::{
 };
 use values::Type;
 
-use super::{Action, Fault, layout};
+use super::{
+    Action, Fault,
+    layout::{self, NewArgument},
+};
 use crate::{
     Edit, Module,
     block_syntax::{attribute_around, top_level},
@@ -134,9 +137,9 @@ fn at_end(document: crate::Document<'_>, text: &str) -> Edit {
 
 /// Declares a new local: in the first `locals` block of the file, or in a new one.
 fn local(fault: &Fault<'_, '_>, name: &str) -> Option<Vec<Edit>> {
-    let argument = [(name.to_owned(), "null".to_owned())];
+    let argument = NewArgument { name: name.to_owned(), value: "null".to_owned() };
     if let Some((tree, block)) = locals_of(fault.tree.document) {
-        return layout::add_arguments(&tree, &block, &argument);
+        return layout::add_arguments(&tree, &block, &[argument]);
     }
     Some(vec![new_block(fault, "locals", &format!("locals {{\n  {name} = null\n}}"))?])
 }

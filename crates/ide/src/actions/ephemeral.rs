@@ -7,7 +7,12 @@ use syntax::{
     ast::{self, HasItems},
 };
 
-use super::{Action, Fault, extract::free_name, layout, mark};
+use super::{
+    Action, Fault,
+    extract::free_name,
+    layout::{self, NewArgument},
+    mark,
+};
 use crate::{
     Edit,
     block_syntax::{attribute_around, top_level},
@@ -114,7 +119,7 @@ fn write_only_twin(fault: &Fault<'_, '_>) -> Option<Action> {
     (is_free && attributes.get(twin.as_str())?.write_only).then_some(())?;
     let version = format!("{twin}_version");
     let is_wanted = attributes.contains_key(version.as_str()) && body.attribute(&version).is_none();
-    let further = is_wanted.then_some((version.as_str(), "1"));
+    let further = is_wanted.then(|| NewArgument { name: version, value: "1".to_owned() });
     let edits = layout::rename_argument(&fault.tree, &argument, &twin, further)?;
     Some(Action::fix(format!("Use the write-only argument \"{twin}\""), edits).preferred())
 }

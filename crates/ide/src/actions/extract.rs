@@ -7,7 +7,11 @@ use hir::{
 use syntax::{AstNode, SyntaxKind, ast};
 use values::Str;
 
-use super::{Action, ActionKind, Selection, declare::locals_of, layout};
+use super::{
+    Action, ActionKind, Selection,
+    declare::locals_of,
+    layout::{self, NewArgument},
+};
 use crate::{
     Edit, Module,
     block_syntax::{attribute_around, block_of, is_in_type_argument, top_level},
@@ -87,9 +91,11 @@ impl<'a, 'db> Part<'a, 'db> {
         let name = free_name(&tree.document.module(), &self.wish, ItemName::Local);
         let value = self.expr.syntax().text().to_string();
         let declaration = match locals_of(tree.document) {
-            Some((locals, block)) => {
-                layout::add_arguments(&locals, &block, &[(name.clone(), value)])?
-            }
+            Some((locals, block)) => layout::add_arguments(
+                &locals,
+                &block,
+                &[NewArgument { name: name.clone(), value }],
+            )?,
             None => {
                 let text = format!("locals {{\n  {name} = {value}\n}}");
                 vec![layout::before_block(tree, self.block.syntax(), &text)]

@@ -17,14 +17,21 @@ pub(super) fn indentation(root: &SyntaxNode, at: TextSize) -> String {
     line[..line.len() - line.trim_start().len()].to_owned()
 }
 
+/// An argument to add to a block.
+pub(super) struct NewArgument {
+    pub(super) name: String,
+    /// The text of the value.
+    pub(super) value: String,
+}
+
 /// Adds arguments to a block after its leading arguments, aligned with them.
 pub(super) fn add_arguments(
     tree: &Cursor<'_>,
     block: &ast::Block,
-    arguments: &[(String, String)],
+    arguments: &[NewArgument],
 ) -> Option<Vec<Edit>> {
     let lines = |indent: &str, column: usize| -> String {
-        let lines = arguments.iter().map(|(name, value)| {
+        let lines = arguments.iter().map(|NewArgument { name, value }| {
             let pad = " ".repeat(column.saturating_sub(name.chars().count()));
             format!("\n{indent}{name}{pad} = {value}")
         });
@@ -34,7 +41,7 @@ pub(super) fn add_arguments(
     if is_one_line(block) {
         return Some(vec![in_one_line(tree, block, &lines)?]);
     }
-    let longest = arguments.iter().map(|(name, _)| name.chars().count()).max()?;
+    let longest = arguments.iter().map(|it| it.name.chars().count()).max()?;
     let items = body.body_items();
     let last = items.take_while(|it| matches!(it, ast::BodyItem::Attribute(_))).last();
     match last {
@@ -178,17 +185,18 @@ pub(super) fn rename_argument(
     tree: &Cursor<'_>,
     attribute: &ast::Attribute,
     name: &str,
-    further: Option<(&str, &str)>,
+    further: Option<NewArgument>,
 ) -> Option<Vec<Edit>> {
     let mut group = Group::of(attribute);
-    let longest = further.map_or(0, |(name, _)| name.chars().count()).max(name.chars().count());
+    let longest = further.as_ref().map_or(0, |it| it.name.chars().count());
+    let longest = longest.max(name.chars().count());
     // The width of the old name no longer counts.
     let alone = group.members.len() == 1;
     let width = if alone { longest } else { group.width_with(longest) };
     let mut edits = vec![named(tree, attribute, name, width)?];
     group.members.retain(|it| it.syntax() != attribute.syntax());
     edits.extend(group.widen(tree, width));
-    if let Some((name, value)) = further {
+    if let Some(NewArgument { name, value }) = further {
         let range = attribute.syntax().text_range();
         let indent = indentation(&tree.root, range.start());
         let text = format!("\n{indent}{name:width$} = {value}");

@@ -6,7 +6,10 @@ use syntax::{
     ast::{self, HasItems},
 };
 
-use super::{Action, Fault, layout};
+use super::{
+    Action, Fault,
+    layout::{self, NewArgument},
+};
 use crate::{Cursor, Edit};
 
 /// Declares an output as sensitive.
@@ -24,6 +27,9 @@ pub(super) fn set(tree: &Cursor<'_>, block: &ast::Block, name: &str) -> Option<V
             let value = argument.value()?;
             Some(vec![Edit::replace(tree.file_range(value.syntax().text_range()), "true")])
         }
-        None => layout::add_arguments(tree, block, &[(name.to_owned(), "true".to_owned())]),
+        None => {
+            let argument = NewArgument { name: name.to_owned(), value: "true".to_owned() };
+            layout::add_arguments(tree, block, &[argument])
+        }
     }
 }

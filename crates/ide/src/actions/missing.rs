@@ -5,7 +5,10 @@ use provider::Block;
 use syntax::ast;
 use values::Type;
 
-use super::{Action, Fault, layout};
+use super::{
+    Action, Fault,
+    layout::{self, NewArgument},
+};
 use crate::scheme::{ArgumentMeaning, BlockMeaning, Scheme, blocks_around, scheme};
 
 /// Adds the missing argument or block, with placeholder values.
@@ -14,7 +17,8 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
     let block = fault.block()?;
     match fix {
         Fix::MissingArgument(name) => {
-            let argument = (name.clone(), value_in(fault, &block, name));
+            let value = value_in(fault, &block, name);
+            let argument = NewArgument { name: name.clone(), value };
             let edits = layout::add_arguments(&fault.tree, &block, &[argument])?;
             Some(Action::fix(format!("Add argument \"{name}\""), edits).preferred())
         }
@@ -51,7 +55,7 @@ pub(super) fn all(faults: &[(usize, Fault<'_, '_>)]) -> Vec<Action> {
             .into_iter()
             .map(|name| {
                 let value = value_in(fault, &block, &name);
-                (name, value)
+                NewArgument { name, value }
             })
             .collect();
         let edits = layout::add_arguments(&fault.tree, &block, &arguments);

@@ -21,6 +21,13 @@ use crate::{
     shown,
 };
 
+/// An expression, with its item.
+#[derive(Clone, Copy)]
+struct ExprAt<'a> {
+    item: ItemAt<'a>,
+    expr: ExprId,
+}
+
 /// A name in a reference chain, with the chain.
 struct Walked {
     chain: Chain,
@@ -55,6 +62,7 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
     let read_as = chain.read_as(cursor, &Templates::default());
     let walked = Walked { chain, position };
     let found = cursor.expr_around(token.text_range());
+    let found = found.map(|(item, expr)| ExprAt { item, expr });
     match read_as? {
         ReadAs::Written(Written::Type) => {
             let is_alone = walked.chain.steps.is_empty();
@@ -64,8 +72,8 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
         ReadAs::Written(Written::Attribute(_)) => own_attribute(cursor, &walked),
         ReadAs::Written(Written::Iterator(_)) => None,
         ReadAs::Bound(_) => {
-            let (item, id) = found?;
-            Some(valued(cursor, &walked, cursor.values(item).expr(id)?))
+            let ExprAt { item, expr } = found?;
+            Some(valued(cursor, &walked, cursor.values(item).expr(expr)?))
         }
         ReadAs::Reference(reference, taken) if position <= taken => {
             named(cursor, &reference, found)
@@ -113,11 +121,7 @@ pub(crate) fn is_type(attribute: &ast::Attribute) -> bool {
 }
 
 /// Describes the item that a reference names.
-fn named(
-    cursor: &Cursor<'_>,
-    reference: &Ref,
-    found: Option<(ItemAt<'_>, ExprId)>,
-) -> Option<Card> {
+fn named(cursor: &Cursor<'_>, reference: &Ref, found: Option<ExprAt<'_>>) -> Option<Card> {
     let module = cursor.document.module();
     let name = match reference {
         Ref::Variable(name) => ItemName::Variable(name.clone()),
@@ -132,16 +136,12 @@ fn named(
     Some(declared(module, module.lookup(&name)?))
 }
 
-fn ambient_card(
-    cursor: &Cursor<'_>,
-    reference: &Ref,
-    found: Option<(ItemAt<'_>, ExprId)>,
-) -> Option<Card> {
+fn ambient_card(cursor: &Cursor<'_>, reference: &Ref, found: Option<ExprAt<'_>>) -> Option<Card> {
     let text = reference.to_string();
     let (root, attribute) = text.split_once('.')?;
     let known = language::ATTRIBUTES.iter().find(|it| it.0 == root && it.1 == attribute);
     let (_, _, ty, doc) = known?;
-    let value = found.and_then(|(item, id)| cursor.values(item).expr(id).cloned());
+    let value = found.and_then(|it| cursor.values(it.item).expr(it.expr).cloned());
     let card = match &value {
         Some(value) => Card::of(format!("{text}: {}", shown::type_of(value))),
         None => Card::of(format!("{text}: {ty}")),
@@ -164,7 +164,7 @@ fn attribute(
     walked: &Walked,
     reference: &Ref,
     taken: usize,
-    found: Option<(ItemAt<'_>, ExprId)>,
+    found: Option<ExprAt<'_>>,
 ) -> Option<Card> {
     let module = cursor.document.module();
     let names = walked.attributes(taken);
@@ -175,7 +175,7 @@ fn attribute(
         let declaration = item(module.db, key).kind.as_output()?;
         return Some(declared::output(called, key, declaration, &walked.text()));
     }
-    let value = found.and_then(|(item, id)| cursor.values(item).expr(id).cloned());
+    let value = found.and_then(|it| cursor.values(it.item).expr(it.expr).cloned());
     let card = match &value {
         Some(value) => valued(cursor, walked, value),
         None => Card::of(walked.text()),

@@ -87,8 +87,15 @@ pub(crate) struct Templates {
 /// The directives of one template in order: the end of each, and the innermost `for` that is open from there on.
 #[derive(Default)]
 struct Directives {
-    ends: Vec<(TextSize, Option<usize>)>,
+    ends: Vec<DirectiveEnd>,
     loops: Vec<Loop>,
+}
+
+/// The end of a directive.
+struct DirectiveEnd {
+    at: TextSize,
+    /// The index of the innermost `for` that is open from there on.
+    open: Option<usize>,
 }
 
 /// A `for` directive of a template.
@@ -125,14 +132,14 @@ impl Directives {
                 }
                 _ => continue,
             }
-            directives.ends.push((child.text_range().end(), open));
+            directives.ends.push(DirectiveEnd { at: child.text_range().end(), open });
         }
         directives
     }
 
     fn find(&self, at: TextSize, name: &str) -> Option<TextRange> {
-        let before = self.ends.partition_point(|(end, _)| *end <= at).checked_sub(1)?;
-        let mut open = self.ends.get(before)?.1;
+        let before = self.ends.partition_point(|it| it.at <= at).checked_sub(1)?;
+        let mut open = self.ends.get(before)?.open;
         while let Some(around) = open.and_then(|it| self.loops.get(it)) {
             if let Some(range) = of_name(&around.node, name) {
                 return Some(range);

@@ -4,7 +4,7 @@ use addr::ResourceMode;
 use hir::{ItemKind, names::ItemKey};
 use syntax::{AstNode, SyntaxToken, ast};
 
-use super::{Modifiers, SemanticKind, Walk};
+use super::{Modifiers, SchemeOfBody, SemanticKind, TokenKind, Walk};
 use crate::{
     Cursor,
     cursor::items_of,
@@ -12,18 +12,15 @@ use crate::{
 };
 
 impl<'db> Walk<'db> {
-    pub(super) fn block_type(
-        &mut self,
-        block: &ast::Block,
-        token: &SyntaxToken,
-    ) -> (SemanticKind, Modifiers) {
+    pub(super) fn block_type(&mut self, block: &ast::Block, token: &SyntaxToken) -> TokenKind {
         let deprecated =
             self.in_scheme(block.syntax(), |scheme, _| match scheme.block(token.text()) {
                 Some(BlockMeaning::Schema(nested, _)) => nested.block.deprecated,
                 _ => false,
             });
         let deprecated = deprecated.unwrap_or(false);
-        (SemanticKind::BlockType, Modifiers { deprecated, ..Modifiers::NONE })
+        let modifiers = Modifiers { deprecated, ..Modifiers::NONE };
+        TokenKind { kind: SemanticKind::BlockType, modifiers }
     }
 
     /// Calls `look` with the scheme of the body around a node. Caches the scheme of the last body.
@@ -34,11 +31,12 @@ impl<'db> Walk<'db> {
     ) -> Option<T> {
         let module = self.document.module();
         let body = node.parent()?;
-        if self.scheme.as_ref().is_none_or(|(known, _)| *known != body) {
-            self.scheme = Some((body, scheme(module, &blocks_around(node))));
+        if self.scheme.as_ref().is_none_or(|it| it.body != body) {
+            let scheme = scheme(module, &blocks_around(node));
+            self.scheme = Some(SchemeOfBody { body, scheme });
         }
-        let (_, scheme) = self.scheme.as_ref()?;
-        scheme.as_ref().map(|scheme| look(scheme, module))
+        let scheme = self.scheme.as_ref()?.scheme.as_ref();
+        scheme.map(|scheme| look(scheme, module))
     }
 
     pub(super) fn argument(
@@ -46,7 +44,7 @@ impl<'db> Walk<'db> {
         cursor: &Cursor<'db>,
         attribute: &ast::Attribute,
         token: &SyntaxToken,
-    ) -> (SemanticKind, Modifiers) {
+    ) -> TokenKind {
         let found = self.in_scheme(attribute.syntax(), |scheme, module| {
             let is_locals = scheme.language.is_some_and(|it| it.name == "locals");
             let modifiers = match scheme.argument(module, token.text()) {
@@ -72,9 +70,12 @@ impl<'db> Walk<'db> {
             (is_locals, modifiers)
         });
         match found {
-            Some((true, _)) => (SemanticKind::Local, self.local(cursor, token)),
-            Some((false, modifiers)) => (SemanticKind::Property, modifiers),
-            None => (SemanticKind::Property, Modifiers::NONE),
+            Some((true, _)) => {
+                let modifiers = self.local(cursor, token);
+                TokenKind { kind: SemanticKind::Local, modifiers }
+            }
+            Some((false, modifiers)) => TokenKind { kind: SemanticKind::Property, modifiers },
+            None => TokenKind::plain(SemanticKind::Property),
         }
     }
 
@@ -116,7 +117,8 @@ impl<'db> Walk<'db> {
             _ => Modifiers::NONE,
         };
         let text = label.syntax().text().to_string();
-        self.push(cursor, label.syntax().text_range(), &text, found, modifiers);
+        let kind = TokenKind { kind: found, modifiers };
+        self.push(cursor, label.syntax().text_range(), &text, kind);
     }
 
     /// The modifiers of the item that a block declares.

@@ -103,6 +103,26 @@ impl Modifiers {
     }
 }
 
+/// The kind of a token with its modifiers.
+#[derive(Clone, Copy)]
+struct TokenKind {
+    kind: SemanticKind,
+    modifiers: Modifiers,
+}
+
+impl TokenKind {
+    /// A kind without modifiers.
+    const fn plain(kind: SemanticKind) -> TokenKind {
+        TokenKind { kind, modifiers: Modifiers::NONE }
+    }
+}
+
+/// The scheme of a body. `None` if the body is unknown.
+struct SchemeOfBody {
+    body: SyntaxNode,
+    scheme: Option<Scheme>,
+}
+
 /// Returns the semantic tokens of a file.
 pub fn semantic_tokens(document: Document<'_>) -> Vec<SemanticToken> {
     semantic_tokens_in(document, ByteRange { start: 0, end: u32::MAX })
@@ -135,7 +155,7 @@ struct Walk<'db> {
     /// The cached bindings of the block's templates.
     templates: Templates,
     /// The last body and its scheme.
-    scheme: Option<(SyntaxNode, Option<Scheme>)>,
+    scheme: Option<SchemeOfBody>,
     out: Vec<SemanticToken>,
 }
 
@@ -173,20 +193,14 @@ impl<'db> Walk<'db> {
         if self.is_outside(cursor, token.text_range()) {
             return;
         }
-        if let Some((kind, modifiers)) = self.kind(cursor, token) {
-            self.push(cursor, token.text_range(), token.text(), kind, modifiers);
+        if let Some(kind) = self.kind(cursor, token) {
+            self.push(cursor, token.text_range(), token.text(), kind);
         }
     }
 
     /// Adds a token, split at line ends.
-    fn push(
-        &mut self,
-        cursor: &Cursor<'_>,
-        range: TextRange,
-        text: &str,
-        kind: SemanticKind,
-        modifiers: Modifiers,
-    ) {
+    fn push(&mut self, cursor: &Cursor<'_>, range: TextRange, text: &str, kind: TokenKind) {
+        let TokenKind { kind, modifiers } = kind;
         let mut start = cursor.in_file(range).start;
         for line in text.split_inclusive('\n') {
             let shown = line.trim_end_matches(['\n', '\r']);
@@ -198,13 +212,9 @@ impl<'db> Walk<'db> {
         }
     }
 
-    fn kind(
-        &mut self,
-        cursor: &Cursor<'db>,
-        token: &SyntaxToken,
-    ) -> Option<(SemanticKind, Modifiers)> {
+    fn kind(&mut self, cursor: &Cursor<'db>, token: &SyntaxToken) -> Option<TokenKind> {
         use SyntaxKind as K;
-        let plain = |kind| Some((kind, Modifiers::NONE));
+        let plain = |kind| Some(TokenKind::plain(kind));
         match token.kind() {
             K::COMMENT => plain(SemanticKind::Comment),
             K::NUMBER => plain(SemanticKind::Number),
@@ -220,13 +230,9 @@ impl<'db> Walk<'db> {
         }
     }
 
-    fn name(
-        &mut self,
-        cursor: &Cursor<'db>,
-        token: &SyntaxToken,
-    ) -> Option<(SemanticKind, Modifiers)> {
+    fn name(&mut self, cursor: &Cursor<'db>, token: &SyntaxToken) -> Option<TokenKind> {
         use SyntaxKind as K;
-        let plain = |kind| Some((kind, Modifiers::NONE));
+        let plain = |kind| Some(TokenKind::plain(kind));
         let parent = token.parent()?;
         match parent.kind() {
             K::BLOCK => Some(self.block_type(&ast::Block::cast(parent)?, token)),
@@ -238,7 +244,7 @@ impl<'db> Walk<'db> {
             K::ATTR_STEP => Some(self.step(&parent, token)),
             K::FOR_INTRO | K::TEMPLATE_FOR if token.kind() == K::IDENT => {
                 let modifiers = Modifiers { declaration: true, readonly: true, ..Modifiers::NONE };
-                Some((SemanticKind::Bound, modifiers))
+                Some(TokenKind { kind: SemanticKind::Bound, modifiers })
             }
             _ if token.kind() != K::IDENT => plain(SemanticKind::Keyword),
             _ => None,

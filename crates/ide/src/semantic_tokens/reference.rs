@@ -10,7 +10,7 @@ use syntax::{
     ast::{self, Step},
 };
 
-use super::{Modifiers, SemanticKind, Walk};
+use super::{Modifiers, SemanticKind, TokenKind, Walk};
 use crate::{
     Cursor,
     naming::{Chain, ReadAs, Written},
@@ -20,10 +20,10 @@ use crate::{
 pub(super) struct Traversed {
     node: SyntaxNode,
     /// The token of the root.
-    root: (SemanticKind, Modifiers),
+    root: TokenKind,
     /// The tokens of the names after the root that belong to the reference, in order. The last one has the
     /// modifiers of the target.
-    names: std::vec::IntoIter<(SemanticKind, Modifiers)>,
+    names: std::vec::IntoIter<TokenKind>,
     /// The value up to the current step.
     value: Option<Abstract>,
 }
@@ -62,38 +62,34 @@ impl<'db> Walk<'db> {
         let read_as = chain.as_ref().and_then(|it| it.read_as(cursor, &self.templates));
         let root = match &chain {
             Some(chain) => root(chain, read_as.as_ref()),
-            None => (SemanticKind::Type, Modifiers::NONE),
+            None => TokenKind::plain(SemanticKind::Type),
         };
         let unknown = Traversed { node, root, names: Vec::new().into_iter(), value: None };
         let (reference, taken) = match (read_as, &chain) {
             (Some(ReadAs::Reference(reference, taken)), Some(_)) => (reference, taken),
             (Some(ReadAs::Written(Written::Provider(_))), _) => {
-                let names = vec![(SemanticKind::Provider, Modifiers::NONE)].into_iter();
+                let names = vec![TokenKind::plain(SemanticKind::Provider)].into_iter();
                 return Traversed { names, ..unknown };
             }
             _ => return unknown,
         };
-        let (kind, modifiers, value) = self.named(cursor, &reference);
-        let mut names = vec![(SemanticKind::Type, Modifiers::NONE); taken];
+        let (target, value) = self.named(cursor, &reference);
+        let mut names = vec![TokenKind::plain(SemanticKind::Type); taken];
         if let Some(last) = names.last_mut() {
-            *last = (kind, modifiers);
+            *last = target;
         }
         let output = chain.as_ref().and_then(|it| attr_name(it.steps.get(1)));
         if let (Ref::Module(_), Some(name)) = (&reference, output) {
             let marks = value.as_ref().and_then(|value| value.attr(&name));
             let modifiers = marks.as_ref().map(Modifiers::of).unwrap_or_default();
-            names.push((SemanticKind::Output, modifiers));
+            names.push(TokenKind { kind: SemanticKind::Output, modifiers });
         }
         Traversed { names: names.into_iter(), value, ..unknown }
     }
 
     /// The kind and modifiers of the target of a reference, and the value from which the next step takes an
     /// attribute.
-    fn named(
-        &mut self,
-        cursor: &Cursor<'db>,
-        reference: &Ref,
-    ) -> (SemanticKind, Modifiers, Option<Abstract>) {
+    fn named(&mut self, cursor: &Cursor<'db>, reference: &Ref) -> (TokenKind, Option<Abstract>) {
         let module = self.document.module();
         let (kind, name) = match reference {
             Ref::Variable(name) => (SemanticKind::Variable, ItemName::Variable(name.clone())),
@@ -104,15 +100,15 @@ impl<'db> Walk<'db> {
                 let value = cursor.items().next().map(|it| it.key);
                 let value =
                     value.map(|key| self.values.value(self.document.directory, key).clone());
-                return (SemanticKind::Namespace, Modifiers::NONE, value);
+                return (TokenKind::plain(SemanticKind::Namespace), value);
             }
             ambient => {
                 let ephemeral = *ambient == Ref::Applying;
                 let modifiers = Modifiers { readonly: true, ephemeral, ..Modifiers::NONE };
-                return (SemanticKind::Property, modifiers, None);
+                return (TokenKind { kind: SemanticKind::Property, modifiers }, None);
             }
         };
-        let Some(key) = module.lookup(&name) else { return (kind, Modifiers::NONE, None) };
+        let Some(key) = module.lookup(&name) else { return (TokenKind::plain(kind), None) };
         let value = self.values.value(self.document.directory, key).clone();
         let declared = item(module.db, key).kind.as_variable();
         let is_whole = matches!(reference, Ref::Variable(_) | Ref::Local(_));
@@ -125,15 +121,11 @@ impl<'db> Walk<'db> {
         };
         // If nothing in the value is marked, its parts need no lookup.
         let value = Some(value).filter(|it| it.deep_marks() != TriMarks::NONE);
-        (kind, modifiers, value)
+        (TokenKind { kind, modifiers }, value)
     }
 
     /// The token of a name that is alone or begins a traversal.
-    pub(super) fn root(
-        &mut self,
-        cursor: &Cursor<'db>,
-        reference: ast::Reference,
-    ) -> (SemanticKind, Modifiers) {
+    pub(super) fn root(&mut self, cursor: &Cursor<'db>, reference: ast::Reference) -> TokenKind {
         let around = reference.syntax().parent();
         if let Some(top) = self.traversals.last()
             && around.as_ref() == Some(&top.node)
@@ -141,25 +133,21 @@ impl<'db> Walk<'db> {
             return top.root;
         }
         let Some(chain) = Chain::of(&ast::Expr::Reference(reference)) else {
-            return (SemanticKind::Keyword, Modifiers::NONE);
+            return TokenKind::plain(SemanticKind::Keyword);
         };
         root(&chain, chain.read_as(cursor, &self.templates).as_ref())
     }
 
     /// The token of a name after a dot.
-    pub(super) fn step(
-        &mut self,
-        step: &SyntaxNode,
-        token: &SyntaxToken,
-    ) -> (SemanticKind, Modifiers) {
+    pub(super) fn step(&mut self, step: &SyntaxNode, token: &SyntaxToken) -> TokenKind {
         let Some(top) = self.traversals.last_mut() else {
-            return (SemanticKind::Property, Modifiers::NONE);
+            return TokenKind::plain(SemanticKind::Property);
         };
         if step.parent().as_ref() != Some(&top.node) {
-            return (SemanticKind::Property, Modifiers::NONE);
+            return TokenKind::plain(SemanticKind::Property);
         }
         if let Some(known) = top.names.next() {
-            if known.0 == SemanticKind::Output {
+            if known.kind == SemanticKind::Output {
                 top.value = top.value.as_ref().and_then(|it| it.attr(token.text()));
             }
             return known;
@@ -168,7 +156,8 @@ impl<'db> Walk<'db> {
             let marks = value.marks;
             Some(value.attr(token.text())?.with_marks(&marks))
         });
-        (SemanticKind::Property, top.value.as_ref().map(Modifiers::of).unwrap_or_default())
+        let modifiers = top.value.as_ref().map(Modifiers::of).unwrap_or_default();
+        TokenKind { kind: SemanticKind::Property, modifiers }
     }
 }
 
@@ -190,11 +179,12 @@ fn is_ephemeral(reference: &Ref) -> bool {
 }
 
 /// The token of the first name of a chain.
-fn root(chain: &Chain, read_as: Option<&ReadAs>) -> (SemanticKind, Modifiers) {
+fn root(chain: &Chain, read_as: Option<&ReadAs>) -> TokenKind {
     let is_alone = chain.steps.is_empty();
     let kind = match (read_as, chain.root.text()) {
         (Some(ReadAs::Bound(_) | ReadAs::Written(Written::Iterator(_))), _) => {
-            return (SemanticKind::Bound, Modifiers { readonly: true, ..Modifiers::NONE });
+            let modifiers = Modifiers { readonly: true, ..Modifiers::NONE };
+            return TokenKind { kind: SemanticKind::Bound, modifiers };
         }
         (Some(ReadAs::Written(Written::Type)), _) => SemanticKind::Type,
         (Some(ReadAs::Written(Written::Provider(_))), _) => SemanticKind::Provider,
@@ -209,5 +199,5 @@ fn root(chain: &Chain, read_as: Option<&ReadAs>) -> (SemanticKind, Modifiers) {
         _ if is_alone => SemanticKind::Keyword,
         _ => SemanticKind::Type,
     };
-    (kind, Modifiers::NONE)
+    TokenKind::plain(kind)
 }

@@ -138,7 +138,7 @@ pub(crate) fn rename(
     let renamed = ide::rename(snapshot.document(target), offset, new_name);
     let renamed = renamed.map_err(|refusal| refused(&refusal.0))?;
     for note in renamed.notes {
-        snapshot.tell(Outgoing::Message(MessageType::INFO, note));
+        snapshot.send(Outgoing::Message(MessageType::INFO, note));
     }
     Ok(workspace_edit(snapshot, &renamed.edits))
 }

@@ -93,13 +93,13 @@ impl Server {
             None => (uri_of(path), None),
         };
         if let Some(uri) = uri {
-            self.tell(Outgoing::Diagnostics(uri, diagnostics, version));
+            self.send(Outgoing::Diagnostics(uri, diagnostics, version));
         }
     }
 
     pub(super) fn refresh_diagnostics(&self, are_others: bool) {
         if are_others && self.client.refreshes_diagnostics {
-            self.tell(Outgoing::Refresh(Refresh { diagnostics: true, ..Refresh::default() }));
+            self.send(Outgoing::Refresh(Refresh { diagnostics: true, ..Refresh::default() }));
         }
     }
 }

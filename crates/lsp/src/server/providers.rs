@@ -59,7 +59,7 @@ impl Server {
 
     /// Asks the client to pull data again that changed without a change of the text.
     pub(super) fn refresh(&self) {
-        self.tell(Outgoing::Refresh(Refresh {
+        self.send(Outgoing::Refresh(Refresh {
             diagnostics: false,
             inlay_hints: self.client.refreshes_inlay_hints,
             code_lenses: self.client.refreshes_code_lenses,
@@ -114,10 +114,10 @@ impl Server {
             },
         };
         if self.status != status {
-            self.tell(Outgoing::Status(status.clone()));
+            self.send(Outgoing::Status(status.clone()));
             // Some clients have no status line.
             if !self.client.shows_status && status.severity == "warning" {
-                self.tell(Outgoing::Message(MessageType::WARNING, status.detail.clone()));
+                self.send(Outgoing::Message(MessageType::WARNING, status.detail.clone()));
             }
             self.status = status;
         }

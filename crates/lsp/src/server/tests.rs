@@ -69,9 +69,9 @@ fn request_after_open_waits_for_schemas() {
     server.handle(Message::Ask(Box::new(Probe { path: "/home/main.tf".to_owned(), answered })));
     assert_eq!(server.deferred.len(), 1, "nobody knows who calls the module");
     server.handle(inbox.recv().expect("the scan ends"));
-    server.ask_deferred();
+    server.retry_deferred();
     assert_eq!(server.deferred.len(), 1, "its schemas are being read");
     server.handle(inbox.recv().expect("the schemas are read"));
-    server.ask_deferred();
+    server.retry_deferred();
     answers.recv().expect("it is answered");
 }

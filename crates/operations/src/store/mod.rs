@@ -212,14 +212,14 @@ pub fn lock_to_copy(session: &Session, paths: &LocalPaths) -> Result<ReadLock, F
 
 /// Reads the current state like [`open`], but without a lock. The caller has checked that the backend is
 /// supported.
-pub fn look(session: &Session, options: &StateOptions) -> Result<OpenState, Failure> {
+pub fn read_unlocked(session: &Session, options: &StateOptions) -> Result<OpenState, Failure> {
     session.refuse_encryption()?;
     let paths = paths(session, options)?;
     let store = Arc::new(LocalStore::new(paths.clone()));
     Ok(read_with_journal(session, store, &paths, None)?.0)
 }
 
-/// The path of the file that [`look`] reads.
+/// The path of the file that [`read_unlocked`] reads.
 pub fn state_path(session: &Session, options: &StateOptions) -> Result<PathBuf, Failure> {
     Ok(paths(session, options)?.read)
 }
@@ -360,10 +360,10 @@ fn recover(
         session.failpoints.reach("recovery");
         write_recovered(session, &mut open, &*store, before, &records)?;
     }
-    let mut told = recovery::report(&findings);
+    let mut reported = recovery::report(&findings);
     // `state adopt` resolves uncertain creations, so do not warn about them.
-    told.retain(|it| purpose != Purpose::Adopt || it.id() != recovery::UNCERTAIN);
-    session.view.diagnostics(&told, &Sources::default());
+    reported.retain(|it| purpose != Purpose::Adopt || it.id() != recovery::UNCERTAIN);
+    session.view.diagnostics(&reported, &Sources::default());
     let begin = open.begin(session, purpose);
     open.uncertain = findings.uncertain.clone();
     if findings.is_news() {

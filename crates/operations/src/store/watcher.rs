@@ -116,8 +116,8 @@ pub fn report_dead_watchers(session: &Session, options: &StateOptions) -> Result
 /// Reports the resources that killed watchers of the state at `paths` left open, and removes their journals.
 pub(super) fn report(session: &Session, paths: &LocalPaths) {
     for dead in LocalJournal::of_dead_watchers(&paths.write) {
-        let told = match left_by(&dead.journal) {
-            Ok(told) => told,
+        let found = match left_by(&dead.journal) {
+            Ok(found) => found,
             Err(error) => {
                 let detail = format!(
                     "{error}. It records the ephemeral resources that \"mayfly watch\" held open \
@@ -129,7 +129,7 @@ pub(super) fn report(session: &Session, paths: &LocalPaths) {
                 continue;
             }
         };
-        session.view.diagnostics(&told, &Sources::default());
+        session.view.diagnostics(&found, &Sources::default());
         if let Err(error) = dead.journal.remove() {
             let cause = file_fault(&error).unwrap_or_else(|| format!("{error}."));
             let detail = format!("{cause} This warning is repeated until the file is removed.");

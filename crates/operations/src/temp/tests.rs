@@ -12,8 +12,8 @@ fn files(folder: &Path) -> TempFiles {
 fn tree(files: &TempFiles) -> Vec<String> {
     let mut found = Found::default();
     found.directory(&files.path(), "").map_err(|it| it.cause).expect("is fine");
-    found.files.sort_by(|a, b| a.0.cmp(&b.0));
-    let read = found.files.into_iter().map(|(name, path, kind)| {
+    found.files.sort_by(|a, b| a.name.cmp(&b.name));
+    let read = found.files.into_iter().map(|FoundFile { name, path, kind }| {
         let entry = read(name, &path, kind).map_err(|it| it.cause).expect("is fine");
         match entry.kind {
             TempKind::Symlink { target } => format!("{} -> {target}", entry.path),
@@ -88,8 +88,7 @@ fn files_that_a_plan_cannot_store_are_errors_with_their_name() {
         let fault = match found.directory(&files.path(), "") {
             Err(fault) => fault,
             Ok(()) => {
-                let read =
-                    found.files.into_iter().map(|(name, path, kind)| read(name, &path, kind));
+                let read = found.files.into_iter().map(|it| read(it.name, &it.path, it.kind));
                 read.filter_map(Result::err).next().expect("one is refused")
             }
         };

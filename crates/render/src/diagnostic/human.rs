@@ -164,9 +164,10 @@ fn related(diagnostic: &Diagnostic, files: &Files<'_>, style: &Style) -> String 
         return String::new();
     }
     // Whole phrases, because an address may contain the word "ephemeral".
-    const SAYS_SO: [&str; 3] = [" is ephemeral", " is declared ephemeral", " is an ephemeral "];
-    let says_so = |it: &Related| SAYS_SO.iter().any(|words| it.message.contains(words));
-    let is_chain = diagnostic.related.iter().all(says_so);
+    const EXPLANATIONS: [&str; 3] =
+        [" is ephemeral", " is declared ephemeral", " is an ephemeral "];
+    let explains = |it: &Related| EXPLANATIONS.iter().any(|words| it.message.contains(words));
+    let is_chain = diagnostic.related.iter().all(explains);
     let mut text =
         if is_chain { "The value is ephemeral because:\n" } else { "Related places:\n" }.to_owned();
     let widest = diagnostic

@@ -101,12 +101,14 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
         Some(Line::new(kind, message, timestamp).with("hook", hook))
     };
     // As in OpenTofu, lines of JSON name the instance and not the key of a deposed object.
-    let said = || {
-        let said = human::message(event).map(|(address, text)| format!("{address}: {text}"));
-        said.unwrap_or_default()
+    let message = || {
+        let message = human::message(event).map(|(address, text)| format!("{address}: {text}"));
+        message.unwrap_or_default()
     };
     match event {
-        Event::RefreshStart { address, id } => new("refresh_start", said(), hook(address, id, [])),
+        Event::RefreshStart { address, id } => {
+            new("refresh_start", message(), hook(address, id, []))
+        }
         Event::RefreshComplete { address, id } => {
             let id_text = id.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
             new(
@@ -116,16 +118,16 @@ fn line(event: &Event, timestamp: &str) -> Option<Line> {
             )
         }
         Event::ApplyStart { address, action, id } => {
-            new("apply_start", said(), hook(address, id, [operation(*action)]))
+            new("apply_start", message(), hook(address, id, [operation(*action)]))
         }
         Event::ApplyProgress { address, action, elapsed, .. } => new(
             "apply_progress",
-            said(),
+            message(),
             hook(address, &None, [operation(*action), seconds(*elapsed)]),
         ),
         Event::ApplyComplete { address, action, id, elapsed } => new(
             "apply_complete",
-            said(),
+            message(),
             hook(address, id, [operation(*action), seconds(*elapsed)]),
         ),
         // For a failed read, OpenTofu prints only the error.

@@ -34,8 +34,16 @@ pub struct PlanFinished<'a> {
     pub duration: Duration,
     /// The number of errors. After a plan with errors, the previous plan stays current.
     pub errors: usize,
-    /// The plan and its differences to the previous good plan. `None` if the plan has errors.
-    pub good: Option<(&'a Plan, &'a PlanNews)>,
+    /// The plan. `None` if it has errors.
+    pub good: Option<NewPlan<'a>>,
+}
+
+/// A plan without errors.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPlan<'a> {
+    pub plan: &'a Plan,
+    /// The differences to the previous good plan.
+    pub news: &'a PlanNews,
 }
 
 /// The line for the end of a plan.
@@ -52,7 +60,7 @@ pub fn plan_finished_json(finished: &PlanFinished<'_>, timestamp: &str) -> Strin
         .with("errors", errors.into())
         .with("duration_ms", ((milliseconds * 10.0).round() / 10.0).into());
     match good {
-        Some((plan, news)) => line
+        Some(NewPlan { plan, news }) => line
             .with("applyable", plan.is_applyable.into())
             .with("since_last", since_last(news))
             .finish(),

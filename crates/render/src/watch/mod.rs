@@ -13,7 +13,7 @@ mod tests;
 
 pub use self::{
     json::{
-        PlanFinished, closed_json, plan_finished_json, plan_started_json, refreshed_json,
+        NewPlan, PlanFinished, closed_json, plan_finished_json, plan_started_json, refreshed_json,
         watching_json,
     },
     news::{NewsEntry, PlanNews, changed_objects, plan_news},

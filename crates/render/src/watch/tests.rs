@@ -231,7 +231,8 @@ fn watch_prints_a_finished_plan_as_json() {
     let failed =
         PlanFinished { plan: 3, duration: Duration::from_micros(1250), errors: 2, good: None };
     let plan = crate::plan::tests::empty_plan();
-    let finished = PlanFinished { errors: 0, good: Some((&plan, &news)), ..failed };
+    let finished =
+        PlanFinished { errors: 0, good: Some(NewPlan { plan: &plan, news: &news }), ..failed };
     let text = [plan_finished_json(&failed, "T"), plan_finished_json(&finished, "T")].join("\n");
     expect![[r#"
         {"@level":"info","@message":"Plan 3 failed after 1.2 ms; the previous plan is kept","@module":"tofu.ui","@timestamp":"T","duration_ms":1.3,"errors":2,"ok":false,"plan":3,"type":"plan_finished"}

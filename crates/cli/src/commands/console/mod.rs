@@ -110,7 +110,7 @@ fn converse(
     program: &hir::Program,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
-    tell_problems(session, console, program, flags)?;
+    report_problems(session, console, program, flags)?;
     if std::io::stdin().is_terminal() {
         return editor::talk(session, project, |text| answer(session, console, text));
     }
@@ -142,7 +142,7 @@ fn next(session: &CommandSession) -> Next {
 
 /// Reports problems with the values of variables. Fails if a value has a wrong type, because nothing can be
 /// evaluated then. A failed validation is only shown: the console may help to find its cause.
-fn tell_problems(
+fn report_problems(
     session: &CommandSession,
     console: &engine::Console,
     program: &hir::Program,

@@ -45,7 +45,7 @@ impl Watch<'_> {
     pub(super) fn apply(&mut self) -> Option<Reason> {
         // A file that was saved since the question makes the approved plan obsolete.
         if let Some(reason) = self.follow() {
-            self.attempt(reason);
+            self.replan(reason);
             self.report.notice(
                 "A file was saved before the approval, so nothing was applied. Review the new \
                  plan.",

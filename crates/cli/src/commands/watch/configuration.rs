@@ -20,8 +20,8 @@ use crate::session::CommandSession;
 pub(super) struct Configuration {
     loaded: Option<Loaded>,
     beside: Beside,
-    is_other_setup: bool,
-    is_other_state: bool,
+    is_setup_outdated: bool,
+    is_state_outdated: bool,
     /// The providers that were located last. They stay available while no configuration is loaded.
     executables: Option<Arc<ProviderExecutables>>,
 }
@@ -48,7 +48,7 @@ impl Loaded {
         session: &CommandSession,
         options: &StateOptions,
     ) -> Result<(), Failure> {
-        let mut state = store::look(session, options)?;
+        let mut state = store::read_unlocked(session, options)?;
         let required = self.project.provider_requirements();
         state.file.state.adopt_other_registry(&|source| required.contains_key(source));
         self.state = state;
@@ -56,7 +56,7 @@ impl Loaded {
     }
 
     /// Returns true if the required providers differ from the located ones.
-    fn needs_others(&mut self, session: &CommandSession) -> bool {
+    fn needs_other_providers(&mut self, session: &CommandSession) -> bool {
         let needed = session.requirements(&self.project, Some(&self.state.file.state));
         needed != self.requirements
     }
@@ -72,8 +72,8 @@ impl Configuration {
         Ok(Configuration {
             loaded: None,
             beside: Beside::new(session, options, flags)?,
-            is_other_setup: false,
-            is_other_state: false,
+            is_setup_outdated: false,
+            is_state_outdated: false,
             executables: None,
         })
     }
@@ -81,17 +81,18 @@ impl Configuration {
     /// Checks the files for changes. Returns true if the result of a plan may differ.
     pub(super) fn follow(&mut self, session: &CommandSession) -> bool {
         let changed = self.beside.follow(session);
-        self.is_other_setup |= changed.setup;
-        self.is_other_state |= changed.state;
-        let is_other = changed.setup || changed.state || changed.variables;
+        self.is_setup_outdated |= changed.setup;
+        self.is_state_outdated |= changed.state;
+        let is_changed = changed.setup || changed.state || changed.variables;
         let Some(loaded) = &mut self.loaded else { return true };
-        loaded.files.follow(&mut loaded.project) || is_other
+        loaded.files.follow(&mut loaded.project) || is_changed
     }
 
     /// Returns true if the required providers differ from the located ones. The configuration is then discarded,
     /// and the next [`Configuration::load`] loads all of it again.
-    pub(super) fn needs_others(&mut self, session: &CommandSession) -> bool {
-        let needs = self.loaded.as_mut().is_some_and(|loaded| loaded.needs_others(session));
+    pub(super) fn needs_other_providers(&mut self, session: &CommandSession) -> bool {
+        let needs =
+            self.loaded.as_mut().is_some_and(|loaded| loaded.needs_other_providers(session));
         if needs {
             self.loaded = None;
         }
@@ -99,8 +100,9 @@ impl Configuration {
     }
 
     /// Returns true if modules or providers were installed again since the configuration was loaded.
-    pub(super) fn is_other_setup(&self) -> bool {
-        self.is_other_setup || self.loaded.as_ref().is_some_and(|it| it.executables.is_outdated())
+    pub(super) fn is_setup_outdated(&self) -> bool {
+        self.is_setup_outdated
+            || self.loaded.as_ref().is_some_and(|it| it.executables.is_outdated())
     }
 
     /// Loads or updates the configuration, with its state and its providers.
@@ -110,9 +112,9 @@ impl Configuration {
         options: &StateOptions,
         flags: &[VarFlag],
     ) -> Result<&mut Loaded, Failure> {
-        let is_other_state = std::mem::take(&mut self.is_other_state);
-        if self.is_other_setup() {
-            self.is_other_setup = false;
+        let is_state_outdated = std::mem::take(&mut self.is_state_outdated);
+        if self.is_setup_outdated() {
+            self.is_setup_outdated = false;
             self.loaded = None;
         }
         if let Some(loaded) = &mut self.loaded {
@@ -121,7 +123,7 @@ impl Configuration {
                 let system = session.system.clone();
                 loaded.files = Files::of(system, PathBuf::from("."), &loaded.project);
             }
-            if is_other_state {
+            if is_state_outdated {
                 loaded.read_state(session, options)?;
             }
             if options.state.is_none() {
@@ -168,7 +170,7 @@ fn load(
     if options.state.is_none() {
         session.refuse_other_backends()?;
     }
-    let mut state = store::look(session, options)?;
+    let mut state = store::read_unlocked(session, options)?;
     let loaded = session.load_with_values(Some(&mut state.file.state), flags)?;
     let loading::Loaded { project, executables, typed } = loaded;
     let project = ManuallyDrop::into_inner(project);

@@ -5,7 +5,7 @@
 //!                                    └── meanwhile Planner::wait renews ephemeral resources
 //! ```
 //!
-//! Start reading at [`run`] and [`Watch::attempt`]. `configuration.rs` tracks the files, `report.rs` shows the
+//! Start reading at [`run`] and [`Watch::replan`]. `configuration.rs` tracks the files, `report.rs` shows the
 //! results, `screen.rs` draws the screen.
 //!
 //! **Invariant:** no lock on the state is held while planning. An apply takes the lock, and refuses a plan that
@@ -108,7 +108,7 @@ struct Watch<'s> {
     is_verified: bool,
     plans: u64,
     /// The time at which the files were checked for the next plan.
-    looked: Instant,
+    checked_at: Instant,
     /// True during an apply: an interrupt must then wait for running operations.
     is_applying: Arc<AtomicBool>,
     /// The value of `plantimestamp()`, the same for all plans.
@@ -168,7 +168,7 @@ impl<'s> Watch<'s> {
             is_broken: false,
             is_verified: true,
             plans: 0,
-            looked: Instant::now(),
+            checked_at: Instant::now(),
             is_applying,
             timestamp: session.timestamp().into(),
             files: TempFiles::of_watcher(session),
@@ -177,14 +177,14 @@ impl<'s> Watch<'s> {
 
     fn begin(&mut self) {
         self.report.watching(self.session);
-        self.attempt(Reason::Start);
+        self.replan(Reason::Start);
     }
 
     fn run(&mut self) {
         loop {
             let again = match self.next_input() {
                 Input::Quit => return,
-                Input::Tick if session::nobody_reads() => return,
+                Input::Tick if session::is_stdout_closed() => return,
                 Input::Tick if self.watched.is_blind() => self.follow(),
                 Input::Tick => {
                     self.report.tick();
@@ -197,7 +197,7 @@ impl<'s> Watch<'s> {
                 return;
             }
             if let Some(reason) = again {
-                self.attempt(reason);
+                self.replan(reason);
             }
         }
     }
@@ -254,7 +254,7 @@ impl<'s> Watch<'s> {
 
     /// Checks for changes in anything that the plan depends on. `None` if nothing changed.
     fn follow(&mut self) -> Option<Reason> {
-        self.looked = Instant::now();
+        self.checked_at = Instant::now();
         let changed = self.configuration.follow(self.session) || self.planner.files_differ();
         let is_verified = verified(self.session).is_ok();
         (changed || is_verified != self.is_verified).then_some(Reason::Edit)
@@ -285,9 +285,9 @@ impl<'s> Watch<'s> {
     }
 
     /// Plans once, and shows the result.
-    fn attempt(&mut self, reason: Reason) {
+    fn replan(&mut self, reason: Reason) {
         let begun = match reason {
-            Reason::Edit => self.looked,
+            Reason::Edit => self.checked_at,
             Reason::Start | Reason::Refresh => Instant::now(),
         };
         self.plans += 1;
@@ -297,7 +297,7 @@ impl<'s> Watch<'s> {
         }
         let mut planned = self.plan();
         // The error may be due to a newly required provider whose schemas are not loaded.
-        if planned.is_err() && self.configuration.needs_others(self.session) {
+        if planned.is_err() && self.configuration.needs_other_providers(self.session) {
             planned = self.plan();
         }
         self.sink.show();
@@ -311,7 +311,7 @@ impl<'s> Watch<'s> {
             }
             Err(Failure::Diagnostics(found, sources)) => self.fail(&found, &sources, begun),
         }
-        if self.configuration.needs_others(self.session) {
+        if self.configuration.needs_other_providers(self.session) {
             self.kept.push_back(Input::Files);
         }
         let directories = self.configuration.directories();
@@ -321,7 +321,7 @@ impl<'s> Watch<'s> {
     }
 
     fn plan(&mut self) -> Result<(PlanOutcome, Checked), Failure> {
-        if self.configuration.is_other_setup() {
+        if self.configuration.is_setup_outdated() {
             // The running providers may be of another version.
             self.close();
         }
@@ -337,11 +337,11 @@ impl<'s> Watch<'s> {
             self.session.runtime.block_on(self.planner.close(&before));
         }
         let state = &loaded.state.file.state;
-        let found = loaded.project.recheck();
+        let analysis = loaded.project.recheck().into();
         let mut checked = prepare::check(
             self.session,
             &loaded.project,
-            found,
+            analysis,
             &self.flags,
             state,
             Purpose::Plan,

@@ -7,7 +7,7 @@ use std::{
 
 use db::{Diagnostic, Rule, Severity, Sources};
 use engine::{EphemeralAction, Event, EventSink};
-use render::{PlanFinished, PlanNews, Problems, Style, WatchView, WatchedPlan};
+use render::{NewPlan, PlanFinished, PlanNews, Problems, Style, WatchView, WatchedPlan};
 use state::Plan;
 
 use super::{
@@ -242,7 +242,7 @@ fn json_plan(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNe
         plan: good.number,
         duration: good.took,
         errors: 0,
-        good: Some((good.plan, news.unwrap_or(&none))),
+        good: Some(NewPlan { plan: good.plan, news: news.unwrap_or(&none) }),
     };
     lines.push(render::plan_finished_json(&finished, &now));
     lines.push(String::new());
