@@ -36,7 +36,6 @@ mod settings;
 mod snapshot;
 mod tfvars;
 mod transport;
-mod watcher;
 
 use std::sync::{Arc, mpsc};
 

@@ -387,7 +387,7 @@ impl Way {
 }
 
 /// The variables files that are loaded automatically. A later one overrides an earlier one.
-fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
+pub fn automatic_files(session: &Session) -> io::Result<Vec<PathBuf>> {
     let is_automatic =
         |name: &str| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json");
     let entries = session.system.list_directory(Path::new("."))?;

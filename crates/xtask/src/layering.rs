@@ -38,6 +38,8 @@ const TABLE: &[Row] = &[
     row("backend", &[], &[]),
     // HTTP without the meaning of any answer: registries, mirrors and backends share its connections.
     row("http_client", &[], &[]),
+    // The watches of the operating system, for both front ends that follow files.
+    row("file_watcher", &[], &[]),
     row("packages", &["addr", "http_client"], &[]),
     row("db", &["syntax"], &[]),
     row("provider", &["addr", "values"], &[]),
@@ -60,7 +62,7 @@ const TABLE: &[Row] = &[
     // The tests of editor features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.
-    row("lsp", &["addr", "db", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
+    row("lsp", &["addr", "db", "file_watcher", "hir", "ide", "parallel", "project", "provider", "values"], &[]),
     // `syntax`: a planned configuration is compared with the decoded text of files. `providers`: the bundled ones are
     // among the sources. No `render` and no `clap`: an operation has no terminal.
     row("operations", &["addr", "backend", "db", "durability", "engine", "hir", "http_client", "packages", "plugin",
@@ -73,8 +75,9 @@ const TABLE: &[Row] = &[
     row("torture", &[], &[]),
     // `syntax`: the formatter works on the text of one file, outside the database. `ide`: the console completes
     // names.
-    row("cli", &["addr", "backend", "db", "durability", "engine", "hir", "ide", "lsp", "operations", "packages",
-                 "parallel", "plugin", "project", "providers", "render", "state", "syntax", "values"],
+    row("cli", &["addr", "backend", "db", "durability", "engine", "file_watcher", "hir", "ide", "lsp",
+                 "operations", "packages", "parallel", "plugin", "project", "providers", "render", "state", "syntax",
+                 "values"],
         &["differential", "editor", "provider", "torture"]),
     // tests/hostile: feeds hostile bytes to every parser and decoder.
     row("hostile", &["addr", "backend", "db", "hir", "ide", "lsp", "packages", "plugin", "project", "provider",

@@ -1,6 +1,10 @@
 //! Changes of texts: by the editor, and by other programs on the disk.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tower_lsp_server::ls_types::{DidChangeTextDocumentParams, Uri};
 
@@ -137,4 +141,27 @@ impl Server {
         self.follow_documents();
         self.checks.everything_changed();
     }
+
+    /// Watches the directories of the loaded modules, if the client does not watch files itself.
+    pub(super) fn watch(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let wanted = watched_directories(self.tree.directories().map(|path| &**path));
+        let appeared = watcher.set(&wanted).appeared;
+        let appeared: Vec<String> =
+            appeared.iter().filter_map(|it| it.to_str()).map(str::to_owned).collect();
+        // These may have changed before the watch began.
+        self.reload(&appeared);
+    }
+}
+
+/// The directories whose files are relevant for the given modules: their own, and the one in which `init` installs
+/// modules.
+fn watched_directories<'m>(modules: impl Iterator<Item = &'m str>) -> BTreeSet<PathBuf> {
+    let mut directories = BTreeSet::new();
+    for module in modules {
+        let module = Path::new(module);
+        let installed = module.join(".terraform/modules");
+        directories.extend([module.to_owned(), installed]);
+    }
+    directories
 }

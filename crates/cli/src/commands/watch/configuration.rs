@@ -6,7 +6,7 @@ use addr::{ProviderSource, VersionConstraint};
 use project::{Files, Project};
 use state::StateIdentity;
 
-use super::files::Beside;
+use super::files::OtherFiles;
 use operations::{
     located::ProviderExecutables,
     session::{Failure, loading},
@@ -19,7 +19,7 @@ use crate::session::CommandSession;
 /// The loaded configuration, and flags for the files that changed since it was loaded.
 pub(super) struct Configuration {
     loaded: Option<Loaded>,
-    beside: Beside,
+    other_files: OtherFiles,
     is_setup_outdated: bool,
     is_state_outdated: bool,
     /// The providers that were located last. They stay available while no configuration is loaded.
@@ -71,7 +71,7 @@ impl Configuration {
     ) -> Result<Configuration, Failure> {
         Ok(Configuration {
             loaded: None,
-            beside: Beside::new(session, options, flags)?,
+            other_files: OtherFiles::new(session, options, flags)?,
             is_setup_outdated: false,
             is_state_outdated: false,
             executables: None,
@@ -80,7 +80,7 @@ impl Configuration {
 
     /// Checks the files for changes. Returns true if the result of a plan may differ.
     pub(super) fn follow(&mut self, session: &CommandSession) -> bool {
-        let changed = self.beside.follow(session);
+        let changed = self.other_files.follow(session);
         self.is_setup_outdated |= changed.setup;
         self.is_state_outdated |= changed.state;
         let is_changed = changed.setup || changed.state || changed.variables;
@@ -153,7 +153,7 @@ impl Configuration {
 
     /// The directories to watch for changes.
     pub(super) fn directories(&self) -> Vec<PathBuf> {
-        let mut directories: Vec<PathBuf> = self.beside.directories().collect();
+        let mut directories: Vec<PathBuf> = self.other_files.directories().collect();
         directories.push(PathBuf::from("."));
         if let Some(loaded) = &self.loaded {
             directories.extend(loaded.files.directories());

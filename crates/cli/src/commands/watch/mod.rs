@@ -30,6 +30,7 @@ use std::{
 
 use db::{Diagnostic, Sources};
 use engine::{CancelLevel, Environment, PlanOptions, PlanOutcome, Planner, VariableValues};
+use file_watcher::FileWatcher;
 use hir::Program;
 use state::{Plan, PlanMode, State, journal::Intent};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -37,8 +38,7 @@ use values::Str;
 
 use self::{
     configuration::Configuration,
-    files::Watched,
-    input::{Input, Key, Reason},
+    input::{self, Input, Key, Reason},
     report::{Report, Sink},
 };
 use operations::{
@@ -96,7 +96,7 @@ struct Watch<'s> {
     inputs: UnboundedReceiver<Input>,
     /// Inputs that arrived while the loop waited for files to settle.
     kept: VecDeque<Input>,
-    watched: Watched,
+    watcher: FileWatcher,
     /// The journal of the ephemeral resources that are open between plans.
     journal: WatchJournal,
     /// Answers of the user to questions about variables. A question is asked only once.
@@ -161,7 +161,10 @@ impl<'s> Watch<'s> {
             report,
             inputs,
             kept: VecDeque::new(),
-            watched: Watched::new(sender),
+            watcher: FileWatcher::new(move |_| {
+                // Sending fails only after the end of the loop.
+                let _ = sender.send(Input::Files);
+            }),
             journal,
             answers: VariableValues::new(),
             good: None,
@@ -185,7 +188,7 @@ impl<'s> Watch<'s> {
             let again = match self.next_input() {
                 Input::Quit => return,
                 Input::Tick if session::is_stdout_closed() => return,
-                Input::Tick if self.watched.is_blind() => self.follow(),
+                Input::Tick if !self.watcher.is_complete() => self.follow(),
                 Input::Tick => {
                     self.report.tick();
                     None
@@ -317,7 +320,11 @@ impl<'s> Watch<'s> {
         let directories = self.configuration.directories();
         let read = self.planner.files_read();
         let read = read.iter().map(|path| files::directory_of(path));
-        self.watched.set(self.session, directories.into_iter().chain(read));
+        let begun = self.watcher.set(&directories.into_iter().chain(read).collect());
+        if !begun.watched.is_empty() {
+            // A change between reading the files and this call was not reported, so check the files again.
+            self.kept.push_back(Input::Files);
+        }
     }
 
     fn plan(&mut self) -> Result<(PlanOutcome, Checked), Failure> {
