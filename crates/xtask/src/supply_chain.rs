@@ -46,7 +46,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         packages.iter().partition(|it| it["source"].is_null());
     let mut wrong = Vec::new();
     others.iter().for_each(|it| wrong.extend(wrong_with(it)));
-    wrong.extend(wrong_with_c(&others));
+    wrong.extend(wrong_with_c(&metadata, &others));
     for package in ours {
         let path = package["manifest_path"].as_str().context("a package has no manifest")?;
         wrong.extend(wrong_with_manifest(path, &fs::read_to_string(path)?));
@@ -99,11 +99,16 @@ fn wrong_with(package: &Value) -> Vec<String> {
 }
 
 /// Returns the dependencies that compile C but are not listed, and those that are listed but do not.
-fn wrong_with_c(packages: &[&Value]) -> Vec<String> {
-    let compiles = |package: &&&Value| {
-        let dependencies = package["dependencies"].as_array();
-        dependencies.into_iter().flatten().any(|it| it["kind"] == "build" && it["name"] == "cc")
+fn wrong_with_c(metadata: &Value, packages: &[&Value]) -> Vec<String> {
+    // The resolved graph: a package may have an optional dependency on a compiler that nothing enables.
+    let nodes = metadata["resolve"]["nodes"].as_array().into_iter().flatten();
+    let is_compiler = |it: &Value| {
+        let mut kinds = it["dep_kinds"].as_array().into_iter().flatten();
+        it["name"] == "cc" && kinds.any(|it| it["kind"] == "build")
     };
+    let compiling = nodes.filter(|it| it["deps"].as_array().into_iter().flatten().any(is_compiler));
+    let compiling: BTreeSet<&str> = compiling.map(|it| text(it, "id")).collect();
+    let compiles = |package: &&&Value| compiling.contains(text(package, "id"));
     let found: BTreeSet<&str> =
         packages.iter().filter(compiles).map(|it| text(it, "name")).collect();
     let listed: BTreeSet<&str> = COMPILES_C.iter().copied().collect();
@@ -230,15 +235,20 @@ mod tests {
     #[test]
     fn supply_chain_rules_report_violations() {
         let package = serde_json::json!({
-            "name": "a", "version": "1.0.0", "source": "git+https://example.com/a", "license": "GPL-3.0",
-            "dependencies": [{ "name": "cc", "kind": "build" }],
+            "id": "a 1.0.0", "name": "a", "version": "1.0.0", "source": "git+https://example.com/a",
+            "license": "GPL-3.0",
         });
+        let compiler = |kind: &str| {
+            let dependency = serde_json::json!({ "name": "cc", "dep_kinds": [{ "kind": kind }] });
+            serde_json::json!({ "resolve": { "nodes": [{ "id": "a 1.0.0", "deps": [dependency] }] } })
+        };
         let expected = [
             "a 1.0.0 comes from git+https://example.com/a",
             "a 1.0.0 has the licence \"GPL-3.0\", which is not in the list",
         ];
         assert_eq!(wrong_with(&package), expected);
-        assert_eq!(wrong_with_c(&[&package]).len(), 1 + COMPILES_C.len());
+        assert_eq!(wrong_with_c(&compiler("build"), &[&package]).len(), 1 + COMPILES_C.len());
+        assert_eq!(wrong_with_c(&compiler("dev"), &[&package]).len(), COMPILES_C.len());
         assert!(wrong_with_manifest("Cargo.toml", "[package]\nname = \"a\"\n").is_some());
         assert!(wrong_with_manifest("Cargo.toml", "[lints]\nworkspace = true\n").is_none());
         assert!(wrong_with_source("a.rs", concat!("#[allow(unsafe", "_code)]")).is_some());
