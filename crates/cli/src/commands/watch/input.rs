@@ -1,12 +1,8 @@
 //! The inputs of the watch loop, and the keys that a terminal sends.
 
-use std::io;
-
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use engine::CancelToken;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::mpsc::UnboundedSender,
-};
+use tokio::sync::mpsc::UnboundedSender;
 
 /// An input of the watch loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,30 +59,17 @@ pub(super) enum Key {
     Quit,
 }
 
-/// Sends an input for each change of the terminal's size.
-pub(super) async fn notice_sizes(inputs: UnboundedSender<Input>) {
-    let Ok(mut sizes) = signal(SignalKind::window_change()) else { return };
-    while sizes.recv().await.is_some() && inputs.send(Input::Tick).is_ok() {}
-}
-
-/// Reads keys in a thread for the rest of the process. Ctrl-C cancels at once, even while the loop is busy
-/// planning.
-pub(super) fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
+/// Reads keys and changes of the size in a thread for the rest of the process. Ctrl-C cancels at once, even while the
+/// loop is busy planning.
+pub(super) fn read_terminal(inputs: UnboundedSender<Input>, cancel: CancelToken) {
     let read = move || {
-        let mut bytes = [0; 64];
-        loop {
-            match rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut bytes)) {
-                Ok(0) | Err(_) => return,
-                Ok(count) => {
-                    for key in keys(bytes.get(..count).unwrap_or_default()) {
-                        if key == Key::Quit {
-                            cancel.cancel();
-                        }
-                        if inputs.send(Input::Key(key)).is_err() {
-                            return;
-                        }
-                    }
-                }
+        while let Ok(event) = event::read() {
+            let Some(input) = input(&event) else { continue };
+            if input == Input::Key(Key::Quit) {
+                cancel.cancel();
+            }
+            if inputs.send(input).is_err() {
+                return;
             }
         }
     };
@@ -94,45 +77,42 @@ pub(super) fn read_keys(inputs: UnboundedSender<Input>, cancel: CancelToken) {
     let _ = std::thread::Builder::new().name("keys".to_owned()).spawn(read);
 }
 
-/// The keys in a chunk of terminal input.
-fn keys(bytes: &[u8]) -> Vec<Key> {
-    const SEQUENCES: [(&[u8], Scroll); 12] = [
-        (b"\x1b[A", Scroll::Up),
-        (b"\x1b[B", Scroll::Down),
-        (b"\x1bOA", Scroll::Up),
-        (b"\x1bOB", Scroll::Down),
-        (b"\x1b[5~", Scroll::PageUp),
-        (b"\x1b[6~", Scroll::PageDown),
-        (b"\x1b[H", Scroll::Begin),
-        (b"\x1b[F", Scroll::End),
-        (b"\x1b[1~", Scroll::Begin),
-        (b"\x1b[4~", Scroll::End),
-        (b"\x1bOH", Scroll::Begin),
-        (b"\x1bOF", Scroll::End),
-    ];
-    let mut keys = Vec::new();
-    let mut rest = bytes;
-    while let Some((&first, after)) = rest.split_first() {
-        let known =
-            SEQUENCES.iter().find_map(|(text, scroll)| Some((rest.strip_prefix(*text)?, *scroll)));
-        if let Some((after, scroll)) = known {
-            keys.push(Key::Scroll(scroll));
-            rest = after;
-            continue;
-        }
-        rest = after;
-        match first {
-            3 | 4 => keys.push(Key::Quit),
-            b'\r' | b'\n' => keys.push(Key::Enter),
-            8 | 127 => keys.push(Key::Backspace),
-            0x1b if after.is_empty() => keys.push(Key::Escape),
-            // An escape sequence of an unsupported key.
-            0x1b => rest = &[],
-            b' '..=b'~' => keys.push(Key::Char(first.into())),
-            _ => {}
-        }
+/// The input that an event of the terminal stands for.
+fn input(event: &Event) -> Option<Input> {
+    match event {
+        Event::Key(pressed) => key(pressed).map(Input::Key),
+        Event::Resize(..) => Some(Input::Tick),
+        _ => None,
     }
-    keys
+}
+
+fn key(pressed: &KeyEvent) -> Option<Key> {
+    let KeyEvent { code, modifiers, .. } = *pressed;
+    if modifiers == KeyModifiers::CONTROL {
+        return match code {
+            KeyCode::Char('c' | 'd') => Some(Key::Quit),
+            // The bytes of a line feed and of the other backspace.
+            KeyCode::Char('j') => Some(Key::Enter),
+            KeyCode::Char('h') => Some(Key::Backspace),
+            _ => None,
+        };
+    }
+    if !KeyModifiers::SHIFT.contains(modifiers) {
+        return None;
+    }
+    Some(match code {
+        KeyCode::Char(char @ ' '..='~') => Key::Char(char),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Up => Key::Scroll(Scroll::Up),
+        KeyCode::Down => Key::Scroll(Scroll::Down),
+        KeyCode::PageUp => Key::Scroll(Scroll::PageUp),
+        KeyCode::PageDown => Key::Scroll(Scroll::PageDown),
+        KeyCode::Home => Key::Scroll(Scroll::Begin),
+        KeyCode::End => Key::Scroll(Scroll::End),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -140,19 +120,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminal_bytes_are_decoded_to_keys() {
-        use super::Scroll as To;
-        use Key::*;
-        for (bytes, expected) in [
-            (&b"aq"[..], vec![Char('a'), Char('q')]),
-            (b"\x1b[A\x1b[6~j", vec![Scroll(To::Up), Scroll(To::PageDown), Char('j')]),
-            (b"\x1b", vec![Escape]),
-            (b"\x1b[15~", vec![]),
-            (b"yes\r", vec![Char('y'), Char('e'), Char('s'), Enter]),
-            (b"\x03", vec![Quit]),
-            (b"\x7f\xc3\xa9", vec![Backspace]),
+    fn terminal_events_are_decoded_to_inputs() {
+        let pressed = |code, modifiers| input(&Event::Key(KeyEvent::new(code, modifiers)));
+        let key = |key| Some(Input::Key(key));
+        for (code, expected) in [
+            (KeyCode::Char('a'), key(Key::Char('a'))),
+            (KeyCode::Char('~'), key(Key::Char('~'))),
+            (KeyCode::Char('\u{e9}'), None),
+            (KeyCode::Enter, key(Key::Enter)),
+            (KeyCode::Esc, key(Key::Escape)),
+            (KeyCode::Backspace, key(Key::Backspace)),
+            (KeyCode::Up, key(Key::Scroll(Scroll::Up))),
+            (KeyCode::PageDown, key(Key::Scroll(Scroll::PageDown))),
+            (KeyCode::End, key(Key::Scroll(Scroll::End))),
+            (KeyCode::F(5), None),
         ] {
-            assert_eq!(keys(bytes), expected, "{bytes:?}");
+            assert_eq!(pressed(code, KeyModifiers::NONE), expected, "{code:?}");
         }
+        let quit = key(Key::Quit);
+        assert_eq!(pressed(KeyCode::Char('c'), KeyModifiers::CONTROL), quit);
+        assert_eq!(pressed(KeyCode::Char('d'), KeyModifiers::CONTROL), quit);
+        assert_eq!(pressed(KeyCode::Char('h'), KeyModifiers::CONTROL), key(Key::Backspace));
+        assert_eq!(pressed(KeyCode::Char('z'), KeyModifiers::CONTROL), None);
+        assert_eq!(pressed(KeyCode::Char('G'), KeyModifiers::SHIFT), key(Key::Char('G')));
+        assert_eq!(pressed(KeyCode::Char('a'), KeyModifiers::ALT), None);
+        assert_eq!(pressed(KeyCode::Up, KeyModifiers::CONTROL), None);
+        assert_eq!(input(&Event::Resize(80, 24)), Some(Input::Tick));
+        assert_eq!(input(&Event::FocusLost), None);
     }
 }

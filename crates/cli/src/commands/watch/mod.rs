@@ -38,7 +38,7 @@ use values::Str;
 
 use self::{
     configuration::Configuration,
-    input::{self, Input, Key, Reason},
+    input::{Input, Key, Reason},
     report::{Report, Sink},
 };
 use operations::{
@@ -149,7 +149,6 @@ impl<'s> Watch<'s> {
         let report = Report::new(session, args.operation.json, is_terminal);
         if let Report::Screen(terminal) = &report {
             report::lock(terminal).listen(sender.clone(), session.cancel.clone());
-            session.runtime.spawn(input::notice_sizes(sender.clone()));
         }
         Ok(Watch {
             sink: Arc::new(Sink::new(session, &report)),

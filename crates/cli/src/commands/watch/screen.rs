@@ -6,7 +6,7 @@ use engine::CancelToken;
 use render::{Style, TerminalSize, WatchScreen};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::input::{Input, Scroll, read_keys};
+use super::input::{Input, Scroll, read_terminal};
 use crate::terminal;
 
 /// The terminal with the displayed screen and the screen to draw next.
@@ -21,7 +21,7 @@ pub(super) struct Screen {
     is_entered: bool,
     was_entered: bool,
     /// Starts the thread that reads keys. Not before the first screen: until then, questions read the input.
-    read_keys: Option<Box<dyn FnOnce() + Send>>,
+    read_input: Option<Box<dyn FnOnce() + Send>>,
 }
 
 /// The minimum time between two draws of progress.
@@ -39,13 +39,13 @@ impl Screen {
             drawn_at: Instant::now(),
             is_entered: false,
             was_entered: false,
-            read_keys: None,
+            read_input: None,
         }
     }
 
     /// Sends key presses to `inputs`, from the first screen on.
     pub(super) fn listen(&mut self, inputs: UnboundedSender<Input>, cancel: CancelToken) {
-        self.read_keys = Some(Box::new(move || read_keys(inputs, cancel)));
+        self.read_input = Some(Box::new(move || read_terminal(inputs, cancel)));
     }
 
     /// Switches to raw mode and the alternate screen, and draws.
@@ -62,8 +62,8 @@ impl Screen {
     pub(super) fn enter_once(&mut self) {
         if !std::mem::replace(&mut self.was_entered, true) {
             self.enter();
-            if let Some(read_keys) = self.read_keys.take() {
-                read_keys();
+            if let Some(read_input) = self.read_input.take() {
+                read_input();
             }
         }
     }
@@ -89,17 +89,18 @@ impl Screen {
         if size != self.size {
             self.size = size;
             self.drawn.clear();
-            terminal::write("\x1b[2J");
+            terminal::clear();
         }
         self.screen.refreshed = self.refreshed.map(|at| at.elapsed());
         let lines = render::watch_screen(&self.screen, size, &self.style);
-        let mut output = String::new();
-        for (row, line) in lines.iter().enumerate() {
-            if self.drawn.get(row) != Some(line) {
-                output.push_str(&format!("\x1b[{};1H\x1b[K{line}\x1b[0m", row + 1));
-            }
-        }
-        terminal::write(&output);
+        let drawn = &self.drawn;
+        let differing =
+            lines.iter().enumerate().filter(|(row, line)| drawn.get(*row) != Some(line));
+        terminal::draw(
+            differing.filter_map(|(row, text)| {
+                Some(terminal::Row { row: u16::try_from(row).ok()?, text })
+            }),
+        );
         self.drawn = lines;
         self.drawn_at = Instant::now();
     }
