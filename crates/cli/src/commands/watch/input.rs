@@ -74,7 +74,7 @@ pub(super) fn read_terminal(inputs: UnboundedSender<Input>, cancel: CancelToken)
         }
     };
     // Ignore a failed spawn: signals still end the command.
-    let _ = std::thread::Builder::new().name("keys".to_owned()).spawn(read);
+    let _ = parallel::thread("keys", read);
 }
 
 /// The input that an event of the terminal stands for.
