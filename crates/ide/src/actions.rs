@@ -11,10 +11,10 @@ mod extract;
 mod inline;
 pub(crate) mod layout;
 mod mark;
-mod meant;
 mod missing;
 mod remove;
 mod rewrite;
+mod spelling;
 
 use db::{ByteRange, Diagnostic, Location, Rule};
 use syntax::{AstNode, SyntaxNode, TextRange, TextSize, ast};
@@ -31,7 +31,7 @@ pub struct Action {
     /// The edits of the change. They do not overlap.
     pub edits: Vec<Edit>,
     /// The diagnostic that the action fixes, as an index into the diagnostics that the caller passed.
-    pub mends: Option<usize>,
+    pub diagnostic: Option<usize>,
     /// True if the action is the most likely intention, so that the editor may apply it without a choice.
     pub is_preferred: bool,
 }
@@ -58,11 +58,11 @@ pub fn code_actions(
 ) -> Vec<Action> {
     let mut actions = Vec::new();
     let faults = diagnostics.iter().enumerate();
-    let faults: Vec<(usize, Fault<'_, '_>)> =
-        faults.filter_map(|(index, it)| Some((index, Fault::of(document, range, it)?))).collect();
-    for (index, fault) in &faults {
+    let fault = |(index, it)| Fault::of(document, range, index, it);
+    let faults: Vec<Fault<'_, '_>> = faults.filter_map(fault).collect();
+    for fault in &faults {
         let found = quick_fixes(fault).into_iter();
-        actions.extend(found.map(|action| Action { mends: Some(*index), ..action }));
+        actions.extend(found.map(|action| Action { diagnostic: Some(fault.index), ..action }));
     }
     actions.extend(missing::all(&faults));
     if let Some(selection) = Selection::of(document, range) {
@@ -78,7 +78,7 @@ pub fn code_actions(
 
 fn quick_fixes(fault: &Fault<'_, '_>) -> Vec<Action> {
     let mut actions = Vec::new();
-    actions.extend(meant::action(fault));
+    actions.extend(spelling::action(fault));
     actions.extend(ephemeral::actions(fault));
     actions.extend(mark::sensitive(fault));
     actions.extend(declare::actions(fault));
@@ -92,7 +92,7 @@ fn quick_fixes(fault: &Fault<'_, '_>) -> Vec<Action> {
 impl Action {
     fn fix(title: impl Into<String>, edits: Vec<Edit>) -> Action {
         let kind = ActionKind::QuickFix;
-        Action { title: title.into(), kind, edits, mends: None, is_preferred: false }
+        Action { title: title.into(), kind, edits, diagnostic: None, is_preferred: false }
     }
 
     fn preferred(self) -> Action {
@@ -102,6 +102,8 @@ impl Action {
 
 /// A diagnostic with the syntax at its place.
 struct Fault<'a, 'db> {
+    /// The position of the diagnostic among those of the request.
+    index: usize,
     diagnostic: &'a Diagnostic,
     tree: Cursor<'db>,
     /// The place of the diagnostic, relative to the start of the block.
@@ -112,7 +114,12 @@ struct Fault<'a, 'db> {
 
 impl<'a, 'db> Fault<'a, 'db> {
     /// Locates a diagnostic in the file. `None` if it is about another file or does not touch `range`.
-    fn of(document: Document<'db>, range: ByteRange, diagnostic: &'a Diagnostic) -> Option<Self> {
+    fn of(
+        document: Document<'db>,
+        range: ByteRange,
+        index: usize,
+        diagnostic: &'a Diagnostic,
+    ) -> Option<Self> {
         let Location { path, range: place } = diagnostic.location.as_ref()?;
         let is_here = *path == *document.file.path(document.db);
         let touches = place.start <= range.end && range.start <= place.end;
@@ -120,7 +127,7 @@ impl<'a, 'db> Fault<'a, 'db> {
         let tree = document.cursor(place.start)?;
         let range = in_tree(&tree, *place)?;
         let node = node_around(&tree, range)?;
-        Some(Fault { diagnostic, tree, range, node })
+        Some(Fault { index, diagnostic, tree, range, node })
     }
 
     fn id(&self) -> Rule {

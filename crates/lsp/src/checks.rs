@@ -79,7 +79,7 @@ pub(crate) enum Check {
     /// A check of every module. Before it, new configurations are inferred in dependency order.
     Modules { modules: Vec<ModuleOf>, new: Vec<Workspace> },
     /// A check of the files outside of modules.
-    Beside,
+    OtherFiles,
 }
 
 /// A module, with the configuration in which it is checked.
@@ -339,7 +339,7 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, report: imp
             };
             report(Found::Blocks { path, findings });
         }
-        Check::Beside => {
+        Check::OtherFiles => {
             let of_file = |path: String| {
                 let diagnostics = tfvars::problems(&snapshot, &path);
                 CheckedFile { path, findings: Findings { diagnostics, blocks: Vec::new() } }
@@ -415,7 +415,7 @@ pub(crate) fn report(
 }
 
 /// The answer to a request for the diagnostics of a file outside of modules.
-pub(crate) fn report_beside(
+pub(crate) fn report_outside_modules(
     snapshot: &Snapshot,
     path: &str,
     previous: Option<&str>,
@@ -463,11 +463,11 @@ pub(crate) fn workspace_report(
         let files = of_module(snapshot, ModuleOf { workspace, directory });
         files.into_iter().map(|it| (it.path, it.findings.diagnostics))
     });
-    let beside = tfvars::paths(snapshot).into_iter().map(|path| {
+    let others = tfvars::paths(snapshot).into_iter().map(|path| {
         let diagnostics = tfvars::problems(snapshot, &path);
         (path, diagnostics)
     });
-    for (path, diagnostics) in of_modules.chain(beside) {
+    for (path, diagnostics) in of_modules.chain(others) {
         let document = snapshot.documents.get(&path);
         let uri = document.map(|it| it.uri.clone()).or_else(|| uri_of(&path));
         let Some(uri) = uri else { continue };

@@ -197,7 +197,7 @@ impl LanguageServer for Front {
             let previous = previous.as_deref();
             Ok(match target {
                 Some(target) => checks::report(snapshot, target, previous),
-                None => checks::report_beside(snapshot, &own, previous),
+                None => checks::report_outside_modules(snapshot, &own, previous),
             })
         };
         let report = self.question(Some(path), Needs::Configuration, PERSISTENT, report).await?;

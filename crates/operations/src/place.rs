@@ -44,7 +44,7 @@ enum Recorded {
 /// A recorded place of the local backend.
 #[derive(Default)]
 struct Place {
-    is: LocalBackend,
+    backend: LocalBackend,
     /// The fingerprint of the configured backend, if the command line added arguments; otherwise 0.
     hash: u64,
 }
@@ -84,7 +84,10 @@ fn read_record(session: &Session) -> Result<Option<Recorded>, Failure> {
     Ok(Some(match backend["type"].as_str() {
         None | Some("") => Recorded::Local(Place::default()),
         Some("local") => Recorded::Local(Place {
-            is: LocalBackend { path: argument("path"), workspace_dir: argument("workspace_dir") },
+            backend: LocalBackend {
+                path: argument("path"),
+                workspace_dir: argument("workspace_dir"),
+            },
             hash: backend["hash"].as_u64().unwrap_or(0),
         }),
         Some(other) => Recorded::Other(other.to_owned()),
@@ -121,13 +124,17 @@ fn shown(place: &LocalBackend) -> String {
 /// A diagnostic if they differ.
 pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<LocalBackend, Failure> {
     let reason = match recorded(session)? {
-        Recorded::Local(recorded) if is_same(&recorded.is, &configured) => return Ok(configured),
-        Recorded::Local(recorded) if recorded.is_made_of(&configured) => return Ok(recorded.is),
+        Recorded::Local(recorded) if is_same(&recorded.backend, &configured) => {
+            return Ok(configured);
+        }
+        Recorded::Local(recorded) if recorded.is_made_of(&configured) => {
+            return Ok(recorded.backend);
+        }
         Recorded::Local(recorded) => format!(
             "According to the configuration, the state is in {}, but this directory was \
              initialized with {}.",
             shown(&configured),
-            shown(&recorded.is)
+            shown(&recorded.backend)
         ),
         Recorded::Other(kind) => format!(
             "This directory was initialized with the backend \"{kind}\", but according to the \
@@ -151,8 +158,8 @@ pub(crate) fn check(session: &Session, configured: LocalBackend) -> Result<Local
 pub(crate) fn check_planned(session: &Session, planned: &LocalBackend) -> Result<(), Failure> {
     let found = match read_record(session)? {
         None => return Ok(()),
-        Some(Recorded::Local(recorded)) if is_same(&recorded.is, planned) => return Ok(()),
-        Some(Recorded::Local(recorded)) => format!("in {}", shown(&recorded.is)),
+        Some(Recorded::Local(recorded)) if is_same(&recorded.backend, planned) => return Ok(()),
+        Some(Recorded::Local(recorded)) => format!("in {}", shown(&recorded.backend)),
         Some(Recorded::Other(kind)) => format!("in the backend \"{kind}\""),
     };
     let detail = format!(

@@ -137,7 +137,7 @@ pub fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
     let mut project = loaded.map_err(|error| {
         damaged(format!("The configuration in the plan file cannot be read: {error}."))
     })?;
-    session.give(&mut project);
+    session.set_static_inputs(&mut project);
     Ok(project)
 }
 

@@ -18,7 +18,7 @@ pub fn validate(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sourc
     };
     let (mut diagnostics, mut program) = loaded.project.checked();
     let is_undecided = |it: &Diagnostic| it.id() == Rule::PossiblyEphemeral;
-    if diagnostics.iter().any(is_undecided) && session.give_values(&mut loaded.project) {
+    if diagnostics.iter().any(is_undecided) && session.set_plain_values(&mut loaded.project) {
         // Check again with the values of variables, which decide some of the uncertain conditions.
         (diagnostics, program) = loaded.project.checked();
     }

@@ -81,7 +81,12 @@ pub fn unreadable(session: &Session, module: &Module, flags: &[VarFlag]) -> Vec<
 
 /// The inputs of static evaluation for the root module `root`: the values of variables that are not secret, and
 /// the directories. Errors are ignored here; [`collect`] reports them.
-pub fn given(session: &Session, db: &dyn hir::Db, root: Directory, flags: &[VarFlag]) -> Given {
+pub fn static_inputs(
+    session: &Session,
+    db: &dyn hir::Db,
+    root: Directory,
+    flags: &[VarFlag],
+) -> Given {
     let variables = plain_variables(db, root);
     let mut collect = Collect::new(session, &variables);
     collect.all_sources(flags);
@@ -209,13 +214,13 @@ struct Collect<'a> {
 /// A value and its source.
 enum Found {
     /// A text, which is parsed at the end, because a later source may replace it.
-    Text(String, Way),
+    Text(String, TextSource),
     Value(Value, ValueSource),
 }
 
 /// The source of a text.
 #[derive(Clone, Copy)]
-enum Way {
+enum TextSource {
     CommandLine,
     Environment,
 }
@@ -254,7 +259,7 @@ impl<'a> Collect<'a> {
             // An environment variable without a matching declaration may be meant for another module, so it is
             // ignored.
             if self.variables.contains_key(name) {
-                self.found.insert(name.into(), Found::Text(text, Way::Environment));
+                self.found.insert(name.into(), Found::Text(text, TextSource::Environment));
             }
         }
     }
@@ -277,7 +282,7 @@ impl<'a> Collect<'a> {
     fn flag(&mut self, text: &str) {
         let Some((name, value)) = self.name_and_value(text) else { return };
         if self.variables.contains_key(name) {
-            self.found.insert(name.into(), Found::Text(value.to_owned(), Way::CommandLine));
+            self.found.insert(name.into(), Found::Text(value.to_owned(), TextSource::CommandLine));
             return;
         }
         self.error(
@@ -342,9 +347,9 @@ impl<'a> Collect<'a> {
             let Some(entry) = self.variables.get(&name) else { continue };
             match found {
                 Found::Value(value, source) => values.set(name, value, source),
-                Found::Text(text, way) => match text_value(entry.variable(), &text) {
-                    Ok(value) => values.set(name, value, way.source()),
-                    Err(invalid) => self.diagnostics.push(invalid.diagnostic(&way.shown(&name))),
+                Found::Text(text, source) => match text_value(entry.variable(), &text) {
+                    Ok(value) => values.set(name, value, source.source()),
+                    Err(invalid) => self.diagnostics.push(invalid.diagnostic(&source.shown(&name))),
                 },
             }
         }
@@ -370,18 +375,18 @@ impl<'a> Collect<'a> {
     }
 }
 
-impl Way {
+impl TextSource {
     fn source(self) -> ValueSource {
         match self {
-            Way::CommandLine => ValueSource::CommandLine,
-            Way::Environment => ValueSource::Environment,
+            TextSource::CommandLine => ValueSource::CommandLine,
+            TextSource::Environment => ValueSource::Environment,
         }
     }
 
     fn shown(self, name: &str) -> String {
         match self {
-            Way::CommandLine => format!("The value of -var=\"{name}=...\""),
-            Way::Environment => format!("The environment variable TF_VAR_{name}"),
+            TextSource::CommandLine => format!("The value of -var=\"{name}=...\""),
+            TextSource::Environment => format!("The environment variable TF_VAR_{name}"),
         }
     }
 }

@@ -64,7 +64,7 @@ impl Installation for OnDisk {
 
     fn given(&self, root: &Path, db: &dyn hir::Db, directory: Directory) -> Given {
         let session = self.session_in(root);
-        session.map(|it| variables::given(&it, db, directory, &[])).unwrap_or_default()
+        session.map(|it| variables::static_inputs(&it, db, directory, &[])).unwrap_or_default()
     }
 
     fn schemas(

@@ -33,20 +33,20 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
 }
 
 /// Adds all missing arguments of a block at once, if several diagnostics report one each.
-pub(super) fn all(faults: &[(usize, Fault<'_, '_>)]) -> Vec<Action> {
+pub(super) fn all(faults: &[Fault<'_, '_>]) -> Vec<Action> {
     let mut actions: Vec<Action> = Vec::new();
-    for (at, (index, fault)) in faults.iter().enumerate() {
+    for (at, fault) in faults.iter().enumerate() {
         let is_same =
             |other: &Fault<'_, '_>| other.diagnostic.location == fault.diagnostic.location;
-        let names = |(_, it): &(usize, Fault<'_, '_>)| match &it.diagnostic.fix {
+        let name = |it: &Fault<'_, '_>| match &it.diagnostic.fix {
             Some(Fix::MissingArgument(name)) if is_same(it) => Some(name.clone()),
             _ => None,
         };
         // The action belongs to the first of these diagnostics.
-        if faults.iter().take(at).any(|it| names(it).is_some()) {
+        if faults.iter().take(at).any(|it| name(it).is_some()) {
             continue;
         }
-        let missing: Vec<String> = faults.iter().filter_map(names).collect();
+        let missing: Vec<String> = faults.iter().filter_map(name).collect();
         if missing.len() < 2 {
             continue;
         }
@@ -60,7 +60,7 @@ pub(super) fn all(faults: &[(usize, Fault<'_, '_>)]) -> Vec<Action> {
             .collect();
         let edits = layout::add_arguments(&fault.tree, &block, &arguments);
         actions.extend(edits.map(|edits| Action {
-            mends: Some(*index),
+            diagnostic: Some(fault.index),
             ..Action::fix(format!("Add all {} missing arguments", arguments.len()), edits)
         }));
     }

@@ -74,9 +74,9 @@ fn verify(fixture: &Fixture, action: &Action, changed: &str, before: &[Diagnosti
     };
     let syntax = |list: &[Diagnostic]| list.iter().filter(|it| it.id() == "syntax-error").count();
     assert!(syntax(&after) <= syntax(before), "{} makes {changed}", action.title);
-    if let Some(index) = action.mends {
-        let mended = &before[index];
-        assert!(count(&after, mended) < count(before, mended), "{} makes {changed}", action.title);
+    if let Some(index) = action.diagnostic {
+        let fixed = &before[index];
+        assert!(count(&after, fixed) < count(before, fixed), "{} makes {changed}", action.title);
     }
 }
 

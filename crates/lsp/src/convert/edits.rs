@@ -37,8 +37,8 @@ pub(crate) fn code_actions(
         })
     });
     let converted = wanted.filter_map(|it| {
-        let mended = it.mends.and_then(|index| shown.get(index)).cloned();
-        code_action(snapshot, it, mended).map(CodeActionOrCommand::CodeAction)
+        let fixed = it.diagnostic.and_then(|index| shown.get(index)).cloned();
+        code_action(snapshot, it, fixed).map(CodeActionOrCommand::CodeAction)
     });
     Some(converted.collect())
 }
@@ -52,13 +52,13 @@ fn is_within(kind: &str, wanted: &str) -> bool {
 fn code_action(
     snapshot: &Snapshot,
     action: Action,
-    mended: Option<Diagnostic>,
+    fixed: Option<Diagnostic>,
 ) -> Option<CodeAction> {
     Some(CodeAction {
         edit: Some(workspace_edit(snapshot, &action.edits)?),
         title: action.title,
         kind: Some(kind(action.kind)),
-        diagnostics: mended.map(|it| vec![it]),
+        diagnostics: fixed.map(|it| vec![it]),
         is_preferred: action.is_preferred.then_some(true),
         ..CodeAction::default()
     })

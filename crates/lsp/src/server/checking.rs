@@ -25,10 +25,10 @@ impl Server {
                 self.start(check, generation);
             }
         }
-        let is_any_beside =
+        let are_other_files =
             !self.rejected.is_empty() || self.documents.values().any(|it| it.text.is_some());
-        if is_any_beside && self.checks.begin_tfvars() {
-            self.start(Check::Beside, generation);
+        if are_other_files && self.checks.begin_tfvars() {
+            self.start(Check::OtherFiles, generation);
         }
     }
 
@@ -46,7 +46,7 @@ impl Server {
         let messages = self.messages.clone();
         let report = move |checked| drop(messages.send(Message::Checked(checked)));
         let workers = match check {
-            Check::Blocks { .. } | Check::Beside => &self.quick,
+            Check::Blocks { .. } | Check::OtherFiles => &self.quick,
             Check::Modules { .. } => &self.slow,
         };
         workers.spawn(move || checks::run(snapshot, check, generation, report));

@@ -144,12 +144,12 @@ impl Server {
         }
         self.rejected = Arc::new(rejected);
         let (tree, homes) = (&self.tree, self.homes.as_ref());
-        let is_beside = |path: &str| {
+        let is_outside_modules = |path: &str| {
             self.rejected.contains_key(path)
                 || self.documents.get(path).is_some_and(|it| it.text.is_some())
         };
         let is_there = |path: &str| {
-            if is_beside(path) {
+            if is_outside_modules(path) {
                 return true;
             }
             let directory = tree.file(path).map(|(_, directory)| directory);

@@ -40,7 +40,8 @@ impl Server {
         let Some(root) = self.roots.get_mut(&root).filter(|it| it.workspace == workspace) else {
             return;
         };
-        let is_late = !std::mem::take(&mut root.is_unread) || self.reading.patience().is_none();
+        let is_late =
+            !std::mem::take(&mut root.is_unread) || self.reading.remaining_wait().is_none();
         for (source, installed) in found {
             match installed {
                 Installed::Schemas(schemas) => {

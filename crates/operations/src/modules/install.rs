@@ -56,7 +56,7 @@ pub(crate) fn install(
         session,
         target: &target,
         before: session.read_manifest().unwrap_or_default(),
-        theirs: session.installed_modules().unwrap_or_default(),
+        others_modules: session.installed_modules().unwrap_or_default(),
         installer: ModuleInstaller::new(request),
         manifest: Manifest::new(),
         keys: BTreeMap::new(),
@@ -88,7 +88,7 @@ struct Installation<'a> {
     target: &'a Path,
     /// The manifest before this run. Other tools may have written it.
     before: ModuleManifest,
-    theirs: Manifest,
+    others_modules: Manifest,
     installer: ModuleInstaller<'a>,
     manifest: Manifest,
     /// The dotted path of calls through which each directory was first reached.
@@ -257,8 +257,8 @@ impl Installation<'_> {
         if let Some(error) = error {
             let is_unsupported =
                 matches!(error, ModuleInstallError::Fetch(FetchError::Unsupported(_)));
-            return match self.theirs_for(source, key).cloned().filter(|_| is_unsupported) {
-                Some(theirs) => self.adopted(source, &theirs),
+            return match self.installed_by_others(source, key).cloned().filter(|_| is_unsupported) {
+                Some(installed) => self.adopted(source, &installed),
                 None => Err(Box::new(failed(source, &error))),
             };
         }
@@ -306,31 +306,32 @@ impl Installation<'_> {
     }
 
     /// The module that another tool installed for the same call, if it is still in place.
-    fn theirs_for(
+    fn installed_by_others(
         &self,
         source: &ModuleSource,
         key: &(Arc<str>, values::Str),
     ) -> Option<&InstalledModule> {
-        let theirs = self.theirs.get(key)?.iter().find(|it| it.is_of(&source.to_string()))?;
-        let dir = Path::new(&*theirs.dir);
+        let installed =
+            self.others_modules.get(key)?.iter().find(|it| it.is_of(&source.to_string()))?;
+        let dir = Path::new(&*installed.dir);
         let is_there = normalize(dir).as_os_str() == dir.as_os_str()
             && module_package_below(self.target, dir).is_some()
             && self.session.system.is_directory(dir);
-        is_there.then_some(theirs)
+        is_there.then_some(installed)
     }
 
     /// Locks a package that another tool installed and that this program cannot download.
     fn adopted(
         &mut self,
         source: &ModuleSource,
-        theirs: &InstalledModule,
+        installed: &InstalledModule,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
-        let dir = theirs.dir.clone();
+        let dir = installed.dir.clone();
         let package = module_package_below(self.target, Path::new(&*dir));
         let package = package.unwrap_or_else(|| self.target.to_owned());
         let version = self.version_in(&dir).map(str::to_owned);
         // The other tool may use another default registry.
-        let origin = ModuleSource::parse(&theirs.source).unwrap_or_else(|_| source.clone());
+        let origin = ModuleSource::parse(&installed.source).unwrap_or_else(|_| source.clone());
         let address = locked_address(&origin.package, version.as_deref());
         let adopted = self.installer.adopt(&address, &package);
         let adopted = self.session.runtime.block_on(adopted);

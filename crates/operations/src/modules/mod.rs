@@ -80,7 +80,7 @@ fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest
     let record = |path: &ModulePath<'_>| {
         let dir = path.module.dir.to_string();
         let known = before.modules.get(&path.key).filter(|it| it.dir == dir);
-        let known = known.filter(|it| !is_local_source(&it.source) && is_theirs(it));
+        let known = known.filter(|it| !is_local_source(&it.source) && is_installed_by_others(it));
         match known {
             Some(known) => known.clone(),
             None => ModuleRecord { source: as_others_write(path.source), version: None, dir },
@@ -92,7 +92,7 @@ fn manifest(paths: &[ModulePath<'_>], before: &ModuleManifest) -> ModuleManifest
 }
 
 /// Returns true if a module is of a kind that only other tools install.
-fn is_theirs(record: &ModuleRecord) -> bool {
+fn is_installed_by_others(record: &ModuleRecord) -> bool {
     let source = ModuleSource::parse(&record.source);
     source.is_ok_and(|it| !matches!(it.package.getter, Getter::Git | Getter::File))
 }

@@ -36,20 +36,22 @@ pub(crate) fn initialize(
     arguments: Option<&BackendConfig>,
     on_change: OnChange,
 ) -> Result<(), Failure> {
-    let (before, is_ours) = match recorded(session)? {
+    let (before, is_local) = match recorded(session)? {
         Recorded::Local(before) => (before, true),
         Recorded::Other(_) if on_change == OnChange::Leave => (Place::default(), false),
-        Recorded::Other(kind) => return Err(foreign(&kind).into()),
+        Recorded::Other(kind) => return Err(unsupported_backend(&kind).into()),
     };
     let place = &match arguments {
         Some(arguments) => arguments.over(configured),
         // The arguments of an earlier `init` stay valid.
-        None if before.is_made_of(configured) && on_change != OnChange::Leave => before.is.clone(),
+        None if before.is_made_of(configured) && on_change != OnChange::Leave => {
+            before.backend.clone()
+        }
         None => configured.clone(),
     };
     let hash = if is_same(place, configured) { 0 } else { fingerprint(configured) };
-    let Place { is: before, hash: hash_before } = before;
-    if is_ours && is_same(&before, place) && [0, hash_before].contains(&hash) {
+    let Place { backend: before, hash: hash_before } = before;
+    if is_local && is_same(&before, place) && [0, hash_before].contains(&hash) {
         return Ok(());
     }
     let left = match on_change == OnChange::Leave || is_same(&before, place) {
@@ -64,7 +66,7 @@ pub(crate) fn initialize(
     record(session, place, hash)
 }
 
-fn foreign(kind: &str) -> Diagnostic {
+fn unsupported_backend(kind: &str) -> Diagnostic {
     let detail = format!(
         "This directory was initialized with the backend \"{kind}\", from which this version of \
          Mayfly cannot migrate the state. Migrate it with the tool that initialized the directory, \

@@ -39,7 +39,7 @@ impl Session {
     pub fn project(&self) -> Result<Project, Failure> {
         match self.lock_project().take() {
             Some(mut project) => {
-                self.give(&mut project);
+                self.set_static_inputs(&mut project);
                 Ok(project)
             }
             None => self.project_with(self.installed_modules()?),
@@ -71,7 +71,7 @@ impl Session {
     /// Gives a configuration the values for static evaluation, which decide its modules and the place of its
     /// state. Returns true if they changed. From now on, child processes inherit the environment variables that
     /// the declarations of this configuration allow.
-    pub fn give(&self, project: &mut Project) -> bool {
+    pub fn set_static_inputs(&self, project: &mut Project) -> bool {
         self.child_environment.declare(project);
         let mut early = self.lock_early();
         if !early.flags.is_empty() {
@@ -82,18 +82,18 @@ impl Session {
             return false;
         }
         drop(early);
-        self.give_values(project)
+        self.set_plain_values(project)
     }
 
     /// Gives a configuration the values of its variables that are not secret, even if static evaluation does not
     /// need them. Returns true if they changed.
-    pub fn give_values(&self, project: &mut Project) -> bool {
+    pub fn set_plain_values(&self, project: &mut Project) -> bool {
         let early = self.lock_early();
-        let mut given = variables::given(self, project.db(), project.root(), &early.flags);
+        let mut inputs = variables::static_inputs(self, project.db(), project.root(), &early.flags);
         let is_plain = |name: &Str| secrecy::is_plain(project.db(), project.root(), name);
         let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
-        given.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
-        project.give(given)
+        inputs.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
+        project.give(inputs)
     }
 
     /// Asks for the variables that static evaluation needs and that have no value, if stdin is a terminal. The
@@ -107,7 +107,7 @@ impl Session {
             let flag = variables::ask_early(self, project.db(), project.root(), &name)?;
             self.lock_early().flags.extend(flag);
             asked.insert(name);
-            self.give(project);
+            self.set_static_inputs(project);
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Session {
             let detail = format!("The working directory cannot be read: {error}.");
             Diagnostic::new(Summary::UNREADABLE_DIRECTORY, detail)
         })?;
-        self.give(&mut project);
+        self.set_static_inputs(&mut project);
         Ok(project)
     }
 

@@ -46,7 +46,8 @@ pub(super) fn without_writing(error: &StoreError, purpose: Purpose) -> &'static 
     }
 }
 
-pub(super) fn who(session: &Session) -> String {
+/// The user and the host that a lock names as its holder.
+pub(super) fn lock_holder(session: &Session) -> String {
     let variable = |name: &str| session.system.variable(name).filter(|it| !it.is_empty());
     let user = variable("USER")
         .or_else(|| variable("LOGNAME"))

@@ -10,7 +10,7 @@ mod emptied;
 mod faults;
 mod watcher;
 
-use faults::{lock_error, who};
+use faults::{lock_error, lock_holder};
 
 use std::{
     path::{Path, PathBuf},
@@ -260,8 +260,9 @@ fn lock(
         )
     })?;
     let id = uuid::Uuid::new_v4().to_string();
-    let (operation, who, time) = (purpose.operation(), who(session), session.timestamp());
-    let info = LockInfo::new(id, operation, who, state::WRITTEN_VERSION, time);
+    let (operation, holder, time) =
+        (purpose.operation(), lock_holder(session), session.timestamp());
+    let info = LockInfo::new(id, operation, holder, state::WRITTEN_VERSION, time);
     let acquired =
         session.runtime.block_on(backend::acquire(store, info, timeout, tokio::time::sleep));
     acquired.map_err(|error| lock_error(&error, purpose).into())

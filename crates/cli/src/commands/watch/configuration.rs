@@ -119,7 +119,7 @@ impl Configuration {
         }
         if let Some(loaded) = &mut self.loaded {
             // A changed value in a variables file may lead to other modules.
-            if session.give(&mut loaded.project) {
+            if session.set_static_inputs(&mut loaded.project) {
                 let system = session.system.clone();
                 loaded.files = Files::of(system, PathBuf::from("."), &loaded.project);
             }
