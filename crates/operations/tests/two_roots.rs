@@ -263,7 +263,7 @@ fn end_one_of_two(end: impl FnOnce(&Root)) -> [Vec<String>; 2] {
         [first, second.join().expect("does not panic")]
     });
     assert_eq!(*two.view.events.lock().expect("not poisoned"), ["terraform_data.it"]);
-    errors.map(|it| it.into_iter().map(|it| it.summary).collect())
+    errors.map(|it| it.into_iter().map(|it| it.summary.to_string()).collect())
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Server {
         let db = self.tree.db();
         modules.sort_by_cached_key(|ModuleOf { workspace, directory }| {
             let calls_edited = || {
-                hir::names::module_calls(db, *workspace, *directory)
+                hir::module_calls::module_calls(db, *workspace, *directory)
                     .any(|(_, called)| edited.contains(&called))
             };
             let turn = match () {

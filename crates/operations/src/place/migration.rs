@@ -3,10 +3,10 @@
 use std::{io, path::Path};
 
 use backend::LocalPaths;
-use db::Diagnostic;
+use db::{Diagnostic, Summary};
 use hir::statics::LocalBackend;
 
-use super::{ID, Place, Recorded, fingerprint, is_same, record, recorded, shown, workspaces};
+use super::{Place, Recorded, fingerprint, is_same, record, recorded, shown, workspaces};
 use crate::{
     backend_config::BackendConfig,
     private_file::{self, Durable},
@@ -72,7 +72,7 @@ fn unsupported_backend(kind: &str) -> Diagnostic {
          Mayfly cannot migrate the state. Migrate it with the tool that initialized the directory, \
          or use -reconfigure to start without it."
     );
-    Diagnostic::error(ID, "Backend configuration changed", detail)
+    Diagnostic::new(Summary::BACKEND_CHANGED, detail)
 }
 
 fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
@@ -85,7 +85,7 @@ fn changed(before: &LocalBackend, place: &LocalBackend) -> Diagnostic {
         shown(before),
         shown(place)
     );
-    Diagnostic::error(ID, "Backend configuration changed", detail)
+    Diagnostic::new(Summary::BACKEND_CHANGED, detail)
 }
 
 /// The names of the workspaces that have a state at a place.
@@ -102,7 +102,7 @@ fn paths(session: &Session, place: &LocalBackend, workspace: &str) -> Result<Loc
 
 fn failed(why: &str) -> Diagnostic {
     let detail = format!("{why}. The existing states were not changed.");
-    Diagnostic::error(ID, "Failed to migrate state", detail)
+    Diagnostic::new(Summary::STATE_MIGRATION, detail)
 }
 
 /// Copies states from one place to another. The originals stay. Copies nothing if one of the states cannot be

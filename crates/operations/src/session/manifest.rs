@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::ErrorKind, path::PathBuf, sync::Arc};
 
-use db::{Diagnostic, Rule, system::normalize};
+use db::{Diagnostic, Summary, system::normalize};
 use hir::workspace::{InstalledModule, is_local_source};
 use packages::ModuleManifest;
 use project::Manifest;
@@ -26,7 +26,7 @@ impl Session {
         let path = self.module_manifest_path();
         let unreadable = |problem: String| {
             let detail = format!("{} {problem}", path.display());
-            Diagnostic::error(Rule::ModuleManifest, "Failed to read module manifest", detail).into()
+            Diagnostic::new(Summary::MODULE_MANIFEST_READ, detail).into()
         };
         let bytes = match self.system.read_file(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -51,7 +51,7 @@ pub fn secret_names(project: &Project) -> Option<BTreeSet<Str>> {
 fn is_readable(project: &Project) -> bool {
     let (db, root) = (project.db(), project.root());
     let is_sound = |block: &db::Block| {
-        names::block_problems(db, *block).iter().all(|it| it.severity != Severity::Error)
+        names::block_problems(db, *block).iter().all(|it| it.severity() != Severity::Error)
     };
     project.tree().unfit_in(root.path(db)).is_empty()
         && root

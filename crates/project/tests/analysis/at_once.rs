@@ -49,7 +49,7 @@ fn check_files(before: impl Fn(usize) -> usize, files: &[(&str, &str)]) -> Vec<S
     };
     assert_eq!(locals(&program), locals(&editor.program()));
     assert!(locals(&program)[0].len() >= MANY, "all are there");
-    found.into_iter().map(|it| it.summary).collect()
+    found.into_iter().map(|it| it.summary.to_string()).collect()
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn error_of_an_override_is_located_in_the_override_file() {
 fn missing_override_target_is_reported_after_edits() {
     let mut session = Session::new(MODULE);
     let wrong = |session: &Session| {
-        let summaries = session.analyse().into_iter().map(|it| it.summary);
+        let summaries = session.analyse().into_iter().map(|it| it.summary.to_string());
         summaries.collect::<Vec<_>>().join(", ")
     };
     assert_eq!(wrong(&session), "");

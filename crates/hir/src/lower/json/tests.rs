@@ -15,7 +15,7 @@ fn check_native(text: &str, expected: Expect) {
 /// Compares the problems of a text, each with the text at its location.
 #[track_caller]
 fn check(text: &str, expected: Expect) {
-    let lowered = lower(text, (false, false));
+    let lowered = lower(text, FileKind { is_json: true, is_override: false, is_tofu: false });
     let told = lowered.problems.iter().map(|it| {
         let related = it.related.map(|it| format!(" ({})", &text[it])).unwrap_or_default();
         format!("{} | {}: {}{related}\n", &text[it.range], it.summary, it.detail)
@@ -195,7 +195,7 @@ fn json_errors_are_located_in_the_text() {
 #[test]
 fn ranges_in_json_strings_account_for_escapes() {
     let text = r#"{"locals": {"a": "\u0041\n${local.first} \"${local.second}\""}}"#;
-    let lowered = lower(text, (false, false));
+    let lowered = lower(text, FileKind { is_json: true, is_override: false, is_tofu: false });
     let map = &lowered.source_maps[0];
     let places: Vec<&str> = map.exprs().map(|(_, range)| &text[range]).collect();
     assert_eq!(
@@ -260,7 +260,7 @@ proptest! {
             let errors = parse.errors();
             prop_assert!(errors.is_empty(), "{}\n{}\n{:?}", text, native.text, errors);
         }
-        let lowered = lower(&text, (false, false));
+        let lowered = lower(&text, FileKind { is_json: true, is_override: false, is_tofu: false });
         let places = lowered.source_maps.iter().flat_map(|it| it.exprs.iter().chain(&it.nodes));
         for place in places.chain(lowered.problems.iter().map(|it| &it.range)) {
             let range = std::ops::Range::<usize>::from(*place);
