@@ -12,7 +12,7 @@ use std::{ops::Range, sync::Arc};
 use salsa::{Durability, Setter};
 use syntax::{Chunks, TextRange};
 
-use crate::Db;
+use crate::{Db, spare::SpareInputs};
 
 /// Returns true if the path is that of a file in JSON syntax. Such a file is a single block.
 pub fn is_json(path: &str) -> bool {
@@ -102,6 +102,15 @@ impl BlockTexts {
     }
 }
 
+impl IntoIterator for BlockTexts {
+    type Item = Arc<str>;
+    type IntoIter = std::vec::IntoIter<Arc<str>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 /// Creates a file from a text.
 pub fn file_from_text(
     db: &mut dyn Db,
@@ -143,9 +152,18 @@ fn chunks(path: &str, text: &str) -> Chunks {
     if is_json(path) { Chunks::whole(text) } else { Chunks::of(text) }
 }
 
+/// Creates a file without blocks for a database whose texts change. Every query that reads a block also reads the
+/// path. With a lower durability, each new name or schema would make salsa revalidate all blocks.
+pub(crate) fn new_file(db: &dyn Db, path: Arc<str>, decode_error: Option<u32>) -> File {
+    File::builder(path, Vec::new(), decode_error)
+        .path_durability(Durability::HIGH)
+        .decode_error_durability(Durability::MEDIUM)
+        .new(db)
+}
+
 /// Creates a block with medium durability. Texts change less often than the inputs that are derived from them,
 /// such as names and schemas. Queries that read only texts then need no revalidation after a change of those.
-fn new_block(db: &dyn Db, file: File, text: Arc<str>) -> Block {
+pub(crate) fn new_block(db: &dyn Db, file: File, text: Arc<str>) -> Block {
     Block::builder(file, text, Box::default()).durability(Durability::MEDIUM).new(db)
 }
 
@@ -283,8 +301,9 @@ impl BlockEdits {
         &self.removed
     }
 
-    /// Sets the inputs that the edit touches, and no others. Returns the new blocks.
-    pub fn apply(self, db: &mut dyn Db) -> Vec<Block> {
+    /// Sets the inputs that the edit touches, and no others. New blocks are spare ones as long as there are any.
+    /// Returns the new blocks. The removed ones are not spare yet, because the caller still looks up their names.
+    pub fn apply(self, db: &mut dyn Db, spare: &mut SpareInputs) -> Vec<Block> {
         for (block, text) in self.changed {
             block.set_text(db).to(text);
         }
@@ -292,7 +311,7 @@ impl BlockEdits {
             return Vec::new();
         }
         let added: Vec<Block> =
-            self.added.into_iter().map(|text| new_block(db, self.file, text)).collect();
+            self.added.into_iter().map(|text| spare.block(db, self.file, text)).collect();
         let mut blocks = self.file.blocks(db).clone();
         blocks.splice(self.at..self.at + self.removed.len(), added.iter().copied());
         self.file.set_blocks(db).to(blocks);

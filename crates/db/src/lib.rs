@@ -1,6 +1,6 @@
 //! The inputs of the incremental database, the environment behind a trait, and the diagnostic with its rules.
 //!
-//! Start reading at [`input`], then [`System`], then [`Diagnostic`], then [`rules`].
+//! Start reading at [`input`] and [`spare`], then [`System`], then [`Diagnostic`], then [`rules`].
 //!
 //! **Invariant:** the database performs no I/O; a driver reads through [`System`] and sets inputs.
 //! **Invariant:** no runtime value is ever an input: only texts, schemas and settings are.
@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod fixture;
 pub mod input;
 pub mod rules;
+pub mod spare;
 pub mod system;
 
 pub use diagnostic::{
@@ -20,6 +21,7 @@ pub use input::{
     is_override, parse,
 };
 pub use rules::{Rule, Summary};
+pub use spare::SpareInputs;
 pub use system::{DirectoryEntry, MemorySystem, OsSystem, System};
 
 /// The database trait for the queries of all layers. Higher layers add no state: their queries take inputs as

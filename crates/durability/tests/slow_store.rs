@@ -18,7 +18,7 @@ use engine::{
     ApplyOptions, CancelToken, Command, CommandRunner, CommandStatus, Environment, Event,
     NoJournal, NoTempDirectories, PlanOptions, ProviderFactory, Redactor, TempRoot, VariableValues,
 };
-use project::Project;
+use project::{Configure as _, Project};
 use provider::Provider;
 use state::{PlanMode, State, StateFile, journal::Begin};
 use tokio::sync::Semaphore;
@@ -133,6 +133,7 @@ impl World {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().expect("can be made");
         let provider = fake::SharedRef::default();
+        let project = project.finish();
         World { system, project, provider, events: Arc::default(), runtime }
     }
 

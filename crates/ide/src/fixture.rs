@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{ByteRange, MemorySystem};
-use project::Project;
+use project::{Configure as _, EditableProject};
 use provider::{
     Attribute, AttributeType, Block, Capabilities, DescriptionKind, FunctionParameter,
     FunctionSignature, NestedBlock, NestedObject, Nesting, ObjectNesting, ProviderSchemas, Schema,
@@ -16,7 +16,7 @@ use crate::{Document, FileRange};
 
 /// A loaded fixture: a project and the places of its cursors.
 pub(crate) struct Fixture {
-    pub(crate) project: Project,
+    pub(crate) project: EditableProject,
     /// The path of the file with the cursors, or of the first file if there are no cursors.
     pub(crate) path: String,
     /// The offsets of the cursors, in order.
@@ -40,7 +40,7 @@ pub(crate) fn load(fixture: &str) -> Fixture {
         }
         system.write(path, pieces.concat());
     }
-    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
         .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
     let (path, offsets) = marked.unwrap_or((first, Vec::new()));

@@ -25,7 +25,7 @@ use db::{Directory, System};
 use file_watcher::FileWatcher;
 use hir::Workspace;
 use parallel::{Workers, on_deep_stack};
-use project::{Database, SourceTree};
+use project::{Database, EditableTree};
 use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp_server::ls_types::*;
@@ -68,7 +68,7 @@ struct Server {
     installation: Arc<dyn Installation>,
     messages: Sender<Message>,
     outgoing: UnboundedSender<Outgoing>,
-    tree: SourceTree,
+    tree: EditableTree,
     documents: Documents,
     client: Arc<Client>,
     settings: Settings,
@@ -125,7 +125,7 @@ impl Server {
         messages: Sender<Message>,
         outgoing: UnboundedSender<Outgoing>,
     ) -> Server {
-        let tree = SourceTree::new(Database::default(), Arc::clone(&system), PathBuf::from("/"));
+        let tree = EditableTree::new(Database::default(), Arc::clone(&system), PathBuf::from("/"));
         let own = messages.clone();
         let reading = Reading::new(Arc::new(move |read| drop(own.send(Message::Read(read)))));
         Server {
@@ -225,7 +225,7 @@ impl Server {
             .filter_map(|(path, document)| Some((path.clone(), document.clone(), text_of(path)?)))
             .collect();
         self.tree =
-            SourceTree::new(Database::default(), Arc::clone(&self.system), PathBuf::from("/"));
+            EditableTree::new(Database::default(), Arc::clone(&self.system), PathBuf::from("/"));
         self.documents = Documents::new();
         self.roots = BTreeMap::new();
         self.homes = None;

@@ -15,7 +15,7 @@ use std::{
 use db::{Diagnostic, DirectoryEntry, Severity, Summary, System, system::normalize};
 use hir::{item::ConstValue, statics::LocalBackend, workspace::is_local_source};
 use packages::Locks;
-use project::Project;
+use project::{Project, UnsetProject};
 use state::{BackendRecord, ConfigSnapshot, ModuleSource, Plan, PlanFile, PlannedFiles};
 use values::{Str, Type, Value};
 
@@ -125,7 +125,7 @@ pub fn check_place(session: &Session, place: &LocalBackend) -> Result<(), Failur
 }
 
 /// Loads the configuration without schemas. The session must have [taken](take) the plan before.
-pub fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
+pub fn project(session: &Session, file: &PlanFile) -> Result<UnsetProject, Failure> {
     let modules = file.config.modules.iter();
     let recorded = modules.map(|(key, it)| {
         let version = it.version.as_deref();
@@ -133,7 +133,7 @@ pub fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
     });
     let modules = recorded.collect();
     let system = Arc::new(PlannedSystem::new(session, file));
-    let loaded = Project::load_once(system, PathBuf::from("."), modules_by_call(&modules));
+    let loaded = Project::load(system, PathBuf::from("."), modules_by_call(&modules));
     let mut project = loaded.map_err(|error| {
         damaged(format!("The configuration in the plan file cannot be read: {error}."))
     })?;
@@ -144,7 +144,7 @@ pub fn project(session: &Session, file: &PlanFile) -> Result<Project, Failure> {
 /// Loads the configuration with the provider versions of the plan.
 pub fn load(session: &Session, file: &mut PlanFile, flags: &[VarFlag]) -> Result<Loaded, Failure> {
     let (project, locks) = (project(session, file)?, locks(file)?);
-    session.equip(
+    session.finish(
         project,
         Some(&mut file.prior_state.state),
         flags,

@@ -20,7 +20,7 @@ use hir::{
 };
 use packages::{CliConfig, ConfigEnvironment, ImpliedMirrors, Locks, Platform};
 use plugin::Processes;
-use project::Project;
+use project::{Project, UnsetProject};
 use values::{Budget, Str, budget};
 
 use crate::{
@@ -75,7 +75,7 @@ pub struct Session {
     arguments: ReadArguments,
     cli_config: OnceLock<CliConfig>,
     /// A loaded configuration that is kept for the next call of [`Session::project`].
-    project: Mutex<Option<Project>>,
+    project: Mutex<Option<UnsetProject>>,
     /// The values for static evaluation.
     early: Mutex<Early>,
 }
@@ -92,8 +92,6 @@ struct Early {
     place: Option<LocalBackend>,
     /// True if a saved plan determines `place`, false if the configuration in the directory does.
     is_place_planned: bool,
-    /// True if texts will change during the command, as in `watch` and `console`.
-    expects_edits: bool,
 }
 
 /// The reason why a command failed.

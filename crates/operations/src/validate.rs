@@ -1,6 +1,6 @@
 //! The operation `validate`.
 
-use std::sync::Arc;
+use std::{mem::ManuallyDrop, sync::Arc};
 
 use db::{Diagnostic, Rule, Sources};
 
@@ -17,10 +17,14 @@ pub fn validate(session: &Session, flags: &[VarFlag]) -> (Vec<Diagnostic>, Sourc
         Err(Failure::Diagnostics(diagnostics, sources)) => return (diagnostics, sources),
     };
     let (mut diagnostics, mut program) = loaded.project.checked();
-    let is_undecided = |it: &Diagnostic| it.id() == Rule::PossiblyEphemeral;
-    if diagnostics.iter().any(is_undecided) && session.set_plain_values(&mut loaded.project) {
-        // Check again with the values of variables, which decide some of the uncertain conditions.
-        (diagnostics, program) = loaded.project.checked();
+    if diagnostics.iter().any(|it| it.id() == Rule::PossiblyEphemeral) {
+        let mut project = ManuallyDrop::into_inner(loaded.project).unset();
+        let is_other = session.set_plain_values(&mut project);
+        loaded.project = ManuallyDrop::new(project.finish());
+        if is_other {
+            // Check again with the values of variables, which decide some of the uncertain conditions.
+            (diagnostics, program) = loaded.project.checked();
+        }
     }
     let analysis = Analysis { diagnostics, program };
     let analysis = offline::with_known_conditions(session, &loaded, analysis);

@@ -1,6 +1,7 @@
 //! A directory as a project: the files of a configuration, and the single database that holds them.
 //!
-//! Start reading at [`Project::load`]. The command line, the language server and tests differ in their [`System`]
+//! Start reading at [`Project::load`], for a configuration that is read once, and at [`EditableProject`], for one
+//! whose texts change. The command line, the language server and tests differ in their [`System`]
 //! and in how they report changes. The database, its inputs and its queries are the same.
 //!
 //! **Invariant:** all reads go through [`System`]; nothing here starts a process or opens a connection.
@@ -8,14 +9,15 @@
 
 mod batches;
 mod database;
-mod incremental;
+mod edit;
+mod editable;
 mod load;
+mod name_index;
 mod reload;
-mod reverse_index;
 mod tree;
 mod warm_up;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, System};
@@ -26,21 +28,74 @@ use values::Str;
 use crate::database::FrozenDatabase;
 pub use crate::{
     database::{Database, Handle},
+    edit::EditableTree,
+    editable::EditableProject,
     load::{UnfitFile, configuration_files},
+    name_index::Edit,
     reload::Files,
-    reverse_index::Edit,
     tree::{Manifest, SourceTree},
 };
 
 /// A configuration: a root module and all modules that it calls, directly or indirectly.
+///
+/// No method changes it. Its database is frozen, unless it is the view of an [`EditableProject`]:
+///
+/// ```compile_fail
+/// fn edit(mut project: project::Project) {
+///     project.set_text("main.tf", "");
+/// }
+/// ```
+///
+/// ```
+/// fn edit(mut project: project::EditableProject) {
+///     project.set_text("main.tf", "");
+/// }
+/// ```
 pub struct Project {
     tree: SourceTree,
     workspace: Workspace,
-    looked: Option<incremental::LastCheck>,
+}
+
+/// A project with a frozen database that still takes settings.
+pub struct UnsetProject(Project);
+
+/// A project that takes settings from outside.
+pub trait Configure: Deref<Target = Project> {
+    /// Sets the schemas of a provider.
+    fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>);
+
+    /// Sets the values that the root module gets from outside. Returns true if they differ from the previous ones.
+    fn give(&mut self, given: Given) -> bool;
+}
+
+impl Deref for UnsetProject {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.0
+    }
+}
+
+impl Configure for UnsetProject {
+    fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
+        self.0.tree.set_schemas(self.0.workspace, source, schemas);
+    }
+
+    fn give(&mut self, given: Given) -> bool {
+        self.0.tree.give(self.0.workspace, given)
+    }
+}
+
+impl UnsetProject {
+    /// Returns the project with its final settings.
+    pub fn finish(self) -> Project {
+        self.0
+    }
 }
 
 impl Project {
-    /// Loads the root module in `root` and every module that it calls, directly or indirectly.
+    /// Loads the root module in `root` and every module that it calls, directly or indirectly, for callers that
+    /// change no text.
     ///
     /// `root` is relative to the working directory of the system, and display paths are relative to `root`.
     /// `manifest` lists the installed modules, by directory of the caller and name of the call.
@@ -52,27 +107,11 @@ impl Project {
         system: Arc<dyn System>,
         root: PathBuf,
         manifest: Manifest,
-    ) -> std::io::Result<Project> {
-        Project::load_into(Database::default(), system, root, manifest)
+    ) -> std::io::Result<UnsetProject> {
+        Project::load_into(FrozenDatabase::default(), system, root, manifest).map(UnsetProject)
     }
 
-    /// Loads a configuration into a frozen database, for callers that change no text.
-    ///
-    /// # Errors
-    /// See [`Project::load`].
-    pub fn load_once(
-        system: Arc<dyn System>,
-        root: PathBuf,
-        manifest: Manifest,
-    ) -> std::io::Result<Project> {
-        Project::load_into(FrozenDatabase::default(), system, root, manifest)
-    }
-
-    /// Loads a configuration into an empty database.
-    ///
-    /// # Errors
-    /// See [`Project::load`].
-    pub fn load_into(
+    fn load_into(
         db: impl Handle + 'static,
         system: Arc<dyn System>,
         root: PathBuf,
@@ -80,7 +119,12 @@ impl Project {
     ) -> std::io::Result<Project> {
         let mut tree = SourceTree::new(db, system, root);
         let workspace = tree.add_root(".", manifest)?;
-        Ok(Project { tree, workspace, looked: None })
+        Ok(Project { tree, workspace })
+    }
+
+    /// Returns to the settings, to check the configuration with other ones.
+    pub fn unset(self) -> UnsetProject {
+        UnsetProject(self)
     }
 
     /// The database, with all inputs set.
@@ -98,29 +142,9 @@ impl Project {
         &self.tree
     }
 
-    /// The source tree, for edits.
-    pub fn tree_mut(&mut self) -> &mut SourceTree {
-        &mut self.tree
-    }
-
     /// Returns the providers that the configuration requires, with their version constraints.
     pub fn provider_requirements(&self) -> BTreeMap<ProviderSource, Vec<Str>> {
         hir::provider_requirements(self.db(), self.workspace)
-    }
-
-    /// Sets the schemas of a provider.
-    pub fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>) {
-        self.tree.set_schemas(self.workspace, source, schemas);
-    }
-
-    /// Sets the values that the root module gets from outside. Returns true if they differ from the previous ones.
-    pub fn give(&mut self, given: Given) -> bool {
-        self.tree.give(self.workspace, given)
-    }
-
-    /// Replaces the text of a file. Returns false if the file is not part of the configuration.
-    pub fn set_text(&mut self, path: &str, text: &str) -> bool {
-        self.tree.set_text(path, text).is_some()
     }
 
     /// Returns all diagnostics of the configuration, including hints.

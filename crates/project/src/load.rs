@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
-use db::{Diagnostic, DirectoryEntry, File, Summary, System, input::BlockTexts, system::normalize};
+use db::{
+    Diagnostic, DirectoryEntry, File, SpareInputs, Summary, System, input::BlockTexts,
+    system::normalize,
+};
 
 use crate::Handle;
 
@@ -65,11 +68,6 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Adds the file to the database.
-    pub(crate) fn file(&self, db: &mut dyn Handle, shown: &Arc<str>) -> File {
-        db::input::file_from_text(db, shown.clone(), &self.text, self.decode_error)
-    }
-
     /// Splits the text into the blocks that the database stores.
     pub(crate) fn cut(&self, shown: &Arc<str>) -> CutText {
         CutText { blocks: BlockTexts::of(shown, &self.text), decode_error: self.decode_error }
@@ -83,10 +81,25 @@ pub(crate) struct CutText {
 }
 
 impl CutText {
-    /// Adds the file to the database. `has_overrides` is true if the directory has override files.
-    pub(crate) fn file(self, db: &mut dyn Handle, shown: &Arc<str>, has_overrides: bool) -> File {
-        let path = shown.clone();
-        db::input::file_from_blocks(db, path, self.blocks, self.decode_error, has_overrides)
+    /// Adds the file to the database, as one of the spare inputs of its module if it has any. `has_overrides` is
+    /// true if the directory has override files.
+    pub(crate) fn file(
+        self,
+        db: &mut dyn Handle,
+        shown: &Arc<str>,
+        has_overrides: bool,
+        spare: &mut SpareInputs,
+    ) -> File {
+        match spare.is_empty() {
+            true => db::input::file_from_blocks(
+                db,
+                shown.clone(),
+                self.blocks,
+                self.decode_error,
+                has_overrides,
+            ),
+            false => spare.file(db, shown, self.blocks, self.decode_error),
+        }
     }
 }
 

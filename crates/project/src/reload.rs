@@ -15,7 +15,7 @@ use std::{
 
 use db::{Block, File, System, system::normalize};
 
-use crate::{Project, load::is_gone, tree::called_paths};
+use crate::{EditableProject, Project, load::is_gone, tree::called_paths};
 
 /// The known files in the directories of a configuration.
 pub struct Files {
@@ -42,7 +42,7 @@ impl Files {
     }
 
     /// Detects changed files and reloads them in `project`. Returns true if there were any.
-    pub fn follow(&mut self, project: &mut Project) -> bool {
+    pub fn follow(&mut self, project: &mut EditableProject) -> bool {
         let mut changed = self.other_files(project);
         changed.extend(self.other_texts(project));
         if changed.is_empty() {
@@ -171,8 +171,9 @@ mod tests {
         system.write("m/main.tf", "locals {\n  a = 1\n}\n");
         system.write("note.txt", "");
         let shared = || Arc::clone(&system) as Arc<dyn System>;
-        let load =
-            || Project::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable");
+        let load = || {
+            EditableProject::load(shared(), PathBuf::from("."), BTreeMap::new()).expect("readable")
+        };
         let mut project = load();
         project.checked();
         let mut files = Files::of(shared(), PathBuf::from("."), &project);

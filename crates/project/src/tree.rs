@@ -1,47 +1,37 @@
-//! The source tree: the files of all loaded modules, the overlay of files that an editor has open, and the path
-//! from a change of either to the database.
+//! The source tree: the files of all loaded modules, and the configurations that they belong to.
 //!
-//! ```text
-//!  disk ──┐
-//!         ├─► overlay ─► text ─► blocks that changed ─► Block (input) ─► names that changed ─► Symbol (input)
-//!  editor ┘
-//! ```
+//! A tree is read here. [`EditableTree`] changes it: it has the overlay of files that an editor has open.
 //!
-//! **Invariant:** the text of an open file is that of the editor, whatever is on the disk.
-//! **Invariant:** every change of a text goes through [`SourceTree::apply`], which keeps the symbol table
-//! consistent.
-//! **Invariant:** files, directories and blocks keep their identity while they exist, so that results for parts
-//! that an edit does not touch stay valid.
+//! [`EditableTree`]: crate::EditableTree
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use addr::ProviderSource;
-use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
+use db::{Directory, EditedText, File, SpareInputs, System};
 use hir::{
     ProviderInput, SchemasHandle, Workspace,
     module_calls::called_paths as paths_of_call,
-    names::{block_names, item},
+    names::item,
     statics,
-    symbols::{NameKind, Redeclared, all_of_kind, redeclare},
+    symbols::{NameKind, all_of_kind},
     workspace::{Given, InstalledModule},
 };
 use provider::ProviderSchemas;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use salsa::{Durability, Setter as _};
 use values::Str;
 
 use crate::{
     Handle,
     batches::map_files,
+    edit::EditState,
     load::{self, UnfitFile},
-    reverse_index::{Edit, ReverseIndex, mentioned},
-    warm_up,
+    name_index,
 };
 
 /// The installed modules, by the directory of the caller and the name of the call.
@@ -49,41 +39,44 @@ pub type Manifest = BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>;
 
 /// All loaded modules in one database, and the configurations that they belong to.
 pub struct SourceTree {
-    db: Box<dyn Handle>,
-    system: Arc<dyn System>,
-    base: PathBuf,
-    files: BTreeMap<Arc<str>, Loaded>,
-    directories: BTreeMap<Arc<str>, Directory>,
+    pub(crate) db: Box<dyn Handle>,
+    pub(crate) system: Arc<dyn System>,
+    pub(crate) base: PathBuf,
+    pub(crate) files: BTreeMap<Arc<str>, Loaded>,
+    pub(crate) directories: BTreeMap<Arc<str>, Directory>,
     /// Files that cannot be loaded, by directory.
-    unfit: BTreeMap<Arc<str>, Vec<UnfitFile>>,
-    workspaces: Vec<Workspace>,
+    pub(crate) unfit: BTreeMap<Arc<str>, Vec<UnfitFile>>,
+    pub(crate) workspaces: Vec<Workspace>,
     /// The directories of module calls that could not be loaded.
-    missing: BTreeSet<Arc<str>>,
+    pub(crate) missing: BTreeSet<Arc<str>>,
     /// Texts of files that an editor has open but that belong to no module: their directory is not loaded, or
     /// another file hides them.
-    unfiled: BTreeMap<Arc<str>, String>,
-    /// The changes since the last [`SourceTree::take_changes`]; `None` before the first call.
-    changes: Option<Changes>,
-    /// The reverse indexes of the modules that are being edited.
-    reverse_index: FxHashMap<Directory, ReverseIndex>,
-}
-
-/// The changes of a tree.
-#[derive(Default)]
-pub(crate) struct Changes {
-    /// The edits of texts.
-    pub(crate) edits: Vec<Edit>,
-    /// True if anything else changed: the set of files, schemas, installed modules or values from outside.
+    pub(crate) unfiled: BTreeMap<Arc<str>, String>,
+    /// The inputs that are reused. None in a tree without edits.
+    pub(crate) spare: Spare,
+    pub(crate) edits: EditState,
+    /// True if something other than the text of a block changed since [`SourceTree::take_changes`]: the set of
+    /// files, schemas, installed modules or values from outside.
     pub(crate) is_more: bool,
 }
 
+/// The inputs that stand for nothing any more.
+#[derive(Default)]
+pub(crate) struct Spare {
+    /// The blocks and files of each module, including those of spare directories.
+    pub(crate) of_modules: FxHashMap<Directory, SpareInputs>,
+    pub(crate) directories: Vec<Directory>,
+    pub(crate) workspaces: Vec<Workspace>,
+    pub(crate) providers: Vec<ProviderInput>,
+}
+
 /// A loaded file of a module.
-struct Loaded {
-    file: File,
-    directory: Directory,
+pub(crate) struct Loaded {
+    pub(crate) file: File,
+    pub(crate) directory: Directory,
     /// Set with the first edit.
-    edited: Option<EditedText>,
-    is_open: bool,
+    pub(crate) edited: Option<EditedText>,
+    pub(crate) is_open: bool,
 }
 
 fn text_to_take(
@@ -100,7 +93,11 @@ fn text_to_take(
 
 impl SourceTree {
     /// Creates a tree without modules. Relative paths resolve against `base`.
-    pub fn new(db: impl Handle + 'static, system: Arc<dyn System>, base: PathBuf) -> SourceTree {
+    pub(crate) fn new(
+        db: impl Handle + 'static,
+        system: Arc<dyn System>,
+        base: PathBuf,
+    ) -> SourceTree {
         SourceTree {
             db: Box::new(db),
             system,
@@ -111,8 +108,9 @@ impl SourceTree {
             workspaces: Vec::new(),
             missing: BTreeSet::new(),
             unfiled: BTreeMap::new(),
-            changes: None,
-            reverse_index: FxHashMap::default(),
+            spare: Spare::default(),
+            edits: EditState::default(),
+            is_more: false,
         }
     }
 
@@ -121,7 +119,7 @@ impl SourceTree {
     ///
     /// # Errors
     /// Fails if the directory cannot be listed. A called module that cannot be listed is a diagnostic instead.
-    pub fn add_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
+    pub(crate) fn add_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
         let workspace = self.add_unfinished_root(path, manifest)?;
         self.finish_roots();
         Ok(workspace)
@@ -129,7 +127,7 @@ impl SourceTree {
 
     /// Loads several configurations at once, which is cheaper than separate calls of [`SourceTree::add_root`].
     /// Omits configurations whose directory cannot be listed.
-    pub fn add_roots(&mut self, roots: Vec<(String, Manifest)>) -> Vec<(String, Workspace)> {
+    pub(crate) fn add_roots(&mut self, roots: Vec<(String, Manifest)>) -> Vec<(String, Workspace)> {
         let add = |(path, manifest): (String, Manifest)| {
             let workspace = self.add_unfinished_root(&path, manifest).ok()?;
             Some((path, workspace))
@@ -141,15 +139,18 @@ impl SourceTree {
 
     fn add_unfinished_root(&mut self, path: &str, manifest: Manifest) -> io::Result<Workspace> {
         let directory = self.load_directory(path)?;
-        let (directories, providers) = (Arc::default(), BTreeMap::new());
-        let workspace = Workspace::new(
-            &*self.db,
-            directory,
-            directories,
-            manifest,
-            providers,
-            Given::default(),
-        );
+        let workspace = match self.spare.workspaces.pop() {
+            Some(workspace) => {
+                workspace.set_root(&mut *self.db).to(directory);
+                workspace.set_manifest(&mut *self.db).to(manifest);
+                workspace
+            }
+            None => {
+                let (directories, providers) = (Arc::default(), BTreeMap::new());
+                let given = Given::default();
+                Workspace::new(&*self.db, directory, directories, manifest, providers, given)
+            }
+        };
         self.workspaces.push(workspace);
         Ok(workspace)
     }
@@ -167,11 +168,6 @@ impl SourceTree {
     /// The configurations, in the order of their addition.
     pub fn workspaces(&self) -> &[Workspace] {
         &self.workspaces
-    }
-
-    /// Removes a configuration. Its modules stay loaded, because other configurations may use them.
-    pub fn remove_root(&mut self, workspace: Workspace) {
-        self.workspaces.retain(|it| *it != workspace);
     }
 
     /// Returns the module with this display path; `None` if it is not loaded.
@@ -204,7 +200,7 @@ impl SourceTree {
     }
 
     /// Sets the schemas of a provider in a configuration.
-    pub fn set_schemas(
+    pub(crate) fn set_schemas(
         &mut self,
         workspace: Workspace,
         source: ProviderSource,
@@ -216,28 +212,16 @@ impl SourceTree {
         match inputs.get(&source) {
             Some(input) => drop(input.set_schemas(&mut *self.db).to(handle)),
             None => {
-                inputs.insert(source, ProviderInput::new(&*self.db, handle));
+                let input = match self.spare.providers.pop() {
+                    Some(spare) => {
+                        spare.set_schemas(&mut *self.db).to(handle);
+                        spare
+                    }
+                    None => ProviderInput::new(&*self.db, handle),
+                };
+                inputs.insert(source, input);
                 workspace.set_providers(&mut *self.db).to(inputs);
             }
-        }
-    }
-
-    /// Returns the current text of a file and prepares the file for an edit. The byte range of the next edit
-    /// refers to this text.
-    pub fn edited_text(&mut self, path: &str) -> Option<&str> {
-        let Some(loaded) = self.files.get_mut(path) else {
-            return self.unfiled.get(path).map(String::as_str);
-        };
-        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&*self.db, loaded.file));
-        Some(edited.text())
-    }
-
-    /// Sets the installed modules of a configuration, and loads modules that become reachable.
-    pub fn set_manifest(&mut self, workspace: Workspace, manifest: Manifest) {
-        if *workspace.manifest(&*self.db) != manifest {
-            self.more_changed();
-            workspace.set_manifest(&mut *self.db).to(manifest);
-            self.load_called_modules();
         }
     }
 
@@ -249,7 +233,7 @@ impl SourceTree {
 
     /// Sets the values that the root module of a configuration gets from outside, except for files, which the tree
     /// reads itself. Returns true if they differ from the previous ones.
-    pub fn give(&mut self, workspace: Workspace, given: Given) -> bool {
+    pub(crate) fn give(&mut self, workspace: Workspace, given: Given) -> bool {
         let files = workspace.given(&*self.db).files.clone();
         let given = Given { files, ..given };
         let is_other = *workspace.given(&*self.db) != given;
@@ -301,217 +285,24 @@ impl SourceTree {
         paths.iter().flat_map(|path| self.unfit_in(path)).collect()
     }
 
-    /// Replaces a byte range of the text of a file. `None` if the file belongs to no module.
-    pub fn edit(&mut self, path: &str, replaced: Range<usize>, with: &str) -> Option<Edit> {
-        if let Some(text) = self.unfiled.get_mut(path) {
-            let end = floor_char_boundary(text, replaced.end);
-            let start = floor_char_boundary(text, replaced.start.min(end));
-            text.replace_range(start..end, with);
-        }
-        self.change(path, |text, db| text.replace(db, replaced, with))
-    }
-
-    /// Replaces the text of a file. `None` if the file belongs to no module.
-    pub fn set_text(&mut self, path: &str, text: &str) -> Option<Edit> {
-        if let Some(unfiled) = self.unfiled.get_mut(path) {
-            text.clone_into(unfiled);
-        }
-        self.change(path, |edited, db| edited.set(db, text))
-    }
-
-    fn change(
-        &mut self,
-        path: &str,
-        edit: impl FnOnce(&mut EditedText, &dyn Handle) -> BlockEdits,
-    ) -> Option<Edit> {
-        let loaded = self.files.get_mut(path)?;
-        let edited = loaded.edited.get_or_insert_with(|| EditedText::of(&*self.db, loaded.file));
-        let edits = edit(edited, &*self.db);
-        let directory = loaded.directory;
-        let edit = self.apply(directory, edits);
-        // A module source that is not a literal can depend on any item, so that any edit can change it.
-        if edit.changes_modules() || self.workspaces.iter().any(|it| self.is_dynamic(*it)) {
-            self.load_called_modules();
-        }
-        Some(edit)
-    }
-
-    /// Builds the reverse index of a module, which [`SourceTree::reached`] needs. Called for modules that are
-    /// edited.
-    pub fn follow(&mut self, directory: Directory) {
-        let db = &*self.db;
-        self.reverse_index.entry(directory).or_insert_with(|| ReverseIndex::of(db, directory));
-    }
-
-    /// Returns the blocks of its module that an edit can affect. `None` if it can affect every block, or if the
-    /// module has no reverse index.
-    pub fn reached(&self, edit: &Edit) -> Option<FxHashSet<Block>> {
-        self.reverse_index.get(&edit.directory)?.reached(&*self.db, edit)
-    }
-
-    /// Opens a file with the text of an editor, which need not be on the disk. If the directory of the file is not
-    /// loaded, the text is kept until it is.
-    pub fn open(&mut self, path: &str, text: &str) {
-        if let Some(loaded) = self.files.get_mut(path) {
-            loaded.is_open = true;
-            let file = loaded.file;
-            // A decode error refers to the bytes on the disk; the text of the editor is valid.
-            if file.decode_error(&*self.db).is_some() {
-                file.set_decode_error(&mut *self.db).to(None);
-            }
-            self.set_text(path, text);
-            return;
-        }
-        self.unfiled.insert(Arc::from(path), text.to_owned());
-        let (parent, _) = split_path(path);
-        match self.directories.contains_key(parent) {
-            true => self.reload_directory(parent, &BTreeSet::new()),
-            false => self.load_called_modules(),
-        }
-    }
-
-    /// Closes a file: the text on the disk is used again.
-    pub fn close(&mut self, path: &str) {
-        self.unfiled.remove(path);
-        if let Some(loaded) = self.files.get_mut(path) {
-            loaded.is_open = false;
-        }
-        self.reload([path]);
-    }
-
     /// Returns true if a module, or the missing directory of a module call, is this directory or lies below it.
     pub fn is_above_modules(&self, path: &str) -> bool {
         self.directories().any(|it| is_within(it, path))
     }
 
-    /// Reloads changed files and directories from the disk, by display path: files that were written, added or
-    /// removed, and directories that were added or removed with their content.
-    pub fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
-        let mut by_directory: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
-        for path in changed {
-            let (parent, _) = split_path(path);
-            by_directory.entry(Arc::from(parent)).or_default().insert(Arc::from(path));
-            for below in self.directories().filter(|it| is_within(it, path)) {
-                let files =
-                    self.directories.get(below).into_iter().flat_map(|it| self.paths_in(*it));
-                by_directory.entry(below.clone()).or_default().extend(files);
-            }
-        }
-        for (parent, changed) in by_directory {
-            if self.directories.contains_key(&parent) {
-                self.reload_directory(&parent, &changed);
-            } else if self.missing.contains(&parent) {
-                self.load_called_modules();
-            }
-        }
-    }
-
-    fn reload_directory(&mut self, path: &str, changed: &BTreeSet<Arc<str>>) {
-        let Some(&directory) = self.directories.get(path) else { return };
-        let listing = match load::list(&*self.system, &self.base, path, &self.open_in(path)) {
-            Ok(listing) => listing,
-            Err(error) if load::is_gone(&error) => load::Listing::default(),
-            // Keep the files: without them, the plan would destroy everything that the module declares.
-            Err(_) => return,
-        };
-        let mut unfit = listing.unfit;
-        let mut present = BTreeSet::new();
-        for shown in listing.files {
-            let known = self.files.contains_key(&shown);
-            if !known || (changed.contains(&shown) && !self.is_open(&shown)) {
-                match self.text_to_take(&shown) {
-                    Ok(text) => self.take_text(&shown, directory, &text),
-                    Err(file) => {
-                        unfit.push(*file);
-                        continue;
-                    }
-                }
-            }
-            present.insert(shown);
-        }
-        if self.unfit_in(path) != unfit {
-            self.more_changed();
-        }
-        self.unfit.insert(Arc::from(path), unfit);
-        let gone: Vec<Arc<str>> =
-            self.paths_in(directory).filter(|it| !present.contains(it)).collect();
-        for path in gone {
-            self.remove(&path);
-        }
-        self.take_files(directory);
-    }
-
     /// Returns the text of a file that is new or changed on the disk. For an open file this is the text of the
     /// editor.
-    fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnfitFile>> {
+    pub(crate) fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnfitFile>> {
         text_to_take(&self.unfiled, &*self.system, &self.base, shown)
     }
 
-    fn take_text(&mut self, shown: &Arc<str>, directory: Directory, text: &load::Text) {
-        match self.files.get(shown) {
-            Some(loaded) => {
-                let file = loaded.file;
-                if file.decode_error(&*self.db) != text.decode_error {
-                    self.more_changed();
-                    file.set_decode_error(&mut *self.db).to(text.decode_error);
-                }
-                self.set_text(shown, &text.text);
-            }
-            None => {
-                let file = text.file(&mut *self.db, shown);
-                let is_open = self.unfiled.remove(shown).is_some();
-                self.insert(shown, file, directory, is_open);
-            }
-        }
-    }
-
     /// Adds a new file to the map of files. Its names are declared when the file is added to its directory.
-    fn insert(&mut self, path: &str, file: File, directory: Directory, is_open: bool) {
+    pub(crate) fn insert(&mut self, path: &str, file: File, directory: Directory, is_open: bool) {
         self.files.insert(Arc::from(path), Loaded { file, directory, edited: None, is_open });
     }
 
-    fn remove(&mut self, path: &str) {
-        let open = if self.is_open(path) { self.text(path) } else { None };
-        if let Some(loaded) = self.files.remove(path) {
-            self.unfiled.extend(open.map(|text| (Arc::from(path), text)));
-            let blocks = loaded.file.blocks(&*self.db).clone();
-            let changes = self.forget(loaded.directory, &blocks);
-            redeclare(&mut *self.db, loaded.directory, &changes);
-        }
-    }
-
-    /// Sets the files of a directory to the files in the map, and declares the names of the new ones.
-    fn take_files(&mut self, directory: Directory) {
-        let files: Vec<File> =
-            self.paths_in(directory).filter_map(|path| Some(self.files.get(&path)?.file)).collect();
-        let old = directory.files(&*self.db).clone();
-        if old == files {
-            return;
-        }
-        let new: Vec<File> = files.iter().copied().filter(|file| !old.contains(file)).collect();
-        directory.set_files(&mut *self.db).to(files);
-        let mut changes = Vec::new();
-        for &block in new.iter().flat_map(|file| file.blocks(&*self.db)) {
-            let after = block_names(&*self.db, block).into();
-            changes.push(Redeclared { after, ..Redeclared::of(block) });
-            if let Some(mentions) = self.reverse_index.get_mut(&directory) {
-                mentions.add(block, &mentioned(&*self.db, block));
-            }
-        }
-        redeclare(&mut *self.db, directory, &changes);
-        // References in an override file belong to the blocks that it overrides, so the index is built again.
-        let mut files = old.iter().chain(directory.files(&*self.db));
-        if files.any(|file| db::is_override(file.path(&*self.db)))
-            && let Some(mentions) = self.reverse_index.get_mut(&directory)
-        {
-            *mentions = ReverseIndex::of(&*self.db, directory);
-        }
-        self.directories_changed();
-        self.load_called_modules();
-    }
-
     /// The display paths of the files of a directory, sorted.
-    fn paths_in(&self, directory: Directory) -> impl Iterator<Item = Arc<str>> {
+    pub(crate) fn paths_in(&self, directory: Directory) -> impl Iterator<Item = Arc<str>> {
         let path = directory.path(&*self.db);
         let prefix = match &**path {
             "." => String::new(),
@@ -523,7 +314,7 @@ impl SourceTree {
     }
 
     /// The names of the files in a directory that an editor has open.
-    fn open_in(&self, path: &str) -> BTreeSet<String> {
+    pub(crate) fn open_in(&self, path: &str) -> BTreeSet<String> {
         let directory = self.directories.get(path);
         let loaded = directory.into_iter().flat_map(|it| self.paths_in(*it));
         let loaded = loaded.filter(|it| self.is_open(it));
@@ -531,50 +322,8 @@ impl SourceTree {
         loaded.chain(unfiled).map(|path| split_path(&path).1.to_owned()).collect()
     }
 
-    fn is_open(&self, path: &str) -> bool {
+    pub(crate) fn is_open(&self, path: &str) -> bool {
         self.files.get(path).is_some_and(|loaded| loaded.is_open)
-    }
-
-    /// Sets the blocks that an edit touched, and declares their new names.
-    fn apply(&mut self, directory: Directory, edits: BlockEdits) -> Edit {
-        let touched: Vec<Block> = edits.touched().collect();
-        let removed: FxHashSet<Block> = edits.removed().iter().copied().collect();
-        let mut changes = self.forget(directory, &touched);
-        let added = edits.apply(&mut *self.db);
-        let blocks_came = !added.is_empty();
-        changes.extend(added.into_iter().map(Redeclared::of));
-        for change in changes.iter_mut().filter(|it| !removed.contains(&it.block)) {
-            change.after = block_names(&*self.db, change.block).into();
-            if let Some(mentions) = self.reverse_index.get_mut(&directory) {
-                mentions.add(change.block, &mentioned(&*self.db, change.block));
-            }
-        }
-        redeclare(&mut *self.db, directory, &changes);
-        let redeclares = changes.iter().any(|it| it.before != it.after);
-        let names = changes.iter().flat_map(|it| it.before.iter().chain(&it.after));
-        let names = names.cloned().collect();
-        let blocks = changes.iter().map(|it| it.block).filter(|it| !removed.contains(it)).collect();
-        // Added or removed blocks count even if they declare no names.
-        let redeclares = redeclares || blocks_came || !removed.is_empty();
-        let edit = Edit { directory, blocks, names, redeclares };
-        if let Some(changes) = &mut self.changes {
-            changes.edits.push(edit.clone());
-        }
-        edit
-    }
-
-    /// Returns the names that the blocks declare before they change or disappear, and removes the blocks from the
-    /// reverse index.
-    fn forget(&mut self, directory: Directory, blocks: &[Block]) -> Vec<Redeclared> {
-        let db = &*self.db;
-        let mut mentions = self.reverse_index.get_mut(&directory);
-        let before = blocks.iter().map(|&block| {
-            if let Some(mentions) = &mut mentions {
-                mentions.remove(block, &mentioned(db, block));
-            }
-            Redeclared { before: block_names(db, block).into(), ..Redeclared::of(block) }
-        });
-        before.collect()
     }
 
     /// Loads the module in a directory. A directory without files is not an error.
@@ -584,9 +333,8 @@ impl SourceTree {
         }
         let listing = load::list(&*self.system, &self.base, shown, &self.open_in(shown))?;
         let mut unfit = listing.unfit;
-        let directory = Directory::builder(Arc::from(shown), Vec::new())
-            .path_durability(Durability::HIGH)
-            .new(&*self.db);
+        let directory = self.new_directory(shown);
+        let mut spare = self.spare.of_modules.remove(&directory).unwrap_or_default();
         let mut files = Vec::new();
         let (unfiled, system, base) = (&self.unfiled, &*self.system, &self.base);
         let texts = map_files(&listing.files, |path| {
@@ -596,7 +344,7 @@ impl SourceTree {
         for (path, text) in listing.files.into_iter().zip(texts) {
             match text {
                 Ok(text) => {
-                    let file = text.file(&mut *self.db, &path, has_overrides);
+                    let file = text.file(&mut *self.db, &path, has_overrides, &mut spare);
                     let is_open = self.unfiled.remove(&path).is_some();
                     self.insert(&path, file, directory, is_open);
                     files.push(file);
@@ -604,16 +352,26 @@ impl SourceTree {
                 Err(file) => unfit.push(*file),
             }
         }
+        self.spare.of_modules.insert(directory, spare);
         self.unfit.insert(Arc::from(shown), unfit);
         let durability = self.db.durability(Durability::LOW);
         directory.set_files(&mut *self.db).with_durability(durability).to(files);
-        warm_up::declare(&mut *self.db, directory);
+        name_index::declare(&mut *self.db, directory);
         self.directories.insert(Arc::from(shown), directory);
         Ok(directory)
     }
 
+    fn new_directory(&mut self, shown: &str) -> Directory {
+        let Some(spare) = self.spare.directories.pop() else {
+            let directory = Directory::builder(Arc::from(shown), Vec::new());
+            return directory.path_durability(Durability::HIGH).new(&*self.db);
+        };
+        spare.set_path(&mut *self.db).to(Arc::from(shown));
+        spare
+    }
+
     /// Loads modules until every module call refers to a loaded or missing directory.
-    fn load_called_modules(&mut self) {
+    pub(crate) fn load_called_modules(&mut self) {
         let mut missing = BTreeSet::new();
         loop {
             if self.read_wanted_files() {
@@ -635,10 +393,11 @@ impl SourceTree {
             self.directories_changed();
         }
         self.missing = missing;
+        self.edits.are_calls_new = true;
     }
 
     /// Returns the directories that the module calls of the configurations refer to.
-    fn called_by(&self, workspaces: &[Workspace]) -> BTreeSet<Arc<str>> {
+    pub(crate) fn called_by(&self, workspaces: &[Workspace]) -> BTreeSet<Arc<str>> {
         let of_workspace = |workspace: &Workspace| {
             called_paths(&*self.db, *workspace, &hir::reachable(&*self.db, *workspace))
         };
@@ -651,19 +410,11 @@ impl SourceTree {
         with_files.map(|(path, directory)| (path.clone(), *directory)).collect()
     }
 
-    /// Returns the changes since the last call. The first call reports that everything changed.
-    pub(crate) fn take_changes(&mut self) -> Changes {
-        let everything = || Changes { edits: Vec::new(), is_more: true };
-        self.changes.replace(Changes::default()).unwrap_or_else(everything)
+    pub(crate) fn more_changed(&mut self) {
+        self.is_more = true;
     }
 
-    fn more_changed(&mut self) {
-        if let Some(changes) = &mut self.changes {
-            changes.is_more = true;
-        }
-    }
-
-    fn directories_changed(&mut self) {
+    pub(crate) fn directories_changed(&mut self) {
         self.more_changed();
         let directories = Arc::new(self.directories_with_files());
         for workspace in self.workspaces.clone() {
@@ -690,10 +441,10 @@ pub(crate) fn called_paths(
 }
 
 /// Splits a display path into directory and file name. The directory of a plain name is `.`.
-fn split_path(path: &str) -> (&str, &str) {
+pub(crate) fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))
 }
 
-fn is_within(path: &str, directory: &str) -> bool {
+pub(crate) fn is_within(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

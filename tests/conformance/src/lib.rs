@@ -30,7 +30,7 @@ use engine::{
     ValueSource, VariableValues, apply, import, plan,
 };
 use hir::{Program, Ref};
-use project::Project;
+use project::{Configure as _, EditableProject, Project};
 use provider::ProviderSchemas;
 use providers::playground::{
     self,
@@ -50,7 +50,7 @@ pub const STORE: &str = "$STORE";
 
 /// A configuration with everything that a run of it needs.
 pub struct World {
-    project: Project,
+    project: EditableProject,
     files: Vec<(String, String)>,
     system: Arc<MemorySystem>,
     store: Arc<TempDir>,
@@ -99,7 +99,7 @@ impl World {
             *text = text.replace(STORE, &store.path().display().to_string());
             system.write(path, text.as_str());
         }
-        let loaded = Project::load(
+        let loaded = EditableProject::load(
             Arc::clone(&system) as Arc<dyn System>,
             PathBuf::from(root),
             BTreeMap::new(),
@@ -147,12 +147,12 @@ impl World {
     }
 
     /// The configuration.
-    pub fn project(&self) -> &Project {
+    pub fn project(&self) -> &EditableProject {
         &self.project
     }
 
     /// The configuration, for edits.
-    pub fn project_mut(&mut self) -> &mut Project {
+    pub fn project_mut(&mut self) -> &mut EditableProject {
         &mut self.project
     }
 
@@ -168,12 +168,12 @@ impl World {
     pub fn frozen(texts: &BTreeMap<String, String>) -> Project {
         let system = MemorySystem::new();
         texts.iter().for_each(|(path, text)| system.write(path, text.as_str()));
-        let loaded = Project::load_once(Arc::new(system), PathBuf::from("."), BTreeMap::new());
+        let loaded = Project::load(Arc::new(system), PathBuf::from("."), BTreeMap::new());
         let mut project = loaded.expect("the texts have a root module");
         for (source, schemas) in environment::schemas() {
             project.set_schemas(source, schemas);
         }
-        project
+        project.finish()
     }
 
     /// The diagnostics of static analysis, including hints.

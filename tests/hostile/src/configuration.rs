@@ -9,7 +9,7 @@ use std::{
 use addr::ProviderSource;
 use db::{ByteRange, Diagnostic, MemorySystem};
 use ide::Document;
-use project::Project;
+use project::{Configure as _, EditableProject, Project};
 use provider::{Provider as _, ProviderSchemas};
 
 const PATH: &str = "main.tf";
@@ -84,14 +84,14 @@ fn floor(text: &str, at: usize) -> usize {
     (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
 }
 
-fn load(path: &str, text: &str) -> Project {
+fn load(path: &str, text: &str) -> EditableProject {
     let system = MemorySystem::new();
     system.write(path, text);
     system.write(
         "m/main.tf",
         "variable \"in\" {\n  ephemeral = true\n}\noutput \"out\" {\n  value = 1\n}\n",
     );
-    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
         .expect("the root module is there");
     for source in ["mayfly/playground", "hashicorp/playground", "terraform.io/builtin/terraform"] {
         let source = ProviderSource::parse(source).expect("an address");

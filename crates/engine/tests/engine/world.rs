@@ -14,7 +14,7 @@ use addr::{ProviderSource, ResourceInstance};
 use db::{Diagnostic, MemorySystem, Summary, System, fixture::split_fixture};
 use engine::*;
 use hir::Program;
-use project::Project;
+use project::{Configure as _, EditableProject};
 use provider::{BoxFuture, Provider};
 use state::{ObjectAddress, PlanMode, State};
 use values::Value;
@@ -22,7 +22,7 @@ use values::Value;
 use crate::fake::{self, Fake, Shared, SharedRef};
 
 pub(crate) struct World {
-    project: Project,
+    project: EditableProject,
     system: Arc<MemorySystem>,
     pub(crate) shared: SharedRef,
     pub(crate) state: State,
@@ -83,9 +83,12 @@ pub(crate) fn world(fixture: &str) -> World {
     for (path, text) in split_fixture(fixture) {
         system.write(path, text);
     }
-    let mut project =
-        Project::load(Arc::clone(&system) as Arc<dyn System>, PathBuf::from("."), BTreeMap::new())
-            .expect("readable");
+    let mut project = EditableProject::load(
+        Arc::clone(&system) as Arc<dyn System>,
+        PathBuf::from("."),
+        BTreeMap::new(),
+    )
+    .expect("readable");
     project.set_schemas(source(), fake::schemas());
     project.set_schemas(builtin::source(), builtin::schemas());
     World {

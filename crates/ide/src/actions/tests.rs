@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use addr::ProviderSource;
 use db::{ByteRange, Diagnostic};
 use expect_test::{Expect, expect};
+use project::Configure as _;
 use provider::{
     Attribute, Block, Capabilities, NestedBlock, Nesting, ProviderSchemas, Schema, SchemaTypes,
 };

@@ -17,7 +17,7 @@ use packages::{
     FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
     ModuleManifest, ModuleRequest, WantedModule, is_configuration, module_package_below,
 };
-use project::{Manifest, Project};
+use project::{Manifest, Project, UnsetProject};
 
 use super::{locked_address, verify::listed, write_manifest};
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) fn install(
     session: &Session,
     options: ModuleOptions,
     locks: &Locks,
-) -> Result<(Project, BTreeMap<String, ModuleLock>), Failure> {
+) -> Result<(UnsetProject, BTreeMap<String, ModuleLock>), Failure> {
     let ModuleOptions { upgrade, is_lockfile_readonly: readonly } = options;
     let target = session.modules_dir();
     let git =
@@ -116,7 +116,7 @@ enum Step {
 
 impl Installation<'_> {
     /// Reads the configuration and installs the modules that it calls, until every called module is installed.
-    fn run(&mut self) -> Result<Project, Failure> {
+    fn run(&mut self) -> Result<UnsetProject, Failure> {
         self.manifest = Manifest::new();
         self.keys = BTreeMap::new();
         loop {

@@ -8,13 +8,13 @@ use std::{
 };
 
 use addr::{ProviderSource, VersionConstraint};
-use db::{Diagnostic, Summary};
+use db::{Diagnostic, Summary, System};
 use hir::{
     item::ConstValue,
     statics::{self, LocalBackend},
 };
 use packages::Locks;
-use project::{Manifest, Project};
+use project::{Configure, EditableProject, Manifest, Project, UnsetProject};
 use values::Str;
 
 use super::{Early, Failure, LockSource, LockedVersions, Session, broken, place_of};
@@ -25,10 +25,10 @@ use crate::{
 };
 
 /// A configuration with the providers that it needs.
-pub struct Loaded {
+pub struct Loaded<P = Project> {
     /// Never dropped: the process ends soon after, and dropping a large database takes a considerable part of the
     /// time of `validate`.
-    pub project: ManuallyDrop<Project>,
+    pub project: ManuallyDrop<P>,
     pub executables: Arc<ProviderExecutables>,
     /// The texts given for ephemeral variables outside of files.
     pub typed: Typed,
@@ -36,7 +36,7 @@ pub struct Loaded {
 
 impl Session {
     /// The configuration in the working directory, without schemas.
-    pub fn project(&self) -> Result<Project, Failure> {
+    pub fn project(&self) -> Result<UnsetProject, Failure> {
         match self.lock_project().take() {
             Some(mut project) => {
                 self.set_static_inputs(&mut project);
@@ -59,11 +59,6 @@ impl Session {
         early.is_place_planned = true;
     }
 
-    /// Declares that texts will change. A configuration that is loaded afterwards can be edited.
-    pub fn expect_edits(&self) {
-        self.lock_early().expects_edits = true;
-    }
-
     pub(super) fn lock_early(&self) -> MutexGuard<'_, Early> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +66,7 @@ impl Session {
     /// Gives a configuration the values for static evaluation, which decide its modules and the place of its
     /// state. Returns true if they changed. From now on, child processes inherit the environment variables that
     /// the declarations of this configuration allow.
-    pub fn set_static_inputs(&self, project: &mut Project) -> bool {
+    pub fn set_static_inputs(&self, project: &mut impl Configure) -> bool {
         self.child_environment.declare(project);
         let mut early = self.lock_early();
         if !early.flags.is_empty() {
@@ -87,7 +82,7 @@ impl Session {
 
     /// Gives a configuration the values of its variables that are not secret, even if static evaluation does not
     /// need them. Returns true if they changed.
-    pub fn set_plain_values(&self, project: &mut Project) -> bool {
+    pub fn set_plain_values(&self, project: &mut impl Configure) -> bool {
         let early = self.lock_early();
         let mut inputs = variables::static_inputs(self, project.db(), project.root(), &early.flags);
         let is_plain = |name: &Str| secrecy::is_plain(project.db(), project.root(), name);
@@ -98,7 +93,7 @@ impl Session {
 
     /// Asks for the variables that static evaluation needs and that have no value, if stdin is a terminal. The
     /// answers count as flags.
-    pub fn ask_early(&self, project: &mut Project) -> Result<(), Failure> {
+    pub fn ask_early(&self, project: &mut UnsetProject) -> Result<(), Failure> {
         let mut asked = BTreeSet::new();
         // An answer may lead to a module whose source needs another variable.
         while self.view.is_interactive() {
@@ -112,7 +107,7 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn lock_project(&self) -> MutexGuard<'_, Option<Project>> {
+    pub(super) fn lock_project(&self) -> MutexGuard<'_, Option<UnsetProject>> {
         self.project.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,17 +141,26 @@ impl Session {
     }
 
     /// Like [`Session::project`], but ignores a damaged module manifest, because `init` writes a new one.
-    pub fn project_to_init(&self) -> Result<Project, Failure> {
+    pub fn project_to_init(&self) -> Result<UnsetProject, Failure> {
         self.project_with(self.installed_modules().unwrap_or_default())
     }
 
     /// Like [`Session::project`], with the given module manifest.
-    pub fn project_with(&self, manifest: Manifest) -> Result<Project, Failure> {
+    pub fn project_with(&self, manifest: Manifest) -> Result<UnsetProject, Failure> {
+        self.loaded_by(Project::load, manifest)
+    }
+
+    /// The configuration in the working directory, without schemas, for a command that edits it.
+    pub fn editable_project(&self) -> Result<EditableProject, Failure> {
+        self.loaded_by(EditableProject::load, self.installed_modules()?)
+    }
+
+    fn loaded_by<P: Configure>(
+        &self,
+        load: fn(Arc<dyn System>, PathBuf, Manifest) -> std::io::Result<P>,
+        manifest: Manifest,
+    ) -> Result<P, Failure> {
         engine::enter_phase(engine::RunPhase::Reading);
-        let load = match self.lock_early().expects_edits {
-            true => Project::load,
-            false => Project::load_once,
-        };
         let loaded = load(self.system.clone(), PathBuf::from("."), manifest);
         let mut project = loaded.map_err(|error| {
             let detail = format!("The working directory cannot be read: {error}.");
@@ -194,18 +198,43 @@ impl Session {
         flags: &[VarFlag],
     ) -> Result<Loaded, Failure> {
         let locks = LockedVersions { locks: &self.locks()?, source: LockSource::Directory };
-        self.equip(self.project()?, state, flags, locks)
+        self.finish(self.project()?, state, flags, locks)
     }
 
-    /// Locates the providers of a configuration in the versions that `locks` selects, and adds their schemas to
-    /// the configuration.
-    pub fn equip(
+    /// Like [`Session::load_with_values`], for a configuration that the command edits.
+    pub fn load_editable(
         &self,
-        mut project: Project,
+        project: EditableProject,
+        state: &mut state::State,
+        flags: &[VarFlag],
+    ) -> Result<Loaded<EditableProject>, Failure> {
+        let locks = LockedVersions { locks: &self.locks()?, source: LockSource::Directory };
+        self.equip(project, Some(state), flags, locks)
+    }
+
+    /// Locates the providers of a configuration, and returns the configuration with its final settings. See
+    /// [`Session::equip`].
+    pub fn finish(
+        &self,
+        project: UnsetProject,
         state: Option<&mut state::State>,
         flags: &[VarFlag],
         locks: LockedVersions<'_>,
     ) -> Result<Loaded, Failure> {
+        let Loaded { project, executables, typed } = self.equip(project, state, flags, locks)?;
+        let project = ManuallyDrop::new(ManuallyDrop::into_inner(project).finish());
+        Ok(Loaded { project, executables, typed })
+    }
+
+    /// Locates the providers of a configuration in the versions that `locks` selects, and adds their schemas to
+    /// the configuration.
+    pub fn equip<P: Configure>(
+        &self,
+        mut project: P,
+        state: Option<&mut state::State>,
+        flags: &[VarFlag],
+        locks: LockedVersions<'_>,
+    ) -> Result<Loaded<P>, Failure> {
         // Teach the redactor first: schemas come from provider processes, whose output must not quote a secret.
         let typed = Typed::find(&*self.system, &project, flags);
         typed.teach(&self.redactor);

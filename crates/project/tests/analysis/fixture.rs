@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use addr::ProviderSource;
 use db::{Diagnostic, MemorySystem, Severity};
 use expect_test::Expect;
-use project::Project;
+use project::{Configure as _, EditableProject, Project};
 use provider::{
     Attribute, AttributeType, Block, Capabilities, NestedBlock, NestedObject, Nesting,
     ObjectNesting, ProviderSchemas, Schema, SchemaTypes,
@@ -13,12 +13,12 @@ use provider::{
 use values::{Str, Type};
 
 /// Loads a fixture with the schemas of the test provider.
-pub(crate) fn load(fixture: &str) -> Project {
+pub(crate) fn load(fixture: &str) -> EditableProject {
     let system = MemorySystem::new();
     for (path, text) in db::fixture::split_fixture(fixture) {
         system.write(path, text);
     }
-    let mut project = Project::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), BTreeMap::new())
         .expect("a fixture has a root module");
     project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
     project

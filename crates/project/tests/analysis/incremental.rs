@@ -9,13 +9,13 @@ use std::{
 use addr::ProviderSource;
 use db::MemorySystem;
 use expect_test::{Expect, expect};
-use project::{Database, Project};
+use project::{Configure as _, Database, EditableProject};
 
 use crate::fixture::schemas;
 
 /// An editor session with a configuration that has been analysed once.
 pub(crate) struct Session {
-    project: Project,
+    project: EditableProject,
     executed: Arc<Mutex<Vec<String>>>,
     texts: BTreeMap<String, String>,
 }
@@ -36,7 +36,7 @@ impl Session {
             system.write(path, text.as_str());
         }
         let mut project =
-            Project::load_into(db, Arc::new(system), PathBuf::from("/"), BTreeMap::new())
+            EditableProject::load_into(db, Arc::new(system), PathBuf::from("/"), BTreeMap::new())
                 .expect("has a root module");
         project.set_schemas(ProviderSource::implied_for("test"), Arc::new(schemas()));
         let session = Session { project, executed, texts };

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, MemorySystem};
-use project::Project;
+use project::EditableProject;
 
 const PATHS: [&str; 7] =
     ["main.tf", "main.tofu", "b.tf", ".hidden.tf", "m/main.tf", "m/main.tofu", "n/main.tf"];
@@ -47,19 +47,19 @@ fn on_disk(path: &str) -> String {
     format!("/w/{path}")
 }
 
-fn load(system: &Arc<MemorySystem>) -> Project {
+fn load(system: &Arc<MemorySystem>) -> EditableProject {
     let system = Arc::clone(system) as Arc<dyn db::System>;
-    Project::load(system, PathBuf::from("/w"), BTreeMap::new()).expect("readable")
+    EditableProject::load(system, PathBuf::from("/w"), BTreeMap::new()).expect("readable")
 }
 
 /// Applies a random change to a random file and describes it.
 fn happen(
     numbers: &mut Numbers,
-    (project, system): (&mut Project, &MemorySystem),
+    (project, system): (&mut EditableProject, &MemorySystem),
     (disk, open): (&mut Texts, &mut Texts),
 ) -> String {
     let (path, text) = (numbers.one_of(&PATHS), numbers.one_of(&TEXTS));
-    let tree = project.tree_mut();
+    let mut tree = project.tree_mut();
     match numbers.below(5) {
         0 => {
             system.write(on_disk(path), text);

@@ -7,21 +7,21 @@ use hir::{
     item::ConstValue,
     workspace::{Given, InstalledModule},
 };
-use project::{Manifest, Project};
+use project::{Configure as _, EditableProject, Manifest, Project};
 use values::Value;
 
 /// Loads a configuration with values for the variables of its root module.
-fn load(fixture: &str, values: &[(&str, Value)]) -> Project {
+fn load(fixture: &str, values: &[(&str, Value)]) -> EditableProject {
     load_with(fixture, values, Manifest::new())
 }
 
-fn load_with(fixture: &str, values: &[(&str, Value)], manifest: Manifest) -> Project {
+fn load_with(fixture: &str, values: &[(&str, Value)], manifest: Manifest) -> EditableProject {
     let system = MemorySystem::new();
     for (path, text) in db::fixture::split_fixture(fixture) {
         system.write(path, text.as_str());
     }
-    let mut project =
-        Project::load(Arc::new(system), PathBuf::from("/"), manifest).expect("has a root module");
+    let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), manifest)
+        .expect("has a root module");
     let variables = values.iter().map(|(name, it)| ((*name).into(), ConstValue(it.clone())));
     project.give(Given {
         variables: variables.collect(),

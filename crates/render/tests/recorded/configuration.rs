@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use db::{MemorySystem, System, fixture::split_fixture};
 use engine::builtin;
 use hir::Program;
-use project::Project;
+use project::{Configure as _, Project};
 use render::{PlanJson, PlanView};
 use serde_json::Value as Json;
 

@@ -6,7 +6,7 @@ use std::{cell::RefCell, mem::ManuallyDrop};
 
 use db::{Diagnostic, Summary};
 use ide::{Completion, Document};
-use project::Project;
+use project::{EditableProject, Project};
 use rustyline::{
     Behavior, Config, Context, Editor, Helper,
     completion::{Completer, Pair},
@@ -33,7 +33,7 @@ const REMEMBERED: usize = 1000;
 /// Reads expressions until the user leaves the console, and calls `answer` for each.
 pub(super) fn talk(
     session: &CommandSession,
-    project: ManuallyDrop<Project>,
+    project: ManuallyDrop<EditableProject>,
     mut answer: impl FnMut(&str) -> bool,
 ) -> Result<Exit, Failure> {
     terminal::remember();
@@ -67,7 +67,7 @@ fn broken(error: &ReadlineError) -> Diagnostic {
     Diagnostic::new(Summary::UNREADABLE_INPUT, format!("{error}."))
 }
 
-fn editor(project: ManuallyDrop<Project>) -> rustyline::Result<Editor<Names, MemHistory>> {
+fn editor(project: ManuallyDrop<EditableProject>) -> rustyline::Result<Editor<Names, MemHistory>> {
     let config = Config::builder()
         .max_history_size(REMEMBERED)?
         .history_ignore_dups(true)?
@@ -90,7 +90,7 @@ fn joined(text: &str) -> String {
 
 /// The completion of names of the configuration.
 struct Names {
-    project: RefCell<ManuallyDrop<Project>>,
+    project: RefCell<ManuallyDrop<EditableProject>>,
 }
 
 impl Names {

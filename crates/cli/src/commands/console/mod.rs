@@ -58,8 +58,6 @@ pub(crate) fn run(
         state_out: None,
         backup: None,
     };
-    // The input is a file of the database, for completion, so its text changes.
-    session.expect_edits();
     let (mut open, lock) = store::open_to_read(session, &state_options, store::Purpose::Console)?;
     let held: Held = Arc::new(Mutex::new(lock));
     let kept = Arc::clone(&held);
@@ -85,7 +83,8 @@ fn with_state(
     state: &mut state::State,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {
-    let loaded = session.load_with_values(Some(state), flags)?;
+    // The input is a file of the database, for completion, so its text changes.
+    let loaded = session.load_editable(session.editable_project()?, state, flags)?;
     let program = Arc::new(loaded.project.program());
     let problems: Vec<Diagnostic> =
         loaded.project.diagnostics().into_iter().filter(Diagnostic::is_error).collect();
@@ -106,7 +105,7 @@ fn with_state(
 fn converse(
     session: &CommandSession,
     console: &engine::Console,
-    project: ManuallyDrop<project::Project>,
+    project: ManuallyDrop<project::EditableProject>,
     program: &hir::Program,
     flags: &[VarFlag],
 ) -> Result<Exit, Failure> {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use addr::{ProviderSource, VersionConstraint};
-use project::{Files, Project};
+use project::{EditableProject, Files};
 use state::StateIdentity;
 
 use super::files::OtherFiles;
@@ -28,7 +28,7 @@ pub(super) struct Configuration {
 
 /// A configuration with its state and its providers.
 pub(super) struct Loaded {
-    pub(super) project: Project,
+    pub(super) project: EditableProject,
     pub(super) state: OpenState,
     pub(super) typed: Typed,
     files: Files,
@@ -167,11 +167,12 @@ fn load(
     options: &StateOptions,
     flags: &[VarFlag],
 ) -> Result<Loaded, Failure> {
+    let project = session.editable_project()?;
     if options.state.is_none() {
-        session.refuse_other_backends()?;
+        session.check_backend(&project)?;
     }
     let mut state = store::read_unlocked(session, options)?;
-    let loaded = session.load_with_values(Some(&mut state.file.state), flags)?;
+    let loaded = session.load_editable(project, &mut state.file.state, flags)?;
     let loading::Loaded { project, executables, typed } = loaded;
     let project = ManuallyDrop::into_inner(project);
     let requirements = session.requirements(&project, Some(&state.file.state));

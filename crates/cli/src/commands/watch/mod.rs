@@ -125,7 +125,6 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     operation::introduce(session, &args.operation);
     plan::replaced(&args.operation.replace)?;
-    session.expect_edits();
     let mut watch = Watch::new(session, args, flags)?;
     watch.begin();
     watch.run();
