@@ -88,12 +88,37 @@ impl<'db> CallPath<'db> {
 /// A value, or the reason why there is none.
 pub(super) type Outcome = Result<ConstValue, NoValue>;
 
+/// The value of an undeclared name. It has no reason, because another check reports undeclared references.
+static UNDECLARED: Outcome = Err(None);
+
 /// The value of a variable.
+///
+/// The queries below are keyed by declarations and not by names: a declaration is a place in a block, which is
+/// reused, while a user types any number of names.
+pub(super) fn variable_value<'db>(
+    db: &'db dyn Db,
+    path: CallPath<'db>,
+    name: &Str,
+) -> &'db Outcome {
+    match lookup(db, path.directory(db), &ItemName::Variable(name.clone())) {
+        Some(key) => value_of_variable(db, path, key),
+        None => &UNDECLARED,
+    }
+}
+
+/// The value of a local value.
+pub(super) fn local_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: &Str) -> &'db Outcome {
+    match lookup(db, path.directory(db), &ItemName::Local(name.clone())) {
+        Some(key) => value_of_local(db, path, key),
+        None => &UNDECLARED,
+    }
+}
+
+/// The value of a variable by its declaration.
 ///
 /// **Stability:** depends only on the value that the variable gets, not on how that is written.
 #[salsa::tracked(returns(ref), cycle_result = in_cycle)]
-pub(super) fn variable_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) -> Outcome {
-    let key = declared(db, path, &ItemName::Variable(name))?;
+fn value_of_variable<'db>(db: &'db dyn Db, path: CallPath<'db>, key: ItemKey) -> Outcome {
     let of_variable = item(db, key);
     let variable = of_variable.kind.as_variable().ok_or(None)?;
     let value = match path.caller(db) {
@@ -108,26 +133,20 @@ pub(super) fn variable_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: St
     Ok(ConstValue(mark(value, variable.ephemeral, Mark::Ephemeral)))
 }
 
-/// The value of a local value.
+/// The value of a local value by its declaration.
 ///
 /// **Stability:** depends on the expression and on the values of its references.
 #[salsa::tracked(returns(ref), cycle_result = in_cycle)]
-pub(super) fn local_value<'db>(db: &'db dyn Db, path: CallPath<'db>, name: Str) -> Outcome {
-    let subject = path.named(db, &format!("local.{name}"));
-    let key = declared(db, path, &ItemName::Local(name))?;
-    let local = item(db, key);
-    let value = local.kind.as_local().ok_or(None)?.value;
-    evaluate(db, path, key, local, value, &subject).map(ConstValue)
+fn value_of_local<'db>(db: &'db dyn Db, path: CallPath<'db>, key: ItemKey) -> Outcome {
+    let of_local = item(db, key);
+    let local = of_local.kind.as_local().ok_or(None)?;
+    let subject = path.named(db, &format!("local.{}", local.name));
+    evaluate(db, path, key, of_local, local.value, &subject).map(ConstValue)
 }
 
 /// Fallback for a cycle, which another check reports.
-fn in_cycle(_: &dyn Db, _: salsa::Id, _: CallPath<'_>, _: Str) -> Outcome {
+fn in_cycle(_: &dyn Db, _: salsa::Id, _: CallPath<'_>, _: ItemKey) -> Outcome {
     Err(None)
-}
-
-/// The declaration of a name. The error has no reason, because another check reports undeclared references.
-fn declared(db: &dyn Db, path: CallPath<'_>, name: &ItemName) -> Result<ItemKey, NoValue> {
-    lookup(db, path.directory(db), name).ok_or(None)
 }
 
 fn root_value(
@@ -268,8 +287,8 @@ fn check_references(
     let mut silent = false;
     for part in references_in(of_item, expr) {
         let outcome = match &of_item.exprs[part] {
-            Expr::Ref(Ref::Variable(name)) => variable_value(db, path, name.clone()),
-            Expr::Ref(Ref::Local(name)) => local_value(db, path, name.clone()),
+            Expr::Ref(Ref::Variable(name)) => variable_value(db, path, name),
+            Expr::Ref(Ref::Local(name)) => local_value(db, path, name),
             other => match refused(other, subject) {
                 Some((summary, detail, here)) => {
                     let place = ItemPlace::new(key, part);
@@ -485,11 +504,9 @@ fn marked_part(
         let Expr::Ref(reference) = &of_item.exprs[expr] else { return None };
         let (name, outcome) = match reference {
             Ref::Variable(name) => {
-                (ItemName::Variable(name.clone()), variable_value(db, path, name.clone()))
+                (ItemName::Variable(name.clone()), variable_value(db, path, name))
             }
-            Ref::Local(name) => {
-                (ItemName::Local(name.clone()), local_value(db, path, name.clone()))
-            }
+            Ref::Local(name) => (ItemName::Local(name.clone()), local_value(db, path, name)),
             _ => return None,
         };
         let is_marked = outcome.as_ref().is_ok_and(|value| value.0.has_deep(kind));

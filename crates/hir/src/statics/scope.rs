@@ -89,8 +89,8 @@ impl Scope for StaticScope<'_> {
         };
         let given = self.functions.given;
         match reference {
-            Ref::Variable(name) => known(variable_value(self.db, self.path, name.clone())),
-            Ref::Local(name) => known(local_value(self.db, self.path, name.clone())),
+            Ref::Variable(name) => known(variable_value(self.db, self.path, name)),
+            Ref::Local(name) => known(local_value(self.db, self.path, name)),
             Ref::PathModule => Ok(Value::string(self.path_of_module())),
             Ref::PathRoot => Ok(Value::string(".")),
             Ref::PathCwd => Ok(Value::string(given.current_directory.clone())),

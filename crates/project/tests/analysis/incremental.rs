@@ -424,7 +424,7 @@ locals {
 
 /// Returns the counts of the queries of static evaluation.
 fn static_queries(ran: &str) -> String {
-    let names = ["variable_value", "local_value", "source_of", "modules ", "dynamic_calls"];
+    let names = ["value_of_variable", "value_of_local", "source_of", "modules ", "dynamic_calls"];
     let of_statics = ran.lines().filter(|line| names.iter().any(|it| line.starts_with(it)));
     of_statics.map(|line| format!("{line}\n")).collect()
 }
@@ -444,12 +444,12 @@ fn edit_of_a_source_dependency_evaluates_the_source() {
     let mut session = Session::new(CHOSEN);
     let ran = session.edit("main.tf", "\"./${var.flavour}\"", "\"./${lower(var.flavour)}\"");
     // The value is the same, so no other query runs.
-    assert_eq!(static_queries(&ran), "local_value 1\n");
+    assert_eq!(static_queries(&ran), "value_of_local 1\n");
     // The set of modules is computed again after the other module is loaded.
     let ran = session.edit("main.tf", "\"small\"", "\"large\"");
     assert_eq!(
         static_queries(&ran),
-        "dynamic_calls 1\nlocal_value 1\nmodules 2\nsource_of 1\nvariable_value 1\n"
+        "dynamic_calls 1\nmodules 2\nsource_of 1\nvalue_of_local 1\nvalue_of_variable 1\n"
     );
     assert!(session.analyse().iter().all(|it| it.id() != "module-not-installed"));
 }
