@@ -15,7 +15,7 @@
 
 use std::{
     borrow::BorrowMut,
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     io,
     ops::{Deref, Range},
     path::PathBuf,
@@ -30,9 +30,9 @@ use rustc_hash::FxHashSet;
 use salsa::Setter as _;
 
 use crate::{
-    Database, Handle, Manifest, SourceTree, load,
+    Database, Handle, Manifest, SourceTree,
     name_index::{Edit, NameIndex},
-    tree::{is_within, split_path},
+    tree::split_path,
 };
 
 /// The number of modules without callers that stay loaded.
@@ -165,6 +165,12 @@ impl<T: BorrowMut<SourceTree>> EditableTree<T> {
         self.change(|it| it.reload(changed));
     }
 
+    /// Reads the directories and files of all modules again, and takes over what differs. Returns true if anything
+    /// does.
+    pub fn reload_all(&mut self) -> bool {
+        self.change(SourceTree::reload_all)
+    }
+
     /// Makes a change of the tree, and unloads the modules that nothing calls any more. A change may need them until
     /// it is complete.
     fn change<R>(&mut self, change: impl FnOnce(&mut SourceTree) -> R) -> R {
@@ -224,7 +230,7 @@ impl SourceTree {
         self.change(path, |text, db| text.replace(db, replaced, with))
     }
 
-    fn set_text(&mut self, path: &str, text: &str) -> Option<Edit> {
+    pub(crate) fn set_text(&mut self, path: &str, text: &str) -> Option<Edit> {
         if let Some(unfiled) = self.unfiled.get_mut(path) {
             text.clone_into(unfiled);
         }
@@ -272,7 +278,7 @@ impl SourceTree {
         self.unfiled.insert(Arc::from(path), text.to_owned());
         let (parent, _) = split_path(path);
         match self.directories.contains_key(parent) {
-            true => self.reload_directory(parent, &BTreeSet::new()),
+            true => self.reload_directory(parent, |_| false),
             false => self.load_called_modules(),
         }
     }
@@ -285,83 +291,9 @@ impl SourceTree {
         self.reload([path]);
     }
 
-    fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
-        let mut by_directory: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
-        for path in changed {
-            let (parent, _) = split_path(path);
-            by_directory.entry(Arc::from(parent)).or_default().insert(Arc::from(path));
-            for below in self.directories().filter(|it| is_within(it, path)) {
-                let files =
-                    self.directories.get(below).into_iter().flat_map(|it| self.paths_in(*it));
-                by_directory.entry(below.clone()).or_default().extend(files);
-            }
-        }
-        for (parent, changed) in by_directory {
-            if self.directories.contains_key(&parent) {
-                self.reload_directory(&parent, &changed);
-            } else if self.missing.contains(&parent) {
-                self.load_called_modules();
-            }
-        }
-    }
-
-    fn reload_directory(&mut self, path: &str, changed: &BTreeSet<Arc<str>>) {
-        let Some(&directory) = self.directories.get(path) else { return };
-        let listing = match load::list(&*self.system, &self.base, path, &self.open_in(path)) {
-            Ok(listing) => listing,
-            Err(error) if load::is_gone(&error) => load::Listing::default(),
-            // Keep the files: without them, the plan would destroy everything that the module declares.
-            Err(_) => return,
-        };
-        let mut unfit = listing.unfit;
-        let mut present = BTreeSet::new();
-        for shown in listing.files {
-            let known = self.files.contains_key(&shown);
-            if !known || (changed.contains(&shown) && !self.is_open(&shown)) {
-                match self.text_to_take(&shown) {
-                    Ok(text) => self.take_text(&shown, directory, &text),
-                    Err(file) => {
-                        unfit.push(*file);
-                        continue;
-                    }
-                }
-            }
-            present.insert(shown);
-        }
-        if self.unfit_in(path) != unfit {
-            self.more_changed();
-        }
-        self.unfit.insert(Arc::from(path), unfit);
-        let gone: Vec<Arc<str>> =
-            self.paths_in(directory).filter(|it| !present.contains(it)).collect();
-        let gone: Vec<File> = gone.iter().filter_map(|path| self.remove(path)).collect();
-        self.take_files(directory);
-        let spare = self.spare.of_modules.entry(directory).or_default();
-        gone.into_iter().for_each(|file| spare.take_file(&mut *self.db, file));
-    }
-
-    fn take_text(&mut self, shown: &Arc<str>, directory: Directory, text: &load::Text) {
-        match self.files.get(shown) {
-            Some(loaded) => {
-                let file = loaded.file;
-                if file.decode_error(&*self.db) != text.decode_error {
-                    self.more_changed();
-                    file.set_decode_error(&mut *self.db).to(text.decode_error);
-                }
-                self.set_text(shown, &text.text);
-            }
-            None => {
-                let spare = self.spare.of_modules.entry(directory).or_default();
-                let file = text.cut(shown).file(&mut *self.db, shown, true, spare);
-                let is_open = self.unfiled.remove(shown).is_some();
-                self.insert(shown, file, directory, is_open);
-            }
-        }
-    }
-
     /// Removes a file from the map of files, with the names that it declares. The caller removes it from its
     /// directory, and only then it is spare.
-    fn remove(&mut self, path: &str) -> Option<File> {
+    pub(crate) fn remove(&mut self, path: &str) -> Option<File> {
         let open = if self.is_open(path) { self.text(path) } else { None };
         let loaded = self.files.remove(path)?;
         self.unfiled.extend(open.map(|text| (Arc::from(path), text)));
@@ -373,7 +305,7 @@ impl SourceTree {
     }
 
     /// Sets the files of a directory to the files in the map, and declares the names of the new ones.
-    fn take_files(&mut self, directory: Directory) {
+    pub(crate) fn take_files(&mut self, directory: Directory) {
         let of_path = |path| Some(self.files.get(&path)?.file);
         let files: Vec<File> = self.paths_in(directory).filter_map(of_path).collect();
         let db = &mut *self.db;
@@ -391,6 +323,7 @@ impl SourceTree {
         if files.any(|file| db::is_override(file.path(db))) {
             self.edits.index.refresh(db, directory);
         }
+        self.more_changed();
         self.directories_changed();
         self.load_called_modules();
     }
@@ -415,6 +348,7 @@ impl SourceTree {
         // Added or removed blocks count even if they declare no names.
         let redeclares = redeclares || blocks_came || !removed.is_empty();
         let edit = Edit { directory, blocks, names, redeclares };
+        self.changes += 1;
         if let Some(edits) = &mut self.edits.made {
             edits.push(edit.clone());
         }

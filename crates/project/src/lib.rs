@@ -32,7 +32,6 @@ pub use crate::{
     editable::EditableProject,
     load::{UnfitFile, configuration_files},
     name_index::Edit,
-    reload::Files,
     tree::{Manifest, SourceTree},
 };
 

@@ -1,166 +1,151 @@
-//! Detects changes of the files of a configuration on the disk.
+//! The way from the disk to the source tree: the only place that decides whether a file of a configuration changed.
 //!
-//! The detection compares texts, not timestamps or events. An editor that saves by renaming, a checkout, and a
-//! save without a change all give the correct result.
+//! The decision compares texts, not timestamps or events. An editor that saves by renaming, a checkout, and a save
+//! without a change all give the correct result.
 //!
 //! ```text
-//!   Files::of(project) … something happened … Files::follow(project) ─► what differs ─► SourceTree::reload
+//!   events with paths ─► reload ──────┐
+//!                                     ├─► list and read again ─► texts that differ ─► edits
+//!   something may differ ─► reload_all┘
 //! ```
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
 };
 
-use db::{Block, File, System, system::normalize};
+use db::{Directory, File, system::normalize};
+use salsa::Setter as _;
 
-use crate::{EditableProject, Project, load::is_gone, tree::called_paths};
+use crate::{
+    SourceTree, load,
+    tree::{is_within, split_path},
+};
 
-/// The known files in the directories of a configuration.
-pub struct Files {
-    system: Arc<dyn System>,
-    base: PathBuf,
-    listings: BTreeMap<Arc<str>, Listing>,
-}
-
-/// The candidates for configuration files in a directory. The value is `None` for a loaded file; for any other
-/// file it is true if the file can be read.
-type Listing = BTreeMap<String, Option<bool>>;
-
-impl Files {
-    /// Lists the files of a project that was just loaded with the same `system` and `root`.
-    pub fn of(system: Arc<dyn System>, root: PathBuf, project: &Project) -> Files {
-        let mut files = Files { system, base: root, listings: BTreeMap::new() };
-        files.list(project);
-        files
+impl SourceTree {
+    /// Returns the directories whose changes can change a configuration, including missing ones.
+    pub fn directories_to_watch(&self) -> Vec<PathBuf> {
+        self.directories().map(|shown| normalize(&self.base.join(&**shown))).collect()
     }
 
-    /// Returns the directories of all modules, including missing directories.
-    pub fn directories(&self) -> Vec<PathBuf> {
-        self.listings.keys().map(|shown| self.path_of(shown)).collect()
-    }
-
-    /// Detects changed files and reloads them in `project`. Returns true if there were any.
-    pub fn follow(&mut self, project: &mut EditableProject) -> bool {
-        let mut changed = self.other_files(project);
-        changed.extend(self.other_texts(project));
-        if changed.is_empty() {
-            return false;
-        }
-        project.tree_mut().reload(changed.iter().map(String::as_str));
-        self.list(project);
-        true
-    }
-
-    fn list(&mut self, project: &Project) {
-        let listing = |shown: Arc<str>| {
-            let listing = self.listing(project, &shown).unwrap_or_default();
-            (shown, listing)
-        };
-        self.listings = directories(project).into_iter().map(listing).collect();
-    }
-
-    fn path_of(&self, shown: &str) -> PathBuf {
-        normalize(&self.base.join(shown))
-    }
-
-    /// Returns files that were added or removed, and unloaded files that became readable or unreadable.
-    fn other_files(&self, project: &Project) -> Vec<String> {
-        let mut others = Vec::new();
-        for (shown, known) in &self.listings {
-            let Some(listing) = self.listing(project, shown) else { continue };
-            let names: BTreeSet<&String> = listing.keys().chain(known.keys()).collect();
-            let differ = names.into_iter().filter(|name| listing.get(*name) != known.get(*name));
-            others.extend(differ.map(|name| shown_as(shown, name)));
-        }
-        others
-    }
-
-    /// Lists a directory; `None` if it exists but cannot be listed.
-    fn listing(&self, project: &Project, shown: &Arc<str>) -> Option<Listing> {
-        let path = self.path_of(shown);
-        let entries = match self.system.list_directory(&path) {
-            Err(error) if is_gone(&error) => Vec::new(),
-            listed => listed.ok()?,
-        };
-        let candidates =
-            entries.into_iter().filter(|it| !it.is_directory && is_candidate(&it.name));
-        let described = candidates.map(|entry| {
-            let is_loaded = project.tree().file(&shown_as(shown, &entry.name)).is_some();
-            let readable =
-                (!is_loaded).then(|| self.system.read_file(&path.join(&entry.name)).is_ok());
-            (entry.name, readable)
-        });
-        Some(described.collect())
-    }
-
-    /// Returns the loaded files whose text on the disk differs.
-    fn other_texts(&self, project: &Project) -> Vec<String> {
-        let differs = |path: &&Arc<str>| {
-            let Some((file, _)) = project.tree().file(path) else { return false };
-            match self.system.read_file(&self.path_of(path)) {
-                Ok(bytes) => !is_text_of(project, file, &bytes),
-                Err(_) => true,
+    pub(crate) fn reload<'p>(&mut self, changed: impl IntoIterator<Item = &'p str>) {
+        let mut by_directory: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+        for path in changed {
+            let (parent, _) = split_path(path);
+            by_directory.entry(Arc::from(parent)).or_default().insert(Arc::from(path));
+            for below in self.directories().filter(|it| is_within(it, path)) {
+                let files =
+                    self.directories.get(below).into_iter().flat_map(|it| self.paths_in(*it));
+                by_directory.entry(below.clone()).or_default().extend(files);
             }
-        };
-        project.tree().paths().filter(differs).map(ToString::to_string).collect()
+        }
+        for (parent, changed) in by_directory {
+            if self.directories.contains_key(&parent) {
+                self.reload_directory(&parent, |shown| changed.contains(shown));
+            } else if self.missing.contains(&parent) {
+                self.load_called_modules();
+            }
+        }
     }
-}
 
-/// Returns the directories of all loaded modules, and the missing directories of module calls.
-fn directories(project: &Project) -> BTreeSet<Arc<str>> {
-    let db = project.db();
-    let known = project.workspace().directories(db);
-    let callers: Vec<_> = known.values().copied().collect();
-    let mut all = called_paths(db, project.workspace(), &callers);
-    all.extend(known.keys().cloned());
-    all.insert(project.root().path(db).clone());
-    all
-}
+    /// Reads all directories and files again. Returns true if anything differs from what is loaded.
+    pub(crate) fn reload_all(&mut self) -> bool {
+        let before = self.changes;
+        let directories: Vec<Arc<str>> = self.directories.keys().cloned().collect();
+        for path in directories {
+            self.reload_directory(&path, |_| true);
+        }
+        if !self.missing.is_empty() {
+            self.load_called_modules();
+        }
+        self.changes != before
+    }
 
-fn is_text_of(project: &Project, file: File, bytes: &[u8]) -> bool {
-    let db = project.db();
-    let is_text = |bytes: &[u8]| {
-        let mut rest = bytes;
-        let mut blocks = file.blocks(db).iter().copied();
-        blocks.all(|block: Block| match rest.strip_prefix(block.text(db).as_bytes()) {
+    /// Reads a directory again, and those of its files for which `may_differ` returns true.
+    pub(crate) fn reload_directory(&mut self, path: &str, may_differ: impl Fn(&Arc<str>) -> bool) {
+        let Some(&directory) = self.directories.get(path) else { return };
+        let listing = match load::list(&*self.system, &self.base, path, &self.open_in(path)) {
+            Ok(listing) => listing,
+            Err(error) if load::is_gone(&error) => load::Listing::default(),
+            // Keep the files: without them, the plan would destroy everything that the module declares.
+            Err(_) => return,
+        };
+        let mut unfit = listing.unfit;
+        let mut present = BTreeSet::new();
+        for shown in listing.files {
+            let known = self.files.contains_key(&shown);
+            if !known || (may_differ(&shown) && !self.is_open(&shown)) {
+                match self.text_to_take(&shown) {
+                    Ok(text) => self.take_text(&shown, directory, &text),
+                    Err(file) => {
+                        unfit.push(*file);
+                        continue;
+                    }
+                }
+            }
+            present.insert(shown);
+        }
+        if self.unfit_in(path) != unfit {
+            self.more_changed();
+        }
+        self.unfit.insert(Arc::from(path), unfit);
+        let gone: Vec<Arc<str>> =
+            self.paths_in(directory).filter(|it| !present.contains(it)).collect();
+        let gone: Vec<File> = gone.iter().filter_map(|path| self.remove(path)).collect();
+        self.take_files(directory);
+        let spare = self.spare.of_modules.entry(directory).or_default();
+        gone.into_iter().for_each(|file| spare.take_file(&mut *self.db, file));
+    }
+
+    fn take_text(&mut self, shown: &Arc<str>, directory: Directory, text: &load::Text) {
+        match self.files.get(shown) {
+            Some(loaded) => {
+                let file = loaded.file;
+                if self.is_text_of(file, text) {
+                    return;
+                }
+                if file.decode_error(&*self.db) != text.decode_error {
+                    self.more_changed();
+                    file.set_decode_error(&mut *self.db).to(text.decode_error);
+                }
+                self.set_text(shown, &text.text);
+            }
+            None => {
+                let spare = self.spare.of_modules.entry(directory).or_default();
+                let file = text.cut(shown).file(&mut *self.db, shown, true, spare);
+                let is_open = self.unfiled.remove(shown).is_some();
+                self.insert(shown, file, directory, is_open);
+            }
+        }
+    }
+
+    /// Returns true if the blocks of a file have this text.
+    fn is_text_of(&self, file: File, text: &load::Text) -> bool {
+        let db = &*self.db;
+        let mut rest = text.text.as_str();
+        let mut blocks = file.blocks(db).iter();
+        let is_next = |block: &db::Block| match rest.strip_prefix(&**block.text(db)) {
             Some(after) => {
                 rest = after;
                 true
             }
             None => false,
-        }) && rest.is_empty()
-    };
-    if file.decode_error(db).is_none() && is_text(bytes) {
-        return true;
+        };
+        file.decode_error(db) == text.decode_error && blocks.all(is_next) && rest.is_empty()
     }
-    // A byte order mark and invalid UTF-8 are not part of the text in the database.
-    let (text, error) = syntax::decode(bytes);
-    let error = error.map(|error| u32::from(error.range.start()));
-    error == file.decode_error(db) && is_text(text.as_bytes())
-}
-
-fn shown_as(directory: &str, name: &str) -> String {
-    match directory {
-        "." => name.to_owned(),
-        _ => format!("{directory}/{name}"),
-    }
-}
-
-/// Returns true if the file name has the extension of a configuration file, even if the file is not loaded.
-fn is_candidate(name: &str) -> bool {
-    let path = Path::new(name.strip_suffix(".json").unwrap_or(name));
-    path.extension().is_some_and(|it| it == "tf" || it == "tofu")
 }
 
 #[cfg(test)]
 mod tests {
-    use db::MemorySystem;
+    use std::path::PathBuf;
+
+    use db::{MemorySystem, System};
 
     use super::*;
+    use crate::EditableProject;
 
-    /// Loads a project, applies `change`, follows it, and compares the diagnostics with those of a new project.
+    /// Loads a project, applies `change`, reloads it, and compares the diagnostics with those of a new project.
     #[track_caller]
     fn check(change: impl FnOnce(&MemorySystem), expected: bool) {
         let system = Arc::new(MemorySystem::new());
@@ -176,11 +161,10 @@ mod tests {
         };
         let mut project = load();
         project.checked();
-        let mut files = Files::of(shared(), PathBuf::from("."), &project);
-        assert!(!files.follow(&mut project));
+        assert!(!project.tree_mut().reload_all());
         change(&system);
-        assert_eq!(files.follow(&mut project), expected);
-        assert!(!files.follow(&mut project));
+        assert_eq!(project.tree_mut().reload_all(), expected);
+        assert!(!project.tree_mut().reload_all());
         assert_eq!(project.recheck().0, load().diagnostics());
     }
 

@@ -58,6 +58,8 @@ pub struct SourceTree {
     /// True if something other than the text of a block changed since [`SourceTree::take_changes`]: the set of
     /// files, schemas, installed modules or values from outside.
     pub(crate) is_more: bool,
+    /// The number of changes so far.
+    pub(crate) changes: u64,
 }
 
 /// The inputs that stand for nothing any more.
@@ -111,6 +113,7 @@ impl SourceTree {
             spare: Spare::default(),
             edits: EditState::default(),
             is_more: false,
+            changes: 0,
         }
     }
 
@@ -412,13 +415,14 @@ impl SourceTree {
 
     pub(crate) fn more_changed(&mut self) {
         self.is_more = true;
+        self.changes += 1;
     }
 
     pub(crate) fn directories_changed(&mut self) {
-        self.more_changed();
         let directories = Arc::new(self.directories_with_files());
         for workspace in self.workspaces.clone() {
             if *workspace.directories(&*self.db) != directories {
+                self.more_changed();
                 workspace.set_directories(&mut *self.db).to(Arc::clone(&directories));
             }
         }
@@ -426,7 +430,7 @@ impl SourceTree {
 }
 
 /// Returns the directories that the calls in these modules refer to, even if there is no module.
-pub(crate) fn called_paths(
+fn called_paths(
     db: &dyn Handle,
     workspace: Workspace,
     callers: &[Directory],

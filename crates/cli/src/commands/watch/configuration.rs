@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem::ManuallyDrop, path::PathBuf, sync::Arc};
 
 use addr::{ProviderSource, VersionConstraint};
-use project::{EditableProject, Files};
+use project::EditableProject;
 use state::StateIdentity;
 
 use super::files::OtherFiles;
@@ -31,7 +31,6 @@ pub(super) struct Loaded {
     pub(super) project: EditableProject,
     pub(super) state: OpenState,
     pub(super) typed: Typed,
-    files: Files,
     executables: Arc<ProviderExecutables>,
     requirements: BTreeMap<ProviderSource, VersionConstraint>,
 }
@@ -85,7 +84,7 @@ impl Configuration {
         self.is_state_outdated |= changed.state;
         let is_changed = changed.setup || changed.state || changed.variables;
         let Some(loaded) = &mut self.loaded else { return true };
-        loaded.files.follow(&mut loaded.project) || is_changed
+        loaded.project.tree_mut().reload_all() || is_changed
     }
 
     /// Returns true if the required providers differ from the located ones. The configuration is then discarded,
@@ -119,10 +118,7 @@ impl Configuration {
         }
         if let Some(loaded) = &mut self.loaded {
             // A changed value in a variables file may lead to other modules.
-            if session.set_static_inputs(&mut loaded.project) {
-                let system = session.system.clone();
-                loaded.files = Files::of(system, PathBuf::from("."), &loaded.project);
-            }
+            session.set_static_inputs(&mut loaded.project);
             if is_state_outdated {
                 loaded.read_state(session, options)?;
             }
@@ -156,7 +152,7 @@ impl Configuration {
         let mut directories: Vec<PathBuf> = self.other_files.directories().collect();
         directories.push(PathBuf::from("."));
         if let Some(loaded) = &self.loaded {
-            directories.extend(loaded.files.directories());
+            directories.extend(loaded.project.tree().directories_to_watch());
         }
         directories
     }
@@ -176,12 +172,5 @@ fn load(
     let loading::Loaded { project, executables, typed } = loaded;
     let project = ManuallyDrop::into_inner(project);
     let requirements = session.requirements(&project, Some(&state.file.state));
-    Ok(Loaded {
-        files: Files::of(session.system.clone(), PathBuf::from("."), &project),
-        project,
-        state,
-        typed,
-        executables,
-        requirements,
-    })
+    Ok(Loaded { project, state, typed, executables, requirements })
 }
