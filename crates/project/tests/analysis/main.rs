@@ -3,9 +3,11 @@
 
 mod at_once;
 mod attributes_as_blocks;
+mod churn;
 mod cycles;
 mod fixture;
 mod incremental;
+mod long_sessions;
 mod overlay;
 mod overrides;
 mod rfc;
