@@ -15,7 +15,7 @@ use salsa::Setter as _;
 
 use crate::{
     Db,
-    input::{Block, BlockTexts, File, new_block, new_file},
+    input::{Block, BlockTexts, File, new_block, new_file, parse},
 };
 
 /// The spare inputs of one module.
@@ -64,9 +64,11 @@ impl SpareInputs {
         file
     }
 
-    /// Takes a block that is in no file any more. Drops its text.
+    /// Takes a block that is in no file any more. Drops its text, and its tree, which is larger than anything else
+    /// that is kept of a block: the parse of the empty text takes its place.
     pub fn take_block(&mut self, db: &mut dyn Db, block: Block) {
         block.set_text(db).to(Arc::default());
+        parse(db, block);
         if !block.overrides(db).is_empty() {
             block.set_overrides(db).to(Box::default());
         }
