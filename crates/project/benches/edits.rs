@@ -3,6 +3,16 @@
 //! Each row is a question that an editor or `watch` asks after each key. "Queries" answers it from the database
 //! alone, with aggregates of bounded fan-out (chunk, file, module; names in shards). "Index" answers it as the
 //! product does. Both answers are compared. The bench fails if the index misses its budget.
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark looks at the clock and prints"
+)]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a bench measures time and prints what it measured"
+)]
 
 use std::{
     collections::BTreeMap,

@@ -12,7 +12,7 @@ fn check(sources: Sources) {
     let mut churn = Churn::new(sources);
     while churn.number() < EDITS {
         let (found, program) = churn.step();
-        if churn.number() % 7 != 0 && churn.number() < EDITS - 16 {
+        if !churn.number().is_multiple_of(7) && churn.number() < EDITS - 16 {
             continue;
         }
         let (expected, fresh) = churn.fresh();

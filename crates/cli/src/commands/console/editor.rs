@@ -6,7 +6,7 @@ use std::{cell::RefCell, mem::ManuallyDrop};
 
 use db::{Diagnostic, Summary};
 use ide::{Completion, Document};
-use project::{EditableProject, Project};
+use project::EditableProject;
 use rustyline::{
     Behavior, Config, Context, Editor, Helper,
     completion::{Completer, Pair},
