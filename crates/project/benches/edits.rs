@@ -6,11 +6,6 @@
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a benchmark looks at the clock and prints"
-)]
-#![expect(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
     reason = "a bench measures time and prints what it measured"
 )]
 

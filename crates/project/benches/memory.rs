@@ -2,7 +2,6 @@
 //! `cargo bench -p project --bench memory`.
 //!
 //! The bench fails if 100,000 edits, each followed by a check, leave more than 1.1 times the memory that 1,000 leave.
-#![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use peak_alloc::PeakAlloc;
