@@ -15,9 +15,6 @@ use syn::visit::{self, Visit};
 /// The most files that a cycle may have.
 const MOST_FILES: usize = 5;
 
-/// Crates that still have a larger cycle, with the number of its files. A number may only become smaller.
-const STILL_LARGER: &[(&str, usize)] = &[("hir", 28)];
-
 /// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;
 
@@ -38,8 +35,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         crates.sort();
         for sources in crates {
             let imports = imports(&sources)?;
-            let allowed = allowed(&sources);
-            let too_large = cycles(&imports).into_iter().filter(|it| it.len() > allowed);
+            let too_large = cycles(&imports).into_iter().filter(|it| it.len() > MOST_FILES);
             too_large.for_each(|cycle| describe(&mut found, &sources, &cycle, &imports));
         }
     }
@@ -47,13 +43,6 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         bail!("a cycle of files may have at most {MOST_FILES} files:\n{found}");
     }
     Ok(())
-}
-
-/// The most files that a cycle of the crate with these sources may have.
-fn allowed(sources: &Path) -> usize {
-    let name = sources.parent().and_then(Path::file_name);
-    let larger = STILL_LARGER.iter().find(|(it, _)| name.is_some_and(|name| name == *it));
-    larger.map_or(MOST_FILES, |(_, files)| *files)
 }
 
 fn describe(out: &mut String, sources: &Path, cycle: &[Module], imports: &Imports) {
