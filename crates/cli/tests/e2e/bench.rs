@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
 /// The time limit of a command. A command that hangs is killed and its output is shown.
-const DEADLINE: Duration = Duration::from_secs(40);
+const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The ID of a user and group with almost no permissions.
 pub(crate) const NOBODY: u32 = 65534;
