@@ -440,7 +440,7 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, InvalidText> {
     };
     match problems.first() {
         Some(problem) if problem.id() == lower::SYNTAX_ERROR => return invalid(&problem.summary),
-        Some(_) => return invalid("Variables not allowed"),
+        Some(_) => return invalid(&Summary::VARIABLES_NOT_ALLOWED),
         None => {}
     }
     let constant = eval::constant(&exprs, root);

@@ -9,7 +9,16 @@
 //!
 //! Everything else that depends on text is a query. Queries find out by themselves what an edit invalidates, but an
 //! answer about a whole module must then revalidate each of its blocks, even if none of them changed. The index
-//! answers the three questions about a whole module that an editor asks after each key.
+//! answers the three questions about a whole module that an editor asks after each key. `cargo bench -p project --bench
+//! edits` compares both ways (release build, two processors, median and worst of 20 edits):
+//!
+//! | question | budget | queries alone | with the index |
+//! |---|---|---|---|
+//! | the declarations of a name, 100,000 resources in 1,000 files | 20 ms | 81, 103 ms | 0.1, 0.2 ms |
+//! | the problems of the edited file, 5,000 resources in it | 20 ms | 19, 44 ms | 0.7, 4.3 ms |
+//! | all problems and the program, 5,000 resources in 50 files | 50 ms | 28, 39 ms | 2.2, 3.5 ms |
+//!
+//! The third budget is that of an edit in `watch`, of which the rest takes about 24 ms.
 //!
 //! **Invariant:** only this index sets the declarations of a name. After each edit they agree with the names that
 //! the blocks declare.

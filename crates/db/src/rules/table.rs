@@ -504,7 +504,7 @@ rules! {
         StateWrite "state-write": STATE_WRITE Error "Failed to save state";
         UncertainCreate "uncertain-create":
             UNCERTAIN_CREATE Error "Object may exist already",
-            UNCERTAIN_CREATES Warning "Objects may exist that the state does not have";
+            UNCERTAIN_CREATES Warning "Objects may exist that the state does not know";
         UnknownBackend "unknown-backend": UNKNOWN_BACKEND Error "Unsupported backend type";
         UnknownEncryption "unknown-encryption": unknown_encryption(kind) Error "Unknown {kind} type";
         UnreadableStateOrPlan "unreadable-state-or-plan":

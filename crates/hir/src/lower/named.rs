@@ -39,7 +39,7 @@ pub(super) fn variable(ctx: &mut ItemCtx<'_>, top: &Top<'_, '_>) -> Option<ItemK
     let name = Str::from(&*body::name(ctx, &label, "variable"));
     if is_reserved_variable(&name) {
         ctx.problem(Problem::new(
-            Summary::invalid_name("variable name"),
+            Summary::invalid_name("variable"),
             label.syntax().text_range(),
             format!("The variable name \"{name}\" is reserved due to its special meaning inside module blocks."),
         ));

@@ -8,8 +8,6 @@ use project::{Configure as _, EditableProject};
 
 /// The modules that edits call in turn: more than a project keeps loaded without a caller.
 const MODULES: usize = 40;
-/// The resources that no edit touches.
-const OTHERS: usize = 50;
 /// The kinds of edits.
 const KINDS: usize = 8;
 
@@ -31,15 +29,15 @@ pub(crate) struct Churn {
 }
 
 impl Churn {
-    /// Loads and checks the configuration.
-    pub(crate) fn new(sources: Sources) -> Churn {
+    /// Loads and checks a configuration with `others` resources that no edit touches.
+    pub(crate) fn new(sources: Sources, others: usize) -> Churn {
         let system = Arc::new(MemorySystem::new());
-        for index in 0..OTHERS {
+        for index in 0..others {
             let text = format!(
                 "locals {{\n  a{index} = \"{index}\"\n}}\n\nresource \"terraform_data\" \
                  \"r{index}\" {{\n  input = local.a{index}\n}}\n"
             );
-            system.write(format!("other{}.tf", index / 10), text);
+            system.write(format!("other{index}.tf"), text);
         }
         for index in 0..MODULES {
             let text = format!(

@@ -9,7 +9,7 @@ const EDITS: usize = 700;
 
 #[track_caller]
 fn check(sources: Sources) {
-    let mut churn = Churn::new(sources);
+    let mut churn = Churn::new(sources, 50);
     while churn.number() < EDITS {
         let (found, program) = churn.step();
         if !churn.number().is_multiple_of(7) && churn.number() < EDITS - 16 {
