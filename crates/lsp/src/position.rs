@@ -1,6 +1,9 @@
 //! Conversion between the client's lines and columns and byte offsets.
 //!
 //! **Invariant:** any position of a client converts to an offset in the text that is a character boundary.
+//!
+//! The crate `line-index` does not fit: it ends lines at line feeds only, does not limit columns to their line, and
+//! needs 1.5 to 2.4 ms for each MiB with some non-ASCII text in a fifth of its lines, against 0.3 ms for a search.
 
 use db::{ByteRange, Db, File};
 use tower_lsp_server::ls_types::{Position, PositionEncodingKind, Range};
@@ -45,7 +48,8 @@ impl Encoding {
         }
     }
 
-    fn columns(self, text: &str) -> u32 {
+    /// The number of columns of a text without line breaks.
+    pub(crate) fn columns(self, text: &str) -> u32 {
         match self {
             Encoding::Utf8 => text.len() as u32,
             _ if text.is_ascii() => text.len() as u32,

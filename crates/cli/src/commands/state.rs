@@ -3,6 +3,7 @@
 use addr::{AbsResource, ResourceInstance, Target};
 use db::{Diagnostic, Sources, Summary};
 use state::{Instance, State};
+use values::json::Json;
 
 use operations::{
     session::Failure,
@@ -120,8 +121,9 @@ fn unknown(summary: Summary, detail: String) -> Box<Diagnostic> {
 fn has_id(instance: &Instance, id: &str) -> bool {
     let Some(object) = &instance.current else { return false };
     let state::Attributes::Json(json) = &object.attributes else { return false };
-    let attributes: Option<serde_json::Value> = serde_json::from_str(json).ok();
-    attributes.is_some_and(|it| it.get("id").and_then(serde_json::Value::as_str) == Some(id))
+    let Ok(Json::Object(attributes)) = values::json::parse(json.as_bytes()) else { return false };
+    let found = attributes.iter().rfind(|(name, _)| name == "id");
+    found.is_some_and(|(_, it)| matches!(it, Json::String(text) if text == id))
 }
 
 /// The detail of both errors about the address of `state show`.

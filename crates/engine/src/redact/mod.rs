@@ -30,13 +30,16 @@ mod spelling;
 mod tests;
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     ops::Range,
     sync::{Arc, PoisonError, RwLock, RwLockWriteGuard},
 };
 
-use serde_json::Value as Json;
-use values::{Kind, MarkKind, Value};
+use values::{
+    Kind, MarkKind, Value,
+    json::{self, Json},
+};
 
 use crate::redact::{
     matcher::Matcher,
@@ -297,7 +300,7 @@ impl Patterns {
                 Leaf::Key(key) if key.len() < MIN_KEY || is_name(&key) => {}
                 Leaf::Key(text) | Leaf::Text(text) => self.add_text_inside(&text, depth),
                 Leaf::Number(number) => {
-                    self.add(&number);
+                    self.add(number);
                 }
             }
         }
@@ -348,16 +351,16 @@ impl Patterns {
 }
 
 /// A leaf of a JSON document.
-enum Leaf {
-    Key(String),
-    Text(String),
-    Number(String),
+enum Leaf<'a> {
+    Key(Cow<'a, str>),
+    Text(Cow<'a, str>),
+    Number(&'a str),
 }
 
 /// Returns the leaves of a JSON document; empty if the bytes are not JSON.
-fn leaves(bytes: &[u8]) -> Vec<Leaf> {
+fn leaves(bytes: &[u8]) -> Vec<Leaf<'_>> {
     let (mut open, mut leaves) = (Vec::new(), Vec::new());
-    open.extend(serde_json::from_slice(bytes));
+    open.extend(json::parse(bytes));
     while let Some(json) = open.pop() {
         match json {
             Json::Array(items) => open.extend(items),
@@ -367,7 +370,7 @@ fn leaves(bytes: &[u8]) -> Vec<Leaf> {
                     open.push(field);
                 }
             }
-            Json::Number(number) => leaves.push(Leaf::Number(number.to_string())),
+            Json::Number(number) => leaves.push(Leaf::Number(number)),
             Json::String(text) => leaves.push(Leaf::Text(text)),
             Json::Null | Json::Bool(_) => {}
         }

@@ -159,6 +159,17 @@ fn strings_inside_private_bytes_are_redacted() {
 }
 
 #[test]
+fn strings_under_repeated_keys_and_in_deep_lists_are_redacted() {
+    let redactor = Redactor::new();
+    let (open, close) = ("[".repeat(200), "]".repeat(200));
+    let json = format!(r#"{{"a":"first-secret","a":{open}"deep-secret\ud800"{close}}}"#);
+    redactor.learn_private(json.as_bytes());
+    assert_eq!(redactor.redact("first-secret"), "(redacted)");
+    redactor.learn_private(format!(r#"{{"a":{open}"other-secret"{close}}}"#).as_bytes());
+    assert_eq!(redactor.redact("other-secret"), "(redacted)");
+}
+
+#[test]
 fn redactor_handles_truncated_escapes_without_a_panic() {
     let redactor = knowing("secret\\xc3");
     for text in [

@@ -369,29 +369,5 @@ fn known_attributes(text: &Arc<str>, ty: &Type) -> Arc<str> {
     if json::decode(text.as_bytes(), ty).is_ok() {
         return Arc::clone(text);
     }
-    let Ok(mut json) = serde_json::from_str::<serde_json::Value>(text) else {
-        return Arc::clone(text);
-    };
-    retain_known(&mut json, ty);
-    json.to_string().into()
-}
-
-fn retain_known(json: &mut serde_json::Value, ty: &Type) {
-    match (json, ty) {
-        (serde_json::Value::Object(attributes), Type::Object(object)) => {
-            attributes.retain(|name, _| object.get(name).is_some());
-            for (name, value) in attributes {
-                if let Some(ty) = object.get(name) {
-                    retain_known(value, ty);
-                }
-            }
-        }
-        (serde_json::Value::Object(entries), Type::Map(element)) => {
-            entries.values_mut().for_each(|value| retain_known(value, element));
-        }
-        (serde_json::Value::Array(elements), Type::List(element) | Type::Set(element)) => {
-            elements.iter_mut().for_each(|value| retain_known(value, element));
-        }
-        _ => {}
-    }
+    json::retain_attributes(text, ty).map_or_else(|_| Arc::clone(text), Arc::from)
 }

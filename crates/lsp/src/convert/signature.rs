@@ -2,7 +2,10 @@
 
 use tower_lsp_server::ls_types::*;
 
-use crate::snapshot::{Snapshot, Target};
+use crate::{
+    position::Encoding,
+    snapshot::{Snapshot, Target},
+};
 
 pub(crate) fn signature_help(
     snapshot: &Snapshot,
@@ -13,11 +16,11 @@ pub(crate) fn signature_help(
     let found = ide::signature_help(snapshot.document(target), lines.offset(position))?;
     // The protocol counts these offsets in UTF-16, whatever encoding was negotiated.
     let units =
-        |end: u32| found.label.get(..end as usize).map_or(0, |it| it.encode_utf16().count());
+        |end: u32| found.label.get(..end as usize).map_or(0, |it| Encoding::Utf16.columns(it));
     let parameters = found.parameters.iter().map(|parameter| ParameterInformation {
         label: ParameterLabel::LabelOffsets([
-            units(parameter.label.start) as u32,
-            units(parameter.label.end) as u32,
+            units(parameter.label.start),
+            units(parameter.label.end),
         ]),
         documentation: None,
     });

@@ -5,19 +5,26 @@ use std::borrow::Cow;
 use crate::{CodecError, codec::MAX_DEPTH};
 
 /// A JSON document.
-pub(super) enum Json<'a> {
+pub enum Json<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
     /// The text of the number as written.
     Number(&'a str),
+    /// A string, without its quotes and escapes.
     String(Cow<'a, str>),
+    /// The elements in order.
     Array(Vec<Json<'a>>),
     /// The entries in order, including duplicates.
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
 }
 
 /// Parses one document, after which only white space may follow.
-pub(super) fn parse(bytes: &[u8]) -> Result<Json<'_>, CodecError> {
+///
+/// # Errors
+/// Returns an error if the bytes are not JSON, or nest deeper than any value.
+pub fn parse(bytes: &[u8]) -> Result<Json<'_>, CodecError> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| CodecError::at_root("JSON is not valid UTF-8"))?;
     let mut parser = Parser { text, at: 0 };

@@ -5,7 +5,7 @@ use provider::{
     null_write_only,
 };
 use serde_json::Value as Json;
-use values::{Type, Value, json};
+use values::{Value, json};
 
 use super::{Managed, Server};
 use crate::sdk::{definition::Definition, diagnostics::Diagnostic, resource::MoveSource};
@@ -90,29 +90,9 @@ fn parse(raw: &RawState) -> Result<Json, Diagnostic> {
 /// Decodes a state by the schema. Attributes without a schema are dropped, and write-only ones become null.
 fn decode<C>(resource: &Managed<C>, json: Json) -> Result<Value, Diagnostic> {
     let ty = resource.schema.implied_type();
-    let known = without_undefined(json, ty).to_string();
+    let known = json::retain_attributes(&json.to_string(), ty);
+    let state = known.and_then(|it| json::decode(it.as_bytes(), ty));
     // The decoder's message might quote the stored value.
-    let state =
-        json::decode(known.as_bytes(), ty).map_err(|_| unreadable("does not fit the schema"))?;
+    let state = state.map_err(|_| unreadable("does not fit the schema"))?;
     Ok(null_write_only(&state, resource.schema.block()))
-}
-
-fn without_undefined(json: Json, ty: &Type) -> Json {
-    match (json, ty) {
-        (Json::Object(members), Type::Object(object)) => {
-            let keep = |(name, member): (String, Json)| {
-                let ty = object.get(&name)?;
-                Some((name, without_undefined(member, ty)))
-            };
-            Json::Object(members.into_iter().filter_map(keep).collect())
-        }
-        (Json::Object(members), Type::Map(element)) => {
-            let inside = |(key, member)| (key, without_undefined(member, element));
-            Json::Object(members.into_iter().map(inside).collect())
-        }
-        (Json::Array(items), Type::List(element) | Type::Set(element)) => {
-            Json::Array(items.into_iter().map(|item| without_undefined(item, element)).collect())
-        }
-        (json, _) => json,
-    }
 }
