@@ -199,7 +199,7 @@ mod tests {
         let list = rule_list(&[Rule::InvalidName, Rule::CyclicMoves], &Style::PLAIN);
         assert_eq!(
             list,
-            "invalid-name  Error: Invalid variable name\ncyclic-moves  Error: Cyclic dependency in move statements\n"
+            "invalid-name  Error: Invalid KIND name\ncyclic-moves  Error: Cyclic dependency in move statements\n"
         );
     }
 }

@@ -73,7 +73,7 @@ fn object_names(
             let hint = suggest::question(close);
             let detail = format!("\"{}\" has no attribute \"{name}\".{hint}", attr.name);
             let problem = ItemProblem::new(key.into(), Summary::UNSUPPORTED_ARGUMENT, detail);
-            Some(problem.fixed_by(Fix::last(name, close)))
+            Some(problem.at_most(db::Severity::Warning).fixed_by(Fix::last(name, close)))
         }
         _ => None,
     };
