@@ -17,7 +17,7 @@ use churn::{Churn, Sources};
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// The resources that no edit touches.
-const OTHERS: usize = 1_000;
+const OTHERS: usize = 300;
 const FEW: usize = 1_000;
 const MANY: usize = 100_000;
 /// The largest memory after [`MANY`] edits, in hundredths of that after [`FEW`].

@@ -90,7 +90,7 @@ fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
 fn describe(said: &Said) -> String {
     let detail = if said.detail.is_empty() { String::new() } else { format!(" {:?}", said.detail) };
     let at = said.at.as_ref().map(|at| format!(" `{at}`")).unwrap_or_default();
-    format!("{}: [{}] {:?}{detail}{at}", word(said.severity), said.id, &*said.summary)
+    format!("{}: [{}] {:?}{detail}{at}", word(said.severity), said.id, said.summary.to_string())
 }
 
 fn word(severity: Severity) -> &'static str {
