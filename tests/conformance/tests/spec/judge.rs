@@ -82,7 +82,7 @@ fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
     format!(
         "{line}: unexpected {severity}: [{}] {:?}: {} `{at}`",
         diagnostic.id(),
-        diagnostic.summary,
+        &*diagnostic.summary,
         diagnostic.detail
     )
 }
@@ -90,7 +90,7 @@ fn unexpected(block: &Block, diagnostic: &Diagnostic) -> String {
 fn describe(said: &Said) -> String {
     let detail = if said.detail.is_empty() { String::new() } else { format!(" {:?}", said.detail) };
     let at = said.at.as_ref().map(|at| format!(" `{at}`")).unwrap_or_default();
-    format!("{}: [{}] {:?}{detail}{at}", word(said.severity), said.id, said.summary.to_string())
+    format!("{}: [{}] {:?}{detail}{at}", word(said.severity), said.id, said.summary)
 }
 
 fn word(severity: Severity) -> &'static str {
