@@ -32,12 +32,9 @@ impl Churn {
     /// Loads and checks a configuration with `others` resources that no edit touches.
     pub(crate) fn new(sources: Sources, others: usize) -> Churn {
         let system = Arc::new(MemorySystem::new());
-        for index in 0..others {
-            let text = format!(
-                "locals {{\n  a{index} = \"{index}\"\n}}\n\nresource \"terraform_data\" \
-                 \"r{index}\" {{\n  input = local.a{index}\n}}\n"
-            );
-            system.write(format!("other{index}.tf"), text);
+        for first in (0..others).step_by(100) {
+            let text: String = (first..others.min(first + 100)).map(other).collect();
+            system.write(format!("other{first}.tf"), text);
         }
         for index in 0..MODULES {
             let text = format!(
@@ -86,6 +83,14 @@ impl Churn {
     pub(crate) fn fresh(&self) -> (Vec<Diagnostic>, Program) {
         load(&self.system).recheck()
     }
+}
+
+/// A local value and a resource that no edit touches.
+fn other(index: usize) -> String {
+    format!(
+        "locals {{\n  a{index} = \"{index}\"\n}}\n\nresource \"terraform_data\" \"r{index}\" {{\n  input = \
+         local.a{index}\n}}\n\n"
+    )
 }
 
 fn load(system: &Arc<MemorySystem>) -> EditableProject {
