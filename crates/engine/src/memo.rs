@@ -4,8 +4,9 @@
 //! not run. If it runs and its value is equal to the old one, its version stays, so its dependents do not run
 //! either.
 //!
-//! A run that no other run follows has a memo as well, but that one keeps nothing and hashes no value
-//! ([`Memo::for_one_run`]): in a plan of 5,000 instances, hashing takes an eighth of the time.
+//! A run that no other run follows has a memo that keeps nothing ([`Memo::for_one_run`]). It hashes only the
+//! configurations of providers, by which processes are shared: in a plan of 5,000 instances of a block, hashing the
+//! values took about an eighth of the processor time.
 //!
 //! **Invariant:** an ephemeral value is not stored, only a hash of it under a key that exists in this process
 //! only.
@@ -22,7 +23,7 @@ use sha2::Sha256;
 use state::{Action, Object, ObjectAddress, ResourceChange};
 use values::{CodecError, MarkKind, Str, Type, Value, msgpack};
 
-/// The version of a result. Equal versions mean equal values; zero means no version.
+/// The version of a result. In a memo that is kept, equal versions mean equal values; zero means no version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Version(u128);
 

@@ -2,7 +2,7 @@
 //! `cargo bench -p project --bench memory`.
 //!
 //! The bench fails if 100,000 edits, each followed by a check, leave more than 1.1 times the memory that 1,000 leave.
-//! The memory does not end to grow at once: a block that is used again has a memo for each query that was ever asked of
+//! After 1,000 edits the memory still grows a little: a reused block has a memo for each query that was ever asked of
 //! it, and it takes some 30,000 edits until most blocks have had each role.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
