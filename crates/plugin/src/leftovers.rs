@@ -75,7 +75,14 @@ pub(crate) fn kill_marked(marks: &[&str]) -> bool {
 /// Returns true if a process has the mark; `None` if its environment cannot be read.
 pub(crate) fn bears(id: i32, mark: &str) -> Option<bool> {
     let environment = fs::read(format!("/proc/{id}/environ")).ok()?;
-    Some(mark_in(&environment).is_some_and(|it| it == mark.as_bytes()))
+    has_mark(&environment, mark)
+}
+
+/// Returns true if an environment has the mark. `None` if it is empty: the system shows an empty one until a
+/// program that has just been started is loaded.
+fn has_mark(environment: &[u8], mark: &str) -> Option<bool> {
+    let found = mark_in(environment).is_some_and(|it| it == mark.as_bytes());
+    (!environment.is_empty()).then_some(found)
 }
 
 /// The processes with one of these marks. A zombie has no environment and is not found.
@@ -99,6 +106,14 @@ fn mark_in(environment: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn environment_of_a_program_that_is_being_loaded_is_unknown() {
+        let environment = b"HOME=/\0MAYFLY_PROCESS=1.2.3.\0";
+        assert_eq!(has_mark(environment, "1.2.3."), Some(true));
+        assert_eq!(has_mark(environment, "1.2.4."), Some(false));
+        assert_eq!(has_mark(b"", "1.2.3."), None);
+    }
 
     #[test]
     fn process_mark_is_three_numbers() {

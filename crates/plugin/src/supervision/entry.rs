@@ -213,14 +213,23 @@ mod system {
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Child, Command};
+    use std::{
+        process::{Child, Command},
+        thread,
+    };
 
     use super::*;
 
+    /// A process with a mark, once its program is loaded: before that, the system shows an empty environment.
     fn sleeper(mark: &str) -> Child {
         let mut command = Command::new("sleep");
         command.arg("60").env(leftovers::KEY, mark);
-        command.spawn().expect("starts")
+        let child = command.spawn().expect("starts");
+        let id = i32::try_from(child.id()).expect("is small");
+        while cfg!(target_os = "linux") && leftovers::bears(id, mark).is_none() {
+            thread::yield_now();
+        }
+        child
     }
 
     fn entry_of(child: &Child, mark: &str) -> Entry {
