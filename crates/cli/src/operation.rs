@@ -41,7 +41,12 @@ pub(crate) fn plan_command(
     let files = TempFiles::new(session);
     let options = args.operation.plan(false, args.out.is_some());
     let planned = plan::plan(session, &options, flags, &open, &files);
-    let exit = planned.and_then(|planned| finish_plan(session, args, planned, &open));
+    let exit = planned.and_then(|mut planned| {
+        let exit = finish_plan(session, args, &mut planned, &open);
+        // Leak the plan on purpose: the process ends now, and freeing a large one takes long.
+        std::mem::forget(planned.outcome);
+        exit
+    });
     end_temp(session, &files, !matches!(exit, Ok(Exit::Success | Exit::Changes)));
     open.close(session)?;
     session.ui.log(LogLevel::Info, "backend/local", "plan operation completed");
@@ -51,26 +56,26 @@ pub(crate) fn plan_command(
 fn finish_plan(
     session: &CommandSession,
     args: &PlanArgs,
-    mut planned: Planned,
+    planned: &mut Planned,
     open: &OpenState,
 ) -> Result<Exit, Failure> {
-    show_found(session, &args.operation, &planned, false);
-    plan::identify(session, &mut planned, open, args.state.state.is_none())?;
-    show_plan(session, &args.operation, &planned);
-    let Planned { prepared, outcome, .. } = &planned;
+    show_found(session, &args.operation, planned, false);
+    plan::identify(session, planned, open, args.state.state.is_none())?;
+    show_plan(session, &args.operation, planned);
+    let Planned { prepared, outcome, .. } = &*planned;
     show_diagnostics(session, &args.operation, &outcome.diagnostics, prepared);
     if outcome.has_errors() {
         // Save the incomplete plan so that it can be inspected. `apply` refuses it, because it is marked as
         // errored.
         if let Some(out) = args.out.as_ref().filter(|_| outcome.has_begun) {
-            plan::save(session, out, &mut planned, &open.file)?;
+            plan::save(session, out, planned, &open.file)?;
         }
         return Ok(Exit::Failure);
     }
     let is_applyable = outcome.plan.is_applyable;
     if let Some(out) = &args.out {
-        plan::save(session, out, &mut planned, &open.file)?;
-        if !args.operation.json {
+        plan::save(session, out, planned, &open.file)?;
+        if !args.operation.json && is_applyable {
             let path = out.display().to_string();
             session.ui.print(&render::plan_footer(Some(&path), &session.ui.out));
         }

@@ -73,7 +73,7 @@ impl Observed {
     pub(crate) fn read_again(&self, plan: &Plan, temp: &str) -> PlannedFiles {
         let is_evaluated =
             |it: &ResourceChange| it.change.action != Action::NoOp && it.deposed.is_none();
-        let changes = plan.resource_changes.iter();
+        let changes = plan.changes();
         let changed: BTreeSet<&ResourceInstance> =
             changes.filter(|it| is_evaluated(it)).map(|it| &it.addr).collect();
         let mut read = BTreeMap::new();

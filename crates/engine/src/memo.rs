@@ -128,8 +128,8 @@ pub(crate) struct ObjectMemo {
 /// The result of planning an object.
 #[derive(Clone)]
 pub(crate) struct Planned {
-    pub(crate) change: Option<ResourceChange>,
-    pub(crate) drift: Option<ResourceChange>,
+    pub(crate) change: Option<Arc<ResourceChange>>,
+    pub(crate) drift: Option<Arc<ResourceChange>>,
     pub(crate) refreshed: Option<Arc<Object>>,
     pub(crate) value: Value,
 }

@@ -292,19 +292,22 @@ fn finish(walk: &Planning<'_>, mut plan: Plan, options: &PlanOptions, moved: Mov
 /// earlier plan.
 fn note_previous_addresses(plan: &mut Plan, moved: &Moved) {
     for change in plan.resource_changes.iter_mut().chain(&mut plan.resource_drift) {
-        change.previous_addr = moved.previous.get(&change.addr).cloned();
+        let previous = moved.previous.get(&change.addr);
+        if change.previous_addr.as_ref() != previous {
+            Arc::make_mut(change).previous_addr = previous.cloned();
+        }
     }
 }
 
 fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
     let acts = |action: Action| action != Action::NoOp;
-    plan.resource_changes.iter().any(|it| acts(it.change.action) || it.previous_addr.is_some())
+    plan.changes().any(|it| acts(it.change.action) || it.previous_addr.is_some())
         || plan.output_changes.values().any(|it| acts(it.action))
         // A destroy plan still clears a state that has nothing but data sources.
         || (plan.mode == PlanMode::Destroy && !previous.is_empty() && refreshed.resources().len() > 0)
 }
 
-fn sorted(mut changes: Vec<ResourceChange>) -> Vec<ResourceChange> {
+fn sorted(mut changes: Vec<Arc<ResourceChange>>) -> Vec<Arc<ResourceChange>> {
     changes.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
     changes
 }
@@ -314,7 +317,7 @@ fn sorted(mut changes: Vec<ResourceChange>) -> Vec<ResourceChange> {
 fn refuse_ephemeral(walk: &Walk<'_>, plan: &Plan) {
     let holds = |value: &Value| value.has_deep(MarkKind::Ephemeral);
     let change = |it: &ResourceChange| holds(&it.change.before) || holds(&it.change.after);
-    let leaks = plan.resource_changes.iter().chain(&plan.resource_drift).find(|it| change(it));
+    let leaks = plan.changes().chain(plan.drift()).find(|it| change(it));
     if let Some(leak) = leaks {
         let detail = format!(
             "The planned change of {} holds an ephemeral value. This is a defect of Mayfly; please report it.",

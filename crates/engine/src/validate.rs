@@ -152,7 +152,7 @@ fn planned_blocks<'p>(
 ) -> HashSet<(ModuleId, &'p Resource)> {
     let plan = &outcome.plan;
     let stays = |action| !matches!(action, Action::Delete | Action::Forget);
-    let changes = plan.resource_changes.iter().filter(|it| stays(it.change.action));
+    let changes = plan.changes().filter(|it| stays(it.change.action));
     let changes = changes.map(|it| (&it.addr.module, &it.addr.resource));
     let read = outcome.refreshed.resources().map(|(addr, _)| (&addr.module, &addr.resource));
     let read = read.filter(|(_, resource)| resource.mode == ResourceMode::Data);

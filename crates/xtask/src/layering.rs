@@ -58,7 +58,7 @@ const TABLE: &[Row] = &[
     row("providers", &["addr", "plugin", "provider", "values"], &[]),
     // `hir`, `provider`: plans are printed in the order and with the flags of the configuration and the schema.
     // The tests show the plan of a configuration, which they have as text.
-    row("render", &["addr", "db", "engine", "hir", "provider", "state", "values"], &["project"]),
+    row("render", &["addr", "db", "engine", "hir", "parallel", "provider", "state", "values"], &["project"]),
     // The tests of editor features start from the text of a configuration.
     row("ide", &["addr", "db", "hir", "provider", "syntax", "values"], &["project"]),
     // `provider`: schemas are passed on to the database.

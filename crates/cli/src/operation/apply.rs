@@ -188,7 +188,7 @@ fn apply_saved(
     let approved = apply::saved(session, flags, open, file)?;
     if json {
         let now = session.now();
-        let changes = approved.plan.resource_changes.iter();
+        let changes = approved.plan.changes();
         for change in changes.filter(|it| it.change.action != Action::NoOp) {
             session.ui.line(&render::planned_change_json(change, &now));
         }

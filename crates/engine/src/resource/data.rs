@@ -107,8 +107,13 @@ impl Planning<'_> {
         Planned { change, drift: None, refreshed: None, value }
     }
 
-    fn read_change(&self, subject: &Subject, value: &Value, reason: Reason) -> ResourceChange {
-        ResourceChange {
+    fn read_change(
+        &self,
+        subject: &Subject,
+        value: &Value,
+        reason: Reason,
+    ) -> Arc<ResourceChange> {
+        Arc::new(ResourceChange {
             addr: subject.address().clone(),
             previous_addr: None,
             deposed: None,
@@ -125,7 +130,7 @@ impl Planning<'_> {
             private: Arc::default(),
             required_replace: Vec::new(),
             reason: Some(reason),
-        }
+        })
     }
 }
 

@@ -110,7 +110,7 @@ impl Planning<'_> {
             action,
             reason: change.reason,
         });
-        self.decisions.add_change(change.clone());
+        self.decisions.add_change(Arc::clone(change));
     }
 
     /// Writes the dependencies of an object to the refreshed state.
@@ -147,8 +147,8 @@ impl Planning<'_> {
     }
 
     /// A planned change in the form that the plan stores.
-    fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> ResourceChange {
-        ResourceChange {
+    fn resource_change(&self, subject: &Subject, plan: &ChangePlan) -> Arc<ResourceChange> {
+        Arc::new(ResourceChange {
             addr: subject.address().clone(),
             previous_addr: None,
             deposed: subject.object.deposed,
@@ -165,7 +165,7 @@ impl Planning<'_> {
             private: plan.private.as_bytes().into(),
             required_replace: plan.required_replace.clone(),
             reason: plan.reason,
-        }
+        })
     }
 
     /// Reads an object that is to be deleted; `None` if it does not exist.

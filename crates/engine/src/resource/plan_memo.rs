@@ -148,7 +148,7 @@ impl PlanRun<'_> {
             && change.reason != gone.reason
             && let Some(change) = &mut Rc::make_mut(&mut planned).change
         {
-            change.reason = gone.reason;
+            Arc::make_mut(change).reason = gone.reason;
         }
         Some((subject, planned))
     }

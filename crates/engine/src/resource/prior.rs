@@ -122,7 +122,7 @@ impl Planning<'_> {
             required_replace: Vec::new(),
             reason: None,
         };
-        self.decisions.add_drift(drift);
+        self.decisions.add_drift(Arc::new(drift));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The decisions of a plan, collected while its nodes run.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use addr::ResourceInstance;
 use state::{EphemeralPlan, ObjectAddress, OutputChange, ResourceChange};
@@ -15,25 +15,25 @@ pub(crate) struct Decisions {
 /// The decisions as data.
 #[derive(Clone, Default)]
 pub(crate) struct DecisionParts {
-    pub(crate) changes: Vec<ResourceChange>,
-    pub(crate) drift: BTreeMap<ObjectAddress, ResourceChange>,
+    pub(crate) changes: Vec<Arc<ResourceChange>>,
+    pub(crate) drift: BTreeMap<ObjectAddress, Arc<ResourceChange>>,
     /// The ephemeral resources that the plan opened or deferred; may name one several times.
     pub(crate) ephemerals: Vec<EphemeralPlan>,
     pub(crate) outputs: BTreeMap<Str, OutputChange>,
 }
 
 impl Decisions {
-    pub(crate) fn add_change(&self, change: ResourceChange) {
+    pub(crate) fn add_change(&self, change: Arc<ResourceChange>) {
         self.parts.borrow_mut().changes.push(change);
     }
 
     /// Adds a change that was made outside of Mayfly, and that the refresh found.
-    pub(crate) fn add_drift(&self, drift: ResourceChange) {
+    pub(crate) fn add_drift(&self, drift: Arc<ResourceChange>) {
         self.parts.borrow_mut().drift.insert(drift.object(), drift);
     }
 
     /// The drift of an object; `None` if the refresh found no change.
-    pub(crate) fn drift(&self, address: &ObjectAddress) -> Option<ResourceChange> {
+    pub(crate) fn drift(&self, address: &ObjectAddress) -> Option<Arc<ResourceChange>> {
         self.parts.borrow().drift.get(address).cloned()
     }
 

@@ -16,14 +16,14 @@ pub(crate) struct PlannedActions<'p> {
 
 impl<'p> PlannedActions<'p> {
     pub(crate) fn new(plan: &'p Plan) -> PlannedActions<'p> {
-        let current = || plan.resource_changes.iter().filter(|it| it.deposed.is_none());
+        let current = plan.changes().filter(|it: &&ResourceChange| it.deposed.is_none());
         let destroys = |it: &&ResourceChange| {
             matches!(it.change.action, Action::Delete | Action::DeleteThenCreate)
         };
         PlannedActions {
-            changes: current().map(|it| (&it.addr, it)).collect(),
+            changes: current.map(|it| (&it.addr, it)).collect(),
             outputs: &plan.output_changes,
-            destroyed: plan.resource_changes.iter().filter(destroys).collect(),
+            destroyed: plan.changes().filter(destroys).collect(),
         }
     }
 

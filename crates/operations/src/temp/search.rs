@@ -75,7 +75,7 @@ fn resource_of(path: &str, outcome: &PlanOutcome) -> Option<String> {
             Attributes::Flat(_) => false,
         })
     });
-    let planned = outcome.plan.resource_changes.iter().find(|it| it.change.after.has_text(path));
+    let planned = outcome.plan.changes().find(|it| it.change.after.has_text(path));
     planned
         .map(|it| it.addr.to_string())
         .or_else(|| stored.next().map(|(address, ..)| address.to_string()))

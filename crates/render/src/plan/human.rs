@@ -1,8 +1,9 @@
 //! A plan as text.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
-use addr::AbsResource;
+use addr::{AbsResource, ProviderSource};
+use provider::ProviderSchemas;
 use state::{Action, Plan, PlanMode, ResourceChange};
 use values::Path;
 
@@ -27,6 +28,9 @@ const LEGEND: [(Action, &str); 8] = [
     (Action::ForgetThenCreate, "forget and then create replacement"),
     (Action::Forget, "forget"),
 ];
+
+/// The number of objects from which a second processor takes less time than it takes to start on.
+const SMALLEST_PART: usize = 100;
 
 /// Renders a plan: the drift, the changes and the outputs, or the note that there are no changes.
 ///
@@ -79,8 +83,8 @@ pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
 }
 
 /// The changes that are shown, by address.
-fn shown_changes(changes: &[ResourceChange]) -> Vec<&ResourceChange> {
-    let mut shown: Vec<_> = changes.iter().filter(|it| comment::is_shown(it)).collect();
+fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
+    let mut shown: Vec<_> = changes.iter().map(Arc::as_ref).filter(|it| comment::is_shown(it)).collect();
     shown.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
     shown
 }
@@ -105,14 +109,38 @@ fn push_changes(
         false => "OpenTofu will perform the following actions:",
     };
     let _ = writeln!(text, "\n{heading}");
-    for change in changes {
-        if let Some(body) = diff::resource_body(view, change, None, style) {
-            push_resource(change, Section::Proposed, &body, style, text);
-        }
-    }
+    push_bodies(view, changes, style, text);
     let counts = summary(engine::Operation::Plan, &engine::ChangeCounts::of_plan(view.plan));
     let counts = counts.strip_prefix("Plan:").unwrap_or(&counts);
     let _ = writeln!(text, "\n{}{counts}", style.paint(Paint::Bold, "Plan:"));
+}
+
+/// Appends the changed objects, which are rendered on all processors.
+fn push_bodies(
+    view: &PlanView<'_>,
+    changes: &[&ResourceChange],
+    style: &Style,
+    text: &mut String,
+) {
+    let mut schemas: BTreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = BTreeMap::new();
+    for change in changes {
+        let source = &change.provider.source;
+        schemas.entry(source).or_insert_with(|| (view.schemas)(source));
+    }
+    let PlanView { plan, show_sensitive, .. } = *view;
+    let parts = parallel::map_parts(changes, SMALLEST_PART, |part| {
+        let found = |source: &ProviderSource| schemas.get(source).cloned().flatten();
+        let view = PlanView { plan, schemas: &found, show_sensitive };
+        let mut text = String::new();
+        for change in part {
+            if let Some(body) = diff::resource_body(&view, change, None, style) {
+                push_resource(change, Section::Proposed, &body, style, &mut text);
+            }
+        }
+        text
+    });
+    text.reserve(parts.iter().map(String::len).sum());
+    text.extend(parts);
 }
 
 fn push_resource(

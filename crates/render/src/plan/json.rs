@@ -1,5 +1,7 @@
 //! A plan as JSON (`show -json`).
 
+use std::sync::Arc;
+
 use addr::{ModuleInstance, ResourceMode};
 use hir::Program;
 use serde_json::{Map, Value as Json, json};
@@ -85,9 +87,10 @@ fn variables(inputs: &PlanJson<'_>) -> Map<String, Json> {
 }
 
 /// The changes that a plan lists, by address.
-fn sorted(changes: &[ResourceChange]) -> Vec<&ResourceChange> {
-    let listed = changes.iter().filter(|it| it.addr.resource.mode != ResourceMode::Ephemeral);
-    let mut listed: Vec<_> = listed.collect();
+fn sorted(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
+    let listed = changes.iter().map(Arc::as_ref);
+    let listed = listed.filter(|it| it.addr.resource.mode != ResourceMode::Ephemeral);
+    let mut listed: Vec<&ResourceChange> = listed.collect();
     listed.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
     listed
 }
@@ -141,7 +144,7 @@ fn planned_resource(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
 fn schema(
     inputs: &PlanJson<'_>,
     change: &ResourceChange,
-) -> Option<std::sync::Arc<provider::Schema>> {
+) -> Option<Arc<provider::Schema>> {
     let resource = &change.addr.resource;
     (inputs.view.schemas)(&change.provider.source)?.of_mode(resource.mode, &resource.type_name)
 }
@@ -158,7 +161,7 @@ fn marked(inputs: &PlanJson<'_>, change: &ResourceChange) -> (Value, Value) {
     }
 }
 
-fn changes(inputs: &PlanJson<'_>, changes: &[ResourceChange]) -> Vec<Json> {
+fn changes(inputs: &PlanJson<'_>, changes: &[Arc<ResourceChange>]) -> Vec<Json> {
     sorted(changes).into_iter().map(|it| resource_change(inputs, it)).collect()
 }
 

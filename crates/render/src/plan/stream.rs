@@ -44,7 +44,7 @@ pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
             && (plan.mode == PlanMode::RefreshOnly
                 || relevant.contains(&it.addr.containing_resource()))
     };
-    let lines = plan.resource_drift.iter().filter(is_shown).map(|change| {
+    let lines = plan.drift().filter(is_shown).map(|change| {
         let word = action_word(change);
         Line::new("resource_drift", format!("{}: Drift detected ({word})", change.addr), timestamp)
             .with("change", described(change))
@@ -55,7 +55,7 @@ pub fn resource_drift_json(plan: &Plan, timestamp: &str) -> Vec<String> {
 
 /// The planned changes, one line per object with an action.
 pub fn planned_changes_json(plan: &Plan, timestamp: &str) -> Vec<String> {
-    let shown = plan.resource_changes.iter().filter(|it| super::comment::is_shown(it));
+    let shown = plan.changes().filter(|it| super::comment::is_shown(it));
     shown.map(|change| planned_change_json(change, timestamp)).collect()
 }
 

@@ -94,7 +94,7 @@ fn plan_of(resource_changes: Vec<ResourceChange>) -> Plan {
         has_errors: false,
         variables: BTreeMap::new(),
         ephemeral_variables: ["password".into()].into(),
-        resource_changes,
+        resource_changes: resource_changes.into_iter().map(Arc::new).collect(),
         resource_drift: Vec::new(),
         ephemerals: vec![EphemeralPlan {
             addr: parse_resource_instance("ephemeral.t_token.x").expect("an address"),

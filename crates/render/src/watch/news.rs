@@ -48,8 +48,8 @@ impl PlanNews {
 pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
     let mut news = PlanNews::default();
     merge(
-        before.resource_changes.iter().filter(|it| is_shown(it)),
-        after.resource_changes.iter().filter(|it| is_shown(it)),
+        before.changes().filter(|it| is_shown(it)),
+        after.changes().filter(|it| is_shown(it)),
         |a, b| a.addr.cmp(&b.addr),
         |old, new| news.note(old.map(described), new.map(described), same_change(old, new)),
     );
@@ -68,7 +68,7 @@ pub fn plan_news(before: &Plan, after: &Plan) -> PlanNews {
 
 /// The changes of a plan that differ from the previous plan; all of them if there is no previous plan.
 pub fn changed_objects<'p>(news: Option<&PlanNews>, plan: &'p Plan) -> Vec<&'p ResourceChange> {
-    let shown = plan.resource_changes.iter().filter(|it| is_shown(it));
+    let shown = plan.changes().filter(|it| is_shown(it));
     let Some(news) = news else { return shown.collect() };
     let entries = news.appeared.iter().chain(&news.changed);
     let addresses: BTreeSet<&str> = entries.map(|it| it.address.as_str()).collect();

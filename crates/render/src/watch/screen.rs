@@ -131,7 +131,7 @@ pub const KEYS: &[(&str, &str)] = &[
 
 /// The summary of a plan: `Plan: 1 to add, 0 to change, 0 to destroy.`
 pub fn plan_summary(plan: &Plan) -> String {
-    let has_objects = plan.resource_changes.iter().any(is_shown);
+    let has_objects = plan.changes().any(is_shown);
     let has_outputs = plan.output_changes.values().any(|it| it.action != Action::NoOp);
     match (has_objects, has_outputs) {
         (true, _) => summary(Operation::Plan, &ChangeCounts::of_plan(plan)),
@@ -142,7 +142,7 @@ pub fn plan_summary(plan: &Plan) -> String {
 
 /// The list of a plan's changes.
 pub fn change_list(plan: &Plan) -> Vec<ListedChange> {
-    let objects = plan.resource_changes.iter().filter(|it| is_shown(it)).map(listed);
+    let objects = plan.changes().filter(|it| is_shown(it)).map(listed);
     let outputs = plan.output_changes.iter().filter(|(_, it)| it.action != Action::NoOp);
     let outputs = outputs.map(|(name, it)| ListedChange {
         action: it.action,

@@ -1,6 +1,6 @@
 //! Reads `show -json` back into the models from which it was written.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use addr::{ProviderConfigRef, ProviderSource, ResourceInstance};
 use serde_json::Value as Json;
@@ -13,8 +13,9 @@ use values::{Mark, Path, Str, Type, Value};
 use crate::{AllSchemas, schema::type_of};
 
 pub(crate) fn plan(json: &Json, schemas: &AllSchemas) -> Plan {
-    let changes = |name: &str| -> Vec<ResourceChange> {
-        json[name].as_array().into_iter().flatten().map(|it| resource_change(it, schemas)).collect()
+    let changes = |name: &str| {
+        let changes = json[name].as_array().into_iter().flatten();
+        changes.map(|it| Arc::new(resource_change(it, schemas))).collect()
     };
     let outputs = json["output_changes"].as_object().into_iter().flatten();
     Plan {

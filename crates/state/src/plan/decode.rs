@@ -1,6 +1,6 @@
 //! Decodes a plan from its messages. Everything is validated, because a plan file is untrusted input.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use addr::{ProviderConfigRef, ResourceInstance, ResourceMode, Target};
 use prost::Message as _;
@@ -64,8 +64,8 @@ impl Decoder {
             has_errors: it.errored,
             variables: self.named(it.variables, |this, _, value| this.value(&value))?,
             ephemeral_variables: it.ephemeral_variables.into_iter().map(Str::from).collect(),
-            resource_changes: each(it.resource_changes, |it| self.change(it))?,
-            resource_drift: each(it.resource_drift, |it| self.change(it))?,
+            resource_changes: each(it.resource_changes, |it| self.change(it).map(Arc::new))?,
+            resource_drift: each(it.resource_drift, |it| self.change(it).map(Arc::new))?,
             ephemerals: each(it.ephemerals, ephemeral)?,
             output_changes: self.named(it.output_changes, |this, _, it| this.output(&it))?,
             checks: each(it.checks, check)?,

@@ -1,5 +1,7 @@
 //! Encodes a plan to its messages.
 
+use std::sync::Arc;
+
 use prost::Message as _;
 use rustc_hash::FxHashMap;
 use values::{Path, Step, Type, Value, json, msgpack};
@@ -77,7 +79,7 @@ impl Encoder {
 
     fn changes(
         &mut self,
-        changes: &[ResourceChange],
+        changes: &[Arc<ResourceChange>],
     ) -> Result<Vec<ResourceChangeMessage>, EncodeError> {
         changes.iter().map(|it| self.change(it)).collect()
     }

@@ -31,9 +31,9 @@ pub struct Plan {
     /// The names of the ephemeral variables that were set. They must be set again for apply.
     pub ephemeral_variables: BTreeSet<Str>,
     /// The planned changes of resource instances.
-    pub resource_changes: Vec<ResourceChange>,
+    pub resource_changes: Vec<Arc<ResourceChange>>,
     /// Changes outside of this program that planning detected.
-    pub resource_drift: Vec<ResourceChange>,
+    pub resource_drift: Vec<Arc<ResourceChange>>,
     /// The ephemeral resources that apply will open. Only their addresses are kept.
     pub ephemerals: Vec<EphemeralPlan>,
     /// The planned changes of the root module's outputs, by name.
@@ -109,6 +109,18 @@ pub struct ResourceChange {
     pub required_replace: Vec<Path>,
     /// The reason for the action, if the configuration alone does not explain it.
     pub reason: Option<Reason>,
+}
+
+impl Plan {
+    /// The planned changes of objects, sorted by address.
+    pub fn changes(&self) -> impl Iterator<Item = &ResourceChange> + Clone {
+        self.resource_changes.iter().map(Arc::as_ref)
+    }
+
+    /// The changes that were made outside of Mayfly.
+    pub fn drift(&self) -> impl Iterator<Item = &ResourceChange> + Clone {
+        self.resource_drift.iter().map(Arc::as_ref)
+    }
 }
 
 impl ResourceChange {

@@ -31,11 +31,11 @@ pub(crate) fn plan() -> Plan {
         ]),
         ephemeral_variables: ["password".into()].into(),
         resource_changes: vec![
-            change("module.m[\"a.b\"].t.n[0]"),
-            change("t.x[\"k\"]"),
-            deposed("t.x[\"k\"]"),
+            change("module.m[\"a.b\"].t.n[0]").into(),
+            change("t.x[\"k\"]").into(),
+            deposed("t.x[\"k\"]").into(),
         ],
-        resource_drift: vec![change("t.y")],
+        resource_drift: vec![change("t.y").into()],
         ephemerals: vec![EphemeralPlan {
             addr: parse_resource_instance("ephemeral.vault.token").expect("an address"),
         }],

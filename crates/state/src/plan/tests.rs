@@ -1,4 +1,5 @@
 use std::io::{Cursor, Write};
+use std::sync::Arc;
 
 use addr::parse_resource_instance;
 use expect_test::{Expect, expect};
@@ -10,9 +11,13 @@ use zip::write::SimpleFileOptions;
 use crate::EncodeError;
 use crate::plan::archive::{self, Kind};
 use crate::plan::file::{PlanFile, PlanFileError, TempKind};
-use crate::plan::model::{Action, EphemeralPlan};
+use crate::plan::model::{Action, EphemeralPlan, Plan, ResourceChange};
 use crate::plan::samples::{PROGRAM, change, file, plan, temp};
 use crate::plan::{decode, encode};
+
+fn first_change(plan: &mut Plan) -> &mut ResourceChange {
+    Arc::make_mut(plan.resource_changes.first_mut().expect("has one"))
+}
 
 #[track_caller]
 fn refused(bytes: &[u8], expected: Expect) {
@@ -72,7 +77,7 @@ fn plan_file_has_the_documented_entries() {
 fn plan_file_stores_each_type_once() {
     let mut many = plan();
     let one = encode::encode(&many).expect("a plan").len();
-    many.resource_changes.extend((0..10).map(|it| change(&format!("t.n[{it}]"))));
+    many.resource_changes.extend((0..10).map(|it| change(&format!("t.n[{it}]")).into()));
     let more = (encode::encode(&many).expect("a plan").len() - one) / 10;
     assert!(more < 260, "{more} bytes for each change");
 }
@@ -85,11 +90,11 @@ fn ephemeral_value_cannot_be_encoded_in_a_plan() {
     expect!["var.v[0] is ephemeral, and ephemeral values are never saved"]
         .assert_eq(&encode::encode(&it).expect_err("ephemeral").to_string());
     let mut it = plan();
-    it.resource_changes[0].change.after = Value::object_from([("a", secret())]);
+    first_change(&mut it).change.after = Value::object_from([("a", secret())]);
     expect![[r#"module.m["a.b"].t.n[0].a is ephemeral, and ephemeral values are never saved"#]]
         .assert_eq(&encode::encode(&it).expect_err("ephemeral").to_string());
     let mut it = plan();
-    it.resource_changes[0].addr = parse_resource_instance("ephemeral.t.n").expect("an address");
+    first_change(&mut it).addr = parse_resource_instance("ephemeral.t.n").expect("an address");
     assert!(matches!(encode::encode(&it), Err(EncodeError::EphemeralResource(_))));
 }
 
@@ -374,8 +379,8 @@ proptest! {
     #[test]
     fn any_value_round_trips_in_a_plan(before in any_value(), after in any_value()) {
         let mut it = plan();
-        it.resource_changes[0].change.before = before;
-        it.resource_changes[0].change.after = after;
+        first_change(&mut it).change.before = before;
+        first_change(&mut it).change.after = after;
         let back = decode::decode(&encode::encode(&it).expect("nothing ephemeral"), PROGRAM);
         let back = back.map_err(|it: PlanFileError| TestCaseError::fail(it.to_string()))?;
         let (ours, theirs) = (&it.resource_changes[0].change, &back.resource_changes[0].change);
@@ -389,7 +394,7 @@ proptest! {
 fn a_deposed_object_is_only_destroyed_or_forgotten() {
     let mut plan = plan();
     let deposed = plan.resource_changes.iter_mut().find(|it| it.deposed.is_some());
-    deposed.expect("has one").change.action = Action::Update;
+    Arc::make_mut(deposed.expect("has one")).change.action = Action::Update;
     let bytes = encode::encode(&plan).expect("encodes");
     let error = decode::decode(&bytes, PROGRAM).expect_err("is refused");
     expect![[r#"the saved plan is damaged at "tfplan": it has the action Update for a deposed object of t.x["k"]; make a new plan"#]].assert_eq(&error.to_string());
