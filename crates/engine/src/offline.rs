@@ -20,7 +20,7 @@ use hir::{
 use provider::{Schema, mark_by_schema};
 use rustc_hash::FxHashMap;
 use state::State;
-use values::{Mark, Str, Type, Value, functions::FunctionEnv};
+use values::{Mark, Str, Type, Value, ValueMap, functions::FunctionEnv};
 
 use crate::{
     builtin::functions,
@@ -422,10 +422,8 @@ impl<'a> ModuleScope<'a> {
             let key = each.key.clone();
             let Some(child) = self.child(call, each) else { return Ok(Value::dynamic()) };
             let names: Vec<Str> = child.module().outputs.keys().cloned().collect();
-            let mut outputs = BTreeMap::new();
-            for name in names {
-                outputs.insert(name.clone(), child.output(&name)?);
-            }
+            let outputs = names.into_iter().map(|name| Ok((name.clone(), child.output(&name)?)));
+            let outputs = outputs.collect::<Result<ValueMap, Interrupt>>()?;
             values.insert(key, Value::object(outputs));
         }
         let repetition = &entry.module_call().repetition;

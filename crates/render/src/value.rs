@@ -133,7 +133,7 @@ mod tests {
             ("escapes", Value::string("\u{7}\"\\${é}\t")),
             ("lines", Value::string("x\n  y\n")),
             ("list", Value::list(Type::String, vec![text(), Value::string("EOT\n")])),
-            ("map", Value::map(Type::String, [("k".into(), text())].into())),
+            ("map", Value::map(Type::String, [("k".into(), text())].into_iter().collect())),
             ("number", Value::number(Number::parse("1e30").expect("a number"))),
             ("set", Value::set(Type::String, vec![text()])),
             ("tuple", Value::tuple(vec![Value::int(1), Value::null(Type::Dynamic)])),

@@ -1,7 +1,7 @@
 //! The three kinds of equality: exact equality, certain equality, and cty's `Equals` with unknown values.
 
 use crate::{
-    Kind, Type, Value,
+    Kind, Type, Value, ValueMap,
     rules::{self, RuleId},
 };
 
@@ -62,10 +62,7 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-fn same_entries(
-    a: &std::collections::BTreeMap<crate::Str, Value>,
-    b: &std::collections::BTreeMap<crate::Str, Value>,
-) -> bool {
+fn same_entries(a: &ValueMap, b: &ValueMap) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|((ka, a), (kb, b))| ka == kb && a.raw_equals(b))
 }
 

@@ -43,7 +43,7 @@ pub use crate::{
     path::{Path, Step},
     refinements::{Bound, Refinements},
     types::{ObjectType, Type},
-    value::{Kind, Value},
+    value::{Kind, Value, ValueMap},
 };
 
 /// Returns text in double quotes with Go's escapes, as OpenTofu shows it in plans, outputs and its console.

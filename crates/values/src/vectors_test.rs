@@ -52,10 +52,10 @@ fn named(name: &str) -> Option<(Value, Type)> {
         "empty tuple" => at_own(Value::empty_tuple()),
         "empty obj" => at_own(Value::empty_object()),
         "empty list" => at_own(Value::list(Type::String, vec![])),
-        "empty map" => at_own(Value::map(Type::String, [].into())),
+        "empty map" => at_own(Value::map(Type::String, [].into_iter().collect())),
         "map" => at_own(Value::map(
             Type::String,
-            [("a".into(), "1".into()), ("b".into(), "2".into())].into(),
+            [("a".into(), "1".into()), ("b".into(), "2".into())].into_iter().collect(),
         )),
         "set str" => {
             at_own(Value::set(Type::String, vec!["b".into(), "a".into(), "B".into(), "a".into()]))

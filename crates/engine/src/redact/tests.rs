@@ -233,7 +233,9 @@ fn keys_of_secret_maps_are_redacted_unless_they_are_names() {
     );
     let redactor = Redactor::new();
     let map = [("bob@home".into(), Value::from("x")), ("bob@hom".into(), Value::from("y"))];
-    redactor.learn(&Value::map(values::Type::String, map.into()).with_mark(Mark::Sensitive));
+    redactor.learn(
+        &Value::map(values::Type::String, map.into_iter().collect()).with_mark(Mark::Sensitive),
+    );
     assert_eq!(redactor.redact_all("<bob@home> <bob@hom>"), "<(redacted)> <bob@hom>");
     let object = Value::object_from([("tim@home", Value::from("deep-secret"))]);
     redactor.learn(&object.with_mark(Mark::Sensitive));

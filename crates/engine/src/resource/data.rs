@@ -107,12 +107,7 @@ impl Planning<'_> {
         Planned { change, drift: None, refreshed: None, value }
     }
 
-    fn read_change(
-        &self,
-        subject: &Subject,
-        value: &Value,
-        reason: Reason,
-    ) -> Arc<ResourceChange> {
+    fn read_change(&self, subject: &Subject, value: &Value, reason: Reason) -> Arc<ResourceChange> {
         Arc::new(ResourceChange {
             addr: subject.address().clone(),
             previous_addr: None,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use addr::InstanceKey;
 use db::Summary;
 use hir::{Interrupt, Ref, Scope, SecretParts};
-use values::{Kind, Mark, Str, Value, functions::FunctionEnv};
+use values::{Kind, Mark, Str, Value, ValueMap, functions::FunctionEnv};
 
 use crate::{
     builtin::functions,
@@ -200,7 +200,7 @@ impl Scope for EngineScope<'_, '_> {
         let mut instances = BTreeMap::new();
         for (key, child) in &called.instances {
             let child = self.walk.module(*child);
-            let mut outputs = BTreeMap::new();
+            let mut outputs = ValueMap::new();
             if let Some(local) = child.template.outputs.get(output) {
                 let value = self.walk.nodes.value(child.node(*local)).ok_or(Interrupt::Poisoned)?;
                 outputs.insert(Str::from(output), value);

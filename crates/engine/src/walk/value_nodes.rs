@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
 use hir::{Entry, Item};
 use state::CheckKind;
-use values::{MarkKind, Str, Type, Value};
+use values::{MarkKind, Str, Type, Value, ValueMap};
 
 use crate::{
     graph::{ModuleIx, NodeIx, template::Declared},
@@ -174,11 +174,11 @@ impl Walk<'_> {
             let mut objects = BTreeMap::new();
             for (key, child) in &children.instances {
                 let child = self.module(*child);
-                let mut object = BTreeMap::new();
-                for (name, local) in &child.template.outputs {
-                    object.insert(name.clone(), self.nodes.value(child.node(*local))?);
-                }
-                objects.insert(key.clone(), Value::object(object));
+                let outputs = child.template.outputs.iter();
+                let outputs = outputs.map(|(name, local)| {
+                    Some((name.clone(), self.nodes.value(child.node(*local))?))
+                });
+                objects.insert(key.clone(), Value::object(outputs.collect::<Option<ValueMap>>()?));
             }
             if children.keys.repeated == Repeated::Enabled && objects.is_empty() {
                 return Some(Value::null(Type::Dynamic));

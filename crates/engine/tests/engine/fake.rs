@@ -102,7 +102,10 @@ impl Fake {
                 continue;
             }
             let value = match name {
-                "tags" => Value::map(Type::String, [(text.into(), Value::from("v"))].into()),
+                "tags" => Value::map(
+                    Type::String,
+                    [(text.into(), Value::from("v"))].into_iter().collect(),
+                ),
                 _ => Value::string(text),
             };
             object = object.with_part(&Step::Attr(name.into()), |_| value.clone());
@@ -308,7 +311,7 @@ impl Provider for Fake {
             if prior.is_null() {
                 planned.insert(Str::from("id"), Value::unknown(Type::String));
             }
-            if planned["size"].is_null() {
+            if planned.get("size").is_none_or(Value::is_null) {
                 let size = if prior.is_null() {
                     Value::unknown(Type::Number)
                 } else {
@@ -369,10 +372,10 @@ impl Provider for Fake {
                 diagnostics.extend(self.call(format!("got{secret}")).await);
             }
             let mut state = planned.as_map().cloned().expect("an object");
-            if !state["id"].is_known() {
+            if !state.get("id").is_some_and(Value::is_known) {
                 state.insert(Str::from("id"), Value::string(self.next_id()));
             }
-            if !state["size"].is_known() {
+            if !state.get("size").is_some_and(Value::is_known) {
                 state.insert(Str::from("size"), Value::int(1));
             }
             if !diagnostics.is_empty() && request.prior_state.is_null() {

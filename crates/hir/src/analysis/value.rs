@@ -16,9 +16,9 @@ pub(crate) mod marks;
 pub(crate) mod runtime;
 pub mod when;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use values::{MarkKind, Str, Type, Value};
+use values::{MarkKind, Str, Type, Value, ValueMap};
 
 use crate::{
     analysis::{origin::Origin, value::runtime::LARGEST_CONSTANT},
@@ -89,8 +89,7 @@ impl Abstract {
         let ty = Type::object(attrs.iter().map(|(name, attr)| (name.clone(), attr.ty.clone())));
         let constants =
             attrs.iter().map(|(name, attr)| Some((name.clone(), attr.plain_constant()?.clone())));
-        let constant =
-            constants.collect::<Option<BTreeMap<_, _>>>().map(Value::object).filter(is_kept);
+        let constant = constants.collect::<Option<ValueMap>>().map(Value::object).filter(is_kept);
         let object = Abstract::object_of_type(ty, attrs);
         let constant = constant.filter(|_| object.presence == Presence::Known);
         Abstract { constant: constant.map(ConstValue), ..object }

@@ -1,9 +1,9 @@
 //! Applies the defaults of optional attributes to a value, before its conversion to the type of the constraint.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use values::{
-    Kind, Refinements, Str, Type, Value,
+    Kind, Refinements, Str, Type, Value, ValueMap,
     convert::{self, ConvertError},
     rules::{self, RuleId},
 };
@@ -27,7 +27,7 @@ pub(crate) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Val
             let changed = |(key, part): (&Str, &Value)| {
                 (key.clone(), with_defaults(child, element, part.clone()))
             };
-            let changed: BTreeMap<Str, Value> = elements.iter().map(changed).collect();
+            let changed: ValueMap = elements.iter().map(changed).collect();
             let is_map = matches!(value.kind(), Kind::Map(_));
             if is_map { as_map(changed) } else { Value::object(changed) }
         }
@@ -46,27 +46,28 @@ pub(crate) fn with_defaults(defaults: &Defaults, ty: &Type, value: Value) -> Val
     filled.with_marks(value.marks())
 }
 
-fn fill(defaults: &Defaults, ty: &Type, attributes: &BTreeMap<Str, Value>) -> BTreeMap<Str, Value> {
+fn fill(defaults: &Defaults, ty: &Type, attributes: &ValueMap) -> ValueMap {
     let attribute_type =
         |name: &str| ty.as_object().and_then(|object| object.get(name)).unwrap_or(&Type::Dynamic);
-    let mut filled = attributes.clone();
+    let mut changed = Vec::new();
     for (name, default) in &defaults.attributes {
-        let given = filled.get(name);
+        let given = attributes.get(name);
         if given.is_none_or(Value::is_null) {
             // The default reveals that the given value is null, so it inherits marks of that value.
             let marks = rules::result_marks(RuleId::OptionalDefault, given);
-            filled.insert(name.clone(), default.0.with_marks(&marks));
+            changed.push((name.clone(), default.0.with_marks(&marks)));
         } else if let Some(unknown) = given.filter(|it| !it.is_known() && !default.0.is_null()) {
             let refined = unknown.refined(&Refinements::non_null());
-            filled.insert(name.clone(), refined);
+            changed.push((name.clone(), refined));
         }
     }
+    let mut filled = attributes.clone();
+    filled.extend(changed);
     for (step, child) in &defaults.children {
         if let DefaultStep::Attr(name) = step
-            && let Some(part) = filled.get(name)
+            && let Some(part) = filled.get_mut(name)
         {
-            let part = with_defaults(child, attribute_type(name), part.clone());
-            filled.insert(name.clone(), part);
+            *part = with_defaults(child, attribute_type(name), part.clone());
         }
     }
     filled
@@ -107,7 +108,7 @@ fn rebuilt(value: &Value, items: Vec<Value>) -> Value {
     }
 }
 
-fn as_map(entries: BTreeMap<Str, Value>) -> Value {
+fn as_map(entries: ValueMap) -> Value {
     match unified(entries.values(), &Type::Dynamic) {
         Some(ty) => {
             let convert =

@@ -1,7 +1,5 @@
 //! Evaluates tuple and object constructors, `[a, b]` and `{ k = v }`.
 
-use std::collections::BTreeMap;
-
 use db::Summary;
 use values::{
     Kind, Marks, Str, Type, Value,
@@ -43,7 +41,7 @@ impl Evaluation<'_> {
 
     pub(super) fn object(&mut self, id: ExprId, items: &[ObjectItem]) -> Outcome {
         self.charge(id, (items.len() as u64 + 1) * ENTRY)?;
-        let mut attributes = BTreeMap::new();
+        let mut attributes = Vec::with_capacity(items.len());
         let mut marks = Marks::NONE;
         let mut is_known = true;
         for item in items {
@@ -52,7 +50,7 @@ impl Evaluation<'_> {
             match key {
                 Key::Name(name, key_marks) => {
                     marks.add(&key_marks);
-                    attributes.insert(name, value);
+                    attributes.push((name, value));
                 }
                 // The value may belong to any name, so its marks go to the whole object.
                 Key::Unknown(key_marks) => {
@@ -63,9 +61,10 @@ impl Evaluation<'_> {
             }
         }
         if is_known {
+            let attributes = attributes.into_iter().collect();
             return Ok(Value::object(attributes).with_marks(&marks));
         }
-        for value in attributes.values() {
+        for (_, value) in &attributes {
             marks.add(&value.deep_marks());
         }
         Ok(Value::dynamic().with_marks(&marks))

@@ -1,6 +1,9 @@
 //! Evaluates `for` expressions.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    iter,
+};
 
 use db::Summary;
 use values::{
@@ -51,6 +54,22 @@ struct Progress {
 impl Progress {
     fn over(collection: &Value) -> Progress {
         Progress { shape: rules::result_marks(RuleId::ForCollection, [collection]), is_known: true }
+    }
+}
+
+/// The values of the items of a loop that have the same key. Most loops have one for each key.
+struct Grouped {
+    first: Value,
+    others: Vec<Value>,
+}
+
+impl Grouped {
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        iter::once(&self.first).chain(&self.others)
+    }
+
+    fn into_values(self) -> Vec<Value> {
+        iter::once(self.first).chain(self.others).collect()
     }
 }
 
@@ -126,7 +145,7 @@ impl Evaluation<'_> {
         secret: &Marks,
     ) -> Outcome {
         let mut progress = Progress::over(collection);
-        let mut results: BTreeMap<Str, Vec<Value>> = BTreeMap::new();
+        let mut results: BTreeMap<Str, Grouped> = BTreeMap::new();
         self.charge(round.id, ENTRY)?;
         for (key, element) in collection.elements() {
             self.enter(round, key.with_marks(secret), element.clone().with_marks(secret));
@@ -144,11 +163,11 @@ impl Evaluation<'_> {
         }
         self.leave(round);
         if !progress.is_known {
-            return Ok(undecided(progress.shape, results.values().flatten()));
+            return Ok(undecided(progress.shape, results.values().flat_map(Grouped::values)));
         }
-        let attributes = results.into_iter().filter_map(|(name, mut values)| {
-            let value = if parts.group { Value::tuple(values) } else { values.pop()? };
-            Some((name, value))
+        let attributes = results.into_iter().map(|(name, it)| {
+            let value = if parts.group { Value::tuple(it.into_values()) } else { it.first };
+            (name, value)
         });
         Ok(Value::object(attributes.collect()).with_marks(&progress.shape))
     }
@@ -157,7 +176,7 @@ impl Evaluation<'_> {
         &mut self,
         parts: &ForObject,
         progress: &mut Progress,
-        results: &mut BTreeMap<Str, Vec<Value>>,
+        results: &mut BTreeMap<Str, Grouped>,
     ) -> Result<(), Interrupt> {
         let key = self.for_key(parts.item_key, progress)?;
         let value = self.value(parts.item_value)?;
@@ -166,11 +185,17 @@ impl Evaluation<'_> {
             progress.shape.add(&value.deep_marks());
             return Ok(());
         };
-        let values = results.entry(key.clone()).or_default();
-        if values.is_empty() || parts.group {
-            values.push(value);
-            return Ok(());
-        }
+        let key = match results.entry(key) {
+            Entry::Vacant(free) => {
+                free.insert(Grouped { first: value, others: Vec::new() });
+                return Ok(());
+            }
+            Entry::Occupied(mut taken) if parts.group => {
+                taken.get_mut().others.push(value);
+                return Ok(());
+            }
+            Entry::Occupied(taken) => taken.key().clone(),
+        };
         let named = if is_secret { "the same key".to_owned() } else { format!("the key {key:?}") };
         let detail = format!(
             "Two different items produced {named} in this 'for' expression. If duplicates are expected, use the \

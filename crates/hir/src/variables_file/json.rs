@@ -96,7 +96,7 @@ impl Reading<'_> {
                 is_whole = false;
             }
         }
-        is_whole.then(|| Value::object(attributes))
+        is_whole.then(|| Value::object(attributes.into_iter().collect()))
     }
 }
 

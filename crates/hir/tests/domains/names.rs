@@ -17,7 +17,7 @@ use hir::{
 };
 use provider::{FunctionParameter, FunctionSignature};
 use values::{
-    Mark, MarkKind, Str, Type, Value,
+    Mark, MarkKind, Str, Type, Value, ValueMap,
     functions::{FunctionEnv, RenderError},
 };
 
@@ -268,8 +268,8 @@ fn random(ty: &Type, rng: &mut Rng, nulls: usize, marks: TriMarks) -> Value {
     }
 }
 
-fn random_keys(rng: &mut Rng, mut value: impl FnMut(&mut Rng) -> Value) -> BTreeMap<Str, Value> {
-    let mut entries = BTreeMap::new();
+fn random_keys(rng: &mut Rng, mut value: impl FnMut(&mut Rng) -> Value) -> ValueMap {
+    let mut entries = ValueMap::new();
     for key in ["a", "b", "k"] {
         if rng.percent(60) {
             entries.insert(key.into(), value(rng));

@@ -31,7 +31,10 @@ fn thing(name: &str, id: Value) -> Value {
         ("id", id),
         ("name", Value::string(name)),
         ("size", Value::number(Number::parse("0.1").expect("a number"))),
-        ("tags", Value::map(Type::String, [(Str::from("k"), Value::string("v"))].into())),
+        (
+            "tags",
+            Value::map(Type::String, [(Str::from("k"), Value::string("v"))].into_iter().collect()),
+        ),
         ("secret", Value::string("hunter2")),
         ("parts", Value::list(parts, vec![part("a"), part("é")])),
         ("rule", Value::set(ports, vec![port(443), port(80)])),

@@ -1,7 +1,6 @@
 //! Tests of the client against the server, over real processes.
 
 use std::{
-    collections::BTreeMap,
     process::{Command, Stdio},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -26,7 +25,10 @@ fn thing(name: &str) -> Value {
         ("id", Value::null(Type::String)),
         ("name", Value::string(name)),
         ("size", Value::int(3)),
-        ("tags", Value::map(Type::String, BTreeMap::from([(Str::from("k"), Value::string("v"))]))),
+        (
+            "tags",
+            Value::map(Type::String, [(Str::from("k"), Value::string("v"))].into_iter().collect()),
+        ),
         ("secret", Value::string("hunter2")),
         ("password", Value::null(Type::String)),
         ("rule", Value::set(rule, vec![Value::object_from([("port", Value::int(80))])])),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use values::conform::conforms;
-use values::{Kind, Path, Refinements, Step, Str, Type, Value};
+use values::{Kind, Path, Refinements, Step, Str, Type, Value, ValueMap};
 
 use super::same::hash_value;
 use super::{Violation, attr_of, go_syntax, is_secret};
@@ -255,7 +255,7 @@ impl Check {
         }
     }
 
-    fn map(&mut self, planned: &BTreeMap<Str, Value>, actual: &BTreeMap<Str, Value>) {
+    fn map(&mut self, planned: &ValueMap, actual: &ValueMap) {
         for (key, planned) in planned {
             match actual.get(key) {
                 None => {

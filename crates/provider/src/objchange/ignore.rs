@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use values::{Kind, Path, Step, Str, Type, Value};
+use values::{Kind, Path, Step, Str, Type, Value, ValueMap};
 
 use crate::schema::Block;
 
@@ -100,7 +98,7 @@ impl Restored {
             return config.clone();
         }
         let Some(keys) = self.keys.as_ref().filter(|_| is_map) else { return self.prior.clone() };
-        let nothing = BTreeMap::new();
+        let nothing = ValueMap::new();
         let prior = self.prior.as_map().unwrap_or(&nothing);
         let mut entries = config.as_map().cloned().unwrap_or_default();
         for key in keys {

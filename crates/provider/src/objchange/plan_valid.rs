@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use values::{Kind, Path, Step, Str, Type, Value};
+use values::{Kind, Path, Step, Str, Type, Value, ValueMap};
 
 use super::same::same;
 use super::{Violation, attr_of, go_syntax, is_secret};
@@ -162,7 +162,7 @@ impl Check {
                                 indicate no blocks, not null",
             );
         };
-        let nothing = BTreeMap::new();
+        let nothing = ValueMap::new();
         let config = sides.config.as_map().unwrap_or(&nothing);
         let is_object = matches!(sides.planned.kind(), Kind::Object(_));
         if !is_object && planned.len() != config.len() {
@@ -298,7 +298,7 @@ impl Check {
     }
 
     fn object_map(&mut self, object: &NestedObject, sides: &Sides<'_>) {
-        let nothing = BTreeMap::new();
+        let nothing = ValueMap::new();
         let planned = sides.planned.as_map().unwrap_or(&nothing);
         let Some(config) = sides.config.as_map().filter(|it| it.len() == planned.len()) else {
             return self.report_counts(sides);

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use values::{Kind, Str, Type, Value};
+use values::{Kind, Str, Type, Value, ValueMap};
 
 use super::attr_of;
 use super::element_index::PriorElements;
@@ -48,7 +48,7 @@ fn merge_attributes(
     attributes: &BTreeMap<Str, Attribute>,
     prior: &Value,
     config: &Value,
-) -> BTreeMap<Str, Value> {
+) -> ValueMap {
     attributes
         .iter()
         .map(|(name, attribute)| {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use provider::BoxFuture;
-use values::{Str, Type, Value};
+use values::{Str, Type, Value, ValueMap};
 
 use super::{
     client::Client,
@@ -189,7 +189,7 @@ fn leased(client: &Client, path: &str, token: &Secret) -> Result<Value, Diagnost
     let text = stored.as_ref().and_then(|record| record.secret(secret::VALUE)).map(Secret::reveal);
     let members: BTreeMap<String, String> =
         text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
-    let mut data: BTreeMap<Str, Value> =
+    let mut data: ValueMap =
         members.into_iter().map(|(key, text)| (Str::from(key), Value::string(text))).collect();
     data.insert("auth_token".into(), Value::string(token.reveal()));
     Ok(Value::map(Type::String, data))

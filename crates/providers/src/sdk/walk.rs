@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use provider::{Nesting, ObjectNesting};
-use values::{Kind, Path, Step, Str, Value};
+use values::{Kind, Path, Step, Str, Value, ValueMap};
 
 use super::schema::{Attribute, Block, Shape};
 
@@ -86,11 +86,7 @@ pub(super) fn rebuild_block(
     Value::object(rebuilt)
 }
 
-fn rebuild_entry(
-    parts: &mut BTreeMap<Str, Value>,
-    name: &Str,
-    rebuild: impl FnOnce(&Value) -> Value,
-) {
+fn rebuild_entry(parts: &mut ValueMap, name: &Str, rebuild: impl FnOnce(&Value) -> Value) {
     if let Some(part) = parts.get_mut(name) {
         *part = rebuild(part);
     }

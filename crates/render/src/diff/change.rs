@@ -61,7 +61,7 @@ impl<'a> Side<'a> {
         self.get().and_then(Value::as_slice).unwrap_or_default()
     }
 
-    pub(super) fn entries(&self) -> Option<&'a std::collections::BTreeMap<values::Str, Value>> {
+    pub(super) fn entries(&self) -> Option<&'a values::ValueMap> {
         self.get().and_then(Value::as_map)
     }
 

@@ -84,7 +84,8 @@ pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
 
 /// The changes that are shown, by address.
 fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
-    let mut shown: Vec<_> = changes.iter().map(Arc::as_ref).filter(|it| comment::is_shown(it)).collect();
+    let mut shown: Vec<_> =
+        changes.iter().map(Arc::as_ref).filter(|it| comment::is_shown(it)).collect();
     shown.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
     shown
 }
@@ -116,12 +117,7 @@ fn push_changes(
 }
 
 /// Appends the changed objects, which are rendered on all processors.
-fn push_bodies(
-    view: &PlanView<'_>,
-    changes: &[&ResourceChange],
-    style: &Style,
-    text: &mut String,
-) {
+fn push_bodies(view: &PlanView<'_>, changes: &[&ResourceChange], style: &Style, text: &mut String) {
     let mut schemas: BTreeMap<&ProviderSource, Option<Arc<ProviderSchemas>>> = BTreeMap::new();
     for change in changes {
         let source = &change.provider.source;

@@ -141,10 +141,7 @@ fn planned_resource(inputs: &PlanJson<'_>, change: &ResourceChange) -> Json {
     Json::Object(fields)
 }
 
-fn schema(
-    inputs: &PlanJson<'_>,
-    change: &ResourceChange,
-) -> Option<Arc<provider::Schema>> {
+fn schema(inputs: &PlanJson<'_>, change: &ResourceChange) -> Option<Arc<provider::Schema>> {
     let resource = &change.addr.resource;
     (inputs.view.schemas)(&change.provider.source)?.of_mode(resource.mode, &resource.type_name)
 }

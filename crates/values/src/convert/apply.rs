@@ -1,10 +1,8 @@
 //! Converts a value after its type has been found convertible.
 
-use std::collections::BTreeMap;
-
 use super::{ConvertError, check, convert_at, unify};
 use crate::{
-    Kind, Mark, MarkKind, Marks, Number, ObjectType, Path, Refinements, Step, Str, Type, Value,
+    Kind, Mark, MarkKind, Marks, Number, ObjectType, Path, Refinements, Step, Type, Value, ValueMap,
 };
 
 pub(super) fn apply(
@@ -108,12 +106,7 @@ fn sequence(
     Ok(collection.with_marks(&shape))
 }
 
-fn map(
-    entries: &BTreeMap<Str, Value>,
-    from: &Type,
-    to: &Type,
-    path: &mut Path,
-) -> Result<Value, ConvertError> {
+fn map(entries: &ValueMap, from: &Type, to: &Type, path: &mut Path) -> Result<Value, ConvertError> {
     let wanted = wanted_element(from, to);
     let mut converted = Vec::with_capacity(entries.len());
     for (key, value) in entries {
@@ -216,12 +209,12 @@ fn tuple(items: &[Value], types: &[Type], path: &mut Path) -> Result<Value, Conv
 
 fn to_object(
     value: &Value,
-    entries: &BTreeMap<Str, Value>,
+    entries: &ValueMap,
     object: &ObjectType,
     path: &mut Path,
 ) -> Result<Value, ConvertError> {
     let is_map = matches!(value.kind(), Kind::Map(_));
-    let mut converted = BTreeMap::new();
+    let mut converted = ValueMap::with_capacity(object.len());
     for (name, ty) in object.iter() {
         let attribute = match entries.get(name) {
             Some(attribute) => {

@@ -89,7 +89,10 @@ fn collections_convert_into_each_other() {
     );
     let list = Value::list(Type::Number, vec![Value::int(2), Value::int(2)]);
     assert_eq!(format!("{:?}", convert(&list, &Type::set(Type::String))), r#"Ok(toset(["2"]))"#);
-    let map = Value::map(Type::String, [("a".into(), "1".into()), ("x".into(), "y".into())].into());
+    let map = Value::map(
+        Type::String,
+        [("a".into(), "1".into()), ("x".into(), "y".into())].into_iter().collect(),
+    );
     assert_eq!(
         format!("{:?}", convert(&map, &ty(r#"["object",{"a":"number"}]"#))),
         r#"Ok({"a" = 1})"#

@@ -7,7 +7,7 @@ use super::{
     signature::{Function, Needs, Parameter, Returns},
 };
 use crate::{
-    Kind, Marks, Number, Refinements, Str, Type, Value, convert,
+    Kind, Marks, Number, Refinements, Str, Type, Value, ValueMap, convert,
     rules::{self, RuleId},
 };
 
@@ -208,8 +208,7 @@ fn merge(call: &Call<'_>) -> Result<Value, FunctionError> {
         return Ok(Value::null(call.ty.clone()));
     }
     let entries = call.args.iter().filter_map(Value::as_map).flatten();
-    let entries: BTreeMap<Str, Value> =
-        entries.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let entries: ValueMap = entries.map(|(key, value)| (key.clone(), value.clone())).collect();
     match &call.ty {
         Type::Map(element) => Ok(Value::map(Type::clone(element), entries)),
         _ => Ok(Value::object(entries)),
@@ -360,13 +359,11 @@ fn zipmap(call: &Call<'_>) -> Result<Value, FunctionError> {
     if keys.iter().any(|key| !key.is_known()) {
         return Ok(call.unknown());
     }
-    let mut entries: BTreeMap<Str, Value> = BTreeMap::new();
-    for (key, value) in keys.iter().zip(values) {
-        let Kind::String(key) = key.kind() else {
-            return Err(FunctionError::at(0, "keys must not be null"));
-        };
-        entries.insert(key.clone(), value.clone());
-    }
+    let entries = keys.iter().zip(values).map(|(key, value)| match key.kind() {
+        Kind::String(key) => Ok((key.clone(), value.clone())),
+        _ => Err(FunctionError::at(0, "keys must not be null")),
+    });
+    let entries = entries.collect::<Result<ValueMap, FunctionError>>()?;
     let zipped = match &call.ty {
         Type::Map(element) => Value::map(Type::clone(element), entries),
         _ => Value::object(entries),

@@ -1,13 +1,11 @@
 //! Decodes CSV as strictly as Go's reader: each record has as many fields as the first one, and quotes enclose
 //! only whole fields.
 
-use std::collections::BTreeMap;
-
 use super::{
     call::{Call, FunctionError},
     signature::{Function, Parameter, Returns},
 };
-use crate::{Kind, Str, Type, Value};
+use crate::{Kind, Str, Type, Value, ValueMap};
 
 pub(super) const FUNCTIONS: &[Function] = &[Function::new(
     "csvdecode",
@@ -58,7 +56,7 @@ fn rows(call: &Call<'_>) -> Result<Vec<Value>, FunctionError> {
             return Err(FunctionError::new(message));
         }
         let fields = fields.into_iter().map(Value::string);
-        let row: BTreeMap<Str, Value> = names.iter().cloned().zip(fields).collect();
+        let row: ValueMap = names.iter().cloned().zip(fields).collect();
         let row = Value::object(row);
         size += row.unshared_size();
         call.reserve(size)?;

@@ -1,12 +1,14 @@
 //! Decodes values.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use super::{
     parse::{Json, parse},
     types::type_of_json,
 };
-use crate::{CodecError, Number, ObjectType, Path, Step, Str, Type, Value, codec::one_type};
+use crate::{
+    CodecError, Number, ObjectType, Path, Step, Str, Type, Value, ValueMap, codec::one_type,
+};
 
 /// Decodes a value of type `ty`. Primitives are converted if their text allows it; missing attributes are null.
 ///
@@ -47,7 +49,7 @@ fn free_value(json: &Json<'_>, path: &Path) -> Result<Value, CodecError> {
             let entries = entries
                 .iter()
                 .map(|(name, value)| Ok((Str::from(name.as_ref()), free_value(value, path)?)));
-            let entries: Result<BTreeMap<Str, Value>, CodecError> = entries.collect();
+            let entries: Result<ValueMap, CodecError> = entries.collect();
             Ok(Value::object(entries?))
         }
     }
@@ -141,11 +143,11 @@ fn read_map(
     element: &Type,
     path: &mut Path,
 ) -> Result<Value, CodecError> {
-    let mut elements: BTreeMap<Str, Value> = BTreeMap::new();
-    for (key, json) in entries {
+    let elements = entries.iter().map(|(key, json)| {
         let step = Step::Index(Value::string(key.as_ref()));
-        elements.insert(Str::from(key.as_ref()), read_at(json, element, path, step)?);
-    }
+        Ok((Str::from(key.as_ref()), read_at(json, element, path, step)?))
+    });
+    let elements = elements.collect::<Result<ValueMap, CodecError>>()?;
     let items: Vec<Value> = elements.values().cloned().collect();
     Ok(Value::map(one_type(element, &items, path)?, elements))
 }
@@ -155,17 +157,15 @@ fn read_object(
     object: &Arc<ObjectType>,
     path: &mut Path,
 ) -> Result<Value, CodecError> {
-    let mut attributes: BTreeMap<Str, Value> = BTreeMap::new();
-    for (name, json) in entries {
+    // An attribute that is given replaces the null.
+    let absent = object.iter().map(|(name, ty)| Ok((name.clone(), Value::null(ty.clone()))));
+    let given = entries.iter().map(|(name, json)| {
         let Some((name, ty)) = object.entry(name) else {
             return Err(CodecError::new(path, "unsupported attribute"));
         };
-        let attribute = read_at(json, ty, path, Step::Attr(name.clone()))?;
-        attributes.insert(name.clone(), attribute);
-    }
-    for (name, ty) in object.iter() {
-        attributes.entry(name.clone()).or_insert_with(|| Value::null(ty.clone()));
-    }
+        Ok((name.clone(), read_at(json, ty, path, Step::Attr(name.clone()))?))
+    });
+    let attributes = absent.chain(given).collect::<Result<ValueMap, CodecError>>()?;
     Ok(Value::object_of(object, attributes))
 }
 

@@ -1,10 +1,10 @@
 //! Decodes values.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use super::{reader::Reader, refinements};
 use crate::{
-    CodecError, ObjectType, Path, Step, Str, Type, Value,
+    CodecError, ObjectType, Path, Step, Type, Value, ValueMap,
     codec::{MAX_DEPTH, one_type},
     json,
 };
@@ -120,12 +120,12 @@ fn read_map(
     path: &mut Path,
     depth: usize,
 ) -> Result<Value, CodecError> {
-    let mut entries: BTreeMap<Str, Value> = BTreeMap::new();
-    for _ in 0..reader.map_header(path)? {
+    let entries = (0..reader.map_header(path)?).map(|_| {
         let key = reader.text(path)?;
         let step = Step::Index(Value::string(key.clone()));
-        entries.insert(key, read_at(reader, element, path, step, depth)?);
-    }
+        Ok((key, read_at(reader, element, path, step, depth)?))
+    });
+    let entries = entries.collect::<Result<ValueMap, CodecError>>()?;
     let items: Vec<Value> = entries.values().cloned().collect();
     Ok(Value::map(one_type(element, &items, path)?, entries))
 }
@@ -143,15 +143,14 @@ fn read_object(
             format!("an object with {} attributes is required", object.len()),
         ));
     }
-    let mut attributes: BTreeMap<Str, Value> = BTreeMap::new();
-    for _ in 0..length {
+    let attributes = (0..length).map(|_| {
         let name = reader.text(path)?;
         let Some((name, ty)) = object.entry(&name) else {
             return Err(CodecError::new(path, "unsupported attribute"));
         };
-        let attribute = read_at(reader, ty, path, Step::Attr(name.clone()), depth)?;
-        attributes.insert(name.clone(), attribute);
-    }
+        Ok((name.clone(), read_at(reader, ty, path, Step::Attr(name.clone()), depth)?))
+    });
+    let attributes = attributes.collect::<Result<ValueMap, CodecError>>()?;
     if attributes.len() != object.len() {
         return Err(CodecError::new(path, "an attribute is given twice"));
     }

@@ -1,9 +1,9 @@
 //! Encodes values.
 
-use std::collections::BTreeMap;
-
 use super::refinements;
-use crate::{CodecError, Kind, Number, Path, Step, Str, Type, Value, codec::check_unmarked, json};
+use crate::{
+    CodecError, Kind, Number, Path, Step, Type, Value, ValueMap, codec::check_unmarked, json,
+};
 
 /// Encodes `value` for the type `ty`.
 ///
@@ -77,7 +77,7 @@ fn write_dynamic(value: &Value, out: &mut Vec<u8>, path: &mut Path) -> Result<()
 }
 
 fn write_map(
-    entries: &BTreeMap<Str, Value>,
+    entries: &ValueMap,
     element: &Type,
     out: &mut Vec<u8>,
     path: &mut Path,

@@ -74,7 +74,7 @@ fn collections_of_other_kinds_are_not_equal() {
     let tuple = value("[1]");
     let list = Value::list(Type::Number, vec![Value::int(1)]);
     assert_eq!(tuple.equals(&list), Value::bool(false));
-    let map = Value::map(Type::Number, [("a".into(), Value::int(1))].into());
+    let map = Value::map(Type::Number, [("a".into(), Value::int(1))].into_iter().collect());
     assert_eq!(value("{\"a\":1}").equals(&map), Value::bool(false));
     let set = |items: [i64; 2]| Value::set(Type::Number, items.map(Value::int).into());
     assert_eq!(set([1, 2]).equals(&set([2, 1])), Value::bool(true));
@@ -191,7 +191,7 @@ fn index_and_attribute_return_a_part_or_an_error() {
     assert_eq!(of("{\"a\":1}", "a"), "1");
     assert_eq!(of("{\"a\":1}", "b"), "This object does not have an attribute named \"b\".");
     assert_eq!(of("1", "b"), "Can't access attributes on a primitive-typed value (number).");
-    let map = Value::map(Type::Number, [("a".into(), Value::int(1))].into());
+    let map = Value::map(Type::Number, [("a".into(), Value::int(1))].into_iter().collect());
     assert_eq!(show(attribute(&map, "a")), "1");
     assert_eq!(show(attribute(&map, "b")), "This map does not have an element with the key \"b\".");
 }

@@ -5,8 +5,9 @@ mod marked;
 mod node;
 mod walk;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
+use litemap::LiteMap;
 use node::{Entries, Items, Node, Unknown};
 
 use crate::{
@@ -27,6 +28,11 @@ pub struct Value {
     marks: Marks,
 }
 
+/// The elements of a map or the attributes of an object, in a list that is sorted by their names: most objects have
+/// few attributes. Collecting takes O(n log n), but inserting takes O(n), so whoever inserts many names in any order
+/// collects them in another map first.
+pub type ValueMap = LiteMap<Str, Value>;
+
 /// The content of a value, for `match`. It does not include the marks.
 #[derive(Clone, Copy)]
 pub enum Kind<'a> {
@@ -45,11 +51,11 @@ pub enum Kind<'a> {
     /// The elements of a set, in cty's order.
     Set(&'a [Value]),
     /// The elements of a map by key.
-    Map(&'a BTreeMap<Str, Value>),
+    Map(&'a ValueMap),
     /// The elements of a tuple.
     Tuple(&'a [Value]),
     /// The attributes of an object.
-    Object(&'a BTreeMap<Str, Value>),
+    Object(&'a ValueMap),
 }
 
 impl Value {
@@ -137,7 +143,7 @@ impl Value {
 
     /// Creates a map. Keys are normalized. For types, see [`Value::list`].
     #[must_use]
-    pub fn map(element: Type, elements: BTreeMap<Str, Value>) -> Value {
+    pub fn map(element: Type, elements: ValueMap) -> Value {
         let element = node::concrete_element(element, elements.values());
         Value::plain(Node::Map(Arc::new(Entries::map(Type::map(element), elements))))
     }
@@ -150,13 +156,13 @@ impl Value {
 
     /// Creates an object. Attribute names are normalized.
     #[must_use]
-    pub fn object(attributes: BTreeMap<Str, Value>) -> Value {
+    pub fn object(attributes: ValueMap) -> Value {
         Value::plain(Node::Object(Arc::new(Entries::object(attributes))))
     }
 
     /// Creates an object whose attributes are exactly those of `ty`, so that the type is shared and not computed
     /// again.
-    pub(crate) fn object_of(ty: &Arc<ObjectType>, attributes: BTreeMap<Str, Value>) -> Value {
+    pub(crate) fn object_of(ty: &Arc<ObjectType>, attributes: ValueMap) -> Value {
         if !ty.is_exact() {
             return Value::object(attributes);
         }
@@ -182,7 +188,7 @@ impl Value {
     /// Creates the object without attributes.
     #[must_use]
     pub fn empty_object() -> Value {
-        Value::object(BTreeMap::new())
+        Value::object(ValueMap::new())
     }
 
     /// Creates the tuple without elements.
@@ -284,7 +290,7 @@ impl Value {
 
     /// Returns the entries of a known map or object; `None` for any other value.
     #[must_use]
-    pub fn as_map(&self) -> Option<&BTreeMap<Str, Value>> {
+    pub fn as_map(&self) -> Option<&ValueMap> {
         match self.kind() {
             Kind::Map(entries) | Kind::Object(entries) => Some(entries),
             _ => None,
@@ -317,7 +323,7 @@ impl Value {
     /// some may turn out to be equal. `None` for any other value.
     #[must_use]
     pub fn stored_length(&self) -> Option<usize> {
-        self.as_slice().map(<[Value]>::len).or_else(|| self.as_map().map(BTreeMap::len))
+        self.as_slice().map(<[Value]>::len).or_else(|| self.as_map().map(ValueMap::len))
     }
 
     /// Returns the known facts about the value as refinements; for a known value, its exact range.

@@ -1,12 +1,9 @@
 //! The shared content of values, with cached facts about their parts.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use crate::{
-    Marks, Number, ObjectType, Refinements, Str, Type, Value,
+    Marks, Number, ObjectType, Refinements, Str, Type, Value, ValueMap,
     budget::{ENTRY, Size},
     text,
 };
@@ -41,7 +38,7 @@ pub(super) struct Items {
 /// The elements of a map or the attributes of an object.
 pub(super) struct Entries {
     ty: OnceLock<Type>,
-    entries: BTreeMap<Str, Value>,
+    entries: ValueMap,
     summary: Summary,
 }
 
@@ -68,7 +65,7 @@ impl Summary {
         summary
     }
 
-    fn of_entries(entries: &BTreeMap<Str, Value>) -> Summary {
+    fn of_entries(entries: &ValueMap) -> Summary {
         let mut summary = Summary::of(entries.values());
         let names: u64 = entries.keys().map(|name| name.len() as u64 + ENTRY).sum();
         summary.size.add(Size { nodes: 0, text: names });
@@ -96,23 +93,23 @@ impl Items {
 }
 
 impl Entries {
-    pub(super) fn map(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
+    pub(super) fn map(ty: Type, entries: ValueMap) -> Entries {
         let entries = with_normal_keys(entries);
         Entries { ty: ty.into(), summary: Summary::of_entries(&entries), entries }
     }
 
     /// Creates the attributes of an object, whose type is computed on demand.
-    pub(super) fn object(entries: BTreeMap<Str, Value>) -> Entries {
+    pub(super) fn object(entries: ValueMap) -> Entries {
         let entries = with_normal_keys(entries);
         Entries { ty: OnceLock::new(), summary: Summary::of_entries(&entries), entries }
     }
 
     /// Creates the attributes of an object with a given type, which must be theirs.
-    pub(super) fn object_of(ty: Type, entries: BTreeMap<Str, Value>) -> Entries {
+    pub(super) fn object_of(ty: Type, entries: ValueMap) -> Entries {
         Entries { ty: ty.into(), summary: Summary::of_entries(&entries), entries }
     }
 
-    pub(super) fn as_map(&self) -> &BTreeMap<Str, Value> {
+    pub(super) fn as_map(&self) -> &ValueMap {
         &self.entries
     }
 
@@ -127,7 +124,7 @@ impl Entries {
     }
 }
 
-fn with_normal_keys(entries: BTreeMap<Str, Value>) -> BTreeMap<Str, Value> {
+fn with_normal_keys(entries: ValueMap) -> ValueMap {
     if entries.keys().all(|key| key.is_ascii()) {
         return entries;
     }
@@ -183,7 +180,7 @@ pub(super) fn collapsed(ty: &Type, refinements: &Refinements) -> Option<Value> {
         Type::List(element) | Type::Set(element) | Type::Map(element) => {
             let element = Type::clone(element);
             match (refinements.only_length()?, ty) {
-                (0, Type::Map(_)) => Some(Value::map(element, BTreeMap::new())),
+                (0, Type::Map(_)) => Some(Value::map(element, ValueMap::new())),
                 (0, Type::Set(_)) => Some(Value::set(element, Vec::new())),
                 (1, Type::Set(_)) => {
                     Some(Value::set(element.clone(), vec![Value::unknown(element)]))

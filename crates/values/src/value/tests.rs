@@ -101,7 +101,7 @@ fn several_deprecation_marks_are_kept() {
 fn mark_paths_restore_the_same_value() {
     let value = Value::object_from([
         ("list", Value::list(Type::String, vec!["a".into(), ephemeral("b")])),
-        ("map", Value::map(Type::String, [("k".into(), ephemeral("c"))].into())),
+        ("map", Value::map(Type::String, [("k".into(), ephemeral("c"))].into_iter().collect())),
         ("set", Value::set(Type::String, vec![ephemeral("d"), "e".into()])),
     ])
     .with_mark(Mark::Sensitive);
@@ -204,7 +204,10 @@ fn ephemeralasnull_nulls_only_ephemeral_parts() {
         expect![[r#"tolist(["a", tostring(null)]) {}"#]],
     );
     check(
-        Value::map(Type::String, [("k".into(), ephemeral("v")), ("l".into(), "w".into())].into()),
+        Value::map(
+            Type::String,
+            [("k".into(), ephemeral("v")), ("l".into(), "w".into())].into_iter().collect(),
+        ),
         expect![[r#"tomap({"k" = tostring(null), "l" = "w"}) {}"#]],
     );
     check(

@@ -1,9 +1,9 @@
 //! Walks through values, and rebuilds values from changed parts.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use super::{Entries, Items, Kind, Node, Value};
-use crate::{Number, Path, Step, Str};
+use crate::{Number, Path, Step, Str, ValueMap};
 
 impl Value {
     /// Returns the parts of a known container, each with the step that leads to it; empty for other values.
@@ -29,7 +29,7 @@ impl Value {
                 self.with_items(changed)
             }
             Node::Map(_) | Node::Object(_) => {
-                let changed: BTreeMap<Str, Value> = self
+                let changed: ValueMap = self
                     .as_map()
                     .into_iter()
                     .flatten()
@@ -128,7 +128,7 @@ impl Value {
         }
     }
 
-    fn with_entries(&self, entries: BTreeMap<Str, Value>) -> Value {
+    fn with_entries(&self, entries: ValueMap) -> Value {
         match &self.node {
             Node::Map(old) => match agreed_type(entries.values()) {
                 Some(element) => Value::map(element, entries),

@@ -1,9 +1,7 @@
 //! Conversion between abstract and runtime values: constants become abstract values, and abstract values become
 //! partly unknown runtime values that functions are called with.
 
-use std::collections::BTreeMap;
-
-use values::{Deprecation, Kind, Mark, Refinements, Str, Type, Value};
+use values::{Deprecation, Kind, Mark, Refinements, Type, Value, ValueMap};
 
 use crate::{
     analysis::value::{
@@ -102,7 +100,7 @@ impl Abstract {
         match (&self.inside, &self.ty) {
             (Inside::Attrs(attrs), ty) => {
                 let parts = attrs.iter();
-                let parts: BTreeMap<Str, Value> =
+                let parts: ValueMap =
                     parts.map(|(name, part)| (name.clone(), part.value_with(finish))).collect();
                 match ty {
                     Type::Object(_) => Some(Value::object(parts)),

@@ -207,6 +207,7 @@ impl Evaluation<'_> {
             return nested.empty_value();
         }
         let object = nested.block.implied_type().clone();
+        let entries = entries.into_iter().collect();
         if object.has_dynamic() { Value::object(entries) } else { Value::map(object, entries) }
     }
 }

@@ -4,11 +4,9 @@ pub(crate) mod blocks;
 pub(crate) mod dynamic;
 pub(crate) mod legacy;
 
-use std::collections::BTreeMap;
-
 use db::Summary;
 use provider::{Attribute, Block};
-use values::{Marks, Str, Value, convert::convert};
+use values::{Marks, Str, Value, ValueMap, convert::convert};
 
 use crate::{
     eval::{
@@ -21,9 +19,6 @@ use crate::{
     scope::Interrupt,
     suggest,
 };
-
-/// The attribute and block values of an object under construction.
-type Parts = BTreeMap<Str, Value>;
 
 /// The context of a body.
 #[derive(Clone)]
@@ -57,22 +52,25 @@ pub(super) fn decode(
 impl Evaluation<'_> {
     fn body(&mut self, body: &Body, schema: &Block, place: &Place<'_>) -> Outcome {
         let body = &*body.fitted(schema);
-        let mut parts = Parts::new();
+        let mut given = Vec::with_capacity(body.attrs.len());
         for attr in &body.attrs {
             match schema.attributes().get(&attr.name) {
                 Some(attribute) => {
-                    let value = self.attribute(attr, attribute, place)?;
-                    parts.insert(attr.name.clone(), value);
+                    given.push((attr.name.clone(), self.attribute(attr, attribute, place)?));
                 }
                 None => self.unsupported_argument(attr, body, schema),
             }
         }
+        let mut parts = ValueMap::with_capacity(schema.attributes().len() + schema.blocks().len());
+        parts.extend(given);
         let legacy = self.legacy_blocks(body, schema, place, &mut parts)?;
-        self.absent_attributes(schema, place, &mut parts);
+        let absent = self.absent_attributes(schema, place, &parts);
+        parts.extend(absent);
+        let mut blocks = Vec::with_capacity(schema.blocks().len());
         for (kind, nested) in schema.blocks() {
-            let value = self.blocks(kind, nested, body, place)?;
-            parts.insert(kind.clone(), value);
+            blocks.push((kind.clone(), self.blocks(kind, nested, body, place)?));
         }
+        parts.extend(blocks);
         for block in &body.blocks {
             if !schema.blocks().contains_key(&block.kind) && !legacy.contains(&&block.kind) {
                 self.unsupported_block(block, schema);
@@ -118,7 +116,7 @@ impl Evaluation<'_> {
         body: &'b Body,
         schema: &Block,
         place: &Place<'_>,
-        parts: &mut Parts,
+        parts: &mut ValueMap,
     ) -> Result<Vec<&'b Str>, Interrupt> {
         let mut names: Vec<&Str> = Vec::new();
         for block in &body.blocks {
@@ -137,21 +135,27 @@ impl Evaluation<'_> {
         Ok(names)
     }
 
-    fn absent_attributes(&mut self, schema: &Block, place: &Place<'_>, parts: &mut Parts) {
-        for (name, attribute) in schema.attributes() {
-            if parts.contains_key(name) {
-                continue;
-            }
+    /// The values of the attributes that the body does not set. Reports required ones.
+    fn absent_attributes(
+        &mut self,
+        schema: &Block,
+        place: &Place<'_>,
+        given: &ValueMap,
+    ) -> Vec<(Str, Value)> {
+        let absent = schema.attributes().iter().filter(|(name, _)| !given.contains_key(*name));
+        let value = |(name, attribute): (&Str, &Attribute)| {
             let ty = attribute.implied_type();
-            if attribute.required {
+            let value = if attribute.required {
                 let detail =
                     format!("The argument {name:?} is required, but no definition was found.");
                 self.report(place.header, Summary::MISSING_ARGUMENT, detail);
-                parts.insert(name.clone(), Value::unknown(ty));
+                Value::unknown(ty)
             } else {
-                parts.insert(name.clone(), Value::null(ty));
-            }
-        }
+                Value::null(ty)
+            };
+            (name.clone(), value)
+        };
+        absent.map(value).collect()
     }
 
     fn unsupported_argument(&mut self, attr: &Attr, body: &Body, schema: &Block) {

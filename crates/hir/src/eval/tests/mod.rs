@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use db::Summary;
 
 use values::{
-    Kind, Mark, MarkKind, Refinements, Str, Type, Value,
+    Kind, Mark, MarkKind, Refinements, Type, Value, ValueMap,
     functions::{FunctionEnv, RenderError},
 };
 
@@ -92,7 +92,7 @@ fn show(value: &Value) -> String {
 
 fn show_bare(value: &Value) -> String {
     let all = |items: &[Value]| items.iter().map(show).collect::<Vec<_>>().join(", ");
-    let entries = |entries: &BTreeMap<Str, Value>| {
+    let entries = |entries: &ValueMap| {
         entries
             .iter()
             .map(|(key, value)| format!("{key} = {}", show(value)))
@@ -152,7 +152,10 @@ impl Names {
             ("n", Value::int(5)),
             ("t", Value::bool(true)),
             ("list", strings(&["a", "b"])),
-            ("map", Value::map(Type::String, [("k".into(), Value::from("v"))].into())),
+            (
+                "map",
+                Value::map(Type::String, [("k".into(), Value::from("v"))].into_iter().collect()),
+            ),
             (
                 "objects",
                 Value::list(

@@ -44,7 +44,7 @@ fn list(elements: Vec<Value>) -> Value {
 }
 
 fn map(element: Value) -> Value {
-    Value::map(Type::String, [("key".into(), element)].into())
+    Value::map(Type::String, [("key".into(), element)].into_iter().collect())
 }
 
 /// The values that are marked as a whole.

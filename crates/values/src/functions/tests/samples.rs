@@ -9,7 +9,7 @@ use super::{
     properties::{allows, at_part, parts},
 };
 use crate::{
-    Kind, Mark, MarkKind, Refinements, Type, Value,
+    Kind, Mark, MarkKind, Refinements, Type, Value, ValueMap,
     functions::{Function, Place, all, lookup},
     rules::RuleId,
 };
@@ -157,7 +157,7 @@ fn others_of(part: &Value) -> Vec<Value> {
         Type::Bool => [true, false].map(Value::bool).to_vec(),
         Type::List(element) => vec![Value::list((*element).clone(), Vec::new())],
         Type::Set(element) => vec![Value::set((*element).clone(), Vec::new())],
-        Type::Map(element) => vec![Value::map((*element).clone(), BTreeMap::new())],
+        Type::Map(element) => vec![Value::map((*element).clone(), ValueMap::new())],
         ty => vec![Value::null(ty)],
     }
 }
@@ -213,11 +213,11 @@ fn sample_part_that_affects_the_result_marks_it() {
 
 /// Returns the value with every text and every name in it changed.
 fn with_texts(value: &Value, change: &impl Fn(&str) -> String) -> Value {
-    let entries = |entries: &BTreeMap<crate::Str, Value>| {
+    let entries = |entries: &ValueMap| {
         let changed = entries
             .iter()
             .map(|(name, part)| (crate::Str::from(change(name)), with_texts(part, change)));
-        changed.collect::<BTreeMap<_, _>>()
+        changed.collect()
     };
     match value.kind() {
         Kind::String(text) => change(text).into(),

@@ -248,7 +248,9 @@ impl<'t> Reader<'t> {
         let mut entries: BTreeMap<Str, Value> = BTreeMap::new();
         loop {
             let (key, span) = match self.next()? {
-                (Event::MappingEnd, _) => return Ok(Value::object(entries)),
+                (Event::MappingEnd, _) => {
+                    return Ok(Value::object(entries.into_iter().collect()));
+                }
                 (Event::Scalar(text, style, anchor, tag), span) => {
                     let is_merge = text == "<<" && tag.is_none();
                     let key = scalar(&text, style, &tag_name(tag.as_deref()))
