@@ -37,7 +37,11 @@ impl fmt::Display for InstanceKey {
         match self {
             InstanceKey::None => Ok(()),
             InstanceKey::Int(index) => write!(f, "[{index}]"),
-            InstanceKey::String(text) => write!(f, "[{}]", quote(text)),
+            InstanceKey::String(text) => {
+                f.write_str("[")?;
+                f.write_str(&quote(text))?;
+                f.write_str("]")
+            }
         }
     }
 }

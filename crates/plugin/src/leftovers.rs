@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn environment_of_a_program_that_is_being_loaded_is_unknown() {
+    fn loading_program_has_an_unknown_mark() {
         let environment = b"HOME=/\0MAYFLY_PROCESS=1.2.3.\0";
         assert_eq!(has_mark(environment, "1.2.3."), Some(true));
         assert_eq!(has_mark(environment, "1.2.4."), Some(false));

@@ -11,7 +11,7 @@ pub(crate) mod print;
 pub(crate) mod sequence;
 
 use provider::Block;
-use state::{Action, OutputValue, ResourceChange};
+use state::{Action, OutputChange, OutputValue, ResourceChange};
 use values::{MarkKind, Path, Step, Str, Value};
 
 use crate::{
@@ -22,6 +22,9 @@ use crate::{
     plan::view::PlanView,
     style::{Paint, Style, visible_line},
 };
+
+/// The number of objects or outputs that are worth waking another thread for.
+pub(crate) const SMALLEST_PART: usize = 25;
 
 /// The action on a part of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,21 +220,29 @@ pub(crate) fn output_lines(view: &PlanView<'_>, style: &Style) -> String {
     let names: Vec<String> = outputs.keys().map(print::name_of).collect();
     let width = print::widest(names.iter());
     let printer = Printer { style, temporary: view.plan.temporary() };
-    let mut text = String::new();
-    for (name, change) in
-        names.iter().zip(outputs.values()).filter(|(_, it)| it.action != Action::NoOp)
-    {
-        let secret = |it: &Value| match change.sensitive && !view.show_sensitive {
-            true => it.with_mark(values::Mark::Sensitive),
-            false => shown(it, None, view.show_sensitive),
-        };
-        let (before, after) = (secret(&change.before), secret(&change.after));
-        let node = dynamic::value(&Change::of_output(&before, &after, change.action));
-        if node.act != Act::NoOp {
-            text.push_str(&printer.line(name, width, &node, 0, Options::default()));
+    let show_sensitive = view.show_sensitive;
+    let changed = names.iter().zip(outputs.values()).filter(|(_, it)| it.action != Action::NoOp);
+    let changed: Vec<(&String, &OutputChange)> = changed.collect();
+    let parts = parallel::map_parts(&changed, SMALLEST_PART, |part| {
+        let mut text = String::new();
+        for (name, change) in part {
+            let node = output_node(change, show_sensitive);
+            if node.act != Act::NoOp {
+                text.push_str(&printer.line(name, width, &node, 0, Options::default()));
+            }
         }
-    }
-    text
+        text
+    });
+    parts.concat()
+}
+
+fn output_node(change: &OutputChange, show_sensitive: bool) -> Node {
+    let secret = |it: &Value| match change.sensitive && !show_sensitive {
+        true => it.with_mark(values::Mark::Sensitive),
+        false => shown(it, None, show_sensitive),
+    };
+    let (before, after) = (secret(&change.before), secret(&change.after));
+    dynamic::value(&Change::of_output(&before, &after, change.action))
 }
 
 /// The line of an output of a state.

@@ -44,8 +44,8 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     fn headline(&mut self, address: &str, what: &str) {
-        let address = self.style.paint(Paint::Bold, &format!("  # {address}"));
-        self.text.push_str(&format!("{address} {what}\n"));
+        let address = self.style.paint(Paint::Bold, &["  # ", address].concat());
+        self.text.push_str(&[&address, " ", what, "\n"].concat());
     }
 
     fn push(&mut self, line: &str) {

@@ -29,9 +29,6 @@ const LEGEND: [(Action, &str); 8] = [
     (Action::Forget, "forget"),
 ];
 
-/// The number of objects from which a second processor takes less time than it takes to start on.
-const SMALLEST_PART: usize = 100;
-
 /// Renders a plan: the drift, the changes and the outputs, or the note that there are no changes.
 ///
 /// Objects are sorted by address. The time is linear in the size of the plan. Two lists are compared by their
@@ -124,7 +121,7 @@ fn push_bodies(view: &PlanView<'_>, changes: &[&ResourceChange], style: &Style, 
         schemas.entry(source).or_insert_with(|| (view.schemas)(source));
     }
     let PlanView { plan, show_sensitive, .. } = *view;
-    let parts = parallel::map_parts(changes, SMALLEST_PART, |part| {
+    let parts = parallel::map_parts(changes, diff::SMALLEST_PART, |part| {
         let found = |source: &ProviderSource| schemas.get(source).cloned().flatten();
         let view = PlanView { plan, schemas: &found, show_sensitive };
         let mut text = String::new();
@@ -147,11 +144,15 @@ fn push_resource(
     text: &mut String,
 ) {
     let resource = &change.addr.resource;
-    let header =
-        format!("{} \"{}\" \"{}\"", resource.mode.block_type(), resource.type_name, resource.name);
     let comment = comment(change, section, style);
-    let _ =
-        writeln!(text, "\n{comment}{} {header} {body}", diff::symbol(change.change.action, style));
+    let symbol = diff::symbol(change.change.action, style);
+    let (block_type, type_name, name) =
+        (resource.mode.block_type(), &*resource.type_name, &*resource.name);
+    let parts = [
+        "\n", &comment, &symbol, " ", block_type, " \"", type_name, "\" \"", name, "\" ", body,
+        "\n",
+    ];
+    text.push_str(&parts.concat());
 }
 
 /// The section on drift. Empty if there is none, or none that is relevant to the plan.

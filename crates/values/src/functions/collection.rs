@@ -100,18 +100,27 @@ fn length_type(args: &[Value]) -> Result<Type, FunctionError> {
     }
 }
 
+/// Returns the number of characters as users see them.
+fn characters(text: &str) -> usize {
+    // In ASCII, only a carriage return and a newline are one character together.
+    match text.is_ascii() && !text.contains('\r') {
+        true => text.len(),
+        false => text.graphemes(true).count(),
+    }
+}
+
 fn length(call: &Call<'_>) -> Result<Value, FunctionError> {
     let value = &call.args[0];
     let exact = |length: usize| Value::number(Number::from(length));
     if let Kind::String(text) = value.kind() {
-        return Ok(exact(text.graphemes(true).count()));
+        return Ok(exact(characters(text)));
     }
     let range = match (value.ty(), value.kind()) {
         (Type::Tuple(types), _) => return Ok(exact(types.len())),
         (Type::Object(object), _) => return Ok(exact(object.len())),
         (Type::String, Kind::Unknown(known)) => {
             // A safe prefix keeps its characters whatever text follows.
-            Refinements::NONE.with_min_length(known.prefix().graphemes(true).count() as u64)
+            Refinements::NONE.with_min_length(characters(known.prefix()) as u64)
         }
         _ => value.range(),
     };

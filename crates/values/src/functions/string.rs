@@ -119,10 +119,18 @@ fn title_case(c: char) -> Option<char> {
 }
 
 fn upper(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let text = call.text(0);
+    if text.is_ascii() {
+        return Ok(Value::string(text.to_ascii_uppercase()));
+    }
     mapped(call, upper_case)
 }
 
 fn lower(call: &Call<'_>) -> Result<Value, FunctionError> {
+    let text = call.text(0);
+    if text.is_ascii() {
+        return Ok(Value::string(text.to_ascii_lowercase()));
+    }
     mapped(call, |c| if c == 'İ' { Some('i') } else { only(c.to_lowercase()) })
 }
 

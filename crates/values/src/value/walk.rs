@@ -88,12 +88,28 @@ impl Value {
     /// Returns the path of an infinite number, or `None` if there is none. Plans and states cannot represent
     /// infinity.
     pub fn infinite_part(&self) -> Option<Path> {
+        if !self.has_infinity() {
+            return None;
+        }
         match self.kind() {
             Kind::Number(number) => number.is_infinite().then(Path::root),
             _ => self.parts().find_map(|(step, part)| {
                 let inner = part.infinite_part()?;
                 Some(Path::from_iter([step]).join(&inner))
             }),
+        }
+    }
+
+    /// Returns true if the value is or contains an infinite number. Unlike [`Value::infinite_part`], does not
+    /// allocate.
+    fn has_infinity(&self) -> bool {
+        match self.kind() {
+            Kind::Number(number) => number.is_infinite(),
+            Kind::List(items) | Kind::Set(items) | Kind::Tuple(items) => {
+                items.iter().any(Value::has_infinity)
+            }
+            Kind::Map(entries) | Kind::Object(entries) => entries.values().any(Value::has_infinity),
+            Kind::Null | Kind::Unknown(_) | Kind::Bool(_) | Kind::String(_) => false,
         }
     }
 

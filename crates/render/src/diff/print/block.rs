@@ -26,7 +26,7 @@ impl Printer<'_> {
             return format!("{{}}{forces}");
         }
         let options = Options { forces: false, ..options };
-        let mut text = format!("{{{forces}\n");
+        let mut text = ["{", &forces, "\n"].concat();
         self.push_attributes(attributes, depth + 1, options, &mut text);
         let mut hidden = 0;
         for group in groups {
@@ -35,7 +35,7 @@ impl Printer<'_> {
         if hidden > 0 {
             let _ = write!(text, "\n{}", self.hidden(hidden, "block", depth + 1, options));
         }
-        let _ = write!(text, "{}{}}}", indent(depth), self.symbol(Act::NoOp, options));
+        text.push_str(&[&indent(depth), &self.symbol(Act::NoOp, options), "}"].concat());
         text
     }
 

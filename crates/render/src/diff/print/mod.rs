@@ -87,7 +87,8 @@ impl Printer<'_> {
         let body = self.node(node, depth, options);
         let symbol = self.symbol(node.act, options);
         let pad = " ".repeat(width.saturating_sub(name.chars().count()));
-        format!("{}{}{symbol}{name}{pad} = {body}\n", self.warnings(node, depth), indent(depth))
+        [&self.warnings(node, depth), &indent(depth), &symbol, name, &pad, " = ", &body, "\n"]
+            .concat()
     }
 
     fn plain(&self, node: &Node, before: &Scalar, after: &Scalar, options: Options) -> String {
@@ -96,7 +97,7 @@ impl Printer<'_> {
         let (before, after) = (shown(before), shown(after));
         let forces = self.forces(node.replace, options);
         match node.act {
-            Act::Create => format!("{after}{forces}"),
+            Act::Create => after + &forces,
             Act::Delete => format!("{before}{}{forces}", self.null_suffix(node.act, options)),
             Act::NoOp => format!("{before}{forces}"),
             Act::Update => format!("{before} {} {after}{forces}", self.arrow()),
@@ -112,7 +113,7 @@ impl Printer<'_> {
     ) -> String {
         let forces = self.forces(node.replace, options);
         if node.act == Act::Create {
-            return format!("(known after apply){forces}");
+            return "(known after apply)".to_owned() + &forces;
         }
         let options = Options { no_null: true, ..options };
         let before = before.map_or_else(
@@ -166,7 +167,7 @@ impl Printer<'_> {
             Act::Delete => (Paint::Red, "-"),
             Act::Update => (Paint::Yellow, "~"),
         };
-        format!("  {} ", self.style.paint(paint, symbol))
+        ["  ", &self.style.paint(paint, symbol), " "].concat()
     }
 
     /// The warning lines above a part whose secrecy changes. Empty if it does not change.

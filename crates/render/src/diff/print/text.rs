@@ -55,7 +55,7 @@ impl Printer<'_> {
                 Reading::Lines(text) => {
                     self.heredoc(node, self.same_lines(&text, depth, options), depth, options)
                 }
-                other => format!("{}{forces}", self.simple(&other)),
+                other => self.simple(&other) + &forces,
             },
             Act::Delete => match read(before) {
                 Reading::Json(json) => self.document(node, Some(&json), None, depth, options),
