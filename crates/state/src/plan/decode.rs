@@ -247,14 +247,14 @@ fn deposed(
 }
 
 fn action(code: u32) -> Result<Action, PlanFileError> {
-    let found = Action::CODES.iter().find(|(_, it)| *it == code);
-    found.map(|(it, _)| *it).ok_or_else(|| damaged(format!("it has an action {code}")))
+    let found = Action::ALL.into_iter().find(|it| it.code() == code);
+    found.ok_or_else(|| damaged(format!("it has an action {code}")))
 }
 
 fn reason(code: u32) -> Result<Option<Reason>, PlanFileError> {
     if code == 0 {
         return Ok(None);
     }
-    let found = Reason::CODES.iter().find(|(_, it, _)| *it == code);
-    found.map(|(it, ..)| Some(*it)).ok_or_else(|| damaged(format!("it has a reason {code}")))
+    let found = Reason::ALL.into_iter().find(|it| it.code() == code);
+    found.map(Some).ok_or_else(|| damaged(format!("it has a reason {code}")))
 }

@@ -10,8 +10,7 @@ use crate::checks::CheckResult;
 use crate::error::EncodeError;
 use crate::marks;
 use crate::plan::model::{
-    Action, BackendRecord, Importing, OutputChange, Plan, PlanMode, PlannedFile, Reason,
-    ResourceChange,
+    BackendRecord, Importing, OutputChange, Plan, PlanMode, PlannedFile, Reason, ResourceChange,
 };
 use crate::plan::wire::{
     BackendMessage, CheckMessage, CheckObjectMessage, FORMAT, FileMessage, OutputChangeMessage,
@@ -100,12 +99,12 @@ impl Encoder {
             previous_addr: it.previous_addr.as_ref().map(ToString::to_string),
             deposed: it.deposed.map(|it| it.to_string()),
             provider: it.provider.to_string(),
-            action: action_code(change.action),
+            action: change.action.code(),
             before: Some(self.value(&change.before, &what)?),
             after: Some(self.value(&change.after, &what)?),
             private: it.private.to_vec(),
             required_replace: self.paths(&it.required_replace)?,
-            reason: reason_code(it.reason),
+            reason: it.reason.map_or(0, Reason::code),
             import_id,
             import_identity,
             generated_config: change.generated_config.clone(),
@@ -121,7 +120,7 @@ impl Encoder {
     ) -> Result<OutputChangeMessage, EncodeError> {
         let what = || format!("output.{name}");
         Ok(OutputChangeMessage {
-            action: action_code(it.action),
+            action: it.action.code(),
             before: Some(self.value(&it.before, &what)?),
             after: Some(self.value(&it.after, &what)?),
             sensitive: it.sensitive,
@@ -213,12 +212,4 @@ fn mode_code(mode: PlanMode) -> u32 {
         PlanMode::Destroy => 1,
         PlanMode::RefreshOnly => 2,
     }
-}
-
-fn action_code(action: Action) -> u32 {
-    Action::CODES.iter().find(|(it, _)| *it == action).map_or(0, |(_, code)| *code)
-}
-
-fn reason_code(reason: Option<Reason>) -> u32 {
-    Reason::CODES.iter().find(|(it, ..)| Some(*it) == reason).map_or(0, |(_, code, _)| *code)
 }

@@ -241,18 +241,33 @@ pub struct StateIdentity {
 }
 
 impl Action {
-    /// All actions with their numbers in plan files.
-    pub(crate) const CODES: [(Self, u32); 9] = [
-        (Self::NoOp, 0),
-        (Self::Create, 1),
-        (Self::Read, 2),
-        (Self::Update, 3),
-        (Self::Delete, 5),
-        (Self::DeleteThenCreate, 6),
-        (Self::CreateThenDelete, 7),
-        (Self::Forget, 8),
-        (Self::ForgetThenCreate, 10),
+    /// All actions, for decoding.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::NoOp,
+        Self::Create,
+        Self::Read,
+        Self::Update,
+        Self::Delete,
+        Self::DeleteThenCreate,
+        Self::CreateThenDelete,
+        Self::Forget,
+        Self::ForgetThenCreate,
     ];
+
+    /// The number of the action in plan files.
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::NoOp => 0,
+            Self::Create => 1,
+            Self::Read => 2,
+            Self::Update => 3,
+            Self::Delete => 5,
+            Self::DeleteThenCreate => 6,
+            Self::CreateThenDelete => 7,
+            Self::Forget => 8,
+            Self::ForgetThenCreate => 10,
+        }
+    }
 
     /// Returns true if the action replaces an object.
     pub fn is_replace(self) -> bool {
@@ -276,37 +291,72 @@ impl Action {
 }
 
 impl Reason {
-    /// All reasons with their numbers in plan files and their words in `show -json`.
-    pub(crate) const CODES: [(Self, u32, &'static str); 16] = [
-        (Self::ReplaceBecauseTainted, 1, "replace_because_tainted"),
-        (Self::ReplaceByRequest, 2, "replace_by_request"),
-        (Self::ReplaceBecauseCannotUpdate, 3, "replace_because_cannot_update"),
-        (Self::ReplaceByTriggers, 4, "replace_by_triggers"),
-        (Self::DeleteBecauseNoResourceConfig, 5, "delete_because_no_resource_config"),
-        (Self::DeleteBecauseWrongRepetition, 6, "delete_because_wrong_repetition"),
-        (Self::DeleteBecauseCountIndex, 7, "delete_because_count_index"),
-        (Self::DeleteBecauseEachKey, 8, "delete_because_each_key"),
-        (Self::DeleteBecauseNoModule, 9, "delete_because_no_module"),
-        (Self::DeleteBecauseNoMoveTarget, 10, "delete_because_no_move_target"),
-        (Self::DeleteBecauseEnabledFalse, 11, "delete_because_enabled_false"),
-        (Self::ReadBecauseConfigUnknown, 12, "read_because_config_unknown"),
-        (Self::ReadBecauseDependencyPending, 13, "read_because_dependency_pending"),
-        (Self::ReadBecauseCheckNested, 14, "read_because_check_nested"),
-        (
-            Self::ForgotBecauseLifecycleDestroyInState,
-            15,
-            "forgot_because_lifecycle_destroy_in_state",
-        ),
-        (
-            Self::ForgotBecauseLifecycleDestroyInConfig,
-            16,
-            "forgot_because_lifecycle_destroy_in_config",
-        ),
+    /// All reasons, for decoding.
+    pub(crate) const ALL: [Self; 16] = [
+        Self::ReplaceBecauseTainted,
+        Self::ReplaceByRequest,
+        Self::ReplaceBecauseCannotUpdate,
+        Self::ReplaceByTriggers,
+        Self::DeleteBecauseNoResourceConfig,
+        Self::DeleteBecauseWrongRepetition,
+        Self::DeleteBecauseCountIndex,
+        Self::DeleteBecauseEachKey,
+        Self::DeleteBecauseNoModule,
+        Self::DeleteBecauseNoMoveTarget,
+        Self::DeleteBecauseEnabledFalse,
+        Self::ReadBecauseConfigUnknown,
+        Self::ReadBecauseDependencyPending,
+        Self::ReadBecauseCheckNested,
+        Self::ForgotBecauseLifecycleDestroyInState,
+        Self::ForgotBecauseLifecycleDestroyInConfig,
     ];
+
+    /// The number of the reason in plan files.
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::ReplaceBecauseTainted => 1,
+            Self::ReplaceByRequest => 2,
+            Self::ReplaceBecauseCannotUpdate => 3,
+            Self::ReplaceByTriggers => 4,
+            Self::DeleteBecauseNoResourceConfig => 5,
+            Self::DeleteBecauseWrongRepetition => 6,
+            Self::DeleteBecauseCountIndex => 7,
+            Self::DeleteBecauseEachKey => 8,
+            Self::DeleteBecauseNoModule => 9,
+            Self::DeleteBecauseNoMoveTarget => 10,
+            Self::DeleteBecauseEnabledFalse => 11,
+            Self::ReadBecauseConfigUnknown => 12,
+            Self::ReadBecauseDependencyPending => 13,
+            Self::ReadBecauseCheckNested => 14,
+            Self::ForgotBecauseLifecycleDestroyInState => 15,
+            Self::ForgotBecauseLifecycleDestroyInConfig => 16,
+        }
+    }
 
     /// The word for the reason in `show -json`.
     pub fn as_str(self) -> &'static str {
-        Self::CODES.iter().find(|(it, ..)| *it == self).map_or("", |(_, _, word)| word)
+        match self {
+            Self::ReplaceBecauseTainted => "replace_because_tainted",
+            Self::ReplaceByRequest => "replace_by_request",
+            Self::ReplaceBecauseCannotUpdate => "replace_because_cannot_update",
+            Self::ReplaceByTriggers => "replace_by_triggers",
+            Self::DeleteBecauseNoResourceConfig => "delete_because_no_resource_config",
+            Self::DeleteBecauseWrongRepetition => "delete_because_wrong_repetition",
+            Self::DeleteBecauseCountIndex => "delete_because_count_index",
+            Self::DeleteBecauseEachKey => "delete_because_each_key",
+            Self::DeleteBecauseNoModule => "delete_because_no_module",
+            Self::DeleteBecauseNoMoveTarget => "delete_because_no_move_target",
+            Self::DeleteBecauseEnabledFalse => "delete_because_enabled_false",
+            Self::ReadBecauseConfigUnknown => "read_because_config_unknown",
+            Self::ReadBecauseDependencyPending => "read_because_dependency_pending",
+            Self::ReadBecauseCheckNested => "read_because_check_nested",
+            Self::ForgotBecauseLifecycleDestroyInState => {
+                "forgot_because_lifecycle_destroy_in_state"
+            }
+            Self::ForgotBecauseLifecycleDestroyInConfig => {
+                "forgot_because_lifecycle_destroy_in_config"
+            }
+        }
     }
 }
 

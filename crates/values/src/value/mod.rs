@@ -29,8 +29,8 @@ pub struct Value {
 }
 
 /// The elements of a map or the attributes of an object, in a list that is sorted by their names: most objects have
-/// few attributes. Collecting takes O(n log n), but inserting takes O(n), so whoever inserts many names in any order
-/// collects them in another map first.
+/// few attributes. Collecting names in any order takes O(n log n) steps. Inserting one name takes O(n), so code that
+/// inserts many names uses another map and collects it.
 pub type ValueMap = LiteMap<Str, Value>;
 
 /// The content of a value, for `match`. It does not include the marks.
