@@ -79,10 +79,10 @@ impl Page {
         }
         let words: usize = prose(&self.text).map(|it| it.split_whitespace().count()).sum();
         if words < FEWEST_WORDS {
-            fault(format!("{words} words explain nothing"));
+            fault(format!("it has {words} words, and a page has at least {FEWEST_WORDS}"));
         }
         if let Some(line) = self.text.lines().find(|it| it.chars().count() > WIDEST) {
-            fault(format!("a line is too long: {line}"));
+            fault(format!("a line has more than {WIDEST} characters: {line}"));
         }
         faults
     }
