@@ -13,7 +13,7 @@ use crate::{
     functions::Functions,
     offline::{ModuleScope, Offline},
     request::Environment,
-    validate::MOST_STEPS,
+    validate::MAX_STEPS,
 };
 
 /// Returns the errors of the calls of provider functions with known arguments.
@@ -31,7 +31,7 @@ pub(crate) async fn check(
         state: None,
         values: None,
         workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false).without_plan().at_most(MOST_STEPS),
+        functions: Functions::new(&environment.system, false).without_plan().at_most(MAX_STEPS),
         system: environment.system.clone(),
         answers: Some(&answers),
     };

@@ -184,7 +184,7 @@ struct Each {
 }
 
 /// The maximum number of instances of a call that are evaluated one by one.
-const MOST_INSTANCES: usize = 10_000;
+const MAX_INSTANCES: usize = 10_000;
 
 /// The maximum depth of nested references. Cycles are reported before any evaluation; this limit only prevents a
 /// stack overflow.
@@ -396,7 +396,7 @@ impl<'a> ModuleScope<'a> {
             }
             Repetition::Count(expr) => {
                 let count = value(expr)?.as_number()?.to_i64()?;
-                let is_few = usize::try_from(count).is_ok_and(|it| it <= MOST_INSTANCES);
+                let is_few = usize::try_from(count).is_ok_and(|it| it <= MAX_INSTANCES);
                 let each = |at| Each { key: InstanceKey::Int(at), value: None };
                 is_few.then(|| (0..count).map(each).collect())
             }

@@ -61,7 +61,7 @@ struct Case<'a> {
 
 /// The number of steps that the evaluation of all bodies may take. Longer evaluations are left to the plan,
 /// because editors validate too.
-pub(crate) const MOST_STEPS: u64 = 50_000_000;
+pub(crate) const MAX_STEPS: u64 = 50_000_000;
 
 impl Case<'_> {
     fn question(&self, mode: ResourceMode) -> Question<'_> {
@@ -139,7 +139,7 @@ pub(crate) fn offline<'p>(
         state: None,
         values: None,
         workspace: workspace.clone(),
-        functions: Functions::new(&environment.system, false).without_plan().at_most(MOST_STEPS),
+        functions: Functions::new(&environment.system, false).without_plan().at_most(MAX_STEPS),
         system: Arc::clone(&environment.system),
         answers: None,
     }

@@ -380,21 +380,21 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
 
 /// The largest number of syntax errors that are shown for one file. A file that is not a configuration has one per
 /// line.
-const MOST_SYNTAX_ERRORS: usize = 100;
+const MAX_SYNTAX_ERRORS: usize = 100;
 
 /// The diagnostics of blocks in one file.
 fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
     let (mut found, mut count, mut first_hidden) = (Vec::new(), 0, None);
     for &(block, problem) in problems {
         count += usize::from(problem.id() == SYNTAX_ERROR);
-        if problem.id() == SYNTAX_ERROR && count > MOST_SYNTAX_ERRORS {
+        if problem.id() == SYNTAX_ERROR && count > MAX_SYNTAX_ERRORS {
             first_hidden.get_or_insert((block, problem.range));
         } else {
             found.push(from_block(db, problem, places, block));
         }
     }
     if let Some((block, range)) = first_hidden {
-        let more = count - MOST_SYNTAX_ERRORS;
+        let more = count - MAX_SYNTAX_ERRORS;
         let detail = format!(
             "There are {more} more syntax errors from here to the end of the file. Correct the \
              ones above first, or see whether this file is a configuration at all."

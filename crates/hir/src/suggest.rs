@@ -1,7 +1,7 @@
 //! Suggestions for misspelled names, "Did you mean …?".
 
 /// The largest edit distance of a suggestion.
-const MOST_EDITS: usize = 2;
+const MAX_EDITS: usize = 2;
 
 /// Returns the candidate closest to a name that does not exist. `None` if no candidate is within two edits, the
 /// limit of OpenTofu. The first of equally close candidates wins. Candidates that are not valid identifiers are
@@ -49,7 +49,7 @@ impl<'n> Closest<'n> {
 fn nearer(name: &str, candidate: &str, best: Option<usize>) -> Option<usize> {
     let most = match best {
         Some(best) => best.checked_sub(1)?,
-        None => MOST_EDITS,
+        None => MAX_EDITS,
     };
     let distance = syntax::levenshtein::distance_within(name, candidate, most)?;
     addr::is_identifier(candidate).then_some(distance)

@@ -429,7 +429,7 @@ fn tell(db: &mut dyn Db, others: &BTreeSet<usize>) {
 }
 
 /// The number of names that are tried for a suggestion: the nearest in sort order.
-const MOST_TRIED: usize = 4_000;
+const MAX_TRIED: usize = 4_000;
 
 /// Visits, in sort order, the declared names that are candidates for a suggestion: names of the same kind near
 /// `name`.
@@ -442,7 +442,7 @@ pub(crate) fn for_each_near(
     let Some(kind) = NameKind::of(name) else { return };
     let kind = db.symbols().of(db, directory, kind);
     kind.revision.number(db);
-    kind.sorted.for_each_near(name, MOST_TRIED, visit);
+    kind.sorted.for_each_near(name, MAX_TRIED, visit);
 }
 
 /// The names that one block declared before and after a change, by index of the item. An added block has none

@@ -90,7 +90,7 @@ pub struct Request {
     /// The body, empty for none.
     pub body: Bytes,
     /// The largest accepted body of the answer, in bytes.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
     /// The part of the resource that a download still lacks.
     pub(crate) rest: Option<Rest>,
 }
@@ -104,14 +104,14 @@ pub(crate) struct Rest {
 
 impl Request {
     /// Creates a `GET` request without headers and credentials.
-    pub fn get(url: Url, most_bytes: u64) -> Request {
+    pub fn get(url: Url, max_bytes: u64) -> Request {
         Request {
             method: Method::GET,
             url,
             headers: HeaderMap::new(),
             credentials: None,
             body: Bytes::new(),
-            most_bytes,
+            max_bytes,
             rest: None,
         }
     }
@@ -154,7 +154,7 @@ impl Response {
 }
 
 /// The size from which the head of an answer is refused. The client buffers at most twice as much.
-const MOST_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// The time for which an unused connection stays open.
 const UNUSED: Duration = Duration::from_secs(30);
@@ -183,7 +183,7 @@ impl Client {
         let ClientConfig { user_agent, proxies, trust, timeouts, retries } = config;
         let connector = Connector::new(dial, proxies, trust, timeouts.connect);
         let pool = legacy::Client::builder(TokioExecutor::new())
-            .http1_max_buf_size(MOST_HEAD_BYTES)
+            .http1_max_buf_size(MAX_HEAD_BYTES)
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(UNUSED)
             .build(connector.clone());
@@ -235,7 +235,7 @@ impl Client {
     fn response(&self, request: &Request, answer: hyper::Response<Incoming>) -> Response {
         let (head, incoming) = answer.into_parts();
         let (url, timeouts) = (request.url.clone(), self.settings.timeouts);
-        let body = Body::new(incoming, url.clone(), request.most_bytes, timeouts);
+        let body = Body::new(incoming, url.clone(), request.max_bytes, timeouts);
         Response { url, status: head.status, headers: head.headers, body }
     }
 

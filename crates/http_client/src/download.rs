@@ -24,7 +24,7 @@ pub struct Progress {
 
 /// The number of attempts for one file. Attempts that received something do not count as retries, and a server must
 /// not keep a download going for ever.
-const MOST_ATTEMPTS: u32 = 40;
+const MAX_ATTEMPTS: u32 = 40;
 
 /// The received part of a file.
 struct Part<'f> {
@@ -54,7 +54,7 @@ impl Client {
             if part.received > before {
                 retries = 0;
             }
-            match self.pause_after(&error, retries).filter(|_| attempt < MOST_ATTEMPTS) {
+            match self.pause_after(&error, retries).filter(|_| attempt < MAX_ATTEMPTS) {
                 Some(pause) => sleep(pause).await,
                 None => return Err(error),
             }
@@ -85,8 +85,8 @@ impl Client {
         part.begin(&response).await?;
         let url = response.url;
         let total = response.body.size().map(|it| it + part.received);
-        let mut body = response.body.bounded(request.most_bytes.saturating_sub(part.received));
-        while let Some(chunk) = body.chunk().await.map_err(|it| whole(it, request.most_bytes))? {
+        let mut body = response.body.bounded(request.max_bytes.saturating_sub(part.received));
+        while let Some(chunk) = body.chunk().await.map_err(|it| whole(it, request.max_bytes))? {
             part.file.write_all(&chunk).await.map_err(|it| unwritten(&it).at(&url))?;
             part.received += chunk.len() as u64;
             on_progress(Progress { received: part.received, total });

@@ -99,7 +99,7 @@ impl ErrorKind {
 }
 
 /// The longest text of a cause. Parts of it come from the server, for example names in its certificate.
-const MOST_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 
 /// Joins the texts of an error and its causes. Removes control characters.
 pub(crate) fn cause(error: &(dyn StdError + 'static)) -> String {
@@ -112,5 +112,5 @@ pub(crate) fn cause(error: &(dyn StdError + 'static)) -> String {
         }
         next = source.source();
     }
-    text.chars().filter(|it| !it.is_control()).take(MOST_CHARACTERS).collect()
+    text.chars().filter(|it| !it.is_control()).take(MAX_CHARACTERS).collect()
 }

@@ -17,7 +17,7 @@ pub struct Url(Uri);
 pub struct UrlError(&'static str);
 
 /// The longest accepted URL.
-const MOST_BYTES: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 
 impl Url {
     /// Parses an absolute URL. A fragment is dropped.
@@ -26,7 +26,7 @@ impl Url {
     /// Returns a [`UrlError`] for other schemes, for user information, and if the text is not a URL.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
         let text = text.split('#').next().unwrap_or_default();
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(UrlError("the URL is too long"));
         }
         let uri: Uri = text.parse().map_err(|_| UrlError("it is not a valid URL"))?;

@@ -19,10 +19,10 @@ use values::Str;
 use crate::Module;
 
 /// The maximal number of expressions that one search visits; beyond it the search returns `None`.
-const MOST_STEPS: usize = 2_000;
+const MAX_STEPS: usize = 2_000;
 
 /// Returns the first computed attribute that a value depends on, as a reference. `None` if there is none or the
-/// search exceeds `MOST_STEPS`.
+/// search exceeds `MAX_STEPS`.
 pub(crate) fn computed_attribute(
     module: Module<'_>,
     item: &Arc<Item>,
@@ -30,7 +30,7 @@ pub(crate) fn computed_attribute(
 ) -> Option<String> {
     let mut search = Search { open: Vec::new(), visited: FxHashSet::default() };
     search.open.push(Place { module, item: Arc::clone(item), expr: value });
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let place = search.open.pop()?;
         if let Some(found) = search.visit(&place) {
             return Some(found);

@@ -8,13 +8,13 @@ use hir::analysis::{Abstract, Tri, TriMarks, When, value::Inside};
 use values::{Kind, Type, Value};
 
 /// The maximal number of lines of a type; longer types are cut.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// The maximal length of a type on one line.
 const LINE: usize = 60;
 
 /// The maximal number of characters of a constant; longer constants are cut.
-const MOST_CHARS: usize = 80;
+const MAX_CHARS: usize = 80;
 
 /// The path relative to a directory. A path that has nothing in common with the directory stays unchanged.
 pub fn path_from(directory: &str, path: &str) -> String {
@@ -120,13 +120,13 @@ impl TypeText {
     /// Begins a line. Returns false if the maximal number of lines is reached.
     fn line(&mut self, depth: usize) -> bool {
         self.lines += 1;
-        if self.lines == MOST_LINES {
+        if self.lines == MAX_LINES {
             self.out.push_str(&format!("\n{}# …", "  ".repeat(depth)));
         }
-        if self.lines < MOST_LINES {
+        if self.lines < MAX_LINES {
             self.out.push_str(&format!("\n{}", "  ".repeat(depth)));
         }
-        self.lines < MOST_LINES
+        self.lines < MAX_LINES
     }
 
     fn close(&mut self, depth: usize, bracket: &str) {
@@ -214,7 +214,7 @@ pub(crate) fn constant_text(value: &Value) -> Option<String> {
     }
     let mut out = String::new();
     write_value(value, &mut out);
-    Some(match out.char_indices().nth(MOST_CHARS) {
+    Some(match out.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &out[..end]),
         None => out,
     })
@@ -223,7 +223,7 @@ pub(crate) fn constant_text(value: &Value) -> Option<String> {
 /// Writes a value. Stops once the text is longer than the shown part.
 fn write_value(value: &Value, out: &mut String) {
     // A character has at most four bytes.
-    if out.len() > MOST_CHARS * 4 {
+    if out.len() > MAX_CHARS * 4 {
         return;
     }
     match value.kind() {
@@ -255,7 +255,7 @@ fn write_value(value: &Value, out: &mut String) {
 
 fn separated<T>(parts: impl Iterator<Item = T>, out: &mut String, write: impl Fn(T, &mut String)) {
     for (index, part) in parts.enumerate() {
-        if out.len() > MOST_CHARS * 4 {
+        if out.len() > MAX_CHARS * 4 {
             return;
         }
         out.push_str(if index == 0 { "" } else { ", " });
@@ -264,7 +264,7 @@ fn separated<T>(parts: impl Iterator<Item = T>, out: &mut String, write: impl Fn
 }
 
 fn quoted(text: &str, out: &mut String) {
-    let short: String = text.chars().take(MOST_CHARS + 1).collect();
+    let short: String = text.chars().take(MAX_CHARS + 1).collect();
     out.push_str(&format!("{short:?}"));
 }
 

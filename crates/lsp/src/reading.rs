@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The maximal time that the first check of a module waits for background reads.
-const MOST_WAIT: Duration = Duration::from_secs(15);
+const MAX_WAIT: Duration = Duration::from_secs(15);
 
 /// The result of a background read.
 pub(crate) enum Read {
@@ -148,7 +148,7 @@ impl Reading {
 
     /// Starts the time for which first checks wait.
     pub(crate) fn wait(&mut self) {
-        self.until = Some(now() + MOST_WAIT);
+        self.until = Some(now() + MAX_WAIT);
     }
 
     /// The remaining time for which first checks wait. `None` if they do not wait.

@@ -17,10 +17,10 @@ use rustc_hash::FxHashMap;
 /// Directories that contain no configuration of the user's own.
 const IGNORED: &[&str] = &["node_modules", "terraform.tfstate.d", "target", "vendor"];
 /// The maximal number of directory entries in a scan, because a workspace may be a whole disk.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 const DEEPEST: usize = 32;
 /// The maximal number of configurations of one module.
-const MOST_ROOTS: usize = 8;
+const MAX_ROOTS: usize = 8;
 
 /// The call graph of the modules of a workspace: the callers of each directory.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl CallGraph {
             let Ok(listing) = system.list_directory(Path::new(&directory)) else { continue };
             for entry in listing {
                 entries += 1;
-                if entries > MOST_ENTRIES {
+                if entries > MAX_ENTRIES {
                     return graph;
                 }
                 let path = format!("{}/{}", directory.trim_end_matches('/'), entry.name);
@@ -85,7 +85,7 @@ impl CallGraph {
         let mut roots = Vec::new();
         let mut seen = BTreeSet::from([directory.to_owned()]);
         let mut next = vec![directory.to_owned()];
-        while !next.is_empty() && roots.len() < MOST_ROOTS {
+        while !next.is_empty() && roots.len() < MAX_ROOTS {
             for module in std::mem::take(&mut next) {
                 match self.callers.get(&module) {
                     Some(callers) => {
@@ -100,7 +100,7 @@ impl CallGraph {
         if roots.is_empty() {
             roots.push(directory.to_owned());
         }
-        roots.truncate(MOST_ROOTS);
+        roots.truncate(MAX_ROOTS);
         roots
     }
 }

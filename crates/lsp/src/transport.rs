@@ -28,10 +28,10 @@ use crate::frames::{Frame, Frames};
 
 /// The maximal number of requests that wait for answers. It has to be large: a reader that waits for a slot cannot
 /// read the cancellation that would free one.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 
 /// The maximal number of answers that wait for the client to read them.
-const MOST_UNREAD: usize = 64;
+const MAX_UNREAD: usize = 64;
 
 /// The size of the read buffer, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -64,7 +64,7 @@ pub(crate) async fn carry<S>(
     S::Future: Send + 'static,
 {
     let (to_client, from_client) = socket.split();
-    let (outbox, outgoing) = channel(MOST_UNREAD);
+    let (outbox, outgoing) = channel(MAX_UNREAD);
     let reading = Reader { service, outbox, tasks: FuturesUnordered::new(), phase: Phase::Fresh };
     let mut output = std::pin::pin!(output);
     let read = async move { reading.run(input, from_client).await };
@@ -166,7 +166,7 @@ where
     }
 
     async fn wait_for_slot(&mut self) {
-        while self.tasks.len() >= MOST_WAITING {
+        while self.tasks.len() >= MAX_WAITING {
             self.tasks.next().await;
         }
     }

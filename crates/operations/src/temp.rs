@@ -30,9 +30,9 @@ mod search;
 pub use search::refuse_secrets;
 
 /// The maximum total size of a plan's temporary files. A plan file is read into memory as a whole.
-const MOST_BYTES: u64 = 200 << 20;
+const MAX_BYTES: u64 = 200 << 20;
 /// The maximum number of temporary files.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// The total size from which the capture is announced, because it takes noticeable time.
 const LARGE: u64 = 16 << 20;
 
@@ -284,14 +284,14 @@ impl Found {
                 }
             };
             self.bytes += meta.len();
-            if self.bytes > MOST_BYTES {
-                let most = MOST_BYTES >> 20;
+            if self.bytes > MAX_BYTES {
+                let most = MAX_BYTES >> 20;
                 return Err(refused(&format!(
                     "with it there are more than {most} MiB of temporary files"
                 )));
             }
-            if self.files.len() >= MOST_FILES {
-                return Err(refused(&format!("there are more than {MOST_FILES} temporary files")));
+            if self.files.len() >= MAX_FILES {
+                return Err(refused(&format!("there are more than {MAX_FILES} temporary files")));
             }
             self.files.push(FoundFile { name, path: path.clone(), kind });
         }
@@ -312,7 +312,7 @@ fn read(name: String, path: &Path, kind: FoundKind) -> Result<TempEntry, Fault> 
             let file = File::open(path).map_err(Fault::of(path))?;
             let mut content = Vec::new();
             // Bound the read, because the file may grow meanwhile.
-            io::Read::read_to_end(&mut io::Read::take(file, MOST_BYTES + 1), &mut content)
+            io::Read::read_to_end(&mut io::Read::take(file, MAX_BYTES + 1), &mut content)
                 .map_err(Fault::of(path))?;
             TempKind::File { is_executable, content }
         }

@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// The number of modules without callers that stay loaded.
-const MOST_IDLE: usize = 16;
+const MAX_IDLE: usize = 16;
 
 /// The state that a tree needs for edits only.
 #[derive(Default)]
@@ -355,7 +355,7 @@ impl SourceTree {
         edit
     }
 
-    /// Unloads modules that no configuration reaches, except for the latest [`MOST_IDLE`]: a call that the user is
+    /// Unloads modules that no configuration reaches, except for the latest [`MAX_IDLE`]: a call that the user is
     /// about to complete often leads back to one of them. Modules with open files stay. Does nothing unless module
     /// calls may have changed. Each change of the tree ends with it.
     fn unload_idle_modules(&mut self) {
@@ -378,9 +378,9 @@ impl SourceTree {
             idle.extend(new);
         }
         self.edits.idle = idle;
-        if self.edits.idle.len() > MOST_IDLE {
+        if self.edits.idle.len() > MAX_IDLE {
             let gone: Vec<Arc<str>> =
-                self.edits.idle.drain(..self.edits.idle.len() - MOST_IDLE).collect();
+                self.edits.idle.drain(..self.edits.idle.len() - MAX_IDLE).collect();
             gone.iter().for_each(|path| self.unload(path));
             self.directories_changed();
         }

@@ -72,7 +72,7 @@ struct Entry {
 
 /// The largest capacity of a list that is kept for the next parse. Larger lists, left by longer texts, are
 /// dropped.
-const MOST_SPARE: usize = 1 << 14;
+const MAX_SPARE: usize = 1 << 14;
 
 /// The buffers that a parse leaves to the next parse on the same thread, since most chunks have a similar length.
 /// They hold no text.
@@ -124,7 +124,7 @@ impl<'t> FlatParse<'t> {
         let (mut events, errors) = parse_events(tokens, newlines, root, &mut spare.parser);
         let entries = entries(tokens, &mut events);
         (spare.lexed, spare.parser.events) = (lexed, events);
-        if spare.lexed.kinds.capacity() <= MOST_SPARE {
+        if spare.lexed.kinds.capacity() <= MAX_SPARE {
             SPARE.set(Some(spare));
         }
         Self { text, entries, errors }

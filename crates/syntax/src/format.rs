@@ -13,7 +13,7 @@
 //! comment changes.
 //! **Invariant:** the formatted text parses and has the same meaning.
 //! **Invariant:** time and memory are linear in the text; the blanks for alignment have a bound of their own
-//! (`layout::MOST_PADDING`).
+//! (`layout::MAX_PADDING`).
 //! **Absent on purpose:** files, settings and line lengths; there are no options.
 
 mod layout;

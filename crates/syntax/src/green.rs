@@ -12,7 +12,7 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 type GreenElement = NodeOrToken<GreenNode, GreenToken>;
 
 /// The largest number of children of a cached node. Larger nodes are rarely equal.
-const MOST_CHILDREN: usize = 3;
+const MAX_CHILDREN: usize = 3;
 /// The largest length of a cached token in bytes. Longer tokens are rarely equal, and a cache that outlives its
 /// text should stay small.
 const LONGEST: usize = 64;
@@ -87,7 +87,7 @@ impl GreenCache {
     }
 
     fn node(&mut self, kind: SyntaxKind, children: std::vec::Drain<'_, GreenElement>) -> GreenNode {
-        if children.len() > MOST_CHILDREN || is_long(children.as_slice()) {
+        if children.len() > MAX_CHILDREN || is_long(children.as_slice()) {
             return GreenNode::new(kind.into(), children);
         }
         let mut hasher = FxHasher::default();

@@ -16,7 +16,7 @@ use crate::{Kind, Value};
 pub struct Budget {
     limit: u64,
     used: Cell<u64>,
-    most_steps: u64,
+    max_steps: u64,
     steps: Cell<u64>,
     is_interrupted: Option<Box<dyn Fn() -> bool>>,
 }
@@ -53,7 +53,7 @@ impl Budget {
         Budget {
             limit,
             used: Cell::new(0),
-            most_steps: u64::MAX,
+            max_steps: u64::MAX,
             steps: Cell::new(0),
             is_interrupted: None,
         }
@@ -61,8 +61,8 @@ impl Budget {
 
     /// Sets a maximum number of steps.
     #[must_use]
-    pub fn with_steps(self, most_steps: u64) -> Budget {
-        Budget { most_steps, ..self }
+    pub fn with_steps(self, max_steps: u64) -> Budget {
+        Budget { max_steps, ..self }
     }
 
     /// Ends evaluations as soon as `is_interrupted` returns true. It is called at bounded intervals.
@@ -89,7 +89,7 @@ impl Budget {
         if self.is_interrupted() {
             return Err(Exceeded::Interrupted);
         }
-        if self.steps.get() > self.most_steps { Err(Exceeded::Steps) } else { Ok(()) }
+        if self.steps.get() > self.max_steps { Err(Exceeded::Steps) } else { Ok(()) }
     }
 
     /// Returns true if the user interrupted the run.

@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// More digits than any number from a text of the permitted length has when its exponent is written out.
-const MOST_DIGITS: usize = 700_000;
+const MAX_DIGITS: usize = 700_000;
 
 /// The budget of one function call.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Checks MessagePack after a type in JSON and a line feed. The decoded value has the type, and survives encoding
 /// with that type and with the open type. No value has more parts than there are bytes.
@@ -94,7 +94,7 @@ pub fn check_number(bytes: &[u8]) {
     // The time to write a number in full depends on its exponent, which may be large.
     if is_ordinary(&number) {
         let shown = number.to_string();
-        assert!(shown.len() < MOST_DIGITS, "{first} is {} digits", shown.len());
+        assert!(shown.len() < MAX_DIGITS, "{first} is {} digits", shown.len());
         if !number.is_infinite() && shown.len() < 2000 {
             let again = Number::parse(&shown).expect("what is shown is a number");
             assert_eq!(again.to_string(), shown);
@@ -239,7 +239,7 @@ pub fn check_function(bytes: &[u8]) {
     if function.is_form() || is_slow(function, args) {
         return;
     }
-    let result = function.call(args, &Nowhere(Budget::new(MOST_BYTES)));
+    let result = function.call(args, &Nowhere(Budget::new(MAX_BYTES)));
     if let (Ok(result), Ok(ty)) = (&result, function.return_type(args)) {
         let mismatches = conform::conforms(&result.ty(), &ty);
         assert!(mismatches.is_empty(), "{name:?}: {mismatches:?}");
@@ -248,7 +248,7 @@ pub fn check_function(bytes: &[u8]) {
         let with = |value: Value| {
             let mut args = args.to_vec();
             args[at] = value;
-            function.call(&args, &Nowhere(Budget::new(MOST_BYTES)))
+            function.call(&args, &Nowhere(Budget::new(MAX_BYTES)))
         };
         drop(with(Value::dynamic()));
         let partial = with(Value::unknown(args[at].ty()));

@@ -1,7 +1,7 @@
 //! The borders of the engine's components: a struct has few fields, and no cell is shared.
 
 /// The largest number of fields of a struct, contexts of runs above all.
-const MOST_FIELDS: usize = 12;
+const MAX_FIELDS: usize = 12;
 
 /// Returns the lines of a file of the engine that break a rule.
 pub(crate) fn breaches(text: &str) -> Vec<(usize, &'static str)> {
@@ -12,7 +12,7 @@ pub(crate) fn breaches(text: &str) -> Vec<(usize, &'static str)> {
         if line.contains("struct ") && line.ends_with('{') && !line.starts_with(' ') {
             open = Some((index + 1, 0));
         } else if line == "}" {
-            let large = open.take().filter(|(_, fields)| *fields > MOST_FIELDS);
+            let large = open.take().filter(|(_, fields)| *fields > MAX_FIELDS);
             found.extend(large.map(|(line, _)| (line, "a struct of more than twelve fields")));
         } else if let Some((_, fields)) = &mut open
             && let Some(field) = line.strip_prefix("    ").filter(|it| is_field(it))

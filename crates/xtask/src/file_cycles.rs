@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use syn::visit::{self, Visit};
 
 /// The most files that a cycle may have.
-const MOST_FILES: usize = 5;
+const MAX_FILES: usize = 5;
 
 /// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;
@@ -35,12 +35,12 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         crates.sort();
         for sources in crates {
             let imports = imports(&sources)?;
-            let too_large = cycles(&imports).into_iter().filter(|it| it.len() > MOST_FILES);
+            let too_large = cycles(&imports).into_iter().filter(|it| it.len() > MAX_FILES);
             too_large.for_each(|cycle| describe(&mut found, &sources, &cycle, &imports));
         }
     }
     if !found.is_empty() {
-        bail!("a cycle of files may have at most {MOST_FILES} files:\n{found}");
+        bail!("a cycle of files may have at most {MAX_FILES} files:\n{found}");
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ const MACHINES: &[&str] = &[
 const TEST_COMMAND: &str = "cargo test --workspace --features values/mutation";
 
 /// The largest number of lines of a Rust file that is not generated.
-const MOST_LINES: usize = 700;
+const MAX_LINES: usize = 700;
 
 /// A violation of a rule.
 #[derive(PartialEq, Eq, Debug)]
@@ -113,7 +113,7 @@ fn breaches_of(path: &str, text: &str) -> Vec<Breach> {
         for line in prose::wide_lines(text) {
             breach(line, "a line of more than 120 characters");
         }
-        if text.lines().count() > MOST_LINES {
+        if text.lines().count() > MAX_LINES {
             breach(0, "a file of more than 700 lines");
         }
     }
@@ -224,10 +224,10 @@ mod tests {
             concat!("fn f() { todo", "!() }\n"),
             &["crates/a/src/b.rs:1: code that is not written"],
         );
-        check_rules("crates/a/src/c.rs", &"\n".repeat(MOST_LINES), &[]);
+        check_rules("crates/a/src/c.rs", &"\n".repeat(MAX_LINES), &[]);
         check_rules(
             "crates/a/src/c.rs",
-            &"\n".repeat(MOST_LINES + 1),
+            &"\n".repeat(MAX_LINES + 1),
             &["crates/a/src/c.rs: a file of more than 700 lines"],
         );
         check_rules("README.md", "", &["README.md: the command that runs all tests is missing"]);

@@ -66,7 +66,7 @@ const STATE: &str = r#"{
 "#;
 
 /// The maximum number of renewals in the run of any command.
-const MOST_RENEWALS: usize = 4;
+const MAX_RENEWALS: usize = 4;
 
 /// The result of a command.
 pub(crate) struct Came {
@@ -204,7 +204,7 @@ fn looked_at(bench: &Bench, ended: &Ended, row: &Row) -> Came {
     }
     let calls = fs::read_to_string(bench.root().join("calls")).unwrap_or_default();
     let renewals = calls.lines().filter(|it| *it == "RenewEphemeralResource").count();
-    if renewals > MOST_RENEWALS {
+    if renewals > MAX_RENEWALS {
         wrong.push(format!("it was renewed {renewals} times"));
     }
     let (kept, objects) = objects(&state);

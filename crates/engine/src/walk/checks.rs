@@ -159,7 +159,7 @@ fn declared(program: &Program) -> Vec<(CheckKind, String)> {
     if !has_checks.contains(&true) {
         return found;
     }
-    for path in program.module_paths().take(MOST_PATHS) {
+    for path in program.module_paths().take(MAX_PATHS) {
         let prefix: String = match &*path.key {
             "" => String::new(),
             key => key.split('.').map(|it| format!("module.{it}.")).collect(),
@@ -171,7 +171,7 @@ fn declared(program: &Program) -> Vec<(CheckKind, String)> {
 
 /// The most paths of module calls that are searched for declarations, because paths can be many more than modules.
 /// On further paths, only objects have results.
-const MOST_PATHS: usize = 10_000;
+const MAX_PATHS: usize = 10_000;
 
 /// The declarations of a module that have conditions.
 fn checkables(module: &Module) -> impl Iterator<Item = (CheckKind, String)> {

@@ -16,7 +16,7 @@ use crate::{
     walk::{
         context::Walk,
         instances::{
-            Keys, MOST_INSTANCES, Refused, Repeated, count_keys, enabled_keys, for_each_keys,
+            Keys, MAX_INSTANCES, Refused, Repeated, count_keys, enabled_keys, for_each_keys,
             too_many,
         },
         modules::{Caller, Children, ModuleRun, Placement},
@@ -31,7 +31,7 @@ const INSTANCES_AT_ONCE: usize = 1024;
 
 impl Walk<'_> {
     /// Evaluates a repetition in a module instance. Each instance counts `weight` times towards
-    /// [`MOST_INSTANCES`].
+    /// [`MAX_INSTANCES`].
     pub(crate) fn keys(
         &self,
         module: ModuleIx,
@@ -85,7 +85,7 @@ impl Walk<'_> {
     ) -> Result<Keys, Option<Refused>> {
         let before = self.modules.instances();
         let total = before.saturating_add(keys.instances.len().saturating_mul(weight));
-        if total <= MOST_INSTANCES {
+        if total <= MAX_INSTANCES {
             self.modules.set_instances(total);
             return Ok(keys);
         }

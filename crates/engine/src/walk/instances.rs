@@ -8,7 +8,7 @@ use values::{Kind, MarkKind, Str, Type, Value, convert};
 
 /// The most instances of one run: of resources, and of everything else that module instances declare. A typing
 /// error in a `count` must not exhaust the memory.
-pub(crate) const MOST_INSTANCES: usize = 1_000_000;
+pub(crate) const MAX_INSTANCES: usize = 1_000_000;
 
 /// The form of repetition of a resource or module call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,7 +110,7 @@ pub(crate) fn count_keys(value: &Value) -> Result<Keys, Refused> {
             "The given \"count\" argument value is null. An integer is required.".to_owned(),
         ),
         Kind::Number(number) => match number.to_usize() {
-            Some(count) if count > MOST_INSTANCES => refuse(too_many("count", "by itself")),
+            Some(count) if count > MAX_INSTANCES => refuse(too_many("count", "by itself")),
             Some(count) => Ok(Keys {
                 repeated: Repeated::Count,
                 instances: (0..count as i64)
@@ -132,7 +132,7 @@ pub(crate) fn too_many(what: &str, how: &str) -> String {
         what => format!("The given \"{what}\" argument value is unsuitable"),
     };
     format!(
-        "{subject}: {how} it makes more than {MOST_INSTANCES} instances of resources and of what \
+        "{subject}: {how} it makes more than {MAX_INSTANCES} instances of resources and of what \
          modules declare, which is the most that Mayfly keeps in one run. Divide the \
          configuration, or correct the value."
     )

@@ -110,7 +110,7 @@ pub fn dependencies<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Depend
 
 /// The largest number of dependencies that [`Resolved::find`] searches, so that an item with many references does
 /// not cost time quadratic in their number.
-const MOST_SEARCHED: usize = 16;
+const MAX_SEARCHED: usize = 16;
 
 /// The targets of the references of an item, as [`dependencies`] resolved them.
 #[derive(Clone, Copy)]
@@ -130,10 +130,10 @@ impl<'db> Resolved<'db> {
         (!refs.is_empty()).then(|| Resolved { dependencies: dependencies(db, analyzed), refs })
     }
 
-    /// Returns the item that a reference leads to. `None` if none of the first `MOST_SEARCHED` dependencies
+    /// Returns the item that a reference leads to. `None` if none of the first `MAX_SEARCHED` dependencies
     /// matches; the caller must then look the name up.
     pub(super) fn find(self, is_it: impl Fn(&RefTarget) -> bool) -> Option<AnalyzedItem<'db>> {
-        let mut edges = self.dependencies.edges.iter().take(MOST_SEARCHED);
+        let mut edges = self.dependencies.edges.iter().take(MAX_SEARCHED);
         let target =
             |it: &Dependency<'_>| self.refs.get(it.reference as usize).map(|it| &it.target);
         edges.find(|it| target(it).is_some_and(&is_it)).map(|it| it.target.item)

@@ -136,10 +136,10 @@ enum Certainty {
 
 /// The memory that the constants of one item may take. A larger constant is left to the run, whose budget is
 /// larger. Here it becomes an unknown value, which keeps an editor fast.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The number of steps that the evaluation of the constants of one item may take.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 /// The inference of one item's expressions.
 pub struct Infer<'a> {
@@ -182,7 +182,7 @@ impl<'a> Infer<'a> {
             deprecated: Vec::new(),
             depth: 0,
             rounds: 1,
-            budget: Budget::new(MOST_BYTES).with_steps(MOST_STEPS),
+            budget: Budget::new(MAX_BYTES).with_steps(MAX_STEPS),
         }
     }
 

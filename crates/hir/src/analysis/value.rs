@@ -117,7 +117,7 @@ impl Abstract {
 
     fn known(self, constant: Option<Value>, inside: Inside) -> Abstract {
         let ephemeral = Ephemerality::new(When::Never, inside.ephemeral());
-        if inside.size() > MOST_PARTS {
+        if inside.size() > MAX_PARTS {
             // Many operations walk through all parts. Above the limit, keep only the marks.
             let inside = Inside::Opaque(inside.marks().weakened());
             let ephemeral = ephemeral.weakened();
@@ -425,7 +425,7 @@ const SURELY_EPHEMERAL: TriMarks =
     TriMarks { sensitive: Tri::No, ephemeral: Tri::Yes, deprecated: Tri::No };
 
 /// The largest number of parts that an abstract value holds, at all depths together.
-const MOST_PARTS: u64 = 1_000_000;
+const MAX_PARTS: u64 = 1_000_000;
 
 /// Returns true if the elements of a type can be found by name. A dynamic type may have such elements.
 fn is_keyed(ty: &Type) -> bool {

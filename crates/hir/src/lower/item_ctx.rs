@@ -48,7 +48,7 @@ pub(super) fn lower_one<'t>(
 
 /// The maximum depth of an expression. The syntax tree is limited to [`syntax::MAX_DEPTH`]; the rest allows for
 /// traversals, which have few steps in practice.
-const MOST_LEVELS: u32 = 2 * syntax::MAX_DEPTH as u32;
+const MAX_LEVELS: u32 = 2 * syntax::MAX_DEPTH as u32;
 
 fn too_deep(range: TextRange) -> Problem {
     Problem::new(
@@ -150,7 +150,7 @@ impl<'a> ItemCtx<'a> {
         expr.for_each_child(&mut |child| {
             depth = depth.max(self.depths.get(child.0 as usize).map_or(0, |it| it + 1));
         });
-        let is_too_deep = depth > MOST_LEVELS;
+        let is_too_deep = depth > MAX_LEVELS;
         if is_too_deep {
             self.problem(too_deep(range));
         }

@@ -6,10 +6,10 @@ use std::cell::Cell;
 use crate::{expr::Expr, lower::source_map::SourceMap};
 
 /// The maximum capacity of a list that is kept.
-const MOST_SPARE: usize = 1 << 12;
+const MAX_SPARE: usize = 1 << 12;
 
 /// The maximum number of source maps that are kept. A block has only a few items.
-const MOST_MAPS: usize = 8;
+const MAX_MAPS: usize = 8;
 
 /// The lists that lowering an item fills.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Spare {
     pub(super) fn leave(mut self: Box<Self>) {
         self.exprs.clear();
         self.depths.clear();
-        if self.exprs.capacity() <= MOST_SPARE {
+        if self.exprs.capacity() <= MAX_SPARE {
             SPARE.set(Some(self));
         }
     }
@@ -47,10 +47,10 @@ impl Spare {
 /// Returns unused source maps of a block for reuse.
 pub(crate) fn recycle(maps: Vec<SourceMap>) {
     let mut spare = Spare::take();
-    for mut map in maps.into_iter().take(MOST_MAPS - spare.maps.len().min(MOST_MAPS)) {
+    for mut map in maps.into_iter().take(MAX_MAPS - spare.maps.len().min(MAX_MAPS)) {
         map.exprs.clear();
         map.nodes.clear();
-        if map.parts.is_none() && map.exprs.capacity().max(map.nodes.capacity()) <= MOST_SPARE {
+        if map.parts.is_none() && map.exprs.capacity().max(map.nodes.capacity()) <= MAX_SPARE {
             spare.maps.push(map);
         }
     }

@@ -27,7 +27,7 @@ use crate::{
 
 /// The maximum number of paths. Their number can be exponential: it doubles at each level where a module is called
 /// twice.
-const MOST_PATHS: usize = 100_000;
+const MAX_PATHS: usize = 100_000;
 
 /// The resolved module calls of a configuration in which a source or version is not a literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -197,7 +197,7 @@ impl<'db> Walk<'db> {
             let called = self.called(directory, call, source.as_ref());
             // Skip a call that leads back to a module of the path; another check reports the cycle.
             let Some(called) = called.filter(|it| !self.above.contains(it)) else { continue };
-            if self.visits >= MOST_PATHS {
+            if self.visits >= MAX_PATHS {
                 self.too_many(path, key, call);
                 continue;
             }
@@ -282,7 +282,7 @@ impl<'db> Walk<'db> {
 
     fn too_many(&mut self, path: CallPath<'db>, key: ItemKey, call: &ModuleCall) {
         let detail = format!(
-            "More than {MOST_PATHS} paths of module calls lead to modules whose sources depend on \
+            "More than {MAX_PATHS} paths of module calls lead to modules whose sources depend on \
              how they are called. Use count or for_each, or call shared modules from fewer places."
         );
         let place = ItemPlace::new(key, call.source_node);

@@ -33,14 +33,14 @@ struct Functions<'db> {
 
 /// The budget of one static expression. Such an expression gives a source, a version or a path, so it needs
 /// little.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 impl<'db> StaticScope<'db> {
     pub(super) fn new(db: &'db dyn Db, path: CallPath<'db>) -> StaticScope<'db> {
         let given = path.workspace(db).given(db);
-        let budget = Budget::new(MOST_BYTES).with_steps(MOST_STEPS);
+        let budget = Budget::new(MAX_BYTES).with_steps(MAX_STEPS);
         let functions = Functions {
             given,
             wanted: RefCell::default(),

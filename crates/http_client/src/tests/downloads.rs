@@ -20,7 +20,7 @@ async fn download(world: &World, most: u64) -> Result<(String, Option<Progress>)
     let path = world.files.path().join("file");
     let mut file = File::create(&path).await.expect("writable");
     let mut request = request("https://a.example/f");
-    request.most_bytes = most;
+    request.max_bytes = most;
     let mut last = None;
     world.client().download(&request, &mut file, &mut |it| last = Some(it)).await?;
     Ok((std::fs::read_to_string(path).expect("readable"), last))

@@ -217,7 +217,7 @@ async fn request_body_is_not_redirected_to_another_origin() {
 async fn response_body_beyond_the_limit_is_refused() {
     let world = world();
     let mut small = request("https://a.example/");
-    small.most_bytes = 4;
+    small.max_bytes = 4;
     let chunked =
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n".to_vec();
     for steps in [answer("200 OK", &[], b"hello"), vec![Step::Send(chunked)]] {

@@ -12,16 +12,16 @@ use crate::{Cursor, FileRange, Module, block_syntax::top_level, scheme::call_of}
 
 /// The maximal number of references to follow; a cycle such as `local.a` = `local.b` = `local.a` would have no
 /// end.
-const MOST_HOPS: usize = 32;
+const MAX_HOPS: usize = 32;
 
 /// The key that a path into a variable or a local leads to.
 pub(super) fn from(module: &Module<'_>, reference: &Ref, path: &[Str]) -> Option<FileRange> {
-    step(module, &item_name(reference)?, path, MOST_HOPS)
+    step(module, &item_name(reference)?, path, MAX_HOPS)
 }
 
 /// The key that a path into an output leads to.
 pub(super) fn output(module: &Module<'_>, name: &ItemName, path: &[Str]) -> Option<FileRange> {
-    step(module, name, path, MOST_HOPS)
+    step(module, name, path, MAX_HOPS)
 }
 
 fn step(module: &Module<'_>, name: &ItemName, path: &[Str], hops: usize) -> Option<FileRange> {

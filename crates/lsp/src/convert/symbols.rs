@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The maximal number of symbols in one answer.
-const MOST_FOUND: usize = 200;
+const MAX_FOUND: usize = 200;
 
 pub(crate) fn document_symbols(
     snapshot: &Snapshot,
@@ -68,12 +68,12 @@ pub(crate) fn workspace_symbols(snapshot: &Snapshot, query: &str) -> Vec<Workspa
     let mut lines = snapshot.lines_of_files();
     let mut found = Vec::new();
     for &workspace in &snapshot.workspaces {
-        found.extend(ide::workspace_symbols(&*snapshot.db, workspace, query, MOST_FOUND));
+        found.extend(ide::workspace_symbols(&*snapshot.db, workspace, query, MAX_FOUND));
     }
     // A module may be part of several configurations; the list shows it once.
     let mut seen = rustc_hash::FxHashSet::default();
     found.retain(|it| seen.insert(it.place));
-    found.truncate(MOST_FOUND);
+    found.truncate(MAX_FOUND);
     let symbols = found.into_iter().filter_map(|it| {
         Some(WorkspaceSymbol {
             kind: kind(it.kind),

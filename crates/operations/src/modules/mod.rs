@@ -17,19 +17,19 @@ use crate::{
 };
 
 /// The maximum number of paths of module calls. Their number can grow exponentially with the call depth.
-const MOST_PATHS: usize = 100_000;
+const MAX_PATHS: usize = 100_000;
 
 /// All paths of module calls.
 ///
 /// # Errors
-/// A diagnostic if there are more than [`MOST_PATHS`].
+/// A diagnostic if there are more than [`MAX_PATHS`].
 pub fn paths(program: &Program) -> Result<Vec<ModulePath<'_>>, Failure> {
-    let paths: Vec<ModulePath<'_>> = program.module_paths().take(MOST_PATHS + 1).collect();
-    match paths.len() > MOST_PATHS {
+    let paths: Vec<ModulePath<'_>> = program.module_paths().take(MAX_PATHS + 1).collect();
+    match paths.len() > MAX_PATHS {
         false => Ok(paths),
         true => {
             let detail = format!(
-                "More than {MOST_PATHS} paths of module calls lead from the root module to others. \
+                "More than {MAX_PATHS} paths of module calls lead from the root module to others. \
                  Use count or for_each, or call shared modules from fewer places."
             );
             Err(Diagnostic::new(Summary::TOO_MANY_MODULES, detail).into())

@@ -9,7 +9,7 @@ use db::{Diagnostic, Summary};
 use hir::{ModulePath, Program};
 use packages::{Snapshot, module_package_below};
 
-use super::{MOST_PATHS, verify::listed};
+use super::{MAX_PATHS, verify::listed};
 use crate::session::Session;
 
 /// Snapshots of the directories of called modules from before a run. The root module is left out, because the user
@@ -78,7 +78,7 @@ fn is_above_root(root: &Path, directory: &Path) -> bool {
 
 fn written(program: &Program, files: &[PathBuf]) -> Diagnostic {
     let paths: Vec<ModulePath<'_>> =
-        program.module_paths().take(MOST_PATHS).filter(|it| !it.key.is_empty()).collect();
+        program.module_paths().take(MAX_PATHS).filter(|it| !it.key.is_empty()).collect();
     let mut of_modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files {
         // The deepest module directory that contains the file. If several calls lead to it, the first one.

@@ -10,7 +10,7 @@ use super::TempFiles;
 use crate::session::Failure;
 
 /// The maximum number of bytes that are searched in the unpacked content of an archive.
-const MOST_UNPACKED: u64 = 256 << 20;
+const MAX_UNPACKED: u64 = 256 << 20;
 
 /// Refuses to save a plan if one of its temporary files contains an ephemeral value.
 ///
@@ -51,11 +51,11 @@ fn is_any(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
         let mut unpacked = Vec::new();
         let reader = flate2::read::MultiGzDecoder::new(bytes);
         // A truncated archive may still contain a secret in its readable part.
-        let _ = reader.take(MOST_UNPACKED).read_to_end(&mut unpacked);
+        let _ = reader.take(MAX_UNPACKED).read_to_end(&mut unpacked);
         return holds(&unpacked);
     }
     let Ok(mut zip) = zip::ZipArchive::new(Cursor::new(bytes)) else { return false };
-    let mut left = MOST_UNPACKED;
+    let mut left = MAX_UNPACKED;
     (0..zip.len()).any(|index| {
         let mut unpacked = Vec::new();
         if let Ok(entry) = zip.by_index(index) {

@@ -115,7 +115,7 @@ fn files_that_a_plan_cannot_store_are_errors_with_their_name() {
     check(&|it| fs::write(it.join("m/a\\b"), "").expect("is written"), &["m/a\\b", "every system"]);
     let large = |it: &Path| {
         let file = File::create(it.join("m/large")).expect("can be made");
-        file.set_len(MOST_BYTES + 1).expect("is sparse");
+        file.set_len(MAX_BYTES + 1).expect("is sparse");
     };
     check(&large, &["m/large", "MiB"]);
 }

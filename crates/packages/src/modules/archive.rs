@@ -7,11 +7,11 @@ use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 use zip::ZipArchive;
 
-use super::contents::{LEFT_OUT, MOST_FILES, stays_inside};
+use super::contents::{LEFT_OUT, MAX_FILES, stays_inside};
 use crate::package::{create, inner_path};
 
 /// The size limit of an unpacked module package.
-pub(super) const MOST_BYTES: u64 = 4 << 30;
+pub(super) const MAX_BYTES: u64 = 4 << 30;
 
 /// The supported archive formats, recognized by the end of the file name or by `archive=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Archive {
     /// Unpacks an archive to an empty directory.
     pub(crate) fn unpack(self, archive: impl Read + Seek, target: &Path) -> io::Result<()> {
         let archive = BufReader::new(archive);
-        let mut unpacking = Unpacking { target, left: MOST_BYTES, entries: 0, links: Vec::new() };
+        let mut unpacking = Unpacking { target, left: MAX_BYTES, entries: 0, links: Vec::new() };
         match self {
             Archive::Zip => unpacking.zip(archive)?,
             Archive::Tar => unpacking.tar(archive)?,
@@ -109,8 +109,8 @@ impl Unpacking<'_> {
     /// Returns the path for an entry. `None` if the entry is left out.
     fn path(&mut self, name: &str) -> io::Result<Option<PathBuf>> {
         self.entries += 1;
-        if self.entries > MOST_FILES {
-            return Err(io::Error::other(format!("it has more than {MOST_FILES} entries")));
+        if self.entries > MAX_FILES {
+            return Err(io::Error::other(format!("it has more than {MAX_FILES} entries")));
         }
         // `tar c .` starts its names with this.
         let inner = name.trim_start_matches("./");
@@ -133,7 +133,7 @@ impl Unpacking<'_> {
             .map_err(|error| io::Error::other(format!("its entry {name:?}: {error}")))?;
         let written = io::copy(&mut content.take(self.left + 1), &mut file)?;
         self.left = self.left.checked_sub(written).ok_or_else(|| {
-            io::Error::other(format!("it unpacks to more than {} GiB", MOST_BYTES >> 30))
+            io::Error::other(format!("it unpacks to more than {} GiB", MAX_BYTES >> 30))
         })?;
         Ok(())
     }

@@ -12,9 +12,9 @@ use crate::hash::{Hash, HashError, fault, hash_of_list, sha256_of, sha256_of_byt
 pub(super) const LEFT_OUT: [&str; 2] = [".git", ".terraform"];
 
 /// The limit on the number of files. No package has so many.
-pub(super) const MOST_FILES: usize = 200_000;
+pub(super) const MAX_FILES: usize = 200_000;
 
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 /// The prefix of a link's digest in the list. It distinguishes a link from a file whose content is the link's
 /// target.
@@ -201,7 +201,7 @@ fn walk(root: &Path, left_out: &[&str], visit: &mut Visit<'_>) -> Result<(), Has
     let mut count = 0;
     let mut pending = vec![(String::new(), root.to_owned())];
     while let Some((prefix, directory)) = pending.pop() {
-        if prefix.matches('/').count() > MOST_LEVELS {
+        if prefix.matches('/').count() > MAX_LEVELS {
             return Err(fault(&directory, "its directories are nested too deeply"));
         }
         for entry in std::fs::read_dir(&directory).map_err(|it| fault(&directory, it))? {
@@ -216,8 +216,8 @@ fn walk(root: &Path, left_out: &[&str], visit: &mut Visit<'_>) -> Result<(), Has
                 return Err(fault(&path, "its name has a line break"));
             }
             count += 1;
-            if count > MOST_FILES {
-                return Err(fault(root, format!("there are more than {MOST_FILES} files in it")));
+            if count > MAX_FILES {
+                return Err(fault(root, format!("there are more than {MAX_FILES} files in it")));
             }
             let name = format!("{prefix}{name}");
             let metadata = std::fs::symlink_metadata(&path).map_err(|it| fault(&path, it))?;

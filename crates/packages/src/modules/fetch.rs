@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use addr::{Getter, ModulePackage};
 use http_client::{Client, Credentials, Request, Url};
 
-use super::archive::{Archive, MOST_BYTES};
+use super::archive::{Archive, MAX_BYTES};
 use super::contents::LEFT_OUT;
 use super::git::Git;
 use crate::blocking::blocking;
@@ -105,7 +105,7 @@ async fn from_web(package: &ModulePackage, http: &Client, target: &Path) -> Resu
     let archive = archive.ok_or_else(|| FetchError::Refused(NO_ARCHIVE.to_owned()))?;
     let (url, credentials) = Credentials::split_from(&package.url_without(&["archive"]));
     let url = Url::parse(&url).map_err(|error| FetchError::Refused(error.to_string()))?;
-    let mut request = Request::get(url, MOST_BYTES);
+    let mut request = Request::get(url, MAX_BYTES);
     request.credentials = credentials;
     // Beside the package, which is on a file system with room for it.
     let parent = target.parent().unwrap_or(target).to_owned();

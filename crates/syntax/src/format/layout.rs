@@ -17,7 +17,7 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// The maximum number of blanks that alignment adds to a text. A line that is thousands of times longer than its
 /// neighbours would otherwise make the output as large as their product. Lines beyond the maximum are not aligned.
-const MOST_PADDING: usize = 1 << 26;
+const MAX_PADDING: usize = 1 << 26;
 
 /// A line with the pieces at which its cells begin.
 struct Line {
@@ -47,7 +47,7 @@ pub(super) fn lay_out(pieces: &mut Pieces<'_>) {
         space(pieces, line.start..line.assign);
         space(pieces, line.assign..line.comment);
     }
-    let mut allowance = MOST_PADDING;
+    let mut allowance = MAX_PADDING;
     align(pieces, &lines, &mut allowance, Line::has_assign, |line| line.assign);
     align(pieces, &lines, &mut allowance, Line::has_comment, |line| line.comment);
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use super::call::FunctionEnv;
 
 /// The maximum number of alternatives.
-const MOST_PATTERNS: usize = 1_000;
+const MAX_PATTERNS: usize = 1_000;
 
 /// The maximum number of directories to read, because links may form cycles.
-const MOST_DIRECTORIES: usize = 100_000;
+const MAX_DIRECTORIES: usize = 100_000;
 
 /// Returns the files that match a pattern. A directory that cannot be read contributes none.
 pub(super) fn files(pattern: &str, env: &dyn FunctionEnv) -> Result<BTreeSet<String>, String> {
@@ -94,7 +94,7 @@ fn expand(pattern: &str, into: &mut Vec<String>) -> Result<(), String> {
         start += element(&pattern[start..]);
     }
     if start == pattern.len() {
-        if into.len() >= MOST_PATTERNS {
+        if into.len() >= MAX_PATTERNS {
             return Err("too many alternatives".to_owned());
         }
         into.push(pattern.to_owned());
@@ -163,7 +163,7 @@ impl Walk<'_> {
 
     fn entries(&mut self, directory: &str) -> Result<Vec<(String, bool)>, String> {
         self.directories += 1;
-        if self.directories > MOST_DIRECTORIES {
+        if self.directories > MAX_DIRECTORIES {
             return Err("too many directories".to_owned());
         }
         let directory = if directory.is_empty() { "." } else { directory };

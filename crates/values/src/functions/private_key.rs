@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use num_integer::Integer;
 
 /// The maximum size of a number. Longer numbers would take too long.
-const MOST_BITS: u64 = 16_384;
+const MAX_BITS: u64 = 16_384;
 
 /// The encoded object identifier `1.2.840.113549.1.1.1`.
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
@@ -33,7 +33,7 @@ impl PrivateKey {
         };
         let key = found.ok_or("it is not an RSA key that is not encrypted")?;
         let is_sound = key.modulus.bits() > 64
-            && key.modulus.bits() <= MOST_BITS
+            && key.modulus.bits() <= MAX_BITS
             && key.exponent < key.modulus
             && key.modulus.is_odd();
         if is_sound { Ok(key) } else { Err("its numbers make no key".to_owned()) }

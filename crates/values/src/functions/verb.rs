@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::{Number, Type, Value, convert, json, number::Notation};
 
 /// The maximum number of digits of a fraction, because computing them takes long.
-const MOST_DIGITS: usize = 10_000;
+const MAX_DIGITS: usize = 10_000;
 
 /// A parsed verb.
 pub(super) struct Verb<'a> {
@@ -56,7 +56,7 @@ impl<'a> Verb<'a> {
             let raw = &text[..=scanner.at];
             return Err(format!("unsupported format verb {mode:?} in {raw:?} at offset {offset}"));
         }
-        if precision.is_some_and(|it| it > MOST_DIGITS) && "eEfgG".contains(mode) {
+        if precision.is_some_and(|it| it > MAX_DIGITS) && "eEfgG".contains(mode) {
             return Err(format!("unsupported precision at offset {offset}"));
         }
         if !"vtbdoxXeEfgGsq%".contains(mode) {

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// The maximum number of differences that are listed for an example; more are only counted.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// The parts of a plan that are compared besides the changes of resources.
 const PLAN_PARTS: &[&str] =
@@ -118,7 +118,7 @@ impl Differences {
     }
 
     fn add(&mut self, difference: String) {
-        if self.listed.len() < MOST_LISTED {
+        if self.listed.len() < MAX_LISTED {
             self.listed.push(difference);
         } else {
             self.more += 1;

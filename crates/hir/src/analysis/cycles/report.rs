@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The largest number of members that a message names.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// A cycle: its nodes in order, each with the place of its reference to the next; the last refers to the first.
 type Cycle = Vec<(usize, At)>;
@@ -121,8 +121,8 @@ fn cycle_names(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> String {
         cycle.iter().map(|&(node, _)| name_of(db, graph.node(db, node))).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
     names.rotate_left(first);
-    let more = names.len().saturating_sub(MOST_NAMES);
-    names.truncate(MOST_NAMES);
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
     match more {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),

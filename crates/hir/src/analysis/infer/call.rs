@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// The largest number of expanded arguments that are inferred one by one.
-const MOST_ARGUMENTS: usize = 1024;
+const MAX_ARGUMENTS: usize = 1024;
 
 impl Infer<'_> {
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Abstract {
@@ -192,7 +192,7 @@ impl Infer<'_> {
             }
         }
         let is_known = last.presence == Presence::Known;
-        match last.known_elements(MOST_ARGUMENTS).filter(|_| is_known) {
+        match last.known_elements(MAX_ARGUMENTS).filter(|_| is_known) {
             Some(elements) if elements.is_empty() => {
                 let mut flow = Flow::default();
                 flow.add(self.contribution(RuleId::EmptyExpansion, &last), &last);

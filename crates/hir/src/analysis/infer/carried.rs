@@ -88,7 +88,7 @@ impl Infer<'_> {
             },
             (Inside::Opaque(_), None) if has_few_constants(container) => {
                 let Some(otherwise) = otherwise else { return Ephemerality::NEVER };
-                let names = container.known_elements(MOST_NAMES).unwrap_or_default();
+                let names = container.known_elements(MAX_NAMES).unwrap_or_default();
                 let is_none = names.iter().filter_map(|(name, _)| key_text(name));
                 let is_none = is_none.map(|name| self.tested(key, Test::Key(name)).not());
                 let is_none = is_none.fold(When::Always, |all, it| all.and(&it));
@@ -250,11 +250,11 @@ impl Infer<'_> {
 }
 
 /// The largest number of names that conditions distinguish one by one.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 fn has_few_constants(container: &Abstract) -> bool {
     container.plain_constant().is_some()
-        && container.known_length().is_some_and(|it| it <= MOST_NAMES)
+        && container.known_length().is_some_and(|it| it <= MAX_NAMES)
 }
 
 /// The ephemerality of an arbitrary element of a container.

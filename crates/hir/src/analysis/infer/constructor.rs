@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The largest number of entries whose names are compared one by one.
-const MOST_ENTRIES: usize = 32;
+const MAX_ENTRIES: usize = 32;
 
 impl Infer<'_> {
     pub(super) fn tuple(&mut self, elements: &[ExprId]) -> Abstract {
@@ -77,7 +77,7 @@ impl Infer<'_> {
             if when.is_never() {
                 continue;
             }
-            if entries.len() > MOST_ENTRIES {
+            if entries.len() > MAX_ENTRIES {
                 all = all.or(&self.weakened_by(&when, items.iter().map(|it| it.key)));
                 continue;
             }

@@ -18,7 +18,7 @@ use crate::{
 pub(in crate::analysis) const UNROLL: usize = 64;
 
 /// The largest number of rounds that nested loops unroll, multiplied together.
-const MOST_ROUNDS: usize = 256;
+const MAX_ROUNDS: usize = 256;
 
 /// The parts that both forms of `for` have in common.
 #[derive(Clone, Copy)]
@@ -219,7 +219,7 @@ impl Infer<'_> {
     }
 
     fn rounds(&mut self, collection: &Abstract) -> Rounds {
-        let most = UNROLL.min(MOST_ROUNDS / self.rounds);
+        let most = UNROLL.min(MAX_ROUNDS / self.rounds);
         // A value that looks empty but may be unknown is walked once.
         let is_settled =
             |elements: &Vec<_>| !elements.is_empty() || collection.presence == Presence::Known;

@@ -9,7 +9,7 @@
 //!   holds.
 //! - **Structured:** a condition is a small formula in disjunctive normal form over [`Atom`]s, each an expression
 //!   of the source and a test of it. Its text is built when it is shown. It contains no value of an input.
-//! - **Bounded:** a formula of more than [`MOST_ATOMS`] atoms becomes [`Condition::Depends`], which only names the
+//! - **Bounded:** a formula of more than [`MAX_ATOMS`] atoms becomes [`Condition::Depends`], which only names the
 //!   references that it reads.
 //! - **Compact:** the ephemerality of a value that is never ephemeral takes no memory of its own.
 //!
@@ -32,10 +32,10 @@ use crate::{
 };
 
 /// The largest number of atoms in a formula. A reader cannot take in more.
-const MOST_ATOMS: usize = 4;
+const MAX_ATOMS: usize = 4;
 
 /// The largest number of references that a message about a dependence names.
-const MOST_NAMED: usize = 4;
+const MAX_NAMED: usize = 4;
 
 /// The runs, among those in which everything is known, in which a value is ephemeral.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -378,7 +378,7 @@ fn of_clauses(clauses: &[Vec<Atom>]) -> String {
 }
 
 fn of_reads(reads: &[Str]) -> String {
-    let named: Vec<&str> = reads.iter().take(MOST_NAMED).map(|it| &**it).collect();
+    let named: Vec<&str> = reads.iter().take(MAX_NAMED).map(|it| &**it).collect();
     match named.as_slice() {
         [] => "values that are not known here".to_owned(),
         [one] => (*one).to_owned(),
@@ -420,7 +420,7 @@ fn exactly(clauses: Vec<Vec<Atom>>) -> When {
         .collect();
     match needed.iter().map(Vec::len).sum::<usize>() {
         0 => When::Never,
-        1..=MOST_ATOMS => When::If(Arc::new(Condition::Exactly(needed))),
+        1..=MAX_ATOMS => When::If(Arc::new(Condition::Exactly(needed))),
         _ => When::depends(all),
     }
 }

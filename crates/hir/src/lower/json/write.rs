@@ -30,7 +30,7 @@ pub(super) struct Writer {
 
 /// The depth limit for writing objects as blocks. Deeper schema bodies are written only as arguments, because the
 /// size doubles with each level.
-const MOST_BODIES: usize = 16;
+const MAX_BODIES: usize = 16;
 
 impl Writer {
     fn at(&self) -> TextSize {
@@ -148,7 +148,7 @@ impl Writer {
             JsonKind::Array(elements) => !elements.is_empty() && elements.iter().all(is_object),
             _ => false,
         };
-        if may_be && self.depth < MOST_BODIES && addr::is_identifier(&name.text) {
+        if may_be && self.depth < MAX_BODIES && addr::is_identifier(&name.text) {
             self.depth += 1;
             // Problems inside are already reported for the argument.
             let known = self.problems.len();
