@@ -48,7 +48,7 @@ pub(crate) enum Step<W> {
     /// The node ends when these tasks end: at once, if there are none.
     Tasks(Vec<W>),
     /// The node has another turn when this task ends.
-    Ask(W),
+    Request(W),
 }
 
 /// The tasks that need the same resource.
@@ -353,7 +353,7 @@ fn take_step<E: Executor, F>(executor: &E, running: &mut Running<E::Work, F>, no
         Step::Done { keeps } => finish(executor, node, true, keeps),
         Step::Failed => executor.graph(|graph| graph.finish(node, false, false)),
         Step::Again => executor.graph(|graph| graph.wait_again(node)),
-        Step::Ask(work) => {
+        Step::Request(work) => {
             running.waiting.push_back(Task { role: Role::Question(node), lane: None, work });
         }
         Step::Tasks(tasks) if tasks.is_empty() => {

@@ -20,7 +20,7 @@ use crate::{
     names::{all_of, lookup, required_providers},
     program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
     statics::calls::{ResolvedModule, Target, modules},
-    symbols::{all_of_kind, gathered, names_of_kind},
+    symbols::{all_of_kind, module_outline, names_of_kind},
     workspace::Workspace,
 };
 
@@ -385,7 +385,7 @@ pub fn provider_requirements(
             let versions = requirements.entry(required.source(local_name)).or_default();
             versions.extend(entry.version.as_ref().map(|(text, _)| text.clone()));
         }
-        let named = gathered(db, directory).map(|it| it.providers.clone());
+        let named = module_outline(db, directory).map(|it| it.providers.clone());
         for local_name in named.unwrap_or_else(|| named_providers(db, directory)) {
             requirements.entry(required.source(&local_name)).or_default();
         }

@@ -20,7 +20,7 @@ use crate::{
     names::base_of,
     place::ItemPlace,
     statics,
-    symbols::gathered,
+    symbols::module_outline,
     workspace::Workspace,
 };
 
@@ -102,7 +102,7 @@ pub fn of_file_once(
     file: File,
     are_items_sound: bool,
 ) -> Vec<Diagnostic> {
-    let are_blocks_sound = gathered(db, directory).is_some_and(|it| !it.has_problems);
+    let are_blocks_sound = module_outline(db, directory).is_some_and(|it| !it.has_problems);
     if are_items_sound && are_blocks_sound {
         return decode_error(db, file).into_iter().collect();
     }

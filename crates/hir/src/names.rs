@@ -14,7 +14,7 @@ use crate::{
     Db,
     item::RequiredProvider,
     item_name::NameKind,
-    symbols::{first_declaration, gathered, names_of_kind, symbol},
+    symbols::{first_declaration, module_outline, names_of_kind, symbol},
 };
 
 // For other crates. The files of this crate import from the files that define these.
@@ -50,8 +50,8 @@ pub(crate) fn is_declaration(
 /// Returns every item of a module in the order of its files, unnamed items included. Items of override files are
 /// included only if they declare something; the others are merged into the items that they override.
 pub fn module_items(db: &dyn Db, directory: Directory) -> Cow<'_, [ItemKey]> {
-    if let Some(gathered) = gathered(db, directory) {
-        return Cow::Borrowed(&gathered.items);
+    if let Some(module_outline) = module_outline(db, directory) {
+        return Cow::Borrowed(&module_outline.items);
     }
     let files = directory.files(db).iter();
     let items = files.flat_map(move |file| {

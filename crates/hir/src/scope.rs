@@ -78,25 +78,25 @@ pub trait Scope {
 #[derive(Default)]
 pub struct SecretParts {
     /// `None` outside of [`SecretParts::gather`], so that evaluation has no extra cost.
-    gathered: RefCell<Option<Vec<Value>>>,
+    collected: RefCell<Option<Vec<Value>>>,
 }
 
 impl SecretParts {
     /// Runs `work` and returns its result with the secrets that occurred.
     pub fn gather<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<Value>) {
-        let outer = self.gathered.replace(Some(Vec::new()));
+        let outer = self.collected.replace(Some(Vec::new()));
         let result = work();
-        (result, self.gathered.replace(outer).unwrap_or_default())
+        (result, self.collected.replace(outer).unwrap_or_default())
     }
 
     /// Returns true inside of [`SecretParts::gather`].
     pub fn is_wanted(&self) -> bool {
-        self.gathered.borrow().is_some()
+        self.collected.borrow().is_some()
     }
 
     pub(crate) fn add(&self, part: &Value) {
-        if let Some(gathered) = &mut *self.gathered.borrow_mut() {
-            gathered.push(part.clone());
+        if let Some(collected) = &mut *self.collected.borrow_mut() {
+            collected.push(part.clone());
         }
     }
 }

@@ -92,13 +92,13 @@ struct Absent {
 }
 
 /// The number of hash partitions of undeclared names.
-const ABSENT: usize = 1024;
+const ABSENT_PARTITIONS: usize = 1024;
 
 /// The hash partition of a name.
-fn part_of(directory: Directory, name: &ItemName) -> usize {
+fn partition_of(directory: Directory, name: &ItemName) -> usize {
     let mut hasher = FxHasher::default();
     (directory, name).hash(&mut hasher);
-    hasher.finish() as usize % ABSENT
+    hasher.finish() as usize % ABSENT_PARTITIONS
 }
 
 /// The names of all modules. Cheap to clone: the handles of one database share the data.
@@ -121,7 +121,7 @@ pub struct Symbols {
 struct ModuleSymbols {
     kinds: [KindSymbols; NameKind::ALL.len()],
     /// The outline of the module, if it is final. Absent for a module with override files.
-    gathered: Option<Arc<ModuleOutline>>,
+    outline: Option<Arc<ModuleOutline>>,
 }
 
 /// The names of one kind: a hash table for lookups and a sorted collection for iteration.
@@ -159,7 +159,8 @@ impl Symbols {
 
     /// The input that changes when a name of this partition gets its first declaration or loses its last.
     fn absent(&self, db: &dyn Db, part: usize) -> Absent {
-        self.absent.get_or_init(|| (0..ABSENT).map(|_| Absent::new(db, 0)).collect())[part]
+        self.absent.get_or_init(|| (0..ABSENT_PARTITIONS).map(|_| Absent::new(db, 0)).collect())
+            [part]
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Symbol>> {
@@ -216,7 +217,7 @@ impl ModuleSymbols {
             sorted: Sorted::List(Arc::default()),
             has_further: true,
         };
-        ModuleSymbols { kinds: NameKind::ALL.map(kind), gathered: None }
+        ModuleSymbols { kinds: NameKind::ALL.map(kind), outline: None }
     }
 
     fn kind(&self, kind: NameKind) -> &KindSymbols {
@@ -293,7 +294,7 @@ fn found(db: &dyn Db, directory: Directory, name: &ItemName) -> Option<(Symbol, 
             // Creates the entry for undeclared modules, so that a first declaration of the module knows of this
             // lookup.
             db.symbols().of(db, directory, kind);
-            db.symbols().absent(db, part_of(directory, name)).number(db);
+            db.symbols().absent(db, partition_of(directory, name)).number(db);
             None
         }
     }
@@ -313,8 +314,8 @@ pub fn names_of_kind(
 }
 
 /// The outline of a module. `None` unless it is final and the module has no override files.
-pub(crate) fn gathered(db: &dyn Db, directory: Directory) -> Option<&ModuleOutline> {
-    db.symbols().modules.get(&directory)?.gathered.as_deref()
+pub(crate) fn module_outline(db: &dyn Db, directory: Directory) -> Option<&ModuleOutline> {
+    db.symbols().modules.get(&directory)?.outline.as_deref()
 }
 
 /// All declarations of one kind, including duplicates.
@@ -326,13 +327,13 @@ pub fn all_of_kind(db: &dyn Db, directory: Directory, kind: NameKind) -> Vec<Ite
 
 /// Declares the names of a directory that was just read, in the order of its text.
 pub fn declare(db: &mut dyn Db, directory: Directory) {
-    let mut said = BlockOutline::by(db, &blocks_to_declare(db, directory));
+    let mut outline = BlockOutline::of_blocks(db, &blocks_to_declare(db, directory));
     match is_first(db, directory) {
         true => {
-            let tables = said.take(NameKind::ALL).tables(db, has_overrides(db, directory));
-            declare_tables(db, directory, said, vec![tables], TableLifetime::UntilEdit);
+            let tables = outline.take(NameKind::ALL).tables(db, has_overrides(db, directory));
+            declare_tables(db, directory, outline, vec![tables], TableLifetime::UntilEdit);
         }
-        false => declare_again(db, directory, said),
+        false => declare_again(db, directory, outline),
     }
 }
 
@@ -354,7 +355,7 @@ pub enum TableLifetime {
 pub fn declare_tables(
     db: &mut dyn Db,
     directory: Directory,
-    said: BlockOutline,
+    outline: BlockOutline,
     tables: Vec<Tables>,
     lifetime: TableLifetime,
 ) {
@@ -363,29 +364,29 @@ pub fn declare_tables(
         module.kinds[kind as usize].fill(table, lifetime);
     }
     if lifetime == TableLifetime::Final && !has_overrides(db, directory) {
-        module.gathered = Some(said.gathered.into());
+        module.outline = Some(outline.module.into());
     }
     Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);
-    declared(db, directory);
+    finish_declaration(db, directory);
 }
 
 /// Declares the names of a directory whose names a query may have read. Invalidates these queries.
-pub fn declare_again(db: &mut dyn Db, directory: Directory, mut said: BlockOutline) {
+pub fn declare_again(db: &mut dyn Db, directory: Directory, mut outline: BlockOutline) {
     enter(db, directory);
     let mut of_names = Vec::new();
-    let all = said.take(NameKind::ALL);
+    let all = outline.take(NameKind::ALL);
     all.for_each_name(|name, keys| of_names.push((name.clone(), keys.to_vec())));
-    let mut others = BTreeSet::new();
+    let mut partitions = BTreeSet::new();
     for (name, keys) in of_names {
         if declare_name(db, directory, &name, &keys) {
-            others.insert(part_of(directory, &name));
+            partitions.insert(partition_of(directory, &name));
         }
     }
-    tell(db, &others);
-    declared(db, directory);
+    invalidate_absent(db, &partitions);
+    finish_declaration(db, directory);
 }
 
-fn declared(db: &mut dyn Db, directory: Directory) {
+fn finish_declaration(db: &mut dyn Db, directory: Directory) {
     override_all(db, directory);
     NameKind::ALL.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
@@ -396,7 +397,8 @@ fn override_all(db: &mut dyn Db, directory: Directory) {
         return;
     }
     let mut overriding = Overriding::default();
-    let declared = BlockOutline::by(db, &blocks_to_declare(db, directory)).take(NameKind::ALL);
+    let declared =
+        BlockOutline::of_blocks(db, &blocks_to_declare(db, directory)).take(NameKind::ALL);
     declared.for_each_name(|name, keys| overriding.add(db, name, keys, &[]));
     overriding.set(db);
 }
@@ -411,8 +413,8 @@ fn enter(db: &mut dyn Db, directory: Directory) {
     if db.symbols().modules.contains_key(&directory) {
         return;
     }
-    let looked_at = db.symbols().undeclared.get().cloned();
-    let revisions = looked_at.into_iter().flat_map(|it| it.kinds.map(|kind| kind.revision));
+    let undeclared = db.symbols().undeclared.get().cloned();
+    let revisions = undeclared.into_iter().flat_map(|it| it.kinds.map(|kind| kind.revision));
     revisions.for_each(|it| count_up(db, it));
     let module = ModuleSymbols::new(db);
     Arc::make_mut(&mut db.symbols_mut().modules).insert(directory, module);
@@ -420,16 +422,16 @@ fn enter(db: &mut dyn Db, directory: Directory) {
 
 /// Invalidates lookups without result in the given partitions. This includes partitions of removed names: a query
 /// that found such a name reads the `Absent` input next, which must not be older than what the query read before.
-fn tell(db: &mut dyn Db, others: &BTreeSet<usize>) {
-    for part in others {
+fn invalidate_absent(db: &mut dyn Db, partitions: &BTreeSet<usize>) {
+    for part in partitions {
         let absent = db.symbols().absent(db, *part);
         let next = absent.number(db) + 1;
         absent.set_number(db).to(next);
     }
 }
 
-/// The number of names that are tried for a suggestion: the nearest in sort order.
-const MAX_TRIED: usize = 4_000;
+/// The number of candidates for a suggestion: the nearest in sort order.
+const MAX_CANDIDATES: usize = 4_000;
 
 /// Visits, in sort order, the declared names that are candidates for a suggestion: names of the same kind near
 /// `name`.
@@ -442,12 +444,12 @@ pub(crate) fn for_each_near(
     let Some(kind) = NameKind::of(name) else { return };
     let kind = db.symbols().of(db, directory, kind);
     kind.revision.number(db);
-    kind.sorted.for_each_near(name, MAX_TRIED, visit);
+    kind.sorted.for_each_near(name, MAX_CANDIDATES, visit);
 }
 
 /// The names that one block declared before and after a change, by index of the item. An added block has none
 /// before; a removed block has none after.
-pub struct Redeclared {
+pub struct RedeclaredBlock {
     /// The block.
     pub block: Block,
     /// The names before the change.
@@ -456,17 +458,17 @@ pub struct Redeclared {
     pub after: Box<[ItemName]>,
 }
 
-impl Redeclared {
+impl RedeclaredBlock {
     /// An entry without names, for the caller to complete.
-    pub fn of(block: Block) -> Redeclared {
-        Redeclared { block, before: Box::default(), after: Box::default() }
+    pub fn of(block: Block) -> RedeclaredBlock {
+        RedeclaredBlock { block, before: Box::default(), after: Box::default() }
     }
 }
 
 /// Updates the table after changes of blocks. The directory's files and blocks must already be the new ones.
-pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) {
+pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[RedeclaredBlock]) {
     enter(db, directory);
-    let mut touched: BTreeMap<&ItemName, Touched> = BTreeMap::new();
+    let mut changed: BTreeMap<&ItemName, ChangedDeclarations> = BTreeMap::new();
     for change in changes {
         let names = change.before.len().max(change.after.len());
         for index in 0..names {
@@ -475,26 +477,26 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
                 continue;
             }
             let key = ItemKey { block: change.block, index: index as u32 };
-            before.into_iter().for_each(|name| touched.entry(name).or_default().gone.push(key));
-            after.into_iter().for_each(|name| touched.entry(name).or_default().come.push(key));
+            before.into_iter().for_each(|name| changed.entry(name).or_default().removed.push(key));
+            after.into_iter().for_each(|name| changed.entry(name).or_default().added.push(key));
         }
     }
     let mut positions = Positions::default();
     let mut kinds = Vec::new();
-    let mut others = BTreeSet::new();
+    let mut partitions = BTreeSet::new();
     let mut overriding = Overriding::default();
-    for (name, touched) in touched {
+    for (name, changed) in changed {
         let Some(kind) = NameKind::of(name) else { continue };
         let known = db.symbols().get(directory, name);
         let mut keys = known.map(|it| it.declarations(db)).unwrap_or_default();
-        keys.retain(|key| !touched.gone.contains(key));
-        keys.extend(&touched.come);
+        keys.retain(|key| !changed.removed.contains(key));
+        keys.extend(&changed.added);
         if keys.len() > 1 {
             keys.sort_by_cached_key(|key| (positions.of(db, directory, key.block), key.index));
         }
-        overriding.add(db, name, &keys, &touched.gone);
+        overriding.add(db, name, &keys, &changed.removed);
         if declare_name(db, directory, name, &keys) {
-            others.insert(part_of(directory, name));
+            partitions.insert(partition_of(directory, name));
         }
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -503,15 +505,15 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[Redeclared]) 
     if overriding.is_any {
         overriding.set(db);
     }
-    tell(db, &others);
+    invalidate_absent(db, &partitions);
     kinds.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
 
 /// The removed and the added declarations of one name.
 #[derive(Default)]
-struct Touched {
-    gone: Vec<ItemKey>,
-    come: Vec<ItemKey>,
+struct ChangedDeclarations {
+    removed: Vec<ItemKey>,
+    added: Vec<ItemKey>,
 }
 
 /// The position of a file among the files of its directory. The flag is set for override files, which sort last.
@@ -581,10 +583,10 @@ struct Overriding {
 
 impl Overriding {
     /// Adds the declarations of a name in their order, and its removed declarations.
-    fn add(&mut self, db: &dyn Db, name: &ItemName, keys: &[ItemKey], gone: &[ItemKey]) {
+    fn add(&mut self, db: &dyn Db, name: &ItemName, keys: &[ItemKey], removed: &[ItemKey]) {
         let others = keys.iter().filter(|key| is_overriding(db, key.block)).count();
-        self.is_any |= others > 0 || gone.iter().any(|key| is_overriding(db, key.block));
-        for key in gone {
+        self.is_any |= others > 0 || removed.iter().any(|key| is_overriding(db, key.block));
+        for key in removed {
             self.of_blocks.entry(key.block).or_default().entry(key.index).or_default();
         }
         // Settings are not merged block by block, so shared names have no overrides here.

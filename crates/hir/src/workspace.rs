@@ -28,7 +28,7 @@ pub struct Workspace {
     pub providers: BTreeMap<ProviderSource, ProviderInput>,
     /// Values from outside the configuration that static evaluation uses.
     #[returns(ref)]
-    pub given: Given,
+    pub static_inputs: StaticInputs,
 }
 
 /// Values from outside the configuration that are known before planning.
@@ -36,7 +36,7 @@ pub struct Workspace {
 /// **Invariant:** values of sensitive or ephemeral variables are never stored here. Files may still contain
 /// secrets, so `Debug` shows only names.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct StaticInputs {
     /// The values of variables as given, before conversion to the types of the variables.
     pub variables: BTreeMap<Str, ConstValue>,
     /// The value of `terraform.workspace`.
@@ -51,16 +51,16 @@ pub struct Given {
     pub files: BTreeMap<Str, Option<Arc<[u8]>>>,
 }
 
-impl Given {
+impl StaticInputs {
     /// Returns true if values were given at all. Given values always include a workspace name.
-    pub fn is_given(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         !self.workspace.is_empty()
     }
 }
 
-impl std::fmt::Debug for Given {
+impl std::fmt::Debug for StaticInputs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Given");
+        let mut shown = f.debug_struct("StaticInputs");
         shown.field("variables", &self.variables.keys()).field("files", &self.files.keys());
         shown.finish_non_exhaustive()
     }

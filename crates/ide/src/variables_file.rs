@@ -36,19 +36,25 @@ impl VariablesFile<'_> {
         let mut file = variables_file::read(self.path, self.text.as_bytes());
         let mut problems = std::mem::take(&mut file.problems);
         if let Some(module) = self.module {
-            problems.extend(file.given.iter().filter_map(|given| self.of_value(&module, given)));
+            problems.extend(
+                file.assignments.iter().filter_map(|assignment| self.of_value(&module, assignment)),
+            );
         }
         problems.sort_by(|a, b| a.location.cmp(&b.location));
         problems
     }
 
-    fn of_value(&self, module: &Module<'_>, given: &variables_file::Given) -> Option<Diagnostic> {
-        let Some(key) = module.lookup(&ItemName::Variable(given.name.clone())) else {
+    fn of_value(
+        &self,
+        module: &Module<'_>,
+        assignment: &variables_file::Assignment,
+    ) -> Option<Diagnostic> {
+        let Some(key) = module.lookup(&ItemName::Variable(assignment.name.clone())) else {
             let name = self.path.rsplit('/').next().unwrap_or(self.path);
-            let place = db::Location { path: self.path.into(), range: given.name_range };
-            return Some(variables_file::undeclared(&given.name, name).at(Some(place)));
+            let place = db::Location { path: self.path.into(), range: assignment.name_range };
+            return Some(variables_file::undeclared(&assignment.name, name).at(Some(place)));
         };
-        variables_file::unsuitable(item(module.db, key).kind.as_variable()?, given)
+        variables_file::unsuitable(item(module.db, key).kind.as_variable()?, assignment)
     }
 
     /// The hover text of the variable name at an offset.
@@ -76,9 +82,10 @@ impl VariablesFile<'_> {
 
     fn name_at(&self, offset: u32) -> Option<(Str, ByteRange)> {
         if self.is_json() {
-            let mut given = variables_file::read(self.path, self.text.as_bytes()).given.into_iter();
+            let mut assignments =
+                variables_file::read(self.path, self.text.as_bytes()).assignments.into_iter();
             let found =
-                given.find(|it| (it.name_range.start..=it.name_range.end).contains(&offset));
+                assignments.find(|it| (it.name_range.start..=it.name_range.end).contains(&offset));
             return found.map(|it| (it.name, it.name_range));
         }
         let token = self.name_token_at(offset)?;

@@ -33,7 +33,7 @@ use tower_lsp_server::ls_types::{
 use crate::{
     convert::diagnostic::Converter,
     documents::uri_of,
-    roots::homes,
+    roots::owning_workspaces,
     snapshot::{Outcome, Snapshot, Target, uncancelled},
     tfvars,
 };
@@ -456,7 +456,7 @@ pub(crate) fn workspace_report(
     let mut known: FxHashMap<&str, &str> =
         previous.iter().map(|it| (it.uri.as_str(), it.value.as_str())).collect();
     let mut items = Vec::new();
-    let modules = homes(&*snapshot.db, &snapshot.workspaces);
+    let modules = owning_workspaces(&*snapshot.db, &snapshot.workspaces);
     let mut modules: Vec<(Directory, Workspace)> = modules.into_iter().collect();
     modules.sort_by_key(|(directory, _)| directory.path(&*snapshot.db));
     let of_modules = modules.into_iter().flat_map(|(directory, workspace)| {

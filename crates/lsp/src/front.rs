@@ -17,7 +17,7 @@ use crate::{
     checks, convert,
     documents::path_of,
     message::Message,
-    snapshot::{Interest, Needs, Question, Snapshot, Target},
+    snapshot::{Interest, Needs, Snapshot, Target, TypedRequest},
 };
 
 /// The number of retries after edits, for requests whose answers do not depend on a position in the old text.
@@ -49,7 +49,7 @@ impl Front {
     }
 
     /// Makes a request about a file of a module. `None` if the file is not part of a module.
-    async fn ask<R: Send + 'static>(
+    async fn request_for_file<R: Send + 'static>(
         &self,
         uri: &Uri,
         attempts: u8,
@@ -70,7 +70,7 @@ impl Front {
         let compute = move |snapshot: &Snapshot, target: Option<Target>| {
             Ok(target.and_then(|target| compute(snapshot, target)))
         };
-        self.question(Some(path), needs, attempts, compute).await
+        self.request(Some(path), needs, attempts, compute).await
     }
 
     /// Makes a request about a file of a module or about a variables file.
@@ -89,7 +89,7 @@ impl Front {
                 None => of_variables_file(snapshot, &own),
             })
         };
-        self.question(Some(path), Needs::File, attempts, compute).await
+        self.request(Some(path), Needs::File, attempts, compute).await
     }
 
     /// Requests the formatting of a file or of a range of it.
@@ -126,7 +126,7 @@ impl Front {
     }
 
     /// Makes a request about a path, or about the whole workspace if `path` is `None`.
-    async fn question<R: Send + 'static>(
+    async fn request<R: Send + 'static>(
         &self,
         path: Option<String>,
         needs: Needs,
@@ -135,9 +135,9 @@ impl Front {
     ) -> Result<R> {
         let interest = Arc::<Interest>::default();
         let (reply, answer) = oneshot::channel();
-        let question =
-            Question { path, needs, interest: Arc::clone(&interest), reply, compute, attempts };
-        self.send(Message::Ask(Box::new(question)));
+        let request =
+            TypedRequest { path, needs, interest: Arc::clone(&interest), reply, compute, attempts };
+        self.send(Message::Request(Box::new(request)));
         let _guard = InterestGuard(interest);
         answer.await.unwrap_or_else(|_| Err(Error::request_cancelled()))
     }
@@ -200,7 +200,7 @@ impl LanguageServer for Front {
                 None => checks::report_outside_modules(snapshot, &own, previous),
             })
         };
-        let report = self.question(Some(path), Needs::Configuration, PERSISTENT, report).await?;
+        let report = self.request(Some(path), Needs::Configuration, PERSISTENT, report).await?;
         Ok(report.into())
     }
 
@@ -209,7 +209,7 @@ impl LanguageServer for Front {
         params: WorkspaceDiagnosticParams,
     ) -> Result<WorkspaceDiagnosticReportResult> {
         let previous = params.previous_result_ids;
-        self.question(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
+        self.request(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
             Ok(checks::workspace_report(snapshot, &previous).into())
         })
         .await
@@ -244,7 +244,7 @@ impl LanguageServer for Front {
     async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
         let TextDocumentPositionParams { text_document, position } =
             params.text_document_position_params;
-        self.ask(&text_document.uri, PERSISTENT, move |snapshot, target| {
+        self.request_for_file(&text_document.uri, PERSISTENT, move |snapshot, target| {
             convert::signature_help(snapshot, target, position)
         })
         .await
@@ -346,7 +346,8 @@ impl LanguageServer for Front {
         &self,
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
-        self.ask(&params.text_document.uri, PERSISTENT, convert::document_symbols).await
+        self.request_for_file(&params.text_document.uri, PERSISTENT, convert::document_symbols)
+            .await
     }
 
     async fn symbol(
@@ -354,7 +355,7 @@ impl LanguageServer for Front {
         params: WorkspaceSymbolParams,
     ) -> Result<Option<WorkspaceSymbolResponse>> {
         self.send(Message::LoadEverything);
-        self.question(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
+        self.request(None, Needs::Callers, PERSISTENT, move |snapshot, _| {
             let found = convert::workspace_symbols(snapshot, &params.query);
             Ok(Some(WorkspaceSymbolResponse::Nested(found)))
         })
@@ -362,7 +363,7 @@ impl LanguageServer for Front {
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.ask(&params.text_document.uri, PERSISTENT, convert::folds).await
+        self.request_for_file(&params.text_document.uri, PERSISTENT, convert::folds).await
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
@@ -380,14 +381,14 @@ impl LanguageServer for Front {
         &self,
         params: SelectionRangeParams,
     ) -> Result<Option<Vec<SelectionRange>>> {
-        self.ask(&params.text_document.uri, 0, move |snapshot, target| {
+        self.request_for_file(&params.text_document.uri, 0, move |snapshot, target| {
             convert::selections(snapshot, target, &params.positions)
         })
         .await
     }
 
     async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
-        self.ask(&params.text_document.uri, PERSISTENT, convert::links).await
+        self.request_for_file(&params.text_document.uri, PERSISTENT, convert::links).await
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
@@ -413,8 +414,10 @@ impl LanguageServer for Front {
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let uri = params.text_document.uri.clone();
-        self.ask(&uri, 0, move |snapshot, target| convert::code_actions(snapshot, target, &params))
-            .await
+        self.request_for_file(&uri, 0, move |snapshot, target| {
+            convert::code_actions(snapshot, target, &params)
+        })
+        .await
     }
 
     async fn prepare_call_hierarchy(
@@ -435,6 +438,6 @@ impl LanguageServer for Front {
         &self,
         params: CallHierarchyOutgoingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
-        self.ask(&params.item.uri, 0, convert::calls::outgoing).await
+        self.request_for_file(&params.item.uri, 0, convert::calls::outgoing).await
     }
 }

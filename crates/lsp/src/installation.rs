@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use addr::ProviderSource;
 use db::Directory;
-use hir::workspace::Given;
+use hir::workspace::StaticInputs;
 use project::Manifest;
 use provider::ProviderSchemas;
 use values::Str;
@@ -17,8 +17,13 @@ pub trait Installation: Send + Sync {
 
     /// The variable values that a root module gets from outside before a plan. The server thread calls this;
     /// module sources that are not literals may depend on them.
-    fn given(&self, _root: &Path, _db: &dyn hir::Db, _directory: Directory) -> Given {
-        Given::default()
+    fn static_inputs(
+        &self,
+        _root: &Path,
+        _db: &dyn hir::Db,
+        _directory: Directory,
+    ) -> StaticInputs {
+        StaticInputs::default()
     }
 
     /// The schemas of the providers that a configuration requires. A background thread calls this, so it may be

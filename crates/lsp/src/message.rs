@@ -6,7 +6,7 @@ use tower_lsp_server::ls_types::{
     WorkspaceFoldersChangeEvent,
 };
 
-use crate::{checks::Checked, reading::Read, snapshot::Ask};
+use crate::{checks::Checked, reading::Read, snapshot::QueuedRequest};
 
 /// A message to the server thread.
 pub(crate) enum Message {
@@ -22,7 +22,7 @@ pub(crate) enum Message {
     Settings(serde_json::Value),
     /// A workspace-wide search needs all modules.
     LoadEverything,
-    Ask(Box<dyn Ask>),
+    Request(Box<dyn QueuedRequest>),
     Checked(Checked),
     /// The result of a background read.
     Read(Read),

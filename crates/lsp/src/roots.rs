@@ -116,19 +116,22 @@ fn local_sources(text: &str) -> impl Iterator<Item = &str> {
 
 /// The configuration to which each module belongs: the first one that calls it, else the one whose root module it
 /// is.
-pub(crate) fn homes(db: &dyn Handle, workspaces: &[Workspace]) -> FxHashMap<Directory, Workspace> {
-    let mut homes = FxHashMap::default();
+pub(crate) fn owning_workspaces(
+    db: &dyn Handle,
+    workspaces: &[Workspace],
+) -> FxHashMap<Directory, Workspace> {
+    let mut owning_workspaces = FxHashMap::default();
     for &workspace in workspaces {
         let root = workspace.root(db);
         let called = hir::reachable(db, workspace).into_iter().filter(|it| *it != root);
         for directory in called {
-            homes.entry(directory).or_insert(workspace);
+            owning_workspaces.entry(directory).or_insert(workspace);
         }
     }
     for &workspace in workspaces {
-        homes.entry(workspace.root(db)).or_insert(workspace);
+        owning_workspaces.entry(workspace.root(db)).or_insert(workspace);
     }
-    homes
+    owning_workspaces
 }
 
 #[cfg(test)]

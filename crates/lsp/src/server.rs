@@ -41,7 +41,7 @@ use crate::{
     position::Encoding,
     reading::{Read, Reading},
     settings::Settings,
-    snapshot::{Ask, Edits, Needs, RejectedFiles, Snapshot, Target},
+    snapshot::{Edits, Needs, QueuedRequest, RejectedFiles, Snapshot, Target},
 };
 
 /// The number of workers for requests and for checks of edited files.
@@ -81,14 +81,14 @@ struct Server {
     /// The directories of the workspace that are known to contain modules.
     modules: Arc<BTreeSet<String>>,
     /// The requests that wait for background reads.
-    deferred: Vec<Box<dyn Ask>>,
+    deferred: Vec<Box<dyn QueuedRequest>>,
     edits: Edits,
     /// The diagnostics of files of modules that the database rejects.
     rejected: Arc<RejectedFiles>,
     /// The configurations, by the directory of their root module.
     roots: BTreeMap<String, Root>,
     /// The configuration to which each module belongs. `None` after modules were added or removed.
-    homes: Option<FxHashMap<Directory, Workspace>>,
+    owners: Option<FxHashMap<Directory, Workspace>>,
     /// True if modules were added or removed since the last check.
     are_modules_new: bool,
     checks: Checks,
@@ -146,7 +146,7 @@ impl Server {
             edits: Edits::default(),
             rejected: Arc::default(),
             roots: BTreeMap::new(),
-            homes: None,
+            owners: None,
             are_modules_new: false,
             checks: Checks::default(),
             status: Status::fine(),
@@ -165,7 +165,7 @@ impl Server {
                 if matches!(message, Message::Exit) {
                     return;
                 }
-                let (message, following) = gathered(message, inbox);
+                let (message, following) = join_file_changes(message, inbox);
                 self.guarded(|it| it.handle(message));
                 next = following;
             }
@@ -228,7 +228,7 @@ impl Server {
             EditableTree::new(Database::default(), Arc::clone(&self.system), PathBuf::from("/"));
         self.documents = Documents::new();
         self.roots = BTreeMap::new();
-        self.homes = None;
+        self.owners = None;
         self.new = Vec::new();
         self.checks.reset();
         let message = "Mayfly's language server had to restart because of a bug in Mayfly";
@@ -280,7 +280,7 @@ impl Server {
             Message::Folders(event) => self.change_folders(event),
             Message::Settings(options) => self.configure(&options),
             Message::LoadEverything => self.load_everything(),
-            Message::Ask(question) => self.ask(question),
+            Message::Request(request) => self.handle_request(request),
             Message::Checked(checked) => self.publish(checked),
             Message::Read(Read::CallGraph(graph)) => self.take_graph(graph),
             Message::Read(Read::Schemas(schemas)) => self.take_schemas(schemas),
@@ -360,8 +360,8 @@ impl Server {
     fn target(&mut self, path: &str) -> Option<Target> {
         let (file, directory) = self.tree.file(path)?;
         self.settle_modules();
-        let home = self.homes.as_ref().and_then(|homes| homes.get(&directory));
-        let workspace = *home.or(self.tree.workspaces().first())?;
+        let owner = self.owners.as_ref().and_then(|owners| owners.get(&directory));
+        let workspace = *owner.or(self.tree.workspaces().first())?;
         Some(Target { workspace, directory, file })
     }
 
@@ -371,44 +371,44 @@ impl Server {
             return false;
         }
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
-        let home = || {
+        let owner = || {
             let directory = self.tree.directory(parent)?;
-            self.homes.as_ref()?.get(&directory)
+            self.owners.as_ref()?.get(&directory)
         };
-        let is_unread = |home: &Workspace| {
-            self.roots.values().any(|root| root.is_unread && root.workspace == *home)
+        let is_unread = |owner: &Workspace| {
+            self.roots.values().any(|root| root.is_unread && root.workspace == *owner)
         };
-        self.reading.is_unplaced(parent) || home().is_some_and(is_unread)
+        self.reading.is_unplaced(parent) || owner().is_some_and(is_unread)
     }
 
-    fn must_wait(&self, question: &dyn Ask) -> bool {
-        match question.needs() {
+    fn must_wait(&self, request: &dyn QueuedRequest) -> bool {
+        match request.needs() {
             Needs::File => false,
-            Needs::Configuration => question.path().is_some_and(|path| self.is_held(path)),
+            Needs::Configuration => request.path().is_some_and(|path| self.is_held(path)),
             Needs::Callers => self.reading.looks_for_modules(),
         }
     }
 
     /// Retries the requests that waited for background reads.
     fn retry_deferred(&mut self) {
-        for question in std::mem::take(&mut self.deferred) {
-            self.ask(question);
+        for request in std::mem::take(&mut self.deferred) {
+            self.handle_request(request);
         }
     }
 
-    fn ask(&mut self, question: Box<dyn Ask>) {
+    fn handle_request(&mut self, request: Box<dyn QueuedRequest>) {
         // A document that was just opened may have to be loaded first.
         self.settle();
-        if self.must_wait(&*question) {
-            return self.deferred.push(question);
+        if self.must_wait(&*request) {
+            return self.deferred.push(request);
         }
-        let path = question.path().map(str::to_owned);
+        let path = request.path().map(str::to_owned);
         let target = path.and_then(|path| self.target(&path));
         let snapshot = self.snapshot();
         let messages = self.messages.clone();
         self.quick.spawn(move || {
-            if let Some(question) = question.answer(snapshot, target) {
-                let _ = messages.send(Message::Ask(question));
+            if let Some(request) = request.answer(snapshot, target) {
+                let _ = messages.send(Message::Request(request));
             }
         });
     }
@@ -424,7 +424,10 @@ impl Server {
 }
 
 /// A message and the next one. Joins consecutive file change messages into one.
-fn gathered(mut message: Message, inbox: &Receiver<Message>) -> (Message, Option<Message>) {
+fn join_file_changes(
+    mut message: Message,
+    inbox: &Receiver<Message>,
+) -> (Message, Option<Message>) {
     let mut next = inbox.try_recv().ok();
     if let Message::Watched(paths) = &mut message {
         while let Some(Message::Watched(more)) = next {

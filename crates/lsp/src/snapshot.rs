@@ -182,7 +182,7 @@ pub(crate) enum Needs {
 }
 
 /// A request in the queue.
-pub(crate) trait Ask: Send {
+pub(crate) trait QueuedRequest: Send {
     /// The path of the file that the request is about.
     fn path(&self) -> Option<&str>;
 
@@ -190,15 +190,19 @@ pub(crate) trait Ask: Send {
     fn needs(&self) -> Needs;
 
     /// Answers the request. Returns it if the computation was cancelled and must be repeated.
-    fn answer(self: Box<Self>, snapshot: Snapshot, target: Option<Target>) -> Option<Box<dyn Ask>>;
+    fn answer(
+        self: Box<Self>,
+        snapshot: Snapshot,
+        target: Option<Target>,
+    ) -> Option<Box<dyn QueuedRequest>>;
 
     /// Handles a change of the text while the request waited. Returns `None` if the request was about the old
     /// text; it is then answered with an error.
-    fn outdated(self: Box<Self>) -> Option<Box<dyn Ask>>;
+    fn outdated(self: Box<Self>) -> Option<Box<dyn QueuedRequest>>;
 }
 
 /// A request with an answer of type `R`.
-pub(crate) struct Question<R, F> {
+pub(crate) struct TypedRequest<R, F> {
     pub(crate) path: Option<String>,
     pub(crate) needs: Needs,
     pub(crate) interest: Arc<Interest>,
@@ -208,7 +212,7 @@ pub(crate) struct Question<R, F> {
     pub(crate) attempts: u8,
 }
 
-impl<R, F> Ask for Question<R, F>
+impl<R, F> QueuedRequest for TypedRequest<R, F>
 where
     R: Send + 'static,
     F: Fn(&Snapshot, Option<Target>) -> Result<R> + Send + 'static,
@@ -221,7 +225,11 @@ where
         self.needs
     }
 
-    fn answer(self: Box<Self>, snapshot: Snapshot, target: Option<Target>) -> Option<Box<dyn Ask>> {
+    fn answer(
+        self: Box<Self>,
+        snapshot: Snapshot,
+        target: Option<Target>,
+    ) -> Option<Box<dyn QueuedRequest>> {
         self.interest.run(&*snapshot.db);
         if self.interest.is_lost() {
             return None;
@@ -244,7 +252,7 @@ where
         None
     }
 
-    fn outdated(mut self: Box<Self>) -> Option<Box<dyn Ask>> {
+    fn outdated(mut self: Box<Self>) -> Option<Box<dyn QueuedRequest>> {
         if let Some(left) = self.attempts.checked_sub(1) {
             self.attempts = left;
             return Some(self);
@@ -322,7 +330,7 @@ mod tests {
         given_back: mpsc::Receiver<bool>,
     }
 
-    fn ask(
+    fn handle_request(
         workers: &Workers,
         snapshot: Snapshot,
         attempts: u8,
@@ -334,10 +342,10 @@ mod tests {
         let compute = move |snapshot: &Snapshot, _: Option<Target>| Ok(compute(snapshot));
         let interest_too = Arc::clone(&interest);
         let needs = Needs::File;
-        let question =
-            Question { path: None, needs, interest: interest_too, reply, compute, attempts };
+        let request =
+            TypedRequest { path: None, needs, interest: interest_too, reply, compute, attempts };
         workers.spawn(move || {
-            let again = Box::new(question).answer(snapshot, None);
+            let again = Box::new(request).answer(snapshot, None);
             let _ = is_back.send(again.is_some());
         });
         Asked { interest, answer, given_back }

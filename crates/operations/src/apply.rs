@@ -163,7 +163,7 @@ pub fn apply(
     let (environment, view) = environment(session, Run::Apply, &prepared, keeper.clone(), &files);
     // Move the values out, so that no copy of them stays in memory during and after the apply.
     let values = std::mem::take(&mut prepared.values);
-    std::mem::take(&mut prepared.typed).teach(&session.redactor);
+    std::mem::take(&mut prepared.ephemeral_inputs).teach(&session.redactor);
     let options = ApplyOptions { parallelism, workspace: session.workspace() };
     let directories = ModuleDirectories::of(session, &prepared.program);
     let apply = engine::apply(&prepared.program, &plan, refreshed, values, &environment, options);

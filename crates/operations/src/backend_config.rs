@@ -77,11 +77,15 @@ impl BackendConfig {
         })?;
         let read = variables_file::read(&path.display().to_string(), &bytes);
         let mut problems: Vec<Diagnostic> = read.problems.into_iter().map(in_own_words).collect();
-        for given in read.given {
-            match value(&given) {
+        for assignment in read.assignments {
+            match value(&assignment) {
                 Ok(text) => {
-                    problems.extend(empty(&given.name, text.as_ref(), Some(given.location)));
-                    self.arguments.insert(given.name, text);
+                    problems.extend(empty(
+                        &assignment.name,
+                        text.as_ref(),
+                        Some(assignment.location),
+                    ));
+                    self.arguments.insert(assignment.name, text);
                 }
                 Err(problem) => problems.push(*problem),
             }
@@ -108,18 +112,18 @@ impl BackendConfig {
 }
 
 /// The text that a file assigns to an argument. `None` for null, which unsets the argument.
-fn value(given: &variables_file::Given) -> Result<Option<Str>, Box<Diagnostic>> {
-    let name = &given.name;
+fn value(assignment: &variables_file::Assignment) -> Result<Option<Str>, Box<Diagnostic>> {
+    let name = &assignment.name;
     if !LOCAL_ARGUMENTS.contains(&&**name) {
         let detail = format!("This argument is not expected for {}", backend_and_hint(name));
-        let at = Location { range: given.name_range, ..given.location.clone() };
+        let at = Location { range: assignment.name_range, ..assignment.location.clone() };
         let problem = Diagnostic::new(Summary::UNSUPPORTED_BACKEND_ARGUMENT, detail);
         return Err(Box::new(problem.at(Some(at))));
     }
-    let text = convert::convert(&given.value, &Type::String).map_err(|_| {
+    let text = convert::convert(&assignment.value, &Type::String).map_err(|_| {
         let detail = format!("Inappropriate value for attribute \"{name}\": string required.");
         let problem = Diagnostic::new(Summary::BACKEND_ARGUMENT_TYPE, detail);
-        Box::new(problem.at(Some(given.location.clone())))
+        Box::new(problem.at(Some(assignment.location.clone())))
     })?;
     Ok(match text.kind() {
         Kind::String(text) => Some(text.clone()),

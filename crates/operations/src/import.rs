@@ -167,8 +167,8 @@ fn prepared(
     let mut prior = open.file.state.clone();
     let mut prepared = prepare::prepare(session, flags, &mut prior, Purpose::Import)?;
     if request.input && session.may_ask() {
-        let Prepared { typed, program, values, .. } = &mut prepared;
-        variables::ask(session, program.root(), values, typed)?;
+        let Prepared { ephemeral_inputs, program, values, .. } = &mut prepared;
+        variables::ask(session, program.root(), values, ephemeral_inputs)?;
     }
     Ok((prepared, prior))
 }
@@ -185,7 +185,7 @@ fn ask(
     let (environment, show) =
         prepare::environment(session, Run::Apply, &prepared, keeper.clone(), &files);
     let values = std::mem::take(&mut prepared.values);
-    std::mem::take(&mut prepared.typed).teach(&session.redactor);
+    std::mem::take(&mut prepared.ephemeral_inputs).teach(&session.redactor);
     let options = engine::ImportOptions {
         address: request.address.clone(),
         id: request.id.into(),

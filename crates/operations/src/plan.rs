@@ -82,8 +82,8 @@ pub fn plan(
     let purpose = if options.destroy { Purpose::PlanDestroy } else { Purpose::Plan };
     let mut prepared = prepare(session, flags, &mut prior, purpose)?;
     if options.input && session.may_ask() {
-        let Prepared { typed, program, values, .. } = &mut prepared;
-        variables::ask(session, program.root(), values, typed)?;
+        let Prepared { ephemeral_inputs, program, values, .. } = &mut prepared;
+        variables::ask(session, program.root(), values, ephemeral_inputs)?;
     }
     let request = request(session, options, open, files)?;
     let mode = request.mode;

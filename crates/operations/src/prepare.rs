@@ -15,7 +15,7 @@ use crate::{
     offline::{Analysis, with_known_conditions},
     session::{Failure, LockSource, LockedVersions, Session, loading::Loaded},
     temp::TempFiles,
-    variables::{self, Typed, flag::VarFlag},
+    variables::{self, EphemeralInputs, flag::VarFlag},
     view::{Run, RunView},
 };
 
@@ -23,7 +23,7 @@ use crate::{
 pub struct Prepared {
     pub executables: Arc<ProviderExecutables>,
     /// The texts given for ephemeral variables outside of files.
-    pub typed: Typed,
+    pub ephemeral_inputs: EphemeralInputs,
     pub program: Arc<Program>,
     pub values: VariableValues,
     /// The diagnostics of the configuration that are already printed.
@@ -89,11 +89,11 @@ pub(crate) fn ready(
     let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
     warnings.append(&mut checked.warnings);
     session.view.diagnostics(&warnings, &checked.program.sources);
-    let Loaded { executables, typed, project } = loaded;
-    let given = project.workspace().given(project.db());
-    let source_files = given.files.keys().map(ToString::to_string).collect();
+    let Loaded { executables, ephemeral_inputs, project } = loaded;
+    let static_inputs = project.workspace().static_inputs(project.db());
+    let source_files = static_inputs.files.keys().map(ToString::to_string).collect();
     let Checked { program, values, .. } = checked;
-    Ok(Prepared { executables, typed, program, values, shown: warnings, source_files })
+    Ok(Prepared { executables, ephemeral_inputs, program, values, shown: warnings, source_files })
 }
 
 /// A configuration without errors.

@@ -19,7 +19,7 @@ pub enum Variables {
     #[default]
     OfProcess,
     /// The given variables, and no others.
-    Given(Arc<BTreeMap<OsString, OsString>>),
+    Fixed(Arc<BTreeMap<OsString, OsString>>),
 }
 
 impl Variables {
@@ -27,7 +27,7 @@ impl Variables {
     pub(crate) fn get(&self, name: &OsStr) -> Option<OsString> {
         match self {
             Variables::OfProcess => std::env::var_os(name),
-            Variables::Given(given) => given.get(name).cloned(),
+            Variables::Fixed(variables) => variables.get(name).cloned(),
         }
     }
 
@@ -35,18 +35,18 @@ impl Variables {
     pub(crate) fn names(&self) -> Vec<OsString> {
         match self {
             Variables::OfProcess => std::env::vars_os().map(|(name, _)| name).collect(),
-            Variables::Given(given) => given.keys().cloned().collect(),
+            Variables::Fixed(variables) => variables.keys().cloned().collect(),
         }
     }
 
     /// Gives a child process these variables, except for the withheld ones.
     pub(crate) fn pass_on(&self, command: &mut Command, withheld: &[OsString]) {
-        if let Variables::Given(given) = self {
+        if let Variables::Fixed(variables) = self {
             // `env_clear` would be lost: the supervision of processes copies single changes only.
             for (name, _) in std::env::vars_os() {
                 command.env_remove(name);
             }
-            command.envs(given.iter());
+            command.envs(variables.iter());
         }
         for name in withheld {
             command.env_remove(name);
@@ -122,11 +122,15 @@ impl System for RootSystem {
     fn variables(&self, prefix: &str) -> Vec<(String, String)> {
         match &self.variables {
             Variables::OfProcess => self.os.variables(prefix),
-            Variables::Given(given) => {
+            Variables::Fixed(variables) => {
                 let text = |(name, value): (&OsString, &OsString)| {
                     Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
                 };
-                given.iter().filter_map(text).filter(|(name, _)| name.starts_with(prefix)).collect()
+                variables
+                    .iter()
+                    .filter_map(text)
+                    .filter(|(name, _)| name.starts_with(prefix))
+                    .collect()
             }
         }
     }
@@ -150,9 +154,9 @@ mod tests {
 
     #[test]
     fn given_environment_replaces_that_of_the_process() {
-        let given =
+        let variables =
             [("A", "1"), ("B_1", "2"), ("B_2", "3")].map(|(name, it)| (name.into(), it.into()));
-        let variables = Variables::Given(Arc::new(given.into()));
+        let variables = Variables::Fixed(Arc::new(variables.into()));
         let system =
             RootSystem::new(OsSystem::at("/".into()), "/".into()).with_variables(variables);
         assert_eq!(system.variable("A").as_deref(), Some("1"));

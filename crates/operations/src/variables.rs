@@ -20,7 +20,7 @@ use hir::{
     program::{Named, Program},
     symbols::{NameKind, names_of_kind},
     variables_file,
-    workspace::Given,
+    workspace::StaticInputs,
 };
 use project::Project;
 use values::{Str, Type, Value};
@@ -86,14 +86,14 @@ pub fn static_inputs(
     db: &dyn hir::Db,
     root: Directory,
     flags: &[VarFlag],
-) -> Given {
+) -> StaticInputs {
     let variables = plain_variables(db, root);
     let mut collect = Collect::new(session, &variables);
     collect.all_sources(flags);
     let (values, _) = collect.end();
     let values = values.iter().map(|(name, it)| (name.clone(), ConstValue(it.value.clone())));
     let directory = |path: PathBuf| path.to_string_lossy().as_ref().into();
-    Given {
+    StaticInputs {
         variables: values.collect(),
         workspace: session.workspace(),
         current_directory: directory(session.system.current_directory()),
@@ -105,15 +105,15 @@ pub fn static_inputs(
 
 /// The texts given for ephemeral variables outside of files, and their values.
 #[derive(Clone, Default)]
-pub struct Typed {
+pub struct EphemeralInputs {
     texts: Vec<String>,
     values: Vec<Value>,
 }
 
-impl Typed {
+impl EphemeralInputs {
     /// Finds the texts in the environment and on the command line. Needs only the declarations, no schemas.
-    pub fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> Typed {
-        let mut typed = Typed::default();
+    pub fn find(system: &dyn System, project: &Project, flags: &[VarFlag]) -> EphemeralInputs {
+        let mut ephemeral_inputs = EphemeralInputs::default();
         let variables = names_of_kind(project.db(), project.root(), NameKind::Variable);
         for (_, key) in variables {
             let item = names::item(project.db(), key);
@@ -121,16 +121,16 @@ impl Typed {
                 continue;
             };
             let from_environment = system.variable(&format!("TF_VAR_{}", variable.name));
-            from_environment.iter().for_each(|text| typed.add(variable, text));
+            from_environment.iter().for_each(|text| ephemeral_inputs.add(variable, text));
             let given = flags.iter().filter_map(|flag| match flag {
                 VarFlag::Value(text) => text.split_once('='),
                 VarFlag::File(_) => None,
             });
             for (_, text) in given.filter(|(name, _)| name.trim() == &*variable.name) {
-                typed.add(variable, text);
+                ephemeral_inputs.add(variable, text);
             }
         }
-        typed
+        ephemeral_inputs
     }
 
     fn add(&mut self, variable: &Variable, text: &str) {
@@ -150,7 +150,7 @@ pub fn ask(
     session: &Session,
     module: &Module,
     values: &mut VariableValues,
-    typed: &mut Typed,
+    ephemeral_inputs: &mut EphemeralInputs,
 ) -> Result<(), Failure> {
     for (name, entry) in &module.variables {
         let variable = entry.variable();
@@ -164,8 +164,8 @@ pub fn ask(
             Err(Unanswered::Ended) => return Err(unanswered(name).into()),
         };
         if variable.ephemeral {
-            typed.add(variable, &answer);
-            typed.teach(&session.redactor);
+            ephemeral_inputs.add(variable, &answer);
+            ephemeral_inputs.teach(&session.redactor);
         }
         let value = text_value(variable, &answer)
             .map_err(|invalid| invalid.diagnostic(&format!("The value for var.{name}")))?;
@@ -330,12 +330,12 @@ impl<'a> Collect<'a> {
         };
         let file = variables_file::read(&shown, &bytes);
         self.diagnostics.extend(file.problems);
-        for given in file.given {
-            if self.variables.contains_key(&given.name) {
-                let source = ValueSource::File(Some(given.location));
-                self.found.insert(given.name, Found::Value(given.value, source));
+        for assignment in file.assignments {
+            if self.variables.contains_key(&assignment.name) {
+                let source = ValueSource::File(Some(assignment.location));
+                self.found.insert(assignment.name, Found::Value(assignment.value, source));
             } else {
-                self.undeclared.push(variables_file::undeclared(&given.name, &shown));
+                self.undeclared.push(variables_file::undeclared(&assignment.name, &shown));
             }
         }
     }

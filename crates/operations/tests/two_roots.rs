@@ -125,7 +125,7 @@ impl Root {
         let view = Arc::<Recorder>::default();
         let session = Session::new(SessionOptions {
             view: Arc::clone(&view) as Arc<dyn View>,
-            system: system.with_variables(Variables::Given(Arc::new(given))),
+            system: system.with_variables(Variables::Fixed(Arc::new(given))),
             directory: Some(directory.clone()),
             runtime: Arc::clone(runtime),
             cancel: CancelToken::new(),

@@ -117,8 +117,8 @@ pub async fn locate(
         match choose(request, source, constraint).await {
             Ok(Choice::Ready(it)) => drop(located.insert(source.clone(), it)),
             Ok(Choice::Locked(lock)) => selected.push((source, lock)),
-            Err(Unfit::Override(problem)) => overridden.push(format!("{source}: {problem}")),
-            Err(Unfit::Lock { problem, is_changed }) => {
+            Err(NotChosen::Override(problem)) => overridden.push(format!("{source}: {problem}")),
+            Err(NotChosen::Lock { problem, is_changed }) => {
                 needs_upgrade |= is_changed;
                 inconsistent.push(format!("provider {source}: {problem}"));
             }
@@ -152,7 +152,7 @@ enum Choice<'a> {
 }
 
 /// The reason why a provider cannot be chosen. Problems are sentence fragments.
-enum Unfit {
+enum NotChosen {
     Override(String),
     Lock {
         problem: String,
@@ -165,13 +165,13 @@ async fn choose<'a>(
     request: &LocateRequest<'a>,
     source: &ProviderSource,
     constraint: &VersionConstraint,
-) -> Result<Choice<'a>, Unfit> {
+) -> Result<Choice<'a>, NotChosen> {
     if source.is_builtin() {
         return Ok(Choice::Ready(Located::Builtin));
     }
     if let Some(directory) = request.sources.overrides.get(source) {
         let executable = overriding_executable(directory, source).await;
-        let executable = executable.map_err(Unfit::Override)?;
+        let executable = executable.map_err(NotChosen::Override)?;
         return Ok(Choice::Ready(Located::Overridden { executable }));
     }
     if let Some(lock) = request.locks.providers.get(source) {
@@ -183,7 +183,7 @@ async fn choose<'a>(
             lock.version,
             constraint.canonical()
         );
-        return Err(Unfit::Lock { problem, is_changed: true });
+        return Err(NotChosen::Lock { problem, is_changed: true });
     }
     match request.sources.bundled(source) {
         Some(bundled) if constraint.allows_provider(&bundled.version) => {
@@ -199,7 +199,7 @@ async fn choose<'a>(
             if let Some(hint) = bundled_hint(request.sources, source, constraint) {
                 problem = format!("{problem}. {hint}");
             }
-            Err(Unfit::Lock { problem, is_changed: false })
+            Err(NotChosen::Lock { problem, is_changed: false })
         }
     }
 }

@@ -24,7 +24,7 @@ use std::{
 
 use addr::ProviderSource;
 use db::{Block, BlockEdits, Directory, EditedText, File, System, input::floor_char_boundary};
-use hir::{Workspace, symbols::Redeclared, workspace::Given};
+use hir::{Workspace, symbols::RedeclaredBlock, workspace::StaticInputs};
 use provider::ProviderSchemas;
 use rustc_hash::FxHashSet;
 use salsa::Setter as _;
@@ -117,8 +117,8 @@ impl<T: BorrowMut<SourceTree>> EditableTree<T> {
 
     /// Sets the values that the root module of a configuration gets from outside, except for files, which the tree
     /// reads itself. Returns true if they differ from the previous ones.
-    pub fn give(&mut self, workspace: Workspace, given: Given) -> bool {
-        self.change(|it| it.give(workspace, given))
+    pub fn set_static_inputs(&mut self, workspace: Workspace, static_inputs: StaticInputs) -> bool {
+        self.change(|it| it.set_static_inputs(workspace, static_inputs))
     }
 
     /// Sets the installed modules of a configuration, and loads modules that become reachable.
@@ -199,7 +199,7 @@ impl SourceTree {
         workspace.set_providers(db).to(BTreeMap::new());
         workspace.set_directories(db).to(Arc::default());
         workspace.set_manifest(db).to(Manifest::new());
-        workspace.set_given(db).to(Given::default());
+        workspace.set_static_inputs(db).to(StaticInputs::default());
         self.spare.providers.extend(providers.into_values());
         self.spare.workspaces.push(workspace);
         self.edits.are_calls_new = true;
@@ -316,7 +316,7 @@ impl SourceTree {
         let new: Vec<File> = files.iter().copied().filter(|file| !old.contains(file)).collect();
         directory.set_files(db).to(files);
         let added = new.iter().flat_map(|file| file.blocks(db).iter().copied());
-        let mut changes: Vec<Redeclared> = added.map(Redeclared::of).collect();
+        let mut changes: Vec<RedeclaredBlock> = added.map(RedeclaredBlock::of).collect();
         self.edits.index.after(db, directory, &mut changes, |_| true);
         // References in an override file belong to the blocks that it overrides, so the index is built again.
         let mut files = old.iter().chain(directory.files(db));
@@ -338,7 +338,7 @@ impl SourceTree {
         let mut changes = self.edits.index.before(db, directory, &touched);
         let added = edits.apply(db, spare);
         let blocks_came = !added.is_empty();
-        changes.extend(added.into_iter().map(Redeclared::of));
+        changes.extend(added.into_iter().map(RedeclaredBlock::of));
         self.edits.index.after(db, directory, &mut changes, |block| !removed.contains(&block));
         gone.into_iter().for_each(|block| spare.take_block(db, block));
         let redeclares = changes.iter().any(|it| it.before != it.after);
@@ -394,7 +394,7 @@ impl SourceTree {
         let spare = self.spare.of_modules.entry(directory).or_default();
         files.into_iter().for_each(|file| spare.take_file(&mut *self.db, file));
         self.spare.directories.push(directory);
-        self.unfit.remove(path);
+        self.unloadable.remove(path);
         self.edits.index.forget(directory);
     }
 

@@ -10,7 +10,7 @@ use db::{Block, Diagnostic, Directory, File, System};
 use hir::{
     Program,
     statics::{self, Modules},
-    workspace::Given,
+    workspace::StaticInputs,
 };
 use provider::ProviderSchemas;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,9 +51,9 @@ impl Configure for EditableProject {
         self.tree_mut().set_schemas(workspace, source, schemas);
     }
 
-    fn give(&mut self, given: Given) -> bool {
+    fn set_static_inputs(&mut self, static_inputs: StaticInputs) -> bool {
         let workspace = self.workspace();
-        self.tree_mut().give(workspace, given)
+        self.tree_mut().set_static_inputs(workspace, static_inputs)
     }
 }
 

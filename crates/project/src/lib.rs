@@ -21,7 +21,7 @@ use std::{collections::BTreeMap, ops::Deref, path::PathBuf, sync::Arc};
 
 use addr::ProviderSource;
 use db::{Directory, File, System};
-use hir::{Workspace, diagnostics::FileProblems, workspace::Given};
+use hir::{Workspace, diagnostics::FileProblems, workspace::StaticInputs};
 use provider::ProviderSchemas;
 use values::Str;
 
@@ -30,7 +30,7 @@ pub use crate::{
     database::{Database, Handle},
     edit::EditableTree,
     editable::EditableProject,
-    load::{UnfitFile, configuration_files},
+    load::{UnloadableFile, configuration_files},
     name_index::Edit,
     tree::{Manifest, SourceTree},
 };
@@ -64,7 +64,7 @@ pub trait Configure: Deref<Target = Project> {
     fn set_schemas(&mut self, source: ProviderSource, schemas: Arc<ProviderSchemas>);
 
     /// Sets the values that the root module gets from outside. Returns true if they differ from the previous ones.
-    fn give(&mut self, given: Given) -> bool;
+    fn set_static_inputs(&mut self, static_inputs: StaticInputs) -> bool;
 }
 
 impl Deref for UnsetProject {
@@ -80,8 +80,8 @@ impl Configure for UnsetProject {
         self.0.tree.set_schemas(self.0.workspace, source, schemas);
     }
 
-    fn give(&mut self, given: Given) -> bool {
-        self.0.tree.give(self.0.workspace, given)
+    fn set_static_inputs(&mut self, static_inputs: StaticInputs) -> bool {
+        self.0.tree.set_static_inputs(self.0.workspace, static_inputs)
     }
 }
 
@@ -165,8 +165,8 @@ impl Project {
         of_file: impl Fn(Directory, File) -> Vec<db::Diagnostic>,
     ) -> Vec<db::Diagnostic> {
         // A called directory without a module may contain files that cannot be read.
-        let unfit = self.tree.unfit_of(&[self.workspace]);
-        let mut diagnostics: Vec<_> = unfit.into_iter().map(|it| it.problem.clone()).collect();
+        let unloadable = self.tree.unloadable_of(&[self.workspace]);
+        let mut diagnostics: Vec<_> = unloadable.into_iter().map(|it| it.problem.clone()).collect();
         let db = self.db();
         diagnostics.extend(hir::diagnostics::diagnostics_with(db, self.workspace, of_file));
         diagnostics
@@ -203,7 +203,7 @@ impl Project {
     /// Returns true if the root module has no configuration file, not even an unreadable one.
     pub fn is_empty(&self) -> bool {
         let root = self.root();
-        root.files(self.db()).is_empty() && self.tree.unfit_in(root.path(self.db())).is_empty()
+        root.files(self.db()).is_empty() && self.tree.unloadable_in(root.path(self.db())).is_empty()
     }
 }
 

@@ -15,12 +15,12 @@ pub(crate) struct Listing {
     /// The display paths of the files, sorted.
     pub(crate) files: Vec<Arc<str>>,
     /// Files that cannot be loaded.
-    pub(crate) unfit: Vec<UnfitFile>,
+    pub(crate) unloadable: Vec<UnloadableFile>,
 }
 
 /// A configuration file that cannot be loaded, so that its module lacks its declarations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnfitFile {
+pub struct UnloadableFile {
     /// The display path.
     pub path: Arc<str>,
     /// The diagnostic. It has no location, because the text is unknown.
@@ -57,7 +57,7 @@ pub(crate) fn list(
         }
     };
     let files = configuration_files_among(&entries).iter().map(|name| shown_as(name)).collect();
-    Ok(Listing { files, unfit: Vec::new() })
+    Ok(Listing { files, unloadable: Vec::new() })
 }
 
 /// The decoded text of a file.
@@ -111,7 +111,7 @@ pub(crate) fn read(
     system: &dyn System,
     base: &Path,
     shown: &Arc<str>,
-) -> Result<Text, Box<UnfitFile>> {
+) -> Result<Text, Box<UnloadableFile>> {
     let bytes = system
         .read_file(&normalize(&base.join(&**shown)))
         .map_err(|error| Box::new(unreadable(shown, &error)))?;
@@ -120,10 +120,10 @@ pub(crate) fn read(
     Ok(Text { text, decode_error })
 }
 
-fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnfitFile {
+fn unreadable(shown: &Arc<str>, error: &io::Error) -> UnloadableFile {
     let detail = format!("The configuration file {shown} cannot be read: {error}.");
     let problem = Diagnostic::new(Summary::UNREADABLE_FILE, detail);
-    UnfitFile { path: Arc::clone(shown), problem }
+    UnloadableFile { path: Arc::clone(shown), problem }
 }
 
 /// Returns the sorted names of the configuration files in a directory; empty if it cannot be listed.

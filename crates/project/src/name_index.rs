@@ -34,7 +34,7 @@ use hir::{
     ItemKind,
     item::RefTarget,
     names::{ItemName, block_items, block_names, provider_local_name},
-    symbols::{Redeclared, redeclare, symbol},
+    symbols::{RedeclaredBlock, redeclare, symbol},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -104,13 +104,13 @@ impl NameIndex {
         db: &dyn Handle,
         directory: Directory,
         blocks: &[Block],
-    ) -> Vec<Redeclared> {
+    ) -> Vec<RedeclaredBlock> {
         let mut module = self.modules.get_mut(&directory);
         let before = |&block: &Block| {
             if let Some(module) = &mut module {
                 module.remove(block, &mentioned(db, block));
             }
-            Redeclared { before: block_names(db, block).into(), ..Redeclared::of(block) }
+            RedeclaredBlock { before: block_names(db, block).into(), ..RedeclaredBlock::of(block) }
         };
         blocks.iter().map(before).collect()
     }
@@ -121,7 +121,7 @@ impl NameIndex {
         &mut self,
         db: &mut dyn Handle,
         directory: Directory,
-        changes: &mut [Redeclared],
+        changes: &mut [RedeclaredBlock],
         is_there: impl Fn(Block) -> bool,
     ) {
         let mut module = self.modules.get_mut(&directory);

@@ -71,7 +71,7 @@ impl SourceTree {
             // Keep the files: without them, the plan would destroy everything that the module declares.
             Err(_) => return,
         };
-        let mut unfit = listing.unfit;
+        let mut unloadable = listing.unloadable;
         let mut present = BTreeSet::new();
         for shown in listing.files {
             let known = self.files.contains_key(&shown);
@@ -79,17 +79,17 @@ impl SourceTree {
                 match self.text_to_take(&shown) {
                     Ok(text) => self.take_text(&shown, directory, &text),
                     Err(file) => {
-                        unfit.push(*file);
+                        unloadable.push(*file);
                         continue;
                     }
                 }
             }
             present.insert(shown);
         }
-        if self.unfit_in(path) != unfit {
+        if self.unloadable_in(path) != unloadable {
             self.more_changed();
         }
-        self.unfit.insert(Arc::from(path), unfit);
+        self.unloadable.insert(Arc::from(path), unloadable);
         let gone: Vec<Arc<str>> =
             self.paths_in(directory).filter(|it| !present.contains(it)).collect();
         let gone: Vec<File> = gone.iter().filter_map(|path| self.remove(path)).collect();

@@ -19,7 +19,7 @@ use hir::{
     names::item,
     statics,
     symbols::{NameKind, all_of_kind},
-    workspace::{Given, InstalledModule},
+    workspace::{InstalledModule, StaticInputs},
 };
 use provider::ProviderSchemas;
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ use crate::{
     Handle,
     batches::map_files,
     edit::EditState,
-    load::{self, UnfitFile},
+    load::{self, UnloadableFile},
     name_index,
 };
 
@@ -45,7 +45,7 @@ pub struct SourceTree {
     pub(crate) files: BTreeMap<Arc<str>, Loaded>,
     pub(crate) directories: BTreeMap<Arc<str>, Directory>,
     /// Files that cannot be loaded, by directory.
-    pub(crate) unfit: BTreeMap<Arc<str>, Vec<UnfitFile>>,
+    pub(crate) unloadable: BTreeMap<Arc<str>, Vec<UnloadableFile>>,
     pub(crate) workspaces: Vec<Workspace>,
     /// The directories of module calls that could not be loaded.
     pub(crate) missing: BTreeSet<Arc<str>>,
@@ -86,7 +86,7 @@ fn text_to_take(
     system: &dyn System,
     base: &Path,
     shown: &Arc<str>,
-) -> Result<load::Text, Box<UnfitFile>> {
+) -> Result<load::Text, Box<UnloadableFile>> {
     match unfiled.get(shown) {
         Some(text) => Ok(load::Text { text: text.clone(), decode_error: None }),
         None => load::read(system, base, shown),
@@ -106,7 +106,7 @@ impl SourceTree {
             base,
             files: BTreeMap::new(),
             directories: BTreeMap::new(),
-            unfit: BTreeMap::new(),
+            unloadable: BTreeMap::new(),
             workspaces: Vec::new(),
             missing: BTreeSet::new(),
             unfiled: BTreeMap::new(),
@@ -150,8 +150,15 @@ impl SourceTree {
             }
             None => {
                 let (directories, providers) = (Arc::default(), BTreeMap::new());
-                let given = Given::default();
-                Workspace::new(&*self.db, directory, directories, manifest, providers, given)
+                let static_inputs = StaticInputs::default();
+                Workspace::new(
+                    &*self.db,
+                    directory,
+                    directories,
+                    manifest,
+                    providers,
+                    static_inputs,
+                )
             }
         };
         self.workspaces.push(workspace);
@@ -229,20 +236,24 @@ impl SourceTree {
     }
 
     /// Returns true if a source, a version or a backend argument is not a literal, so that its value depends on
-    /// [`SourceTree::give`].
+    /// [`SourceTree::set_static_inputs`].
     pub fn is_dynamic(&self, workspace: Workspace) -> bool {
         statics::needs_given(&*self.db, workspace)
     }
 
     /// Sets the values that the root module of a configuration gets from outside, except for files, which the tree
     /// reads itself. Returns true if they differ from the previous ones.
-    pub(crate) fn give(&mut self, workspace: Workspace, given: Given) -> bool {
-        let files = workspace.given(&*self.db).files.clone();
-        let given = Given { files, ..given };
-        let is_other = *workspace.given(&*self.db) != given;
+    pub(crate) fn set_static_inputs(
+        &mut self,
+        workspace: Workspace,
+        static_inputs: StaticInputs,
+    ) -> bool {
+        let files = workspace.static_inputs(&*self.db).files.clone();
+        let static_inputs = StaticInputs { files, ..static_inputs };
+        let is_other = *workspace.static_inputs(&*self.db) != static_inputs;
         if is_other {
             self.more_changed();
-            workspace.set_given(&mut *self.db).to(given);
+            workspace.set_static_inputs(&mut *self.db).to(static_inputs);
             self.load_called_modules();
         }
         is_other
@@ -256,36 +267,36 @@ impl SourceTree {
             if wanted.is_empty() {
                 continue;
             }
-            let mut given = workspace.given(&*self.db).clone();
+            let mut static_inputs = workspace.static_inputs(&*self.db).clone();
             let root = self.base.join(&**workspace.root(&*self.db).path(&*self.db));
             for path in &wanted {
                 let full = db::system::normalize(&root.join(&**path));
                 // Reading a device may never end, and reading a pipe may block.
                 let is_file = self.system.is_file(&full);
                 let bytes = is_file.then(|| self.system.read_file(&full).ok()).flatten();
-                given.files.insert(path.clone(), bytes.map(Arc::from));
+                static_inputs.files.insert(path.clone(), bytes.map(Arc::from));
             }
             self.more_changed();
-            workspace.set_given(&mut *self.db).to(given);
+            workspace.set_static_inputs(&mut *self.db).to(static_inputs);
             read = true;
         }
         read
     }
 
     /// The files of a directory that cannot be loaded.
-    pub fn unfit_in(&self, directory: &str) -> &[UnfitFile] {
-        self.unfit.get(directory).map(Vec::as_slice).unwrap_or_default()
+    pub fn unloadable_in(&self, directory: &str) -> &[UnloadableFile] {
+        self.unloadable.get(directory).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the files that cannot be loaded in the modules of some configurations and in the directories of
     /// their module calls.
-    pub fn unfit_of(&self, workspaces: &[Workspace]) -> Vec<&UnfitFile> {
-        if self.unfit.values().all(Vec::is_empty) {
+    pub fn unloadable_of(&self, workspaces: &[Workspace]) -> Vec<&UnloadableFile> {
+        if self.unloadable.values().all(Vec::is_empty) {
             return Vec::new();
         }
         let mut paths = self.called_by(workspaces);
         paths.extend(workspaces.iter().map(|it| it.root(&*self.db).path(&*self.db).clone()));
-        paths.iter().flat_map(|path| self.unfit_in(path)).collect()
+        paths.iter().flat_map(|path| self.unloadable_in(path)).collect()
     }
 
     /// Returns true if a module, or the missing directory of a module call, is this directory or lies below it.
@@ -295,7 +306,7 @@ impl SourceTree {
 
     /// Returns the text of a file that is new or changed on the disk. For an open file this is the text of the
     /// editor.
-    pub(crate) fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnfitFile>> {
+    pub(crate) fn text_to_take(&self, shown: &Arc<str>) -> Result<load::Text, Box<UnloadableFile>> {
         text_to_take(&self.unfiled, &*self.system, &self.base, shown)
     }
 
@@ -335,7 +346,7 @@ impl SourceTree {
             return Ok(directory);
         }
         let listing = load::list(&*self.system, &self.base, shown, &self.open_in(shown))?;
-        let mut unfit = listing.unfit;
+        let mut unloadable = listing.unloadable;
         let directory = self.new_directory(shown);
         let mut spare = self.spare.of_modules.remove(&directory).unwrap_or_default();
         let mut files = Vec::new();
@@ -352,11 +363,11 @@ impl SourceTree {
                     self.insert(&path, file, directory, is_open);
                     files.push(file);
                 }
-                Err(file) => unfit.push(*file),
+                Err(file) => unloadable.push(*file),
             }
         }
         self.spare.of_modules.insert(directory, spare);
-        self.unfit.insert(Arc::from(shown), unfit);
+        self.unloadable.insert(Arc::from(shown), unloadable);
         let durability = self.db.durability(Durability::LOW);
         directory.set_files(&mut *self.db).with_durability(durability).to(files);
         name_index::declare(&mut *self.db, directory);

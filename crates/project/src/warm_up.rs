@@ -35,32 +35,32 @@ const DEEP: usize = 500;
 
 /// Parses and lowers every block of a directory, and declares its names.
 pub(crate) fn declare(db: &mut dyn Handle, directory: Directory) {
-    let mut said = said(db, directory);
+    let mut outline = outline(db, directory);
     let lifetime = db.table_lifetime();
     if symbols::is_first(db, directory) {
-        let tables = tables(db, &mut said, symbols::has_overrides(db, directory));
-        symbols::declare_tables(db, directory, said, tables, lifetime);
+        let tables = tables(db, &mut outline, symbols::has_overrides(db, directory));
+        symbols::declare_tables(db, directory, outline, tables, lifetime);
     } else {
-        symbols::declare_again(db, directory, said);
+        symbols::declare_again(db, directory, outline);
     }
 }
 
 /// Returns the declarations in the blocks of a directory.
-fn said(db: &dyn Handle, directory: Directory) -> BlockOutline {
+fn outline(db: &dyn Handle, directory: Directory) -> BlockOutline {
     let blocks = symbols::blocks_to_declare(db, directory);
-    let by_batch = |db: &dyn Handle, batch: &[Block]| BlockOutline::by(db, batch);
+    let by_batch = |db: &dyn Handle, batch: &[Block]| BlockOutline::of_blocks(db, batch);
     let parts = in_batches(db, &blocks, by_batch);
-    parts.fold(BlockOutline::default(), BlockOutline::and)
+    parts.fold(BlockOutline::default(), BlockOutline::joined)
 }
 
 /// Builds the tables of names. Names do not depend on each other, so a second thread builds the table of locals.
-fn tables(db: &dyn Handle, said: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
-    let is_little = said.count() < WORTHWHILE;
-    let locals = said.take([NameKind::Local]);
-    let others = said.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
+fn tables(db: &dyn Handle, outline: &mut BlockOutline, has_overrides: bool) -> Vec<Tables> {
+    let is_small = outline.count() < WORTHWHILE;
+    let locals = outline.take([NameKind::Local]);
+    let others = outline.take(NameKind::ALL.into_iter().filter(|kind| *kind != NameKind::Local));
     let here = || others.tables(db, has_overrides);
     let there = |db: &dyn Handle| locals.tables(db, has_overrides);
-    let (here, there) = match is_little {
+    let (here, there) = match is_small {
         true => (here(), there(db)),
         false => batches::join(db, here, there),
     };

@@ -31,6 +31,7 @@ pub mod json;
 pub mod levenshtein;
 mod lexer;
 mod lexical;
+mod line_input;
 pub mod literal;
 mod parse;
 mod parser;
@@ -39,7 +40,6 @@ mod sink;
 mod syntax_kind;
 pub mod template;
 mod tree;
-mod typed;
 
 pub use rowan::{Direction, NodeOrToken, TextRange, TextSize, TokenAtOffset, WalkEvent};
 
@@ -48,13 +48,13 @@ pub use self::chunk::{Chunks, difference, split};
 pub use self::decode::decode;
 pub use self::error::SyntaxError;
 pub use self::format::{FormatEdit, format, format_range};
+pub use self::line_input::{InputState, append_line, input_state};
 pub use self::parse::{
     Parse, parse_chunk, parse_expression, parse_file, parse_template, parse_traversal,
 };
 pub use self::ptr::SyntaxPtr;
 pub use self::syntax_kind::SyntaxKind;
 pub use self::tree::{TreeNode, TreeToken};
-pub use self::typed::{Typed, continued, typed};
 
 /// The maximum depth of a tree. Deeper nesting is an error, and its tokens stay flat.
 pub const MAX_DEPTH: usize = 512;

@@ -8,7 +8,7 @@ use std::{
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Directory, OsSystem, system::normalize};
-use hir::workspace::{Given, InstalledModule};
+use hir::workspace::{InstalledModule, StaticInputs};
 use lsp::{Installation, Installed};
 use project::Manifest;
 use values::Str;
@@ -62,7 +62,7 @@ impl Installation for OnDisk {
             .collect()
     }
 
-    fn given(&self, root: &Path, db: &dyn hir::Db, directory: Directory) -> Given {
+    fn static_inputs(&self, root: &Path, db: &dyn hir::Db, directory: Directory) -> StaticInputs {
         let session = self.session_in(root);
         session.map(|it| variables::static_inputs(&it, db, directory, &[])).unwrap_or_default()
     }

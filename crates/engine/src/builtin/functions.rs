@@ -117,7 +117,7 @@ fn decode(text: &str) -> Result<Value, String> {
         let detail = problem.detail.trim_end_matches('.');
         return Err(format!("line {line}: {}; {detail}", problem.summary));
     }
-    let attributes = file.given.into_iter().map(|it| (it.name, it.value));
+    let attributes = file.assignments.into_iter().map(|it| (it.name, it.value));
     Ok(Value::object(attributes.collect()))
 }
 

@@ -6,12 +6,12 @@ use values::Str;
 
 /// The attributes of resources that the expressions of a module read.
 #[derive(Default)]
-pub(crate) struct Reads(FxHashSet<(addr::Resource, Option<Str>)>);
+pub(crate) struct ReadAttributes(FxHashSet<(addr::Resource, Option<Str>)>);
 
-impl Reads {
+impl ReadAttributes {
     /// Collects the attributes that a module reads of its own resources.
-    pub(crate) fn of(module: &Module) -> Reads {
-        let mut reads = Reads::default();
+    pub(crate) fn of(module: &Module) -> ReadAttributes {
+        let mut reads = ReadAttributes::default();
         module.entries().for_each(|entry| reads.add(&entry.item));
         reads
     }

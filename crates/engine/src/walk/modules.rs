@@ -16,7 +16,7 @@ use crate::{
         ModuleIx, NodeIx,
         template::{Declared, Template},
     },
-    resource::reads::Reads,
+    resource::reads::ReadAttributes,
     walk::instances::{Each, Keys},
 };
 
@@ -46,7 +46,7 @@ pub(crate) struct Modules {
     /// The number of instances of resources and calls so far.
     instances: Cell<usize>,
     /// The attributes that modules read of their resources, computed at the first question.
-    reads: RefCell<FxHashMap<ModuleId, Rc<Reads>>>,
+    reads: RefCell<FxHashMap<ModuleId, Rc<ReadAttributes>>>,
     implicit: RefCell<ImplicitProviders>,
 }
 
@@ -85,9 +85,9 @@ impl Modules {
     }
 
     /// The attributes that a module reads of its resources.
-    pub(crate) fn reads(&self, module: &Module) -> Rc<Reads> {
+    pub(crate) fn reads(&self, module: &Module) -> Rc<ReadAttributes> {
         let mut reads = self.reads.borrow_mut();
-        Rc::clone(reads.entry(module.id).or_insert_with(|| Rc::new(Reads::of(module))))
+        Rc::clone(reads.entry(module.id).or_insert_with(|| Rc::new(ReadAttributes::of(module))))
     }
 
     /// The provider of an implicit configuration.

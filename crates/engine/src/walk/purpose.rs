@@ -196,7 +196,7 @@ impl<'a, P: Purpose<'a>> Executor for Execution<'_, 'a, P> {
             Step::Failed
         });
         if !wanted.is_empty() {
-            return Step::Ask(Work::Functions(wanted));
+            return Step::Request(Work::Functions(wanted));
         }
         step.map(Work::Part)
     }
@@ -278,7 +278,7 @@ impl<P> Step<P> {
             Step::Failed => Step::Failed,
             Step::Again => Step::Again,
             Step::Tasks(tasks) => Step::Tasks(tasks.into_iter().map(convert).collect()),
-            Step::Ask(work) => Step::Ask(convert(work)),
+            Step::Request(work) => Step::Request(convert(work)),
         }
     }
 }

@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// The values of the references in an expression.
-struct Reads(Vec<Value>);
+struct ReferencedValues(Vec<Value>);
 
-impl Reads {
+impl ReferencedValues {
     /// The marks that the success or failure of the expression carries.
-    fn shown(&self, rule: RuleId, result: &Value) -> Marks {
+    fn revealed_marks(&self, rule: RuleId, result: &Value) -> Marks {
         rules::result_marks(rule, self.0.iter().chain([result]))
     }
 }
@@ -35,33 +35,34 @@ impl Evaluation<'_> {
     /// A failure is final, even if it involves unknown values. A success that is not wholly known may still become
     /// a failure, so the result is unknown, because the choice among the remaining arguments is open.
     pub(super) fn attempt(&mut self, id: ExprId, args: &[Argument]) -> Outcome {
-        let mut tried = Marks::NONE;
+        let mut previous = Marks::NONE;
         let mut failed = Vec::new();
         for (position, arg) in args.iter().enumerate() {
             let arg = match arg {
                 Argument::Written(arg) => *arg,
-                Argument::Expanded(_, value) => return Ok(value.with_marks(&tried)),
+                Argument::Expanded(_, value) => return Ok(value.with_marks(&previous)),
             };
             let captured = self.captured(arg)?;
             if captured.failures == 0 && captured.value.is_wholly_known() {
-                return Ok(self.adopt(captured).with_marks(&tried));
+                return Ok(self.adopt(captured).with_marks(&previous));
             }
             if captured.failures == 0 {
                 let rest = self.marks_of_all(&args[position..])?;
-                return Ok(Value::dynamic().with_marks(&tried.union(&rest)));
+                return Ok(Value::dynamic().with_marks(&previous.union(&rest)));
             }
-            tried.add(&self.reads(arg)?.shown(RuleId::Try, &captured.value));
+            previous
+                .add(&self.referenced_values(arg)?.revealed_marks(RuleId::Try, &captured.value));
             failed.push(captured);
         }
         let detail = nothing_succeeded(&failed);
-        let marks = failed.iter().fold(tried, |all, it| all.union(&it.value.deep_marks()));
+        let marks = failed.iter().fold(previous, |all, it| all.union(&it.value.deep_marks()));
         Ok(self.fail(Fault { at: id, summary: Summary::ERROR_IN_FUNCTION_CALL, detail }, &marks))
     }
 
     pub(super) fn can(&mut self, arg: &Argument) -> Outcome {
         let Argument::Written(id) = arg else { return Ok(Value::bool(true)) };
         let captured = self.captured(*id)?;
-        let marks = self.reads(*id)?.shown(RuleId::Can, &captured.value);
+        let marks = self.referenced_values(*id)?.revealed_marks(RuleId::Can, &captured.value);
         let succeeded = captured.failures == 0;
         let result = match succeeded && !captured.value.is_wholly_known() {
             true => Value::unknown_with(Type::Bool, Refinements::non_null()),
@@ -71,12 +72,12 @@ impl Evaluation<'_> {
     }
 
     /// The values of the traversals in an expression.
-    fn reads(&mut self, id: ExprId) -> Result<Reads, Interrupt> {
+    fn referenced_values(&mut self, id: ExprId) -> Result<ReferencedValues, Interrupt> {
         let mut values = Vec::new();
         for traversal in traversals(self.exprs, id) {
             values.push(self.unseen(|this| this.value(traversal))?);
         }
-        Ok(Reads(values))
+        Ok(ReferencedValues(values))
     }
 
     /// The marks that the result may carry while the choice among the arguments is open.
@@ -85,9 +86,9 @@ impl Evaluation<'_> {
         for arg in args {
             match arg {
                 Argument::Written(id) => {
-                    let reads = self.reads(*id)?;
+                    let referenced_values = self.referenced_values(*id)?;
                     let value = self.unseen(|this| this.value(*id))?;
-                    marks.add(&reads.shown(RuleId::Try, &value));
+                    marks.add(&referenced_values.revealed_marks(RuleId::Try, &value));
                     marks.add(&value.deep_marks());
                 }
                 Argument::Expanded(_, value) => marks.add(&value.deep_marks()),

@@ -16,10 +16,10 @@ use crate::{
 /// Returns one line for each value that the expression reads, such as `var.x is "a"`, sorted by name.
 pub(super) fn values_of(evaluation: &mut Evaluation<'_>, expr: ExprId) -> Vec<String> {
     /// The maximum number of values. A longer list does not explain an expression.
-    const MOST: usize = 16;
+    const MAX_LISTED: usize = 16;
     let exprs = evaluation.exprs;
     let mut lines = Vec::new();
-    for traversal in traversals(exprs, expr).into_iter().take(MOST) {
+    for traversal in traversals(exprs, expr).into_iter().take(MAX_LISTED) {
         if let Some((id, value)) = evaluation.longest_that_succeeds(traversal)
             && let Some(text) = traversal_text(exprs, id)
         {

@@ -18,7 +18,7 @@ use crate::{
 /// is unknown, secret, or outside of the root module.
 pub(crate) fn sentence(db: &dyn Db, workspace: Workspace, condition: &Condition) -> Option<String> {
     let Condition::Exactly(clauses) = condition else { return None };
-    if !workspace.given(db).is_given() {
+    if !workspace.static_inputs(db).is_set() {
         return None;
     }
     let mut is_ephemeral = false;

@@ -159,7 +159,7 @@ fn root_value(
     if variable.sensitive || variable.ephemeral || variable.may_be_secret {
         return Ok(Value::unknown(variable.ty.ty.clone()));
     }
-    let given = path.workspace(db).given(db).variables.get(&variable.name);
+    let given = path.workspace(db).static_inputs(db).variables.get(&variable.name);
     match given {
         Some(given) if !(given.0.is_null() && !variable.nullable && variable.default.is_some()) => {
             apply_type(&variable.ty, given.0.clone()).map_err(|error| {

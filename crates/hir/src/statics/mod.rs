@@ -1,9 +1,9 @@
 //! Static evaluation: the values of expressions that are needed before planning, such as the sources of modules.
 //!
 //! ```text
-//!  Given (input) ──► variables of the root ──► locals ──► source of a call ──► which module is called
-//!                                   │                                             │
-//!                                   └────────► inputs of a call ──► variables of that module ──► …
+//!  StaticInputs (input) ──► variables of the root ──► locals ──► source of a call ──► which module is called
+//!                                          │                                             │
+//!                                          └────────► inputs of a call ──► variables of that module ──► …
 //! ```
 //!
 //! Start reading at [`modules`], which follows all paths of calls, then [`evaluate`]. Values depend on the path of

@@ -12,7 +12,7 @@ use crate::{
     expr::Ref,
     scope::{Interrupt, Scope},
     statics::evaluate::{CallPath, local_value, variable_value},
-    workspace::Given,
+    workspace::StaticInputs,
 };
 
 /// The scope of a module on one path of calls.
@@ -24,7 +24,7 @@ pub(super) struct StaticScope<'db> {
 
 /// The environment of functions: files that were read before, and no value that changes between runs.
 struct Functions<'db> {
-    given: &'db Given,
+    static_inputs: &'db StaticInputs,
     wanted: RefCell<Option<Str>>,
     /// Set if a function asked for a value that is not available before planning.
     needs_runtime: Cell<bool>,
@@ -39,10 +39,10 @@ const MAX_STEPS: u64 = 1_000_000;
 
 impl<'db> StaticScope<'db> {
     pub(super) fn new(db: &'db dyn Db, path: CallPath<'db>) -> StaticScope<'db> {
-        let given = path.workspace(db).given(db);
+        let static_inputs = path.workspace(db).static_inputs(db);
         let budget = Budget::new(MAX_BYTES).with_steps(MAX_STEPS);
         let functions = Functions {
-            given,
+            static_inputs,
             wanted: RefCell::default(),
             needs_runtime: Cell::new(false),
             budget,
@@ -87,14 +87,14 @@ impl Scope for StaticScope<'_> {
             Ok(value) => Ok(value.0.clone()),
             Err(_) => Err(Interrupt::Poisoned),
         };
-        let given = self.functions.given;
+        let static_inputs = self.functions.static_inputs;
         match reference {
             Ref::Variable(name) => known(variable_value(self.db, self.path, name)),
             Ref::Local(name) => known(local_value(self.db, self.path, name)),
             Ref::PathModule => Ok(Value::string(self.path_of_module())),
             Ref::PathRoot => Ok(Value::string(".")),
-            Ref::PathCwd => Ok(Value::string(given.current_directory.clone())),
-            Ref::Workspace => Ok(Value::string(given.workspace.clone())),
+            Ref::PathCwd => Ok(Value::string(static_inputs.current_directory.clone())),
+            Ref::Workspace => Ok(Value::string(static_inputs.workspace.clone())),
             // `check_references` refuses these references before the evaluation.
             _ => Err(Interrupt::Poisoned),
         }
@@ -112,7 +112,7 @@ impl Scope for StaticScope<'_> {
 
 impl FunctionEnv for Functions<'_> {
     fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
-        match self.given.files.get(path) {
+        match self.static_inputs.files.get(path) {
             Some(Some(bytes)) => Ok(bytes.to_vec()),
             Some(None) => Err(format!("no file can be read at {path:?}")),
             None => {
@@ -123,7 +123,7 @@ impl FunctionEnv for Functions<'_> {
     }
 
     fn file_exists(&self, path: &str) -> Result<bool, String> {
-        match self.given.files.get(path) {
+        match self.static_inputs.files.get(path) {
             Some(file) => Ok(file.is_some()),
             None => self.read_file(path).map(|_| true),
         }
@@ -137,11 +137,11 @@ impl FunctionEnv for Functions<'_> {
     }
 
     fn base_directory(&self) -> Option<String> {
-        Some(self.given.base_directory.to_string())
+        Some(self.static_inputs.base_directory.to_string())
     }
 
     fn home_directory(&self) -> Option<String> {
-        self.given.home_directory.as_ref().map(ToString::to_string)
+        self.static_inputs.home_directory.as_ref().map(ToString::to_string)
     }
 
     fn render_template(&self, name: &str, _: &str, _: &Value) -> Result<Value, RenderError> {

@@ -23,7 +23,7 @@ use crate::{
 struct Declaration {
     /// The first bytes of the name as a number. For names of one type, the numbers have the order of the names, or
     /// are equal.
-    begins: u128,
+    prefix: u128,
     hash: u64,
     name: ItemName,
     key: ItemKey,
@@ -34,7 +34,8 @@ struct Declaration {
 pub struct BlockOutline {
     /// The declarations by kind, in the order of the text.
     kinds: [Vec<Declaration>; NameKind::ALL.len()],
-    pub(super) gathered: ModuleOutline,
+    /// The outline of the module that has no other blocks.
+    pub(super) module: ModuleOutline,
 }
 
 /// The outline of a module's blocks, except for names, which have their own table.
@@ -50,19 +51,19 @@ pub(crate) struct ModuleOutline {
 
 impl BlockOutline {
     /// Collects the outline of blocks in their order. Lowers the blocks.
-    pub fn by(db: &dyn Db, blocks: &[Block]) -> BlockOutline {
-        let mut said = BlockOutline::default();
+    pub fn of_blocks(db: &dyn Db, blocks: &[Block]) -> BlockOutline {
+        let mut outline = BlockOutline::default();
         for &block in blocks {
-            said.gathered.has_problems |= !block_problems(db, block).is_empty();
+            outline.module.has_problems |= !block_problems(db, block).is_empty();
             for (index, name) in (0u32..).zip(block_names(db, block)) {
-                said.add(db, name, ItemKey { block, index });
+                outline.add(db, name, ItemKey { block, index });
             }
         }
-        said
+        outline
     }
 
     fn add(&mut self, db: &dyn Db, name: &ItemName, key: ItemKey) {
-        self.gathered.items.push(key);
+        self.module.items.push(key);
         let Some(kind) = NameKind::of(name) else { return };
         let provider = match name {
             ItemName::Resource(_) => {
@@ -73,20 +74,20 @@ impl BlockOutline {
             _ => None,
         };
         // Allocate a name only once: thousands of resources share a few providers.
-        let providers = &mut self.gathered.providers;
+        let providers = &mut self.module.providers;
         if let Some(provider) = provider.filter(|it| !providers.contains(*it)) {
             providers.insert(provider.into());
         }
-        let (begins, hash) = (leading_bytes(begin(name).1), hash_of(name));
-        self.kinds[kind as usize].push(Declaration { begins, hash, name: name.clone(), key });
+        let (prefix, hash) = (leading_bytes(sort_prefix(name).1), hash_of(name));
+        self.kinds[kind as usize].push(Declaration { prefix, hash, name: name.clone(), key });
     }
 
     /// Appends the outline of further blocks.
-    pub fn and(mut self, further: BlockOutline) -> BlockOutline {
-        self.kinds.iter_mut().zip(further.kinds).for_each(|(all, more)| all.extend(more));
-        self.gathered.items.extend(further.gathered.items);
-        self.gathered.providers.extend(further.gathered.providers);
-        self.gathered.has_problems |= further.gathered.has_problems;
+    pub fn joined(mut self, other: BlockOutline) -> BlockOutline {
+        self.kinds.iter_mut().zip(other.kinds).for_each(|(all, more)| all.extend(more));
+        self.module.items.extend(other.module.items);
+        self.module.providers.extend(other.module.providers);
+        self.module.has_problems |= other.module.has_problems;
         self
     }
 
@@ -109,7 +110,8 @@ impl Declared {
     /// Builds the tables. Other handles of the database may build tables of other kinds in parallel.
     /// `has_overrides` must be true if a declaration may be in an override file.
     pub fn tables(self, db: &dyn Db, has_overrides: bool) -> Tables {
-        let table = |(kind, declared): (_, Vec<_>)| (kind, table(db, declared, has_overrides));
+        let table =
+            |(kind, declared): (_, Vec<_>)| (kind, build_table(db, declared, has_overrides));
         Tables(self.0.into_iter().map(table).collect())
     }
 
@@ -137,7 +139,7 @@ pub(super) struct Table {
     pub(super) has_further: bool,
 }
 
-fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Table {
+fn build_table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Table {
     let durability = db.durability(Durability::LOW);
     let new_symbol = |keys: &[ItemKey]| {
         let (first, later) = match keys {
@@ -171,11 +173,11 @@ fn table(db: &dyn Db, mut declared: Vec<Declaration>, has_overrides: bool) -> Ta
 /// Visits the names of one kind in sort order. Passes the indices of each name's declarations, in the order of the
 /// text.
 fn in_order(declared: &[Declaration], mut visit: impl FnMut(&[usize])) {
-    let types: BTreeSet<_> = declared.iter().filter_map(|it| begin(&it.name).0).collect();
+    let types: BTreeSet<_> = declared.iter().filter_map(|it| sort_prefix(&it.name).0).collect();
     let types: Vec<_> = types.into_iter().collect();
     let key = |(place, it): (usize, &Declaration)| {
-        let ty = begin(&it.name).0.map_or(0, |ty| types.partition_point(|known| *known < ty));
-        (ty, it.begins, place)
+        let ty = sort_prefix(&it.name).0.map_or(0, |ty| types.partition_point(|known| *known < ty));
+        (ty, it.prefix, place)
     };
     let mut keyed: Vec<_> = declared.iter().enumerate().map(key).collect();
     keyed.sort_by(|a, b| {
@@ -194,7 +196,7 @@ fn in_order(declared: &[Declaration], mut visit: impl FnMut(&[usize])) {
 }
 
 /// The leading sort keys of a name: the resource mode and type, if any, and a string.
-fn begin(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
+fn sort_prefix(name: &ItemName) -> (Option<(addr::ResourceMode, &str)>, &str) {
     match name {
         ItemName::Resource(it) => (Some((it.mode, &it.type_name)), &it.name),
         ItemName::Variable(text)

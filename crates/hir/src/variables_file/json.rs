@@ -6,7 +6,7 @@ use db::{ByteRange, Summary};
 use syntax::json::{JsonKind, JsonProperty, JsonString, JsonValue, parse_json};
 use values::{Number, Str, Type, Value};
 
-use crate::variables_file::{Given, Reading};
+use crate::variables_file::{Assignment, Reading};
 
 /// The detail of a syntax error. It does not quote the file.
 const NOT_READABLE: &str = "This part of the variables file cannot be read. It is not quoted here, \
@@ -49,7 +49,7 @@ impl Reading<'_> {
                 continue;
             }
             if let Some(read) = self.json_value(value) {
-                self.file.given.push(Given {
+                self.file.assignments.push(Assignment {
                     name: Str::from(&*name.text),
                     name_range: inside(name),
                     value: read,

@@ -26,14 +26,14 @@ const NOT_READABLE: &str = "This part of the variables file cannot be read. It i
 #[derive(Clone, Default)]
 pub struct VariablesFile {
     /// The values in the order of the text.
-    pub given: Vec<Given>,
+    pub assignments: Vec<Assignment>,
     /// The problems that do not depend on the declared variables.
     pub problems: Vec<Diagnostic>,
 }
 
 /// A value that a file gives to a variable. There is no `Debug`, because the value may be a secret.
 #[derive(Clone)]
-pub struct Given {
+pub struct Assignment {
     /// The name of the variable.
     pub name: Str,
     /// The range of the name.
@@ -128,7 +128,7 @@ impl Reading<'_> {
                 let summary = Summary::variables_file_fault(problem.summary);
                 self.problem(summary, NOT_READABLE, range);
             }
-            None => self.file.given.push(Given {
+            None => self.file.assignments.push(Assignment {
                 name: Str::from(name.text()),
                 name_range: ByteRange::from(name.text_range()),
                 value: constant.value,
@@ -199,9 +199,9 @@ pub fn not_suitable(variable: &Variable) -> String {
 }
 
 /// Checks a value against the type of the declared variable. `None` if the value is suitable.
-pub fn unsuitable(variable: &Variable, given: &Given) -> Option<Diagnostic> {
+pub fn unsuitable(variable: &Variable, assignment: &Assignment) -> Option<Diagnostic> {
     // Mark the value before the conversion, so that no message of the conversion quotes a part of a secret.
-    let mut value = given.value.clone();
+    let mut value = assignment.value.clone();
     if variable.sensitive || variable.may_be_secret {
         value = value.with_mark(Mark::Sensitive);
     }
@@ -211,7 +211,7 @@ pub fn unsuitable(variable: &Variable, given: &Given) -> Option<Diagnostic> {
     let error = eval::apply_type(&variable.ty, value).err()?;
     let detail = format!("{}: {}.", not_suitable(variable), error.message);
     let problem = Diagnostic::new(Summary::INVALID_VARIABLE_VALUE, detail);
-    Some(problem.at(Some(given.location.clone())))
+    Some(problem.at(Some(assignment.location.clone())))
 }
 
 #[cfg(test)]
@@ -226,7 +226,7 @@ mod tests {
         let file = read("x.tfvars", text.as_bytes());
         let at = |range: ByteRange| &text[range.start as usize..range.end as usize];
         let mut shown = String::new();
-        for it in &file.given {
+        for it in &file.assignments {
             shown += &format!("{} = {}\n", at(it.name_range), at(it.location.range));
         }
         for it in &file.problems {
@@ -296,14 +296,14 @@ mod tests {
         assert!(file.problems.is_empty());
         let at = |range: ByteRange| &text[range.start as usize..range.end as usize];
         let shown: Vec<_> = file
-            .given
+            .assignments
             .iter()
             .map(|it| (&*it.name, at(it.name_range), at(it.location.range)))
             .collect();
         let whole = r#"{"//": [null, 1e400, true]}"#;
         assert_eq!(shown, [("a", "a", r#""${x} %{y""#), ("b1", r"b\u0031", whole)]);
-        assert_eq!(file.given[0].value.as_str(), Some("${x} %{y"));
-        let inner = file.given[1].value.get_attr("//").expect("is no comment here");
+        assert_eq!(file.assignments[0].value.as_str(), Some("${x} %{y"));
+        let inner = file.assignments[1].value.get_attr("//").expect("is no comment here");
         assert_eq!(inner.as_slice().map(<[Value]>::len), Some(3));
     }
 

@@ -55,12 +55,12 @@ impl Server {
     /// Every module once: first the edited ones, then their callers, then the rest.
     fn modules(&mut self, edited: &[Directory]) -> Vec<ModuleOf> {
         self.settle_modules();
-        let homes = self.homes.iter().flatten();
+        let owners = self.owners.iter().flatten();
         let module = |(directory, workspace): (&Directory, &Workspace)| ModuleOf {
             workspace: *workspace,
             directory: *directory,
         };
-        let mut modules: Vec<ModuleOf> = homes.map(module).collect();
+        let mut modules: Vec<ModuleOf> = owners.map(module).collect();
         let db = self.tree.db();
         modules.sort_by_cached_key(|ModuleOf { workspace, directory }| {
             let calls_edited = || {

@@ -32,7 +32,7 @@ impl Server {
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         self.tree.open(&path, text);
         self.load(parent);
-        self.homes = None;
+        self.owners = None;
         self.checks.close(&path);
         self.follow_documents();
     }
@@ -87,15 +87,15 @@ impl Server {
             // An edit of a file that is not part of a module has no further effects.
             let Some(edit) = edit else { continue };
             if edit.changes_modules() {
-                self.give();
-                self.homes = None;
+                self.set_static_inputs();
+                self.owners = None;
             }
             // Other modules may now be part of the configuration, and a diagnostic about a source may be in
             // another file.
             let now = self.sources();
             if now != sources {
                 sources = now;
-                self.homes = None;
+                self.owners = None;
                 self.checks.everything_changed();
             }
             self.ask_for_providers(&edit);
@@ -109,7 +109,7 @@ impl Server {
         let Some(path) = path_of(uri) else { return };
         if self.documents.remove(&path).is_some() {
             self.tree.close(&path);
-            self.homes = None;
+            self.owners = None;
             self.checks.close(&path);
             // The closed file may have hidden another one.
             self.follow_documents();
@@ -136,8 +136,8 @@ impl Server {
             roots.iter().for_each(|root| self.reload_installation(root));
             self.report_missing_schemas();
         }
-        self.give();
-        self.homes = None;
+        self.set_static_inputs();
+        self.owners = None;
         self.follow_documents();
         self.checks.everything_changed();
     }

@@ -10,7 +10,7 @@ use tower_lsp_server::ls_types::*;
 use super::{Root, Server};
 use crate::{
     documents::path_of,
-    roots::{CallGraph, homes},
+    roots::{CallGraph, owning_workspaces},
     snapshot::RejectedFiles,
 };
 
@@ -67,7 +67,7 @@ impl Server {
             self.roots.remove(directory);
             self.new.retain(|it| *it != workspace);
             self.tree.remove_root(workspace);
-            self.homes = None;
+            self.owners = None;
             self.checks.everything_changed();
         }
     }
@@ -87,8 +87,8 @@ impl Server {
             self.roots.insert(path.clone(), Root::new(*workspace));
             self.new.push(*workspace);
         }
-        self.give();
-        self.homes = None;
+        self.set_static_inputs();
+        self.owners = None;
         // Loading cancelled the running checks.
         self.checks.changed(None);
         for (path, _) in &added {
@@ -130,7 +130,7 @@ impl Server {
             self.roots.remove(&path);
             self.tree.remove_root(workspace);
         }
-        self.homes = None;
+        self.owners = None;
         self.checks.changed(None);
         self.report_missing_schemas();
     }
@@ -139,11 +139,11 @@ impl Server {
     pub(super) fn forget_files(&mut self) {
         self.settle_modules();
         let mut rejected = RejectedFiles::new();
-        for file in self.tree.unfit_of(self.tree.workspaces()) {
+        for file in self.tree.unloadable_of(self.tree.workspaces()) {
             rejected.entry(file.path.to_string()).or_default().push(file.problem.clone());
         }
         self.rejected = Arc::new(rejected);
-        let (tree, homes) = (&self.tree, self.homes.as_ref());
+        let (tree, owners) = (&self.tree, self.owners.as_ref());
         let is_outside_modules = |path: &str| {
             self.rejected.contains_key(path)
                 || self.documents.get(path).is_some_and(|it| it.text.is_some())
@@ -153,7 +153,7 @@ impl Server {
                 return true;
             }
             let directory = tree.file(path).map(|(_, directory)| directory);
-            directory.is_some_and(|it| homes.is_some_and(|homes| homes.contains_key(&it)))
+            directory.is_some_and(|it| owners.is_some_and(|owners| owners.contains_key(&it)))
         };
         let gone = self.checks.forget(is_there);
         if self.client.pulls_diagnostics {
@@ -165,20 +165,20 @@ impl Server {
     /// Determines the configuration of each module after modules were added or removed. An edited module without
     /// callers becomes a configuration of its own.
     pub(super) fn settle_modules(&mut self) {
-        if self.homes.is_some() {
+        if self.owners.is_some() {
             return;
         }
-        let known = homes(self.tree.db(), self.tree.workspaces());
+        let known = owning_workspaces(self.tree.db(), self.tree.workspaces());
         let edited = self.documents.keys().filter_map(|path| Some(self.tree.file(path)?.1));
         let uncalled: BTreeSet<String> = edited
             .filter(|directory| !known.contains_key(directory))
             .map(|directory| directory.path(self.tree.db()).to_string())
             .collect();
-        self.homes = Some(match uncalled.is_empty() {
+        self.owners = Some(match uncalled.is_empty() {
             true => known,
             false => {
                 self.add_roots(uncalled.into_iter().collect());
-                homes(self.tree.db(), self.tree.workspaces())
+                owning_workspaces(self.tree.db(), self.tree.workspaces())
             }
         });
         self.are_modules_new = true;

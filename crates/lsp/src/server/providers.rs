@@ -126,12 +126,12 @@ impl Server {
 
     /// Updates the variable values that the root modules get from outside. Module sources may depend on them, and
     /// so do some warnings.
-    pub(super) fn give(&mut self) {
+    pub(super) fn set_static_inputs(&mut self) {
         for (path, root) in &self.roots {
             let workspace = root.workspace;
             let (db, directory) = (self.tree.db(), workspace.root(self.tree.db()));
-            let given = self.installation.given(Path::new(path), db, directory);
-            self.tree.give(workspace, given);
+            let static_inputs = self.installation.static_inputs(Path::new(path), db, directory);
+            self.tree.set_static_inputs(workspace, static_inputs);
         }
     }
 

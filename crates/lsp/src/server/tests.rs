@@ -34,7 +34,7 @@ struct Probe {
     answered: Sender<()>,
 }
 
-impl Ask for Probe {
+impl QueuedRequest for Probe {
     fn path(&self) -> Option<&str> {
         Some(&self.path)
     }
@@ -43,12 +43,12 @@ impl Ask for Probe {
         Needs::Configuration
     }
 
-    fn answer(self: Box<Self>, _: Snapshot, _: Option<Target>) -> Option<Box<dyn Ask>> {
+    fn answer(self: Box<Self>, _: Snapshot, _: Option<Target>) -> Option<Box<dyn QueuedRequest>> {
         let _ = self.answered.send(());
         None
     }
 
-    fn outdated(self: Box<Self>) -> Option<Box<dyn Ask>> {
+    fn outdated(self: Box<Self>) -> Option<Box<dyn QueuedRequest>> {
         Some(self)
     }
 }
@@ -66,7 +66,7 @@ fn request_after_open_waits_for_schemas() {
     let uri: Uri = "file:///home/main.tf".parse().expect("is a URI");
     server.handle(Message::Open(TextDocumentItem::new(uri, "terraform".into(), 1, text.into())));
     let (answered, answers) = channel();
-    server.handle(Message::Ask(Box::new(Probe { path: "/home/main.tf".to_owned(), answered })));
+    server.handle(Message::Request(Box::new(Probe { path: "/home/main.tf".to_owned(), answered })));
     assert_eq!(server.deferred.len(), 1, "nobody knows who calls the module");
     server.handle(inbox.recv().expect("the scan ends"));
     server.retry_deferred();

@@ -21,7 +21,7 @@ use super::{Early, Failure, LockSource, LockedVersions, Session, broken, place_o
 use crate::{
     located::ProviderExecutables,
     place,
-    variables::{self, Typed, flag::VarFlag, secrecy},
+    variables::{self, EphemeralInputs, flag::VarFlag, secrecy},
 };
 
 /// A configuration with the providers that it needs.
@@ -31,7 +31,7 @@ pub struct Loaded<P = Project> {
     pub project: ManuallyDrop<P>,
     pub executables: Arc<ProviderExecutables>,
     /// The texts given for ephemeral variables outside of files.
-    pub typed: Typed,
+    pub ephemeral_inputs: EphemeralInputs,
 }
 
 impl Session {
@@ -88,7 +88,7 @@ impl Session {
         let is_plain = |name: &Str| secrecy::is_plain(project.db(), project.root(), name);
         let planned = early.planned.iter().filter(|(name, _)| is_plain(name));
         inputs.variables.extend(planned.map(|(name, value)| (name.clone(), value.clone())));
-        project.give(inputs)
+        project.set_static_inputs(inputs)
     }
 
     /// Asks for the variables that static evaluation needs and that have no value, if stdin is a terminal. The
@@ -221,9 +221,10 @@ impl Session {
         flags: &[VarFlag],
         locks: LockedVersions<'_>,
     ) -> Result<Loaded, Failure> {
-        let Loaded { project, executables, typed } = self.equip(project, state, flags, locks)?;
+        let Loaded { project, executables, ephemeral_inputs } =
+            self.equip(project, state, flags, locks)?;
         let project = ManuallyDrop::new(ManuallyDrop::into_inner(project).finish());
-        Ok(Loaded { project, executables, typed })
+        Ok(Loaded { project, executables, ephemeral_inputs })
     }
 
     /// Locates the providers of a configuration in the versions that `locks` selects, and adds their schemas to
@@ -236,8 +237,8 @@ impl Session {
         locks: LockedVersions<'_>,
     ) -> Result<Loaded<P>, Failure> {
         // Teach the redactor first: schemas come from provider processes, whose output must not quote a secret.
-        let typed = Typed::find(&*self.system, &project, flags);
-        typed.teach(&self.redactor);
+        let ephemeral_inputs = EphemeralInputs::find(&*self.system, &project, flags);
+        ephemeral_inputs.teach(&self.redactor);
         let mut state = state;
         if let Some(state) = state.as_deref_mut() {
             let required = project.provider_requirements();
@@ -253,7 +254,7 @@ impl Session {
             let schemas = executables.schemas(self, source)?;
             project.set_schemas(source.clone(), schemas);
         }
-        Ok(Loaded { project: ManuallyDrop::new(project), executables, typed })
+        Ok(Loaded { project: ManuallyDrop::new(project), executables, ephemeral_inputs })
     }
 
     /// The providers that configuration and state need, with the combined constraints of all modules. An invalid

@@ -53,7 +53,7 @@ fn is_readable(project: &Project) -> bool {
     let is_sound = |block: &db::Block| {
         names::block_problems(db, *block).iter().all(|it| it.severity() != Severity::Error)
     };
-    project.tree().unfit_in(root.path(db)).is_empty()
+    project.tree().unloadable_in(root.path(db)).is_empty()
         && root
             .files(db)
             .iter()

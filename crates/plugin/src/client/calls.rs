@@ -22,7 +22,7 @@ use crate::{diagnostics, dynamic_value, generated::tfplugin, logs::shortened};
 /// The years 1 to 9999 in seconds of Unix time, the range of a protobuf timestamp.
 const TIMESTAMPS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
-type Said = Vec<ProviderDiagnostic>;
+type Diagnostics = Vec<ProviderDiagnostic>;
 
 /// The client capabilities in every request. Deferral is not allowed, because this engine has no use for deferred
 /// answers.
@@ -54,7 +54,10 @@ fn raw_state(state: &RawState) -> Option<tfplugin::RawState> {
 }
 
 impl GrpcProvider {
-    pub(super) async fn try_validate_provider(&self, config: Value) -> Result<Said, Failure> {
+    pub(super) async fn try_validate_provider(
+        &self,
+        config: Value,
+    ) -> Result<Diagnostics, Failure> {
         let schemas = self.ready().await?;
         let asked = self.configuration.get().unwrap_or(&schemas.provider);
         let missing = asked.block().missing(&config);
@@ -69,7 +72,10 @@ impl GrpcProvider {
         Ok(self.read_diagnostics("ValidateProviderConfig", answer.diagnostics))
     }
 
-    pub(super) async fn try_configure(&self, request: ConfigureRequest) -> Result<Said, Failure> {
+    pub(super) async fn try_configure(
+        &self,
+        request: ConfigureRequest,
+    ) -> Result<Diagnostics, Failure> {
         let schemas = self.ready().await?;
         let message = tfplugin::ConfigureProviderRequest {
             terraform_version: request.core_version.to_string(),
@@ -87,7 +93,7 @@ impl GrpcProvider {
     pub(super) async fn try_validate_resource(
         &self,
         request: ValidateRequest,
-    ) -> Result<Said, Failure> {
+    ) -> Result<Diagnostics, Failure> {
         let schema = self.ready().await?.managed(&request.type_name);
         let schema = self.find(schema, "resource type", &request.type_name)?;
         let message = tfplugin::ValidateResourceConfigRequest {
@@ -106,7 +112,7 @@ impl GrpcProvider {
     pub(super) async fn try_validate_data(
         &self,
         request: ValidateRequest,
-    ) -> Result<Said, Failure> {
+    ) -> Result<Diagnostics, Failure> {
         let schema = self.ready().await?.data(&request.type_name);
         let schema = self.find(schema, "data source", &request.type_name)?;
         let message = tfplugin::ValidateDataResourceConfigRequest {
@@ -124,7 +130,7 @@ impl GrpcProvider {
     pub(super) async fn try_validate_ephemeral(
         &self,
         request: ValidateRequest,
-    ) -> Result<Said, Failure> {
+    ) -> Result<Diagnostics, Failure> {
         let schema = self.ready().await?.ephemeral(&request.type_name);
         let schema = self.find(schema, "ephemeral resource type", &request.type_name)?;
         let message = tfplugin::ValidateEphemeralResourceConfigRequest {
@@ -369,7 +375,7 @@ impl GrpcProvider {
         &self,
         schemas: &provider::ProviderSchemas,
         message: tfplugin::import_resource_state_response::ImportedResource,
-        diagnostics: &mut Said,
+        diagnostics: &mut Diagnostics,
     ) -> Result<Option<ImportedResource>, Failure> {
         const METHOD: &str = "ImportResourceState";
         let schema = schemas.managed(&message.type_name).ok_or_else(|| {
@@ -445,7 +451,9 @@ impl GrpcProvider {
             Err(fault) => (private(&private_bytes), Some(fault)),
         };
         let known = result.is_ok();
-        let words = |said: Said| if known { said } else { self.without_words(METHOD, &said) };
+        let words = |diagnostics: Diagnostics| {
+            if known { diagnostics } else { self.without_words(METHOD, &diagnostics) }
+        };
         let mut diagnostics = words(self.read_diagnostics(METHOD, answer.diagnostics));
         if diagnostics.iter().any(ProviderDiagnostic::is_error) {
             return Ok(OpenEphemeralResponse { opened: None, diagnostics });
@@ -489,8 +497,8 @@ impl GrpcProvider {
     }
 
     /// Replaces the texts of diagnostics and keeps their severities.
-    fn without_words(&self, method: &str, said: &[ProviderDiagnostic]) -> Said {
-        said.iter().map(|it| self.wordless(method, it.severity)).collect()
+    fn without_words(&self, method: &str, diagnostics: &[ProviderDiagnostic]) -> Diagnostics {
+        diagnostics.iter().map(|it| self.wordless(method, it.severity)).collect()
     }
 
     fn renew_at(
@@ -531,7 +539,10 @@ impl GrpcProvider {
         Ok(RenewEphemeralResponse { renew_at, private, diagnostics })
     }
 
-    pub(super) async fn try_close(&self, request: CloseEphemeralRequest) -> Result<Said, Failure> {
+    pub(super) async fn try_close(
+        &self,
+        request: CloseEphemeralRequest,
+    ) -> Result<Diagnostics, Failure> {
         self.ready().await?;
         let message = tfplugin::CloseEphemeralResourceRequest {
             type_name: request.type_name.to_string(),
@@ -623,7 +634,10 @@ fn fault(diagnostics: &[ProviderDiagnostic]) -> FunctionFault {
 }
 
 /// Returns the value. An error becomes one more diagnostic and `None`.
-fn keep<T>(result: Result<Option<T>, ProviderDiagnostic>, diagnostics: &mut Said) -> Option<T> {
+fn keep<T>(
+    result: Result<Option<T>, ProviderDiagnostic>,
+    diagnostics: &mut Diagnostics,
+) -> Option<T> {
     result.unwrap_or_else(|diagnostic| {
         diagnostics.push(diagnostic);
         None

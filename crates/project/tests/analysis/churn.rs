@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, MemorySystem, System};
-use hir::{Program, workspace::Given};
+use hir::{Program, workspace::StaticInputs};
 use project::{Configure as _, EditableProject};
 
 /// The modules that edits call in turn: more than a project keeps loaded without a caller.
@@ -97,7 +97,8 @@ fn load(system: &Arc<MemorySystem>) -> EditableProject {
     let system = Arc::clone(system) as Arc<dyn System>;
     let loaded = EditableProject::load(system, PathBuf::from("."), BTreeMap::new());
     let mut project = loaded.expect("the root module is there");
-    project.give(Given { workspace: "default".into(), ..Given::default() });
+    project
+        .set_static_inputs(StaticInputs { workspace: "default".into(), ..StaticInputs::default() });
     project
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use db::MemorySystem;
 use hir::{
     item::ConstValue,
-    workspace::{Given, InstalledModule},
+    workspace::{InstalledModule, StaticInputs},
 };
 use project::{Configure as _, EditableProject, Manifest, Project};
 use values::Value;
@@ -23,12 +23,12 @@ fn load_with(fixture: &str, values: &[(&str, Value)], manifest: Manifest) -> Edi
     let mut project = EditableProject::load(Arc::new(system), PathBuf::from("/"), manifest)
         .expect("has a root module");
     let variables = values.iter().map(|(name, it)| ((*name).into(), ConstValue(it.clone())));
-    project.give(Given {
+    project.set_static_inputs(StaticInputs {
         variables: variables.collect(),
         workspace: "default".into(),
         current_directory: "/work".into(),
         base_directory: "/work".into(),
-        ..Given::default()
+        ..StaticInputs::default()
     });
     project
 }

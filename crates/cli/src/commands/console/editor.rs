@@ -16,7 +16,7 @@ use rustyline::{
     history::MemHistory,
     validate::{ValidationContext, ValidationResult, Validator},
 };
-use syntax::{Typed, continued, typed};
+use syntax::{InputState, append_line, input_state};
 
 use operations::session::Failure;
 
@@ -46,7 +46,7 @@ pub(super) fn talk(
                 let text = joined(&text);
                 match text.trim() {
                     "exit" => return Ok(Exit::Success),
-                    trimmed if typed(trimmed) == Typed::Nothing => {}
+                    trimmed if input_state(trimmed) == InputState::Empty => {}
                     _ => {
                         answer(&text);
                     }
@@ -84,7 +84,7 @@ fn editor(project: ManuallyDrop<EditableProject>) -> rustyline::Result<Editor<Na
 /// Joins lines that end with a backslash.
 fn joined(text: &str) -> String {
     let mut whole = String::new();
-    text.split('\n').for_each(|line| continued(&mut whole, line));
+    text.split('\n').for_each(|line| append_line(&mut whole, line));
     whole
 }
 
@@ -144,9 +144,9 @@ fn plain(proposal: &Completion) -> String {
 
 impl Validator for Names {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(match typed(&joined(context.input())) {
-            Typed::Open => ValidationResult::Incomplete,
-            Typed::Nothing | Typed::Whole => ValidationResult::Valid(None),
+        Ok(match input_state(&joined(context.input())) {
+            InputState::Incomplete => ValidationResult::Incomplete,
+            InputState::Empty | InputState::Complete => ValidationResult::Valid(None),
         })
     }
 }

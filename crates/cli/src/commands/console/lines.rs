@@ -1,6 +1,6 @@
 //! Collects input lines into whole expressions.
 
-use syntax::{Typed, continued, typed};
+use syntax::{InputState, append_line, input_state};
 
 /// Lines that do not form a whole expression yet.
 #[derive(Default)]
@@ -22,23 +22,25 @@ impl Lines {
         if self.text.is_empty() && line.trim() == "exit" {
             return Some(Next::End);
         }
-        continued(&mut self.text, line);
-        match typed(&self.text) {
-            Typed::Open => None,
-            Typed::Nothing => {
+        append_line(&mut self.text, line);
+        match input_state(&self.text) {
+            InputState::Incomplete => None,
+            InputState::Empty => {
                 self.text.clear();
                 None
             }
-            Typed::Whole => Some(self.end()),
+            InputState::Complete => Some(self.end()),
         }
     }
 
     /// Handles the end of the input: the collected lines are the whole expression. Returns `End` if there are
     /// none.
     pub(super) fn end(&mut self) -> Next {
-        match typed(&self.text) {
-            Typed::Nothing => Next::End,
-            Typed::Open | Typed::Whole => Next::Expression(std::mem::take(&mut self.text)),
+        match input_state(&self.text) {
+            InputState::Empty => Next::End,
+            InputState::Incomplete | InputState::Complete => {
+                Next::Expression(std::mem::take(&mut self.text))
+            }
         }
     }
 }

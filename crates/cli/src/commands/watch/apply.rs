@@ -83,7 +83,7 @@ impl Watch<'_> {
         let Good { plan, refreshed, program, values, warnings } = good;
         let prepared = Prepared {
             executables: self.configuration.executables(self.session),
-            typed: self.configuration.typed(),
+            ephemeral_inputs: self.configuration.ephemeral_inputs(),
             program,
             values,
             shown: warnings,

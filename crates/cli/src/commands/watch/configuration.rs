@@ -11,7 +11,7 @@ use operations::{
     located::ProviderExecutables,
     session::{Failure, loading},
     store::{self, OpenState, StateOptions},
-    variables::{Typed, flag::VarFlag},
+    variables::{EphemeralInputs, flag::VarFlag},
 };
 
 use crate::session::CommandSession;
@@ -30,7 +30,7 @@ pub(super) struct Configuration {
 pub(super) struct Loaded {
     pub(super) project: EditableProject,
     pub(super) state: OpenState,
-    pub(super) typed: Typed,
+    pub(super) ephemeral_inputs: EphemeralInputs,
     executables: Arc<ProviderExecutables>,
     requirements: BTreeMap<ProviderSource, VersionConstraint>,
 }
@@ -143,8 +143,8 @@ impl Configuration {
     }
 
     /// The texts given for ephemeral variables outside of files.
-    pub(super) fn typed(&self) -> Typed {
-        self.loaded.as_ref().map(|loaded| loaded.typed.clone()).unwrap_or_default()
+    pub(super) fn ephemeral_inputs(&self) -> EphemeralInputs {
+        self.loaded.as_ref().map(|loaded| loaded.ephemeral_inputs.clone()).unwrap_or_default()
     }
 
     /// The directories to watch for changes.
@@ -169,8 +169,8 @@ fn load(
     }
     let mut state = store::read_unlocked(session, options)?;
     let loaded = session.load_editable(project, &mut state.file.state, flags)?;
-    let loading::Loaded { project, executables, typed } = loaded;
+    let loading::Loaded { project, executables, ephemeral_inputs } = loaded;
     let project = ManuallyDrop::into_inner(project);
     let requirements = session.requirements(&project, Some(&state.file.state));
-    Ok(Loaded { project, state, typed, executables, requirements })
+    Ok(Loaded { project, state, ephemeral_inputs, executables, requirements })
 }

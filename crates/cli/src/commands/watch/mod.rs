@@ -355,7 +355,12 @@ impl<'s> Watch<'s> {
         let asks = self.args.operation.input && !self.args.operation.json;
         if self.plans == 1 && asks && self.session.may_ask() {
             let mut values = checked.values.clone();
-            variables::ask(self.session, checked.program.root(), &mut values, &mut loaded.typed)?;
+            variables::ask(
+                self.session,
+                checked.program.root(),
+                &mut values,
+                &mut loaded.ephemeral_inputs,
+            )?;
             for (name, given) in values.iter().filter(|(name, _)| !checked.values.contains(name)) {
                 self.answers.set(name.clone(), given.value.clone(), given.source.clone());
             }
@@ -367,7 +372,7 @@ impl<'s> Watch<'s> {
             }
         }
         self.report.enter();
-        loaded.typed.teach(&self.session.redactor);
+        loaded.ephemeral_inputs.teach(&self.session.redactor);
         let (state, identity) = (state.clone(), loaded.identity());
         let uncertain = loaded.state.uncertain.clone();
         let environment = self.environment();

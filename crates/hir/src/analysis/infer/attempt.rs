@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A tried expression: its value, and the marks that its failure reveals.
-struct Tried {
+struct Attempt {
     value: Abstract,
     left_behind: Flow,
     /// The condition under which the expression fails.
@@ -33,7 +33,7 @@ impl Infer<'_> {
     /// that was tried before leaves its marks.
     pub(super) fn attempt(&mut self, call: &Call) -> Abstract {
         let mut result: Option<Abstract> = None;
-        let mut tried = Flow::default();
+        let mut previous = Flow::default();
         // While a value that an argument reads is unknown, the result has the marks of all arguments.
         let mut undecided = Flow::default();
         let mut failing = Failing::NEVER;
@@ -43,7 +43,7 @@ impl Infer<'_> {
         let mut branches = Vec::with_capacity(call.args.len());
         for (position, &arg) in call.args.iter().enumerate() {
             let is_expanded = call.expand && position + 1 == call.args.len();
-            let Tried { value, left_behind, fails } = self.tried(RuleId::Try, arg);
+            let Attempt { value, left_behind, fails } = self.infer_attempt(RuleId::Try, arg);
             undecided.add_maybe(&value);
             undecided.hidden(&value.failing);
             failing = failing.reading(&value);
@@ -53,11 +53,11 @@ impl Infer<'_> {
             // While something is unknown, the failure does not show.
             let value = value.if_it_holds();
             let is_plain = value.deep_marks().ephemeral == Tri::No;
-            let here = tried.clone().dropping(DroppedMark::Fallback).onto(value);
+            let here = previous.clone().dropping(DroppedMark::Fallback).onto(value);
             if is_plain && can_be_reached && forgotten.is_none() {
                 forgotten.clone_from(&here.origin);
             }
-            tried.join(&left_behind);
+            previous.join(&left_behind);
             can_be_reached |= !matches!(self.exprs[arg], Expr::Ref(_) | Expr::Symbol(_));
             result = Some(result.map_or_else(|| here.clone(), |result| result.either(&here)));
         }
@@ -74,7 +74,7 @@ impl Infer<'_> {
     pub(super) fn can(&mut self, call: &Call) -> Abstract {
         let mut flow = Flow::default();
         for &arg in &call.args {
-            let Tried { value, left_behind, .. } = self.tried(RuleId::Can, arg);
+            let Attempt { value, left_behind, .. } = self.infer_attempt(RuleId::Can, arg);
             match call.expand {
                 // An expanded argument is evaluated before the call, so its failure is not caught.
                 true => {
@@ -90,11 +90,11 @@ impl Infer<'_> {
 
     /// Infers an expression that may fail. The marks of everything that it read are left behind as the rule
     /// requires.
-    fn tried(&mut self, rule: RuleId, id: ExprId) -> Tried {
+    fn infer_attempt(&mut self, rule: RuleId, id: ExprId) -> Attempt {
         let value = self.with_certainty(Certainty::Hidden, |it| it.expr(id));
         let mut left_behind = Flow::default();
         left_behind.add(self.contribution(rule, &value).weakened(), &value);
-        for read in self.reads(id) {
+        for read in self.referenced_values(id) {
             let contribution = self.contribution(rule, &read);
             // A traversal that fails stops before it has read everything.
             left_behind.add(
@@ -103,19 +103,19 @@ impl Infer<'_> {
             );
         }
         let fails = self.failure(id);
-        Tried { value, left_behind, fails }
+        Attempt { value, left_behind, fails }
     }
 
     /// The values of the references in an expression, each with its whole traversal.
-    fn reads(&mut self, id: ExprId) -> Vec<Abstract> {
+    fn referenced_values(&mut self, id: ExprId) -> Vec<Abstract> {
         let problems = self.problems.len();
         let traversals = crate::eval::traversals(self.exprs, id);
-        let reads = traversals
+        let referenced_values = traversals
             .into_iter()
             .map(|it| self.with_certainty(Certainty::Hidden, |this| this.expr(it)))
             .collect();
         self.problems.truncate(problems);
-        reads
+        referenced_values
     }
 }
 

@@ -173,11 +173,11 @@ fn text(env: &ItemEnv<'_>, key: ExprId) -> Option<Str> {
 
 /// The known instances as a sentence; of many, only the first few.
 fn shown(keys: &BTreeSet<Str>) -> String {
-    const MOST: usize = 8;
-    let names: Vec<String> = keys.iter().take(MOST).map(|it| format!("{it:?}")).collect();
+    const MAX_LISTED: usize = 8;
+    let names: Vec<String> = keys.iter().take(MAX_LISTED).map(|it| format!("{it:?}")).collect();
     match keys.len() {
         0 => "Its for_each is empty.".to_owned(),
-        1..=MOST => format!("Its for_each has {}.", names.join(", ")),
-        many => format!("Its for_each has {}, and {} more.", names.join(", "), many - MOST),
+        1..=MAX_LISTED => format!("Its for_each has {}.", names.join(", ")),
+        many => format!("Its for_each has {}, and {} more.", names.join(", "), many - MAX_LISTED),
     }
 }

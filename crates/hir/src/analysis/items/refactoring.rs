@@ -216,10 +216,10 @@ fn report_cycle(
     cycle: &[(&Target, ItemKey)],
     wrong: &mut FxHashMap<ItemKey, ItemProblem>,
 ) {
-    const MOST: usize = 20;
-    let names = cycle.iter().map(|(from, _)| from.to_string()).take(MOST);
+    const MAX_LISTED: usize = 20;
+    let names = cycle.iter().map(|(from, _)| from.to_string()).take(MAX_LISTED);
     let path = names.collect::<Vec<_>>().join(" → ");
-    let back = if cycle.len() > MOST { "…".to_owned() } else { cycle[0].0.to_string() };
+    let back = if cycle.len() > MAX_LISTED { "…".to_owned() } else { cycle[0].0.to_string() };
     let detail = format!(
         "The moves {path} → {back} form a cycle, so there is no final location to move objects to. \
          A chain of moves must end with an address that no other statement moves from."
@@ -227,7 +227,7 @@ fn report_cycle(
     let key = cycle[0].1;
     let at = item(db, key).header.into();
     let mut problem = ItemProblem::new(at, Summary::CYCLIC_MOVES, detail);
-    for (_, other) in cycle.iter().skip(1).take(MOST) {
+    for (_, other) in cycle.iter().skip(1).take(MAX_LISTED) {
         let header = item(db, *other).header;
         problem.relate(*other, header, "goes on here");
     }

@@ -37,7 +37,7 @@ use super::{
 /// The server of a [`Definition`].
 pub struct Server<D: Definition> {
     definition: D,
-    own: Typed<()>,
+    own: WithSchema<()>,
     resources: BTreeMap<&'static str, Managed<D::Client>>,
     data_sources: BTreeMap<&'static str, Data<D::Client>>,
     ephemeral_resources: BTreeMap<&'static str, Ephemeral<D::Client>>,
@@ -48,21 +48,21 @@ pub struct Server<D: Definition> {
     stopper: Stopper,
 }
 
-type Managed<C> = Typed<Box<dyn Resource<C>>>;
-type Data<C> = Typed<Box<dyn DataSource<C>>>;
-type Ephemeral<C> = Typed<Box<dyn EphemeralResource<C>>>;
+type Managed<C> = WithSchema<Box<dyn Resource<C>>>;
+type Data<C> = WithSchema<Box<dyn DataSource<C>>>;
+type Ephemeral<C> = WithSchema<Box<dyn EphemeralResource<C>>>;
 
 /// A part of the definition with its schema, both in the SDK's form and in the protocol's.
-struct Typed<T> {
+struct WithSchema<T> {
     of: T,
     written: Schema,
     schema: Arc<provider::Schema>,
 }
 
-impl<T> Typed<T> {
-    fn new(of: T, written: Schema) -> Typed<T> {
+impl<T> WithSchema<T> {
+    fn new(of: T, written: Schema) -> WithSchema<T> {
         let schema = Arc::new(written.to_provider());
-        Typed { of, written, schema }
+        WithSchema { of, written, schema }
     }
 
     /// Validates against the schema first, then calls `more`. A null configuration is valid.
@@ -84,7 +84,7 @@ impl<D: Definition> Server<D> {
     /// Creates a server. The parts of `definition` are requested only here.
     #[must_use]
     pub fn new(definition: D) -> Server<D> {
-        let own = Typed::new((), definition.schema());
+        let own = WithSchema::new((), definition.schema());
         let resources = index(definition.resources(), |it| (it.type_name(), it.schema()));
         let data_sources = index(definition.data_sources(), |it| (it.type_name(), it.schema()));
         let ephemeral_resources =
@@ -206,15 +206,17 @@ impl<D: Definition> Server<D> {
 fn index<T>(
     all: Vec<T>,
     describe: impl Fn(&T) -> (&'static str, Schema),
-) -> BTreeMap<&'static str, Typed<T>> {
+) -> BTreeMap<&'static str, WithSchema<T>> {
     let entry = |it: T| {
         let (name, schema) = describe(&it);
-        (name, Typed::new(it, schema))
+        (name, WithSchema::new(it, schema))
     };
     all.into_iter().map(entry).collect()
 }
 
-fn schemas_of<T>(all: &BTreeMap<&'static str, Typed<T>>) -> BTreeMap<Str, Arc<provider::Schema>> {
+fn schemas_of<T>(
+    all: &BTreeMap<&'static str, WithSchema<T>>,
+) -> BTreeMap<Str, Arc<provider::Schema>> {
     all.iter().map(|(name, it)| (Str::from(*name), it.schema.clone())).collect()
 }
 

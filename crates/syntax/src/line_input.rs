@@ -8,18 +8,18 @@ use crate::{
 
 /// The state of the lines typed so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Typed {
+pub enum InputState {
     /// Only blanks and comments.
-    Nothing,
+    Empty,
     /// A later line must close something: a bracket, a template sequence, a heredoc, a comment, or the line
     /// itself, which ends with a backslash.
-    Open,
+    Incomplete,
     /// A complete expression, valid or not.
-    Whole,
+    Complete,
 }
 
 /// Returns the state of `text`.
-pub fn typed(text: &str) -> Typed {
+pub fn input_state(text: &str) -> InputState {
     // The newline after its marker begins a heredoc.
     let text = format!("{text}\n");
     let lexed = lexer::lex(&text, Mode::Expression);
@@ -31,18 +31,18 @@ pub fn typed(text: &str) -> Typed {
         is_nothing &= kind.is_trivia();
         // Only the last comment can be unclosed.
         if *kind == SyntaxKind::COMMENT && lexer::is_open_comment(tokens.text_of(at)) {
-            return Typed::Open;
+            return InputState::Incomplete;
         }
     }
     match () {
-        () if !brackets.is_empty() || text.trim_end().ends_with('\\') => Typed::Open,
-        () if is_nothing => Typed::Nothing,
-        () => Typed::Whole,
+        () if !brackets.is_empty() || text.trim_end().ends_with('\\') => InputState::Incomplete,
+        () if is_nothing => InputState::Empty,
+        () => InputState::Complete,
     }
 }
 
 /// Adds a line to the text typed before. A backslash at the end of the text joins the two lines.
-pub fn continued(text: &mut String, line: &str) {
+pub fn append_line(text: &mut String, line: &str) {
     let joined = text.trim_end().strip_suffix('\\').map(str::len);
     match joined.filter(|_| !is_in_heredoc(text)) {
         Some(joined) => text.truncate(joined),
@@ -77,15 +77,15 @@ mod tests {
             "[\n\n",
             "\"${f(\n1",
         ] {
-            assert_eq!(typed(open), Typed::Open, "{open}");
+            assert_eq!(input_state(open), InputState::Incomplete, "{open}");
         }
         for whole in
             ["1", "]", "1 +", "\"a", "<<E\nx\nE", "[1]\n", "\"[\"", "1 # [", "\"a\\\\\"", "[1}"]
         {
-            assert_eq!(typed(whole), Typed::Whole, "{whole}");
+            assert_eq!(input_state(whole), InputState::Complete, "{whole}");
         }
         for nothing in ["", " ", "# a", "// b", "/* c */"] {
-            assert_eq!(typed(nothing), Typed::Nothing, "{nothing}");
+            assert_eq!(input_state(nothing), InputState::Empty, "{nothing}");
         }
     }
 
@@ -93,7 +93,7 @@ mod tests {
     fn backslash_joins_lines_outside_heredocs() {
         let lines = |lines: &[&str]| {
             let mut text = String::new();
-            lines.iter().for_each(|line| continued(&mut text, line));
+            lines.iter().for_each(|line| append_line(&mut text, line));
             text
         };
         assert_eq!(lines(&["1 + \\", "2"]), "1 + 2");
