@@ -277,13 +277,13 @@ fn of_event(event: &Event) -> Option<(LogLevel, String)> {
 pub(crate) struct ProviderLog {
     ui: Arc<Ui>,
     redactor: Redactor,
-    held: Mutex<Held>,
+    held: Mutex<HeldLines>,
     has_ended: AtomicBool,
 }
 
 /// Log lines that are held back.
 #[derive(Default)]
-struct Held {
+struct HeldLines {
     opening: usize,
     lines: Vec<Line>,
     bytes: usize,
@@ -295,7 +295,7 @@ struct Held {
 /// The maximum size of held lines in bytes. Further lines are dropped and counted.
 const MAX_HELD: usize = 8 << 20;
 
-impl Held {
+impl HeldLines {
     /// Holds a line back. Returns it if no ephemeral resource is being opened, so that it can be written.
     fn line(&mut self, line: Line) -> Option<Line> {
         if self.opening == 0 {
@@ -320,7 +320,7 @@ impl Held {
         if self.opening > 0 {
             return Vec::new();
         }
-        let Held { mut lines, too_many, unsafe_to_show, failed, .. } = std::mem::take(self);
+        let HeldLines { mut lines, too_many, unsafe_to_show, failed, .. } = std::mem::take(self);
         let mut note = |text: String| lines.push(Line::new(LogLevel::Warn, "provider", &text));
         if too_many > 0 {
             note(format!(
@@ -400,7 +400,7 @@ impl ProviderLog {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldLines> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn log_lines_wait_for_the_last_open_and_are_dropped_after_a_failure() {
-        let mut held = Held::default();
+        let mut held = HeldLines::default();
         assert!(held.line(line("a")).is_some());
         held.begins();
         held.begins();

@@ -49,7 +49,7 @@ struct Encoded {
 }
 
 /// An order to the task.
-pub(crate) enum Order {
+pub(crate) enum TaskOrder {
     /// Write a state for which the journal has a mark.
     Fold(State),
     /// Write a state from before the run, and answer.
@@ -122,10 +122,10 @@ pub(crate) struct Task {
 
 impl Task {
     /// Starts the task. `runtime` drives the timers and connections of the store.
-    pub(crate) fn start(self, runtime: &Handle) -> UnboundedSender<Order> {
+    pub(crate) fn start(self, runtime: &Handle) -> UnboundedSender<TaskOrder> {
         let (sender, orders) = unbounded_channel();
         let slot = Arc::new(Mutex::new(Some((self, orders))));
-        let take = |slot: &Mutex<Option<(Task, UnboundedReceiver<Order>)>>| {
+        let take = |slot: &Mutex<Option<(Task, UnboundedReceiver<TaskOrder>)>>| {
             slot.lock().unwrap_or_else(PoisonError::into_inner).take()
         };
         let (on_thread, handle) = (Arc::clone(&slot), runtime.clone());
@@ -143,28 +143,28 @@ impl Task {
         sender
     }
 
-    /// Carries out orders until [`Order::Close`], or until the keeper is dropped.
-    async fn run(mut self, mut orders: UnboundedReceiver<Order>) {
+    /// Carries out orders until [`TaskOrder::Close`], or until the keeper is dropped.
+    async fn run(mut self, mut orders: UnboundedReceiver<TaskOrder>) {
         while let Some(order) = orders.recv().await {
             match order {
-                Order::Fold(state) => {
+                TaskOrder::Fold(state) => {
                     let start = Instant::now();
                     let written = self.fold(&state).await;
                     drop(state);
                     self.status().end(start.elapsed(), written);
                 }
                 // Ignore callers that do not wait any more.
-                Order::Begin(state, reply) => drop(reply.send(self.begin(&state).await)),
-                Order::End(state, reply) => {
+                TaskOrder::Begin(state, reply) => drop(reply.send(self.begin(&state).await)),
+                TaskOrder::End(state, reply) => {
                     let written = self.end(&state).await;
                     self.failed = written.is_err();
                     drop(reply.send(written));
                 }
-                Order::Encode(state, reply) => {
+                TaskOrder::Encode(state, reply) => {
                     let encoded = self.encode(&state).ok().flatten();
                     drop(reply.send(encoded.map(|it| it.bytes)));
                 }
-                Order::Close(reply) => {
+                TaskOrder::Close(reply) => {
                     self.close();
                     drop(reply.send(self.lock.take()));
                     return;

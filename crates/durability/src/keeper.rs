@@ -24,13 +24,13 @@ use tokio::{
 use crate::{
     failpoint::Failpoints,
     faults::journal_fault,
-    folder::{Order, Status, Task, not_encoded},
+    folder::{Status, Task, TaskOrder, not_encoded},
     timestamp,
     writer::Writer,
 };
 
 /// An opened state, as a [`Keeper`] takes it over.
-pub struct Opened {
+pub struct OpenedState {
     /// The storage of the state.
     pub store: Arc<dyn StateStore>,
     /// The journal. `None` if the run records nothing.
@@ -51,18 +51,18 @@ pub struct Keeper {
     system: Arc<dyn System>,
     failpoints: Failpoints,
     status: Arc<Mutex<Status>>,
-    orders: UnboundedSender<Order>,
+    orders: UnboundedSender<TaskOrder>,
 }
 
 impl Keeper {
     /// Takes over an opened state. `runtime` drives the timers and connections of its store.
     pub fn new(
-        opened: Opened,
+        opened: OpenedState,
         system: Arc<dyn System>,
         failpoints: Failpoints,
         runtime: &Handle,
     ) -> Keeper {
-        let Opened { store, writer, begin, generation, cost, lock } = opened;
+        let OpenedState { store, writer, begin, generation, cost, lock } = opened;
         let status = Status::new(cost);
         let task = Task {
             store,
@@ -88,7 +88,7 @@ impl Keeper {
         if stored.has_same_resources(planned) || addresses(stored).eq(addresses(planned)) {
             return Ok(());
         }
-        let answer = self.order(|reply| Order::Begin(planned.clone(), reply)).await;
+        let answer = self.order(|reply| TaskOrder::Begin(planned.clone(), reply)).await;
         answer.unwrap_or_else(|| Err(ended()))
     }
 
@@ -97,7 +97,7 @@ impl Keeper {
     /// # Errors
     /// The state cannot be written. The journal then stays.
     pub async fn write(&self, state: &State) -> Result<(), Box<Diagnostic>> {
-        let answer = self.order(|reply| Order::End(state.clone(), reply)).await;
+        let answer = self.order(|reply| TaskOrder::End(state.clone(), reply)).await;
         answer.unwrap_or_else(|| Err(ended()))
     }
 
@@ -115,7 +115,7 @@ impl Keeper {
 
     /// The encoded state file. `None` if it cannot be encoded or has no next serial.
     pub async fn encoded(&self, state: &State) -> Option<Vec<u8>> {
-        self.order(|reply| Order::Encode(state.clone(), reply)).await.flatten()
+        self.order(|reply| TaskOrder::Encode(state.clone(), reply)).await.flatten()
     }
 
     /// Ends the journal, unless it has changes that the stored state lacks, and returns the lock for its release.
@@ -123,11 +123,11 @@ impl Keeper {
     /// # Errors
     /// The task that writes the state has panicked. The lock is released then.
     pub async fn close(&self) -> Result<Option<Box<dyn HeldLock>>, Box<Diagnostic>> {
-        self.order(Order::Close).await.ok_or_else(ended)
+        self.order(TaskOrder::Close).await.ok_or_else(ended)
     }
 
     /// Gives an order and waits for its answer. `None` if the task has ended.
-    async fn order<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> Order) -> Option<T> {
+    async fn order<T>(&self, order: impl FnOnce(oneshot::Sender<T>) -> TaskOrder) -> Option<T> {
         let (reply, answer) = oneshot::channel();
         self.orders.send(order(reply)).ok()?;
         answer.await.ok()
@@ -149,7 +149,7 @@ impl Keeper {
             writer.mark();
         }
         // A task that has ended answers no later order either, which the end of the run reports.
-        let _ = self.orders.send(Order::Fold(state.clone()));
+        let _ = self.orders.send(TaskOrder::Fold(state.clone()));
     }
 }
 
@@ -291,20 +291,24 @@ impl Journal for Keeper {
 }
 
 /// The journal of a plan. It records only opened and closed ephemeral resources, because a plan changes nothing.
-pub struct Openings {
+pub struct EphemeralJournal {
     writer: Arc<Writer>,
     system: Arc<dyn System>,
     failpoints: Failpoints,
 }
 
-impl Openings {
+impl EphemeralJournal {
     /// Records in the journal of `writer`.
-    pub fn new(writer: Arc<Writer>, system: Arc<dyn System>, failpoints: Failpoints) -> Openings {
-        Openings { writer, system, failpoints }
+    pub fn new(
+        writer: Arc<Writer>,
+        system: Arc<dyn System>,
+        failpoints: Failpoints,
+    ) -> EphemeralJournal {
+        EphemeralJournal { writer, system, failpoints }
     }
 }
 
-impl Journal for Openings {
+impl Journal for EphemeralJournal {
     fn opening(&self, address: &ResourceInstance, provider: &ProviderSource) -> Number {
         opening(&self.writer, &*self.system, &self.failpoints, address, provider)
     }
@@ -401,7 +405,7 @@ mod tests {
                 Vec::new(),
                 failpoints.clone(),
             );
-            let opened = Opened {
+            let opened = OpenedState {
                 store,
                 writer: Some(Arc::new(writer)),
                 begin,

@@ -36,7 +36,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use failpoint::Failpoints;
 pub use faults::{file_fault, forbidden, in_full, journal_unwritable, state_unwritable};
-pub use keeper::{Keeper, Opened, Openings, next_serial, refuse_last_serial};
+pub use keeper::{EphemeralJournal, Keeper, OpenedState, next_serial, refuse_last_serial};
 pub use writer::{Writer, head};
 
 /// The SHA-256 of a state's bytes in hexadecimal.

@@ -13,7 +13,7 @@ use backend::{
     Snapshot, StateStore, StoreError,
 };
 use db::{Diagnostic, MemorySystem, System};
-use durability::{Failpoints, Keeper, Opened, Writer};
+use durability::{Failpoints, Keeper, OpenedState, Writer};
 use engine::{
     ApplyOptions, CancelToken, Command, CommandRunner, CommandStatus, Environment, Event,
     NoJournal, NoTempDirectories, PlanOptions, ProviderFactory, Redactor, TempRoot, VariableValues,
@@ -156,7 +156,7 @@ impl World {
         let failpoints = Failpoints::of(&*self.system);
         let store_of_journal = Arc::new(journal.clone());
         let writer = Writer::new(store_of_journal, begin.clone(), Vec::new(), failpoints.clone());
-        let opened = Opened {
+        let opened = OpenedState {
             store,
             writer: Some(Arc::new(writer)),
             begin,

@@ -1,7 +1,10 @@
 //! Template files (`templatefile`): templates whose free names are the variables that the call passes.
 
 use db::Summary;
-use hir::{Interrupt, Ref, Scope, SecretParts, eval, lower::lower_template};
+use hir::{
+    Interrupt, Ref, Scope, SecretParts, eval,
+    lower::{StandaloneTemplate, lower_template},
+};
 use values::{
     Exceeded, Value,
     functions::{FunctionEnv, RenderError},
@@ -19,7 +22,7 @@ pub(crate) fn render(
     text: &str,
     variables: &Value,
 ) -> Result<Value, RenderError> {
-    let (exprs, root, free_names, problems) = lower_template(text);
+    let StandaloneTemplate { exprs, root, free_names, problems } = lower_template(text);
     if let Some(problem) = problems.first() {
         let message = format!("failed to parse {name}: {}: {}", problem.summary, problem.detail);
         return Err(message.into());

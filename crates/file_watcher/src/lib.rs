@@ -38,7 +38,7 @@ pub struct Change {
 
 /// The effect of [`FileWatcher::set`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Begun {
+pub struct WatchEffect {
     /// The directories whose watch began with this call. Earlier changes in them were not reported.
     pub watched: Vec<PathBuf>,
     /// The wanted directories that are watched now, and did not exist at the last call.
@@ -93,9 +93,9 @@ impl FileWatcher {
     }
 
     /// Watches exactly these directories. For a missing directory it watches the nearest existing parent.
-    pub fn set(&mut self, wanted: &BTreeSet<PathBuf>) -> Begun {
+    pub fn set(&mut self, wanted: &BTreeSet<PathBuf>) -> WatchEffect {
         let FileWatcher { watches: Some(watches), watched, .. } = self else {
-            return Begun::default();
+            return WatchEffect::default();
         };
         let mut update = Update {
             watches: &mut **watches,
@@ -118,7 +118,7 @@ impl FileWatcher {
         self.is_complete = is_complete;
         let before = std::mem::replace(&mut self.absent, absent);
         let appeared = before.into_iter().filter(|it| self.watched.contains_key(it)).collect();
-        Begun { watched: begun, appeared }
+        WatchEffect { watched: begun, appeared }
     }
 
     /// Removes the watch of a directory that was itself changed: the system drops the watches of removed directories,

@@ -143,7 +143,7 @@ fn a_refused_watch_makes_the_watcher_incomplete() {
 fn a_system_without_watches_is_incomplete() {
     let mut watcher = FileWatcher::over(None);
     assert!(!watcher.is_complete());
-    assert_eq!(watcher.set(&[PathBuf::from("/")].into()), Begun::default());
+    assert_eq!(watcher.set(&[PathBuf::from("/")].into()), WatchEffect::default());
 }
 
 #[test]

@@ -244,13 +244,11 @@ pub(crate) fn assume_role_with_web_identity() -> Attribute {
     object(optional.chain([("policy_arns", set())]))
 }
 
-type Named = (&'static str, Attribute);
-
-fn texts(names: &'static str) -> impl Iterator<Item = Named> {
+fn texts(names: &'static str) -> impl Iterator<Item = (&'static str, Attribute)> {
     names.split_whitespace().map(|name| (name, Attribute::optional(TEXT)))
 }
 
-fn all(names: &'static str, ty: &Type) -> impl Iterator<Item = Named> + use<> {
+fn all(names: &'static str, ty: &Type) -> impl Iterator<Item = (&'static str, Attribute)> + use<> {
     let ty = ty.clone();
     names.split_whitespace().map(move |name| (name, Attribute::optional(ty.clone())))
 }
@@ -267,21 +265,21 @@ fn map() -> Type {
     Type::map(TEXT)
 }
 
-fn object(parts: impl Iterator<Item = Named>) -> Attribute {
+fn object(parts: impl Iterator<Item = (&'static str, Attribute)>) -> Attribute {
     let object = NestedObject::new(ObjectNesting::Single, named(parts));
     Attribute { optional: true, ..Attribute::new(AttributeType::Nested(object)) }
 }
 
-fn named(attributes: impl Iterator<Item = Named>) -> BTreeMap<Str, Attribute> {
+fn named(attributes: impl Iterator<Item = (&'static str, Attribute)>) -> BTreeMap<Str, Attribute> {
     attributes.map(|(name, it)| (Str::from(name), it)).collect()
 }
 
-fn block(attributes: impl Iterator<Item = Named>) -> Block {
+fn block(attributes: impl Iterator<Item = (&'static str, Attribute)>) -> Block {
     Block::new(named(attributes), BTreeMap::new())
 }
 
 fn nesting<const N: usize>(
-    attributes: impl Iterator<Item = Named>,
+    attributes: impl Iterator<Item = (&'static str, Attribute)>,
     blocks: [(&'static str, Nesting, Block); N],
 ) -> Block {
     let one = |(name, nesting, block)| {

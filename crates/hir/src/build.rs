@@ -18,7 +18,9 @@ use crate::{
     item_name::{ItemKey, ItemName, NameKind, provider_local_name},
     module_calls::{called_directory, module_calls},
     names::{all_of, lookup, required_providers},
-    program::{Entry, Module, ModuleId, Named, Origin, Overrides, Program},
+    program::{
+        BlockPlace, Entry, Module, ModuleId, Named, Origin, OverriddenItem, Overrides, Program,
+    },
     statics::calls::{ResolvedModule, Target, modules},
     symbols::{all_of_kind, module_outline, names_of_kind},
     workspace::Workspace,
@@ -194,10 +196,15 @@ fn sources(db: &dyn Db, directories: &[Directory]) -> Sources {
 }
 
 /// Maps each block to the number of its file and its index in that file.
-fn places(db: &dyn Db, directories: &[Directory]) -> FxHashMap<Block, (u32, u32)> {
+fn places(db: &dyn Db, directories: &[Directory]) -> FxHashMap<Block, BlockPlace> {
     let mut places = FxHashMap::default();
     for (number, file) in (0u32..).zip(directories.iter().flat_map(|it| it.files(db))) {
-        places.extend(file.blocks(db).iter().copied().zip((0u32..).map(|index| (number, index))));
+        places.extend(
+            file.blocks(db)
+                .iter()
+                .copied()
+                .zip((0u32..).map(|block| BlockPlace { file: number, block })),
+        );
     }
     places
 }
@@ -209,7 +216,7 @@ fn texts_of(db: &dyn Db, file: File) -> Arc<[Arc<str>]> {
 struct Build<'db> {
     db: &'db dyn Db,
     workspace: Workspace,
-    places: FxHashMap<Block, (u32, u32)>,
+    places: FxHashMap<Block, BlockPlace>,
 }
 
 impl<'db> Build<'db> {
@@ -341,7 +348,7 @@ impl<'db> Build<'db> {
     }
 
     fn origin(&self, key: ItemKey) -> Origin {
-        let (file, block) = self.places[&key.block];
+        let BlockPlace { file, block } = self.places[&key.block];
         Origin { file, block, item: key.index }
     }
 
@@ -354,8 +361,11 @@ impl<'db> Build<'db> {
         for file in directories.iter().filter(has_any).flat_map(|it| it.files(self.db)) {
             for block in file.blocks(self.db) {
                 let overrides = block.overrides(self.db).iter();
-                let of_block: Vec<(u32, Origin)> = overrides
-                    .map(|it| (it.item, self.origin(ItemKey { block: it.by, index: it.by_item })))
+                let of_block: Vec<OverriddenItem> = overrides
+                    .map(|it| {
+                        let by = self.origin(ItemKey { block: it.by, index: it.by_item });
+                        OverriddenItem { item: it.item, by }
+                    })
                     .collect();
                 if !of_block.is_empty() {
                     found.insert(self.places[block], of_block);

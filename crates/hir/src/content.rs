@@ -41,8 +41,16 @@ pub struct BlockContent {
     /// when the block moves in its file.
     pub problems: Box<[Problem]>,
     /// The problems located in blocks that override this one.
-    in_overrides: Option<Box<[(Block, Problem)]>>,
+    in_overrides: Option<Box<[OverrideProblem]>>,
     outline: Arc<Outline>,
+}
+
+/// A problem in a block that overrides another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OverrideProblem {
+    /// The overriding block.
+    block: Block,
+    problem: Problem,
 }
 
 /// The items of a block. Most blocks have one.
@@ -87,7 +95,7 @@ impl BlockContent {
     fn new(
         items: Items,
         problems: Box<[Problem]>,
-        in_overrides: Option<Box<[(Block, Problem)]>>,
+        in_overrides: Option<Box<[OverrideProblem]>>,
     ) -> BlockContent {
         let outline = Arc::new(Outline::of(&items));
         BlockContent { items, problems, in_overrides, outline }
@@ -106,7 +114,7 @@ fn overridden(db: &dyn Db, block: Block, overrides: &[Override], lowered: Lowere
         for (part, problem) in merged.problems {
             match part.checked_sub(1) {
                 None => of_whole.push(problem),
-                Some(by) => in_overrides.push((of_item[by].by, problem)),
+                Some(by) => in_overrides.push(OverrideProblem { block: of_item[by].by, problem }),
             }
         }
     }
@@ -182,7 +190,7 @@ pub(crate) fn problems_in_override(
     by: Block,
 ) -> impl Iterator<Item = &Problem> {
     let all = block_content(db, block).in_overrides.as_deref().unwrap_or_default();
-    all.iter().filter(move |(it, _)| *it == by).map(|(_, problem)| problem)
+    all.iter().filter(move |it| it.block == by).map(|it| &it.problem)
 }
 
 /// The header of the top-level block around a range, which diagnostics show after "in".
@@ -282,13 +290,13 @@ pub(crate) fn contained_item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
 pub(crate) fn separate_item(db: &dyn Db, key: ItemKey) -> &Arc<Item> {
     match block_names(db, key.block).len() {
         1 => contained_item(db, key),
-        _ => one_of_many(db, OneOfMany::new(db, key.block, key.index)),
+        _ => one_of_many(db, ItemOfBlock::new(db, key.block, key.index)),
     }
 }
 
 /// The query key of an item in a block with several items.
 #[salsa::interned(revisions = usize::MAX)]
-struct OneOfMany<'db> {
+struct ItemOfBlock<'db> {
     #[returns(copy)]
     block: Block,
     #[returns(copy)]
@@ -296,6 +304,6 @@ struct OneOfMany<'db> {
 }
 
 #[salsa::tracked(returns(ref))]
-fn one_of_many<'db>(db: &'db dyn Db, place: OneOfMany<'db>) -> Arc<Item> {
+fn one_of_many<'db>(db: &'db dyn Db, place: ItemOfBlock<'db>) -> Arc<Item> {
     Arc::clone(&block_items(db, place.block(db))[place.index(db) as usize])
 }

@@ -10,7 +10,7 @@ use values::Str;
 use crate::{
     Db,
     analysis::{
-        problem::ItemProblem,
+        problem::{ItemProblem, LocatedProblem},
         problems::{item_problems, overriding_problems, problems_of_items, setup_problems},
     },
     content::{block_names, block_problems, header_around, place_of, problems_in_override},
@@ -197,16 +197,18 @@ fn of_some_blocks(
     let is_override = db::is_override(file.path(db));
     let blocks: Vec<Block> = file.blocks(db).iter().copied().filter(|it| is_checked(*it)).collect();
     let blocks = &blocks;
-    let of_block = |&block| block_problems(db, block).iter().map(move |it| (block, it));
-    let problems: Vec<(Block, &Problem)> = blocks
+    let of_block = |&block| {
+        block_problems(db, block).iter().map(move |problem| BlockProblem { block, problem })
+    };
+    let problems: Vec<BlockProblem<'_>> = blocks
         .iter()
         .flat_map(of_block)
-        .filter(|&(block, it)| !may_follow_syntax_error(db, block, it.id()))
-        .filter(|&(block, it)| {
-            it.id() == SYNTAX_ERROR || !is_near_syntax_error(db, block, it.range)
+        .filter(|it| !may_follow_syntax_error(db, it.block, it.problem.id()))
+        .filter(|it| {
+            it.problem.id() == SYNTAX_ERROR || !is_near_syntax_error(db, it.block, it.problem.range)
         })
         .collect();
-    let mut with_problems: FxHashSet<Block> = problems.iter().map(|(block, _)| *block).collect();
+    let mut with_problems: FxHashSet<Block> = problems.iter().map(|it| it.block).collect();
     let mut found: Vec<Diagnostic> = decode_error(db, file).into_iter().collect();
     found.extend(of_blocks(db, &problems, &places));
     for &block in blocks {
@@ -245,7 +247,7 @@ fn of_items(db: &dyn Db, check: Check, block: Block, places: &Places, found: &mu
         }
         CheckMode::SoundItems => return,
     };
-    for (key, problem) in problems {
+    for LocatedProblem { item: key, problem } in problems {
         let is_reported =
             !may_follow_syntax_error(db, block, problem.id()) && is_in(db, block, *key, problem);
         let at = || place_of(db, *key, problem.at);
@@ -274,8 +276,8 @@ fn of_override(
     places: &Places,
     found: &mut Vec<Diagnostic>,
 ) {
-    for (key, problem) in overriding_problems(db, workspace, directory, block) {
-        found.push(from_item(db, workspace, places, key, &problem));
+    for found_in in overriding_problems(db, workspace, directory, block) {
+        found.push(from_item(db, workspace, places, found_in.item, &found_in.problem));
     }
     let mut seen = FxHashSet::default();
     for index in 0..block_names(db, block).len() as u32 {
@@ -284,8 +286,8 @@ fn of_override(
             continue;
         }
         let of_items = item_problems(db, workspace, directory, base.block).iter();
-        let here = of_items.filter(|(key, problem)| is_in(db, block, *key, problem));
-        found.extend(here.map(|(key, problem)| from_item(db, workspace, places, *key, problem)));
+        let here = of_items.filter(|it| is_in(db, block, it.item, &it.problem));
+        found.extend(here.map(|it| from_item(db, workspace, places, it.item, &it.problem)));
         let structural = problems_in_override(db, base.block, block);
         found.extend(structural.map(|it| from_block(db, it, places, block)));
     }
@@ -382,10 +384,16 @@ fn decode_error(db: &dyn Db, file: File) -> Option<Diagnostic> {
 /// line.
 const MAX_SYNTAX_ERRORS: usize = 100;
 
+/// A problem of a block that does not depend on other blocks.
+struct BlockProblem<'db> {
+    block: Block,
+    problem: &'db Problem,
+}
+
 /// The diagnostics of blocks in one file.
-fn of_blocks(db: &dyn Db, problems: &[(Block, &Problem)], places: &Places) -> Vec<Diagnostic> {
+fn of_blocks(db: &dyn Db, problems: &[BlockProblem<'_>], places: &Places) -> Vec<Diagnostic> {
     let (mut found, mut count, mut first_hidden) = (Vec::new(), 0, None);
-    for &(block, problem) in problems {
+    for &BlockProblem { block, problem } in problems {
         count += usize::from(problem.id() == SYNTAX_ERROR);
         if problem.id() == SYNTAX_ERROR && count > MAX_SYNTAX_ERRORS {
             first_hidden.get_or_insert((block, problem.range));

@@ -9,18 +9,18 @@ use crate::{
         overriding::{Declaration, declarations, merge},
         source_map::SourceMap,
     },
-    program::{Origin, Program},
+    program::{BlockPlace, Origin, Program},
 };
 
 /// Finds the source location of `at` by parsing its block again. `None` if the item has no such range.
 pub(crate) fn locate(program: &Program, origin: Origin, at: At) -> Option<Location> {
     let sources = &program.sources;
-    let overrides = program.overrides.get(&(origin.file, origin.block));
+    let overrides = program.overrides.get(&BlockPlace { file: origin.file, block: origin.block });
     let by: Vec<Origin> = overrides
         .into_iter()
         .flatten()
-        .filter(|(item, _)| *item == origin.item)
-        .map(|(_, by)| *by)
+        .filter(|it| it.item == origin.item)
+        .map(|it| it.by)
         .collect();
     let (range, origin) = match merged_map(sources, origin, &by) {
         Some(map) => {

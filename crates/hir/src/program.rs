@@ -41,9 +41,26 @@ pub struct Program {
 /// The hints of the analysis that have related locations, by their own location.
 pub type Explanations = BTreeMap<Location, Vec<Diagnostic>>;
 
-/// The items that override files change, by file and block. Each entry has the index of the item and the origin of
-/// the item that overrides it.
-pub type Overrides = BTreeMap<(u32, u32), Vec<(u32, Origin)>>;
+/// The items that override files change, by block.
+pub type Overrides = BTreeMap<BlockPlace, Vec<OverriddenItem>>;
+
+/// The place of a block in [`Program::sources`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct BlockPlace {
+    /// The index of the file.
+    pub file: u32,
+    /// The index of the block in the file.
+    pub block: u32,
+}
+
+/// An item that an override file changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OverriddenItem {
+    /// The index of the item in its block.
+    pub item: u32,
+    /// The origin of the item that overrides it.
+    pub by: Origin,
+}
 
 /// The declarations of one kind in the order of their names. A hash table, because there may be as many
 /// declarations as the configuration has lines and each reference looks one up.

@@ -16,9 +16,9 @@
 //! and together with an input that every iteration over the table has read.
 //!
 //! An undeclared name has no entry, even if a query looked it up: typing one name causes dozens of such lookups. A
-//! lookup without result reads one of a fixed number of `Absent` inputs, selected by the hash of the name. Adding
-//! or removing the entry of a name changes the input for its hash. The `Symbol` of a removed name is reused for
-//! another name.
+//! lookup without result reads one of a fixed number of `UndeclaredPartition` inputs, selected by the hash of the
+//! name. Adding or removing the entry of a name changes the input for its hash. The `Symbol` of a removed name is
+//! reused for another name.
 
 pub(crate) mod first;
 pub(crate) mod sorted;
@@ -86,19 +86,19 @@ struct Revision {
 /// A counter that changes when a name gets its first declaration or loses its last. All names of one hash
 /// partition share it.
 #[salsa::input]
-struct Absent {
+struct UndeclaredPartition {
     #[returns(copy)]
     number: u64,
 }
 
 /// The number of hash partitions of undeclared names.
-const ABSENT_PARTITIONS: usize = 1024;
+const UNDECLARED_PARTITIONS: usize = 1024;
 
 /// The hash partition of a name.
 fn partition_of(directory: Directory, name: &ItemName) -> usize {
     let mut hasher = FxHasher::default();
     (directory, name).hash(&mut hasher);
-    hasher.finish() as usize % ABSENT_PARTITIONS
+    hasher.finish() as usize % UNDECLARED_PARTITIONS
 }
 
 /// The names of all modules. Cheap to clone: the handles of one database share the data.
@@ -110,7 +110,7 @@ pub struct Symbols {
     modules: Arc<FxHashMap<Directory, ModuleSymbols>>,
     /// An empty entry that lookups in undeclared modules read, so that a later declaration invalidates them.
     undeclared: Arc<OnceLock<ModuleSymbols>>,
-    absent: Arc<OnceLock<Box<[Absent]>>>,
+    absent: Arc<OnceLock<Box<[UndeclaredPartition]>>>,
     /// Symbols of names without declarations, for reuse. Removing a name changes its symbol, which invalidates
     /// every reader, so the symbol can then stand for another name.
     spare: Arc<Mutex<Vec<Symbol>>>,
@@ -158,9 +158,10 @@ impl Symbols {
     }
 
     /// The input that changes when a name of this partition gets its first declaration or loses its last.
-    fn absent(&self, db: &dyn Db, part: usize) -> Absent {
-        self.absent.get_or_init(|| (0..ABSENT_PARTITIONS).map(|_| Absent::new(db, 0)).collect())
-            [part]
+    fn absent(&self, db: &dyn Db, part: usize) -> UndeclaredPartition {
+        self.absent.get_or_init(|| {
+            (0..UNDECLARED_PARTITIONS).map(|_| UndeclaredPartition::new(db, 0)).collect()
+        })[part]
     }
 
     fn spare(&self) -> MutexGuard<'_, Vec<Symbol>> {
@@ -187,8 +188,8 @@ fn declare_name(db: &mut dyn Db, directory: Directory, name: &ItemName, keys: &[
         None => {
             let spare = db.symbols().spare().pop();
             let symbol = spare.unwrap_or_else(|| new_symbol(db, keys));
-            // Set `first` even if it stays `None`. Readers switch from the `Absent` input that just changed to
-            // this symbol, so the symbol must be at least as recent.
+            // Set `first` even if it stays `None`. Readers switch from the `UndeclaredPartition` input that just
+            // changed to this symbol, so the symbol must be at least as recent.
             symbol.set_first(db).to(None);
             set_declarations(db, symbol, keys);
             let of_kind = db.symbols_mut().kind_mut(directory, kind);
@@ -382,7 +383,7 @@ pub fn declare_again(db: &mut dyn Db, directory: Directory, mut outline: BlockOu
             partitions.insert(partition_of(directory, &name));
         }
     }
-    invalidate_absent(db, &partitions);
+    invalidate_undeclared(db, &partitions);
     finish_declaration(db, directory);
 }
 
@@ -421,8 +422,9 @@ fn enter(db: &mut dyn Db, directory: Directory) {
 }
 
 /// Invalidates lookups without result in the given partitions. This includes partitions of removed names: a query
-/// that found such a name reads the `Absent` input next, which must not be older than what the query read before.
-fn invalidate_absent(db: &mut dyn Db, partitions: &BTreeSet<usize>) {
+/// that found such a name reads the `UndeclaredPartition` input next, which must not be older than what the query
+/// read before.
+fn invalidate_undeclared(db: &mut dyn Db, partitions: &BTreeSet<usize>) {
     for part in partitions {
         let absent = db.symbols().absent(db, *part);
         let next = absent.number(db) + 1;
@@ -505,7 +507,7 @@ pub fn redeclare(db: &mut dyn Db, directory: Directory, changes: &[RedeclaredBlo
     if overriding.is_any {
         overriding.set(db);
     }
-    invalidate_absent(db, &partitions);
+    invalidate_undeclared(db, &partitions);
     kinds.into_iter().for_each(|kind| names_changed(db, directory, kind));
 }
 
@@ -516,8 +518,20 @@ struct ChangedDeclarations {
     added: Vec<ItemKey>,
 }
 
-/// The position of a file among the files of its directory. The flag is set for override files, which sort last.
-type FilePosition = (bool, Option<usize>);
+/// The position of a file among the files of its directory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FilePosition {
+    /// Comes first, because override files sort last.
+    is_override: bool,
+    index: Option<usize>,
+}
+
+/// The position of a block in its directory.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct BlockPosition {
+    file: FilePosition,
+    index: usize,
+}
 
 /// The positions of blocks in their directory. Computed only for files that contain one of several declarations of
 /// a name: a table of all blocks would cost more than the edit.
@@ -529,20 +543,15 @@ struct Positions {
 impl Positions {
     /// The position of the block's file and the block's index in that file. `None` if the file no longer has the
     /// block.
-    fn of(
-        &mut self,
-        db: &dyn Db,
-        directory: Directory,
-        block: Block,
-    ) -> Option<(FilePosition, usize)> {
+    fn of(&mut self, db: &dyn Db, directory: Directory, block: Block) -> Option<BlockPosition> {
         let file = block.file(db);
         let (position, blocks) = self.files.entry(file).or_insert_with(|| {
-            let position = directory.files(db).iter().position(|it| *it == file);
-            let position = (is_overriding(db, block), position);
+            let index = directory.files(db).iter().position(|it| *it == file);
+            let position = FilePosition { is_override: is_overriding(db, block), index };
             let blocks = file.blocks(db).iter().copied().zip(0..).collect();
             (position, blocks)
         });
-        Some((*position, *blocks.get(&block)?))
+        Some(BlockPosition { file: *position, index: *blocks.get(&block)? })
     }
 }
 

@@ -19,10 +19,10 @@ pub struct Workspace {
     /// All module directories that were read, by displayed path. The configurations of one database share the map.
     #[returns(ref)]
     pub directories: Arc<BTreeMap<Arc<str>, Directory>>,
-    /// Installed modules, by directory of the calling module and name of the call. A call has several entries if
-    /// the calling module is called with values that give several sources. Calls of local paths have no entry.
+    /// Installed modules by call. A call has several entries if the calling module is called with values that give
+    /// several sources. Calls of local paths have no entry.
     #[returns(ref)]
-    pub manifest: BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>,
+    pub manifest: BTreeMap<CallKey, Vec<InstalledModule>>,
     /// The loaded schemas, by provider.
     #[returns(ref)]
     pub providers: BTreeMap<ProviderSource, ProviderInput>,
@@ -64,6 +64,15 @@ impl std::fmt::Debug for StaticInputs {
         shown.field("variables", &self.variables.keys()).field("files", &self.files.keys());
         shown.finish_non_exhaustive()
     }
+}
+
+/// The identity of a module call across all paths that lead to it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CallKey {
+    /// The directory of the calling module.
+    pub caller: Arc<str>,
+    /// The name of the call.
+    pub name: Str,
 }
 
 /// A module that was installed for a call.
@@ -217,7 +226,8 @@ pub fn installed_modules<'db>(
     name: &Str,
 ) -> &'db [InstalledModule] {
     let manifest = workspace.manifest(db);
-    manifest.get(&(caller.path(db).clone(), name.clone())).map(Vec::as_slice).unwrap_or_default()
+    let key = CallKey { caller: caller.path(db).clone(), name: name.clone() };
+    manifest.get(&key).map(Vec::as_slice).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -92,12 +92,12 @@ pub struct Request {
     /// The largest accepted body of the answer, in bytes.
     pub max_bytes: u64,
     /// The part of the resource that a download still lacks.
-    pub(crate) rest: Option<Rest>,
+    pub(crate) rest: Option<RangeRequest>,
 }
 
 /// The rest of a resource from an offset, if a validator still matches.
 #[derive(Clone)]
-pub(crate) struct Rest {
+pub(crate) struct RangeRequest {
     pub(crate) offset: u64,
     pub(crate) validator: HeaderValue,
 }
@@ -261,7 +261,7 @@ impl Client {
         if let Some(credentials) = &request.credentials {
             headers.insert(AUTHORIZATION, credentials.header());
         }
-        if let Some(Rest { offset, validator }) = &request.rest
+        if let Some(RangeRequest { offset, validator }) = &request.rest
             && let Ok(range) = HeaderValue::try_from(format!("bytes={offset}-"))
         {
             headers.insert(RANGE, range);

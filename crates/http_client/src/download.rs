@@ -9,7 +9,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
 use tokio::time::sleep;
 
-use crate::client::{Client, Request, Response, Rest};
+use crate::client::{Client, RangeRequest, Request, Response};
 use crate::error::{Error, ErrorKind};
 use crate::url::Url;
 
@@ -27,7 +27,7 @@ pub struct Progress {
 const MAX_ATTEMPTS: u32 = 40;
 
 /// The received part of a file.
-struct Part<'f> {
+struct ReceivedPart<'f> {
     file: &'f mut File,
     received: u64,
     /// Identifies the version of the resource. `None` if the server has no such header.
@@ -46,7 +46,7 @@ impl Client {
         file: &mut File,
         on_progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), Error> {
-        let mut part = Part { file, received: 0, validator: None };
+        let mut part = ReceivedPart { file, received: 0, validator: None };
         let mut retries = 0;
         for attempt in 1.. {
             let before = part.received;
@@ -74,7 +74,7 @@ impl Client {
     async fn attempt(
         &self,
         request: &Request,
-        part: &mut Part<'_>,
+        part: &mut ReceivedPart<'_>,
         on_progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<(), Error> {
         let mut response = self.follow(&part.rest_of(request)).await?;
@@ -95,11 +95,11 @@ impl Client {
     }
 }
 
-impl Part<'_> {
+impl ReceivedPart<'_> {
     /// Returns the request for the rest of the file. It is the whole file if there is no validator.
     fn rest_of(&self, request: &Request) -> Request {
         let validator = self.validator.clone().filter(|_| self.received > 0);
-        let rest = validator.map(|validator| Rest { offset: self.received, validator });
+        let rest = validator.map(|validator| RangeRequest { offset: self.received, validator });
         Request { rest, ..request.clone() }
     }
 

@@ -58,8 +58,8 @@ pub fn code_actions(
 ) -> Vec<Action> {
     let mut actions = Vec::new();
     let faults = diagnostics.iter().enumerate();
-    let fault = |(index, it)| Fault::of(document, range, index, it);
-    let faults: Vec<Fault<'_, '_>> = faults.filter_map(fault).collect();
+    let fault = |(index, it)| DiagnosticSite::of(document, range, index, it);
+    let faults: Vec<DiagnosticSite<'_, '_>> = faults.filter_map(fault).collect();
     for fault in &faults {
         let found = quick_fixes(fault).into_iter();
         actions.extend(found.map(|action| Action { diagnostic: Some(fault.index), ..action }));
@@ -76,7 +76,7 @@ pub fn code_actions(
     actions
 }
 
-fn quick_fixes(fault: &Fault<'_, '_>) -> Vec<Action> {
+fn quick_fixes(fault: &DiagnosticSite<'_, '_>) -> Vec<Action> {
     let mut actions = Vec::new();
     actions.extend(spelling::action(fault));
     actions.extend(ephemeral::actions(fault));
@@ -101,7 +101,7 @@ impl Action {
 }
 
 /// A diagnostic with the syntax at its place.
-struct Fault<'a, 'db> {
+struct DiagnosticSite<'a, 'db> {
     /// The position of the diagnostic among those of the request.
     index: usize,
     diagnostic: &'a Diagnostic,
@@ -112,7 +112,7 @@ struct Fault<'a, 'db> {
     node: SyntaxNode,
 }
 
-impl<'a, 'db> Fault<'a, 'db> {
+impl<'a, 'db> DiagnosticSite<'a, 'db> {
     /// Locates a diagnostic in the file. `None` if it is about another file or does not touch `range`.
     fn of(
         document: Document<'db>,
@@ -127,7 +127,7 @@ impl<'a, 'db> Fault<'a, 'db> {
         let tree = document.cursor(place.start)?;
         let range = in_tree(&tree, *place)?;
         let node = node_around(&tree, range)?;
-        Some(Fault { index, diagnostic, tree, range, node })
+        Some(DiagnosticSite { index, diagnostic, tree, range, node })
     }
 
     fn id(&self) -> Rule {

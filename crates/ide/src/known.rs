@@ -67,7 +67,7 @@ impl<'db> Search<'db> {
         let other = |expr| Place { module, item: Arc::clone(item), expr };
         match &exprs[expr] {
             Expr::GetAttr { .. } | Expr::Index { .. } => {
-                let (root, names, keys) = traversal(item, expr);
+                let Traversal { root, names, keys } = traversal(item, expr);
                 self.open.extend(keys.into_iter().map(other));
                 match &exprs[root] {
                     Expr::Ref(Ref::Resource(resource)) => {
@@ -136,8 +136,16 @@ impl<'db> Search<'db> {
     }
 }
 
-/// The root of a traversal, the attribute names in order, and the index expressions.
-fn traversal(item: &Item, expr: ExprId) -> (ExprId, Vec<Str>, Vec<ExprId>) {
+/// The parts of a traversal.
+struct Traversal {
+    root: ExprId,
+    /// The attribute names in order.
+    names: Vec<Str>,
+    /// The index expressions.
+    keys: Vec<ExprId>,
+}
+
+fn traversal(item: &Item, expr: ExprId) -> Traversal {
     let (mut at, mut names, mut keys) = (expr, Vec::new(), Vec::new());
     loop {
         match &item.exprs[at] {
@@ -153,5 +161,5 @@ fn traversal(item: &Item, expr: ExprId) -> (ExprId, Vec<Str>, Vec<ExprId>) {
         }
     }
     names.reverse();
-    (at, names, keys)
+    Traversal { root: at, names, keys }
 }

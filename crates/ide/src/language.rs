@@ -18,14 +18,14 @@ pub(crate) struct LanguageBlock {
 /// An argument of the language.
 pub(crate) struct Argument {
     pub(crate) name: &'static str,
-    pub(crate) takes: Takes,
+    pub(crate) takes: ValueForm,
     pub(crate) is_required: bool,
     pub(crate) doc: &'static str,
 }
 
 /// The form of the value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum ValueForm {
     /// Any expression.
     Any,
     Bool,
@@ -53,33 +53,33 @@ pub(crate) enum Takes {
     Keyword(&'static [&'static str]),
 }
 
-impl Takes {
+impl ValueForm {
     /// The text that is shown after the name of the argument.
     pub(crate) fn shown(self) -> String {
         match self {
-            Takes::Any => "any".to_owned(),
-            Takes::Bool => "bool".to_owned(),
-            Takes::Number => "number".to_owned(),
-            Takes::String => "string".to_owned(),
-            Takes::Strings => "list(string)".to_owned(),
-            Takes::StringMap => "map(string)".to_owned(),
-            Takes::Instances => "map(any) | set(string)".to_owned(),
-            Takes::Type => "type".to_owned(),
-            Takes::References => "list of references".to_owned(),
-            Takes::Provider => "provider reference".to_owned(),
-            Takes::Providers => "map of provider references".to_owned(),
-            Takes::Triggers => "list of resource references".to_owned(),
-            Takes::Attributes => "list of attribute names".to_owned(),
-            Takes::Keyword(words) => words.join(" | "),
+            ValueForm::Any => "any".to_owned(),
+            ValueForm::Bool => "bool".to_owned(),
+            ValueForm::Number => "number".to_owned(),
+            ValueForm::String => "string".to_owned(),
+            ValueForm::Strings => "list(string)".to_owned(),
+            ValueForm::StringMap => "map(string)".to_owned(),
+            ValueForm::Instances => "map(any) | set(string)".to_owned(),
+            ValueForm::Type => "type".to_owned(),
+            ValueForm::References => "list of references".to_owned(),
+            ValueForm::Provider => "provider reference".to_owned(),
+            ValueForm::Providers => "map of provider references".to_owned(),
+            ValueForm::Triggers => "list of resource references".to_owned(),
+            ValueForm::Attributes => "list of attribute names".to_owned(),
+            ValueForm::Keyword(words) => words.join(" | "),
         }
     }
 }
 
-const fn argument(name: &'static str, takes: Takes, doc: &'static str) -> Argument {
+const fn argument(name: &'static str, takes: ValueForm, doc: &'static str) -> Argument {
     Argument { name, takes, is_required: false, doc }
 }
 
-const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Argument {
+const fn required(name: &'static str, takes: ValueForm, doc: &'static str) -> Argument {
     Argument { name, takes, is_required: true, doc }
 }
 
@@ -107,43 +107,43 @@ const fn unsupported(
 
 const COUNT: Argument = argument(
     "count",
-    Takes::Number,
+    ValueForm::Number,
     "The number of instances. Each is identified by `count.index`, starting at 0.",
 );
 const FOR_EACH: Argument = argument(
     "for_each",
-    Takes::Instances,
+    ValueForm::Instances,
     "One instance for each element of a map or of a set of strings; `each.key` and `each.value` are its element.",
 );
 const DEPENDS_ON: Argument =
-    argument("depends_on", Takes::References, "Dependencies that no expression refers to.");
+    argument("depends_on", ValueForm::References, "Dependencies that no expression refers to.");
 const PROVIDER: Argument = argument(
     "provider",
-    Takes::Provider,
+    ValueForm::Provider,
     "The provider configuration to use, as `name` or `name.alias`; the default one of the type's \
      provider where absent.",
 );
 const DESCRIPTION: Argument =
-    argument("description", Takes::String, "A description for users of the module.");
+    argument("description", ValueForm::String, "A description for users of the module.");
 const SENSITIVE: Argument = argument(
     "sensitive",
-    Takes::Bool,
+    ValueForm::Bool,
     "Hides the value in output. It is still written to the state and to plans.",
 );
 const DEPRECATED: Argument = argument(
     "deprecated",
-    Takes::String,
+    ValueForm::String,
     "A message about what to use instead; shown as a warning at each use.",
 );
 const ENABLED: Argument = argument(
     "enabled",
-    Takes::Bool,
+    ValueForm::Bool,
     "Whether there is an instance at all; an alternative to `count` for one or none.",
 );
 
 const CONDITION: &[Argument] = &[
-    required("condition", Takes::Bool, "What must be true."),
-    required("error_message", Takes::String, "The error message if the condition is false."),
+    required("condition", ValueForm::Bool, "What must be true."),
+    required("error_message", ValueForm::String, "The error message if the condition is false."),
 ];
 const PRECONDITION: LanguageBlock = block(
     "precondition",
@@ -164,17 +164,17 @@ const CONNECTION: LanguageBlock = single(block(
     "connection",
     &[],
     &[
-        argument("type", Takes::Keyword(&["\"ssh\"", "\"winrm\""]), "How to connect."),
-        argument("host", Takes::String, "The address of the machine."),
-        argument("port", Takes::Number, "The port to connect to."),
-        argument("user", Takes::String, "The user to connect as."),
-        argument("password", Takes::String, "The password; it may be ephemeral."),
+        argument("type", ValueForm::Keyword(&["\"ssh\"", "\"winrm\""]), "How to connect."),
+        argument("host", ValueForm::String, "The address of the machine."),
+        argument("port", ValueForm::Number, "The port to connect to."),
+        argument("user", ValueForm::String, "The user to connect as."),
+        argument("password", ValueForm::String, "The password; it may be ephemeral."),
         argument(
             "private_key",
-            Takes::String,
+            ValueForm::String,
             "The key to authenticate with; it may be ephemeral.",
         ),
-        argument("timeout", Takes::String, "How long to try, as in `\"5m\"`."),
+        argument("timeout", ValueForm::String, "How long to try, as in `\"5m\"`."),
     ],
     &[],
     "How provisioners reach the machine. Its arguments may be ephemeral.",
@@ -186,10 +186,14 @@ const PROVISIONER: LanguageBlock = block(
     &[
         argument(
             "when",
-            Takes::Keyword(&["create", "destroy"]),
+            ValueForm::Keyword(&["create", "destroy"]),
             "When it runs: after the resource is created, or before it is destroyed.",
         ),
-        argument("on_failure", Takes::Keyword(&["continue", "fail"]), "What to do if it fails."),
+        argument(
+            "on_failure",
+            ValueForm::Keyword(&["continue", "fail"]),
+            "What to do if it fails.",
+        ),
     ],
     &[CONNECTION],
     "A command that runs once the resource is created, or before it is destroyed. Its arguments may be ephemeral.",
@@ -197,15 +201,15 @@ const PROVISIONER: LanguageBlock = block(
 
 /// The arguments of the provisioner `local-exec`.
 pub(crate) const LOCAL_EXEC: &[Argument] = &[
-    required("command", Takes::String, "The command to run."),
+    required("command", ValueForm::String, "The command to run."),
     argument(
         "interpreter",
-        Takes::Strings,
+        ValueForm::Strings,
         "The program and its first arguments that run the command.",
     ),
-    argument("working_dir", Takes::String, "The directory that the command runs in."),
-    argument("environment", Takes::StringMap, "Variables of the command's environment."),
-    argument("quiet", Takes::Bool, "Hides the command itself in output."),
+    argument("working_dir", ValueForm::String, "The directory that the command runs in."),
+    argument("environment", ValueForm::StringMap, "Variables of the command's environment."),
+    argument("quiet", ValueForm::Bool, "Hides the command itself in output."),
 ];
 
 const MANAGED_LIFECYCLE: LanguageBlock = single(block(
@@ -214,22 +218,22 @@ const MANAGED_LIFECYCLE: LanguageBlock = single(block(
     &[
         argument(
             "create_before_destroy",
-            Takes::Bool,
+            ValueForm::Bool,
             "Makes the new object before the old one is destroyed, where one replaces the other.",
         ),
         argument(
             "prevent_destroy",
-            Takes::Bool,
+            ValueForm::Bool,
             "Refuses every plan that would destroy the object.",
         ),
         argument(
             "ignore_changes",
-            Takes::Attributes,
+            ValueForm::Attributes,
             "Attributes whose changes in the configuration are not applied to an object that exists, or `all`.",
         ),
         argument(
             "replace_triggered_by",
-            Takes::Triggers,
+            ValueForm::Triggers,
             "Resources and attributes whose change replaces the object.",
         ),
         ENABLED,
@@ -254,13 +258,13 @@ pub(crate) const DYNAMIC: LanguageBlock = block(
     "dynamic",
     &["block type"],
     &[
-        required("for_each", Takes::Any, "The collection; each of its elements makes a block."),
+        required("for_each", ValueForm::Any, "The collection; each of its elements makes a block."),
         argument(
             "iterator",
-            Takes::Any,
+            ValueForm::Any,
             "The name under which `content` sees the element; the block's type where absent.",
         ),
-        argument("labels", Takes::Strings, "Labels of the blocks that are made."),
+        argument("labels", ValueForm::Strings, "Labels of the blocks that are made."),
     ],
     &[single(block("content", &[], &[], &[], "The body of each block that is made."))],
     "Makes a nested block for each element of a collection.",
@@ -295,19 +299,19 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &[
             required(
                 "source",
-                Takes::String,
+                ValueForm::String,
                 "Where the module is: a path that begins with `./` or `../`, or an address to download it from.",
             ),
             argument(
                 "version",
-                Takes::String,
+                ValueForm::String,
                 "Which versions of a module from a registry may be used.",
             ),
             COUNT,
             FOR_EACH,
             argument(
                 "providers",
-                Takes::Providers,
+                ValueForm::Providers,
                 "Provider configurations of this module to pass to the called module, under their \
                  names there.",
             ),
@@ -322,12 +326,12 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &[
             argument(
                 "alias",
-                Takes::String,
+                ValueForm::String,
                 "A name for a further configuration of the same provider, chosen with `provider = name.alias`.",
             ),
             argument(
                 "for_each",
-                Takes::Instances,
+                ValueForm::Instances,
                 "One configuration for each element, chosen with `provider = name.alias[key]`.",
             ),
         ],
@@ -340,26 +344,26 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &[
             argument(
                 "type",
-                Takes::Type,
+                ValueForm::Type,
                 "The type that values are converted to; any type where absent.",
             ),
             argument(
                 "default",
-                Takes::Any,
+                ValueForm::Any,
                 "The value where none is given; without it the variable is required.",
             ),
             DESCRIPTION,
             SENSITIVE,
             argument(
                 "ephemeral",
-                Takes::Bool,
+                ValueForm::Bool,
                 "Keeps the value out of the state and out of plans. It can be used only where \
                  nothing is kept: in write-only attributes, provider configurations, ephemeral \
                  resources and other ephemeral values.",
             ),
             argument(
                 "nullable",
-                Takes::Bool,
+                ValueForm::Bool,
                 "Whether null is a value of its own; where it is not, null stands for the default. True where absent.",
             ),
             DEPRECATED,
@@ -377,12 +381,12 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         "output",
         &["name"],
         &[
-            required("value", Takes::Any, "The value that callers of the module receive."),
+            required("value", ValueForm::Any, "The value that callers of the module receive."),
             DESCRIPTION,
             SENSITIVE,
             argument(
                 "ephemeral",
-                Takes::Bool,
+                ValueForm::Bool,
                 "Lets the output hold ephemeral values, which are not written to the state. \
                  Outputs of the root module cannot be ephemeral.",
             ),
@@ -404,7 +408,7 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
         &[],
         &[argument(
             "required_version",
-            Takes::String,
+            ValueForm::String,
             "Which versions of the language the configuration is written for.",
         )],
         &[
@@ -444,11 +448,15 @@ pub(crate) const TOP_LEVEL: &[LanguageBlock] = &[
 
 /// The keys of an entry of `required_providers`.
 pub(crate) const REQUIRED_PROVIDER: &[Argument] = &[
-    argument("source", Takes::String, "Where the provider comes from, as in `\"hashicorp/aws\"`."),
-    argument("version", Takes::String, "Which versions may be used, as in `\"~> 6.0\"`."),
+    argument(
+        "source",
+        ValueForm::String,
+        "Where the provider comes from, as in `\"hashicorp/aws\"`.",
+    ),
+    argument("version", ValueForm::String, "Which versions may be used, as in `\"~> 6.0\"`."),
     argument(
         "configuration_aliases",
-        Takes::Providers,
+        ValueForm::Providers,
         "Further configurations that the calling module must pass, as in `[aws.west]`.",
     ),
 ];

@@ -30,7 +30,7 @@ pub(crate) use self::{
     declarations::declared_name,
     follow::{block, value},
     named::{Named, Occurrence},
-    reference::ReadAs,
+    reference::Interpretation,
 };
 pub use self::{declarations::Declaration, named::Role};
 

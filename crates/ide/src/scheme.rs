@@ -22,7 +22,7 @@ use values::Str;
 use crate::{
     Module,
     block_syntax::is_in_type_argument,
-    language::{self, Argument, LanguageBlock, Takes},
+    language::{self, Argument, LanguageBlock, ValueForm},
 };
 
 /// A block of a provider's schema: the outermost one or a nested one.
@@ -179,9 +179,9 @@ fn inside(outer: Scheme, block: &ast::Block) -> Option<Scheme> {
 }
 
 /// The form of the value of the argument around a token. `None` if the language does not define the argument.
-pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<Takes> {
+pub(crate) fn takes(module: Module<'_>, token: &SyntaxToken) -> Option<ValueForm> {
     if is_in_type_argument(token) {
-        return Some(Takes::Type);
+        return Some(ValueForm::Type);
     }
     let attribute = token.parent_ancestors().find_map(ast::Attribute::cast)?;
     let scheme = scheme(module, &blocks_around(attribute.syntax()))?;

@@ -11,7 +11,7 @@ pub fn selection_ranges(document: Document<'_>, offset: u32) -> Vec<ByteRange> {
     let whole = ByteRange { start: 0, end: document.length() };
     let Some(tree) = document.cursor(offset) else { return vec![whole] };
     let inside = tree.offset;
-    let mut growing = Growing { ranges: Vec::new() };
+    let mut growing = GrowingRanges { ranges: Vec::new() };
     if let Some(token) = tree.token() {
         if !matches!(token.kind(), SyntaxKind::WHITESPACE | SyntaxKind::NEWLINE) {
             growing.add(word(&token, inside));
@@ -28,11 +28,11 @@ pub fn selection_ranges(document: Document<'_>, offset: u32) -> Vec<ByteRange> {
     ranges
 }
 
-struct Growing {
+struct GrowingRanges {
     ranges: Vec<TextRange>,
 }
 
-impl Growing {
+impl GrowingRanges {
     /// Adds a range if it contains the last one and is larger.
     fn add(&mut self, range: TextRange) {
         let is_larger = |last: &TextRange| range.contains_range(*last) && range.len() > last.len();
@@ -62,7 +62,7 @@ fn word(token: &SyntaxToken, at: TextSize) -> TextRange {
 
 /// Adds the ranges of a node: the text between its brackets or quotes, the steps of a traversal one by one, and
 /// the node itself.
-fn around(node: &SyntaxNode, at: TextSize, growing: &mut Growing) {
+fn around(node: &SyntaxNode, at: TextSize, growing: &mut GrowingRanges) {
     match node.kind() {
         SyntaxKind::TRAVERSAL => {
             let start = node.text_range().start();

@@ -77,14 +77,14 @@ pub(crate) enum Check {
     /// A check of the given blocks of an open file, or of all blocks if `blocks` is `None`.
     Blocks { path: String, target: Target, blocks: Option<FxHashSet<Block>> },
     /// A check of every module. Before it, new configurations are inferred in dependency order.
-    Modules { modules: Vec<ModuleOf>, new: Vec<Workspace> },
+    Modules { modules: Vec<CheckedModule>, new: Vec<Workspace> },
     /// A check of the files outside of modules.
     OtherFiles,
 }
 
 /// A module, with the configuration in which it is checked.
 #[derive(Clone, Copy)]
-pub(crate) struct ModuleOf {
+pub(crate) struct CheckedModule {
     pub(crate) workspace: Workspace,
     pub(crate) directory: Directory,
 }
@@ -363,7 +363,7 @@ pub(crate) fn run(snapshot: Snapshot, check: Check, generation: u64, report: imp
 /// in one module does not affect the others.
 fn of_modules(
     snapshot: &Snapshot,
-    modules: &[ModuleOf],
+    modules: &[CheckedModule],
     new: &[Workspace],
     report: impl Fn(Vec<CheckedFile>),
 ) -> bool {
@@ -395,8 +395,8 @@ fn converted(snapshot: &Snapshot, problems: FileProblems) -> Findings {
     Findings { diagnostics, blocks: problems.blocks }
 }
 
-fn of_module(snapshot: &Snapshot, module: ModuleOf) -> Vec<CheckedFile> {
-    let ModuleOf { workspace, directory } = module;
+fn of_module(snapshot: &Snapshot, module: CheckedModule) -> Vec<CheckedFile> {
+    let CheckedModule { workspace, directory } = module;
     let files = project::module_problems(&*snapshot.db, workspace, directory);
     let files = files.into_iter().map(|(file, problems)| CheckedFile {
         path: file.path(&*snapshot.db).to_string(),
@@ -460,7 +460,7 @@ pub(crate) fn workspace_report(
     let mut modules: Vec<(Directory, Workspace)> = modules.into_iter().collect();
     modules.sort_by_key(|(directory, _)| directory.path(&*snapshot.db));
     let of_modules = modules.into_iter().flat_map(|(directory, workspace)| {
-        let files = of_module(snapshot, ModuleOf { workspace, directory });
+        let files = of_module(snapshot, CheckedModule { workspace, directory });
         files.into_iter().map(|it| (it.path, it.findings.diagnostics))
     });
     let others = tfvars::paths(snapshot).into_iter().map(|path| {

@@ -23,7 +23,7 @@ pub(crate) enum Frame {
 
 /// Splits a stream of bytes into frames.
 #[derive(Default)]
-pub(crate) struct Frames {
+pub(crate) struct FrameReader {
     bytes: Vec<u8>,
     /// The start of the unread bytes.
     start: usize,
@@ -39,7 +39,7 @@ struct Header {
     is_utf8: bool,
 }
 
-impl Frames {
+impl FrameReader {
     /// Appends bytes that have arrived.
     pub(crate) fn push(&mut self, arrived: &[u8]) {
         // Moves the rest once per arrival, so that the cost is linear even if many frames arrive together.
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     fn frames_of(pieces: &[&[u8]]) -> Vec<Frame> {
-        let mut frames = Frames::default();
+        let mut frames = FrameReader::default();
         let mut found = Vec::new();
         for piece in pieces {
             frames.push(piece);
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn announced_frame_length_allocates_nothing() {
-        let mut frames = Frames::default();
+        let mut frames = FrameReader::default();
         frames.push(b"Content-Length: 268435456\r\n\r\n{}");
         assert_eq!(frames.next(), None);
         assert!(frames.bytes.capacity() < 1 << 10);

@@ -24,7 +24,7 @@ use crate::{
 const PERSISTENT: u8 = 20;
 
 /// The client-facing end of the message queue.
-pub(crate) struct Front {
+pub(crate) struct LanguageFrontEnd {
     messages: Sender<Message>,
     shut_down: Arc<AtomicBool>,
 }
@@ -38,9 +38,9 @@ impl Drop for InterestGuard {
     }
 }
 
-impl Front {
-    pub(crate) fn new(messages: Sender<Message>, shut_down: Arc<AtomicBool>) -> Front {
-        Front { messages, shut_down }
+impl LanguageFrontEnd {
+    pub(crate) fn new(messages: Sender<Message>, shut_down: Arc<AtomicBool>) -> LanguageFrontEnd {
+        LanguageFrontEnd { messages, shut_down }
     }
 
     fn send(&self, message: Message) {
@@ -143,7 +143,7 @@ impl Front {
     }
 }
 
-impl LanguageServer for Front {
+impl LanguageServer for LanguageFrontEnd {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let (reply, answer) = oneshot::channel();
         self.send(Message::Initialize(Box::new(params), reply));

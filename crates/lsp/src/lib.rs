@@ -58,7 +58,7 @@ pub async fn serve(
     let shut_down = Arc::default();
     let (service, socket) = LspService::build(|client| {
         tokio::spawn(outgoing::deliver(client, outbox));
-        front::Front::new(messages.clone(), Arc::clone(&shut_down))
+        front::LanguageFrontEnd::new(messages.clone(), Arc::clone(&shut_down))
     })
     .finish();
     let own = messages.clone();

@@ -330,7 +330,7 @@ mod tests {
         given_back: mpsc::Receiver<bool>,
     }
 
-    fn handle_request(
+    fn ask(
         workers: &Workers,
         snapshot: Snapshot,
         attempts: u8,

@@ -24,7 +24,7 @@ use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Id, Request, Response},
 };
 
-use crate::frames::{Frame, Frames};
+use crate::frames::{Frame, FrameReader};
 
 /// The maximal number of requests that wait for answers. It has to be large: a reader that waits for a slot cannot
 /// read the cancellation that would free one.
@@ -126,7 +126,7 @@ where
         mut input: impl AsyncRead + Unpin,
         mut from_client: impl futures::Sink<Response> + Unpin,
     ) {
-        let mut frames = Frames::default();
+        let mut frames = FrameReader::default();
         let mut chunk = vec![0; CHUNK];
         'reading: loop {
             while let Some(frame) = frames.next() {

@@ -50,14 +50,14 @@ pub struct ChildEnvironment {
 
 #[derive(Default)]
 struct Shared {
-    withheld: Withheld,
+    withheld: WithheldVariables,
     /// The value of `withheld` at the start of the oldest provider process that may still run.
-    started_with: Option<Withheld>,
+    started_with: Option<WithheldVariables>,
 }
 
 /// The variables named `TF_VAR_…` and `TF_CLI_ARGS…` that children do not inherit.
 #[derive(Clone, Default, PartialEq, Eq)]
-enum Withheld {
+enum WithheldVariables {
     /// All of them: the declarations are not known, or some of them cannot be read.
     #[default]
     All,
@@ -84,10 +84,10 @@ impl ChildEnvironment {
             false => secrecy::secret_names(project),
         };
         self.shared().withheld = match secrets {
-            Some(secrets) => Withheld::Known(
+            Some(secrets) => WithheldVariables::Known(
                 names.into_iter().filter(|name| self.holds_secret(name, &secrets)).collect(),
             ),
-            None => Withheld::All,
+            None => WithheldVariables::All,
         };
     }
 
@@ -130,7 +130,7 @@ impl ChildEnvironment {
     /// false as long as the declarations cannot be read, because nothing is planned then.
     pub fn take_outdated(&self) -> bool {
         let mut shared = self.shared();
-        let is_outdated = shared.withheld != Withheld::All
+        let is_outdated = shared.withheld != WithheldVariables::All
             && shared.started_with.as_ref().is_some_and(|it| *it != shared.withheld);
         if is_outdated {
             shared.started_with = None;
@@ -140,8 +140,8 @@ impl ChildEnvironment {
 
     fn withholds(&self, name: &OsString) -> bool {
         let is_secret = || match &self.shared().withheld {
-            Withheld::All => true,
-            Withheld::Known(names) => names.contains(name),
+            WithheldVariables::All => true,
+            WithheldVariables::Known(names) => names.contains(name),
         };
         begins(name, ENCRYPTION) || (may_hold_values(name) && is_secret())
     }

@@ -42,7 +42,7 @@ pub struct ProviderExecutables {
     processes: Processes,
     cache: SchemaCache,
     /// The schemas that this run has read. Plugins are not asked for them again.
-    known: Mutex<BTreeMap<ProviderSource, Known>>,
+    known: Mutex<BTreeMap<ProviderSource, KnownSchemas>>,
     /// The digests of the executables of the processes that this run started. A provider is missing if its digest
     /// is uncertain.
     started: Mutex<BTreeMap<ProviderSource, ExecutableHash>>,
@@ -52,7 +52,7 @@ pub struct ProviderExecutables {
 
 /// The schemas of a provider, and the fingerprint of the executable that they come from.
 #[derive(Clone)]
-struct Known {
+struct KnownSchemas {
     schemas: Arc<ProviderSchemas>,
     executable: Option<Fingerprint>,
 }
@@ -165,7 +165,7 @@ impl ProviderExecutables {
             }
             None => self.read_schemas(session, source)?,
         };
-        let known = Known { schemas: schemas.clone(), executable };
+        let known = KnownSchemas { schemas: schemas.clone(), executable };
         self.lock_known().insert(source.clone(), known);
         Ok(schemas)
     }
@@ -259,7 +259,7 @@ impl ProviderExecutables {
         self.lock_known().get(source).map(|it| it.schemas.clone())
     }
 
-    fn lock_known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, Known>> {
+    fn lock_known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ProviderSource, KnownSchemas>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

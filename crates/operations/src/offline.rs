@@ -46,12 +46,6 @@ pub struct Analysis {
     pub program: Program,
 }
 
-impl From<(Vec<Diagnostic>, Program)> for Analysis {
-    fn from((diagnostics, program): (Vec<Diagnostic>, Program)) -> Analysis {
-        Analysis { diagnostics, program }
-    }
-}
-
 /// Adds conditions that fail regardless of any run to the errors of the analysis. After such errors there is no
 /// run that would find them.
 pub fn with_known_conditions(session: &Session, loaded: &Loaded, analysis: Analysis) -> Analysis {

@@ -84,7 +84,8 @@ pub(crate) fn ready(
     StateUse { state, purpose }: StateUse<'_>,
     mut warnings: Vec<Diagnostic>,
 ) -> Result<Prepared, Failure> {
-    let analysis = loaded.project.checked().into();
+    let (diagnostics, program) = loaded.project.checked();
+    let analysis = Analysis { diagnostics, program };
     let found = with_known_conditions(session, &loaded, analysis);
     let mut checked = check(session, &loaded.project, found, flags, state, purpose)?;
     warnings.append(&mut checked.warnings);

@@ -77,13 +77,13 @@ pub struct Session {
     /// A loaded configuration that is kept for the next call of [`Session::project`].
     project: Mutex<Option<UnsetProject>>,
     /// The values for static evaluation.
-    early: Mutex<Early>,
+    early: Mutex<StaticValues>,
 }
 
 /// The values for static evaluation, which decides the sources of modules and the place of the state before
 /// anything is planned.
 #[derive(Default)]
-struct Early {
+struct StaticValues {
     /// The flags of the command. When the variables are known, flags for secret variables are removed.
     flags: Vec<VarFlag>,
     /// The values in a saved plan. They override all other values.

@@ -433,7 +433,7 @@ fn text_value(variable: &Variable, text: &str) -> Result<Value, InvalidText> {
     if literal {
         return Ok(Value::string(text));
     }
-    let (exprs, root, problems) = lower::lower_expression(text);
+    let lower::StandaloneExpression { exprs, root, problems, .. } = lower::lower_expression(text);
     let invalid = |summary: &str| {
         let summary = Summary::variable_value_fault(summary);
         Err(InvalidText { summary, ty: variable.ty.ty.friendly_name() })

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loading_program_has_an_unknown_mark() {
+    fn environment_of_a_loading_program_is_unknown() {
         let environment = b"HOME=/\0MAYFLY_PROCESS=1.2.3.\0";
         assert_eq!(has_mark(environment, "1.2.3."), Some(true));
         assert_eq!(has_mark(environment, "1.2.4."), Some(false));

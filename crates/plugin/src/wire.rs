@@ -16,7 +16,7 @@ const LARGEST_MESSAGE: usize = 256 << 20;
 
 /// The client for the protocol version that the handshake chose.
 #[derive(Clone)]
-pub(crate) enum Wire {
+pub(crate) enum WireClient {
     V5(tfplugin5::provider_client::ProviderClient<Channel>),
     V6(tfplugin6::provider_client::ProviderClient<Channel>),
 }
@@ -110,7 +110,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     std::iter::successors(Some(error), |it| (*it).source())
 }
 
-impl Wire {
+impl WireClient {
     /// Creates a client on `channel` that sends requests of any size.
     pub(crate) fn new(channel: Channel, protocol: ProtocolVersion) -> Self {
         match protocol {
@@ -155,10 +155,10 @@ impl Wire {
     }
 }
 
-/// Defines one method of [`Wire`] per call, from its name in core, in protocol 5 and in protocol 6.
+/// Defines one method of [`WireClient`] per call, from its name in core, in protocol 5 and in protocol 6.
 macro_rules! calls {
     ($($method:ident $name:literal $v5:ident $v6:ident $request:ident $response:ident;)*) => {
-        impl Wire {
+        impl WireClient {
             $(pub(crate) async fn $method(
                 &self,
                 request: tfplugin::$request,
@@ -257,7 +257,7 @@ mod tests {
             Err::<TokioIo<UnixStream>, _>(io::Error::from(io::ErrorKind::ConnectionRefused))
         });
         let channel = Endpoint::from_static("http://localhost").connect_with_connector_lazy(nobody);
-        let wire = Wire::new(channel, ProtocolVersion::V6);
+        let wire = WireClient::new(channel, ProtocolVersion::V6);
         let answer = wire.apply(tfplugin::ApplyResourceChangeRequest::default()).await;
         let failure = answer.err().expect("nobody is there");
         assert!(failure.is_unavailable() && failure.is_undelivered(), "{:?}", failure.status);

@@ -19,12 +19,11 @@ use hir::{
     names::item,
     statics,
     symbols::{NameKind, all_of_kind},
-    workspace::{InstalledModule, StaticInputs},
+    workspace::{CallKey, InstalledModule, StaticInputs},
 };
 use provider::ProviderSchemas;
 use rustc_hash::FxHashMap;
 use salsa::{Durability, Setter as _};
-use values::Str;
 
 use crate::{
     Handle,
@@ -35,7 +34,7 @@ use crate::{
 };
 
 /// The installed modules, by the directory of the caller and the name of the call.
-pub type Manifest = BTreeMap<(Arc<str>, Str), Vec<InstalledModule>>;
+pub type Manifest = BTreeMap<CallKey, Vec<InstalledModule>>;
 
 /// All loaded modules in one database, and the configurations that they belong to.
 pub struct SourceTree {
@@ -53,7 +52,7 @@ pub struct SourceTree {
     /// another file hides them.
     pub(crate) unfiled: BTreeMap<Arc<str>, String>,
     /// The inputs that are reused. None in a tree without edits.
-    pub(crate) spare: Spare,
+    pub(crate) spare: ReusableInputs,
     pub(crate) edits: EditState,
     /// True if something other than the text of a block changed since [`SourceTree::take_changes`]: the set of
     /// files, schemas, installed modules or values from outside.
@@ -64,7 +63,7 @@ pub struct SourceTree {
 
 /// The inputs that stand for nothing any more.
 #[derive(Default)]
-pub(crate) struct Spare {
+pub(crate) struct ReusableInputs {
     /// The blocks and files of each module, including those of spare directories.
     pub(crate) of_modules: FxHashMap<Directory, SpareInputs>,
     pub(crate) directories: Vec<Directory>,
@@ -110,7 +109,7 @@ impl SourceTree {
             workspaces: Vec::new(),
             missing: BTreeSet::new(),
             unfiled: BTreeMap::new(),
-            spare: Spare::default(),
+            spare: ReusableInputs::default(),
             edits: EditState::default(),
             is_more: false,
             changes: 0,

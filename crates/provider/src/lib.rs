@@ -35,7 +35,7 @@ pub use crate::provider::{
 };
 pub use crate::schema::{
     Attribute, AttributeType, Block, DescriptionKind, FunctionParameter, FunctionSignature,
-    NestedBlock, NestedObject, Nesting, ObjectNesting, Schema, SchemaProblem,
+    MissingAttribute, NestedBlock, NestedObject, Nesting, ObjectNesting, Schema, SchemaProblem,
 };
 pub use crate::schemas::{Capabilities, ProviderSchemas, SchemaTypes};
 pub use crate::walk::{

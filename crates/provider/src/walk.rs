@@ -239,17 +239,17 @@ impl Rewrite<'_, '_> {
     }
 }
 
-type Look<'a> = dyn FnMut(&Path, &Attribute, &Value) + 'a;
+type AttributeVisitor<'a> = dyn FnMut(&Path, &Attribute, &Value) + 'a;
 
 /// Calls `look` for every attribute that is present in the value.
-fn visit(value: &Value, block: &Block, interest: Interest, look: &mut Look<'_>) {
+fn visit(value: &Value, block: &Block, interest: Interest, look: &mut AttributeVisitor<'_>) {
     Visit { interest, path: Path::root(), look }.block(value, block);
 }
 
 struct Visit<'a, 'b> {
     interest: Interest,
     path: Path,
-    look: &'a mut Look<'b>,
+    look: &'a mut AttributeVisitor<'b>,
 }
 
 impl Visit<'_, '_> {

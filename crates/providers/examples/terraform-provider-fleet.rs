@@ -8,7 +8,7 @@ use std::{future::ready, process::ExitCode, sync::Arc};
 
 use provider::BoxFuture;
 use providers::sdk::{
-    Change, Definition, Diagnostic, Diagnostics, Ended, Existing, Object, Resource, Server,
+    Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
     schema::{Block, Nesting, Schema, boolean, number, string, typed},
 };
 use values::Type;
@@ -103,23 +103,23 @@ impl Resource<()> for Kind {
         Schema::new(options.fold(block, |it, name| it.attribute(&name, string().optional())))
     }
 
-    fn create<'a>(&'a self, (): &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(&'a self, (): &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         change.state = change.planned.clone();
         let name = change.planned.string("name").unwrap_or_default();
         change.state.set("id", format!("{}/{name}", self.name).as_str());
         Box::pin(ready(Ok(())))
     }
 
-    fn read<'a>(&'a self, (): &'a (), _: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, (): &'a (), _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(ready(Ok(())))
     }
 
-    fn update<'a>(&'a self, (): &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(&'a self, (): &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         change.state = change.planned.clone();
         Box::pin(ready(Ok(())))
     }
 
-    fn delete<'a>(&'a self, (): &'a (), _: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn delete<'a>(&'a self, (): &'a (), _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(ready(Ok(())))
     }
 }

@@ -11,7 +11,7 @@ use provider::{
     objchange::proposed_new,
 };
 use providers::sdk::{
-    Change, Definition, Diagnostic, Diagnostics, Ended, Existing, Object, Resource, Server,
+    Change, Definition, Diagnostic, Diagnostics, Existing, Object, Resource, Server, StepResult,
     schema::{Block, Schema, number, string},
     validate::WholeBetween,
 };
@@ -85,7 +85,11 @@ impl Resource<Counters> for Counter {
         Some(Schema::new(Block::new().attribute("name", string().required())))
     }
 
-    fn create<'a>(&'a self, client: &'a Counters, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Counters,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             let value = change.planned.int("start")?.unwrap_or(0) + client.step;
@@ -102,7 +106,7 @@ impl Resource<Counters> for Counter {
         &'a self,
         client: &'a Counters,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = existing.state.string("name").unwrap_or_default();
             match client.values().get(&*name) {
@@ -113,7 +117,11 @@ impl Resource<Counters> for Counter {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a Counters, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(
+        &'a self,
+        client: &'a Counters,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         self.create(client, change)
     }
 
@@ -121,7 +129,7 @@ impl Resource<Counters> for Counter {
         &'a self,
         client: &'a Counters,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = existing.state.string("name").unwrap_or_default();
             client.values().remove(&*name);
@@ -134,7 +142,7 @@ impl Resource<Counters> for Counter {
         _client: &'a Counters,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = match target {
                 ImportTarget::Id(id) => Value::string(id.clone()),

@@ -120,7 +120,7 @@ pub fn check_plan_file(bytes: &[u8]) {
 /// Where that does not hold.
 pub fn check_plan_entries(bytes: &[u8]) {
     let mut parts = bytes.split(|it| *it == BETWEEN);
-    let mut entries: Vec<(String, archive::Kind, &[u8])> = Vec::new();
+    let mut entries: Vec<archive::NewEntry<'_>> = Vec::new();
     while let (Some(name), Some(content)) = (parts.next(), parts.next()) {
         let Ok(name) = std::str::from_utf8(name) else { return };
         let kind = match name.chars().next() {
@@ -128,7 +128,8 @@ pub fn check_plan_entries(bytes: &[u8]) {
             Some('@') => archive::Kind::Symlink,
             _ => archive::Kind::File,
         };
-        entries.push((name.trim_start_matches(['*', '@']).to_owned(), kind, content));
+        let name = name.trim_start_matches(['*', '@']).to_owned();
+        entries.push(archive::NewEntry { name, kind, content });
     }
     if let Ok(packed) = archive::pack(entries) {
         check_plan_file(&packed);

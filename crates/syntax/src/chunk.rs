@@ -114,7 +114,7 @@ impl Chunks {
 
     /// Replaces the chunks `old` by those of `cut`, which covers `len` bytes from `from` on. The ranges after them
     /// move.
-    fn spliced(&self, old: Range<usize>, cut: Cut, len: usize, from: usize) -> Self {
+    fn spliced(&self, old: Range<usize>, cut: ChunkBoundaries, len: usize, from: usize) -> Self {
         let tail = &self.ranges[old.end..];
         let base = tail.first().map_or(TextSize::new(0), |range| range.start());
         let mut ranges = Vec::with_capacity(old.start + cut.starts.len() + tail.len());
@@ -129,7 +129,7 @@ impl Chunks {
     }
 }
 
-fn cut_text(text: &str) -> Cut {
+fn cut_text(text: &str) -> ChunkBoundaries {
     cut(lexer::lex(text, Mode::File).as_tokens(text))
 }
 
@@ -155,7 +155,7 @@ fn size(at: usize) -> TextSize {
 }
 
 /// The positions at which chunks begin.
-pub(crate) struct Cut {
+pub(crate) struct ChunkBoundaries {
     /// The index of the first token of each chunk.
     pub(crate) tokens: Vec<usize>,
     /// The offset of each chunk.
@@ -171,7 +171,7 @@ pub(crate) struct Cut {
     ends_with_item: bool,
 }
 
-impl Cut {
+impl ChunkBoundaries {
     /// Returns the ranges of the chunks in a text of `len` bytes that begins at `base`.
     fn ranges(&self, len: usize, base: usize) -> Vec<TextRange> {
         let ends =
@@ -198,9 +198,9 @@ impl Cut {
 }
 
 /// Finds the chunks of a run of tokens in linear time: one pass pairs the brackets, another walks over the items.
-pub(crate) fn cut(tokens: Tokens<'_>) -> Cut {
+pub(crate) fn cut(tokens: Tokens<'_>) -> ChunkBoundaries {
     let mut walk = Walk { tokens, outline: Outline::of(tokens), at: 0 };
-    let mut cut = Cut {
+    let mut cut = ChunkBoundaries {
         tokens: Vec::new(),
         starts: Vec::new(),
         unclosed: Vec::new(),

@@ -33,7 +33,8 @@ impl SyntaxError {
     /// Creates an error whose detail names a second position between `before` and `after`.
     pub(crate) fn with_place(
         summary: impl Into<Cow<'static, str>>,
-        (before, after): (&str, &str),
+        before: &str,
+        after: &str,
         range: TextRange,
         place: TextRange,
     ) -> Self {
@@ -46,7 +47,8 @@ impl SyntaxError {
         let before = format!("The argument \"{name}\" was already set at ");
         Self::with_place(
             "Attribute redefined",
-            (&before, ". Each argument may be set only once."),
+            &before,
+            ". Each argument may be set only once.",
             second,
             first,
         )

@@ -77,13 +77,13 @@ const MAX_SPARE: usize = 1 << 14;
 /// The buffers that a parse leaves to the next parse on the same thread, since most chunks have a similar length.
 /// They hold no text.
 #[derive(Default)]
-struct Spare {
+struct SpareBuffers {
     lexed: Lexed,
-    parser: parser::Spare,
+    parser: parser::SpareBuffers,
 }
 
 thread_local! {
-    static SPARE: Cell<Option<Box<Spare>>> = const { Cell::new(None) };
+    static SPARE: Cell<Option<Box<SpareBuffers>>> = const { Cell::new(None) };
 }
 
 /// A flat tree and the errors of its text.

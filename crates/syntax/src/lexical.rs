@@ -13,7 +13,7 @@ use crate::syntax_kind::SyntaxKind::{COMMENT, INVALID, QUOTED_LIT, STRING_LIT};
 pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
     let mut acc = Vec::new();
     let mut invalid = Invalid::default();
-    let mut run = StrangeRun::default();
+    let mut run = InvalidRun::default();
     for (at, &kind) in tokens.kinds.iter().enumerate() {
         match kind {
             INVALID => {
@@ -31,11 +31,11 @@ pub(crate) fn errors(tokens: Tokens<'_>) -> Vec<SyntaxError> {
 
 /// A run of adjacent invalid characters. Only the first one is reported.
 #[derive(Default)]
-struct StrangeRun {
+struct InvalidRun {
     end: Option<TextSize>,
 }
 
-impl StrangeRun {
+impl InvalidRun {
     /// Returns true if the error is about an unused character right after the previous one.
     fn goes_on_with(&mut self, error: &SyntaxError) -> bool {
         let is_strange = error.detail(|_| String::new()) == UNUSED_CHARACTER;
@@ -127,7 +127,7 @@ fn quoted_literal(acc: &mut Vec<SyntaxError>, tokens: Tokens<'_>, at: usize) {
     }
     let text = tokens.text_of(at);
     if text.contains('\\') {
-        for (offset, len, wrong) in literal::wrong_escapes(text) {
+        for literal::LocatedEscape { offset, len, wrong } in literal::wrong_escapes(text) {
             acc.push(SyntaxError::new(
                 "Invalid escape sequence",
                 wrong.to_string(),

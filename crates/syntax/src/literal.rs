@@ -116,8 +116,15 @@ fn hex_escape(rest: &str, want: usize) -> (usize, Result<char, WrongEscape>) {
     (2 + want, result)
 }
 
-/// Returns the invalid escapes of a quoted literal: offset, length and reason of each.
-pub(crate) fn wrong_escapes(text: &str) -> Vec<(usize, usize, WrongEscape)> {
+/// An invalid escape of a quoted literal.
+pub(crate) struct LocatedEscape {
+    pub(crate) offset: usize,
+    pub(crate) len: usize,
+    pub(crate) wrong: WrongEscape,
+}
+
+/// Returns the invalid escapes of a quoted literal.
+pub(crate) fn wrong_escapes(text: &str) -> Vec<LocatedEscape> {
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find('\\') {
@@ -125,7 +132,7 @@ pub(crate) fn wrong_escapes(text: &str) -> Vec<(usize, usize, WrongEscape)> {
         // A backslash at the end: a newline ended the literal, which has its own error.
         let Some((len, result)) = backslash_escape(&text[at..]) else { break };
         if let Err(wrong) = result {
-            out.push((at, len, wrong));
+            out.push(LocatedEscape { offset: at, len, wrong });
         }
         at += len;
     }
@@ -171,7 +178,7 @@ mod tests {
     fn invalid_escapes_are_located() {
         let found = wrong_escapes(r"a\n\q\\\u12\uD800").into_iter();
         assert_eq!(
-            found.map(|(at, len, _)| (at, len)).collect::<Vec<_>>(),
+            found.map(|it| (it.offset, it.len)).collect::<Vec<_>>(),
             [(3, 2), (7, 4), (11, 6)]
         );
     }

@@ -11,7 +11,7 @@ use crate::chunk;
 use crate::error::SyntaxError;
 use crate::green::GreenCache;
 use crate::lexer::{self, Mode, Tokens};
-use crate::parser::{Event, Found, Parser, Spare};
+use crate::parser::{Event, LocatedError, Parser, SpareBuffers};
 use crate::{SyntaxKind, SyntaxNode, grammar, lexical, sink};
 
 /// A tree and the errors of its text. It is cheap to clone and can be sent between threads.
@@ -160,7 +160,7 @@ pub(crate) fn parse_tokens(
     root: fn(&mut Parser<'_>),
     cache: &mut GreenCache,
 ) -> (GreenNode, Vec<SyntaxError>) {
-    let (events, errors) = parse_events(tokens, newlines, root, &mut Spare::default());
+    let (events, errors) = parse_events(tokens, newlines, root, &mut SpareBuffers::default());
     (sink::build(tokens, events, cache), errors)
 }
 
@@ -169,11 +169,11 @@ pub(crate) fn parse_events(
     tokens: Tokens<'_>,
     newlines: bool,
     root: fn(&mut Parser<'_>),
-    spare: &mut Spare,
+    spare: &mut SpareBuffers,
 ) -> (Vec<Event>, Vec<SyntaxError>) {
     let (events, mut found) = Parser::run(tokens, newlines, root, spare);
     let of_tokens = lexical::errors(tokens).into_iter();
-    found.extend(of_tokens.map(|error| Found { at: error.range.start(), error }));
+    found.extend(of_tokens.map(|error| LocatedError { at: error.range.start(), error }));
     found.sort_by_key(|found| found.at);
     (events, found.into_iter().map(|found| found.error).collect())
 }

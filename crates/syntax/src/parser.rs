@@ -39,7 +39,7 @@ pub(crate) enum Event {
 /// An error with the parse position at which it was found. A missing brace, for example, is found at the end of
 /// the file.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct LocatedError {
     pub(crate) at: TextSize,
     pub(crate) error: SyntaxError,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Parser<'t> {
     /// True if the newline before the current token has been taken.
     newline_taken: bool,
     events: Vec<Event>,
-    errors: Vec<Found>,
+    errors: Vec<LocatedError>,
     /// The number of errors, reported or not.
     failures: usize,
     /// True if something in brackets had an error, which may be the cause of a missing brace.
@@ -95,7 +95,7 @@ pub(crate) struct Parser<'t> {
 
 /// The buffers of a finished parse, for reuse by the next one. They hold no text.
 #[derive(Default)]
-pub(crate) struct Spare {
+pub(crate) struct SpareBuffers {
     kinds: Vec<SyntaxKind>,
     places: Vec<u32>,
     pub(crate) events: Vec<Event>,
@@ -147,7 +147,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    pub(crate) fn finish(self) -> (Vec<Event>, Vec<Found>) {
+    pub(crate) fn finish(self) -> (Vec<Event>, Vec<LocatedError>) {
         debug_assert!(self.heights.is_empty(), "every node that was opened is closed");
         (self.events, self.errors)
     }
@@ -158,8 +158,8 @@ impl<'t> Parser<'t> {
         tokens: Tokens<'_>,
         newlines: bool,
         root: fn(&mut Parser<'_>),
-        spare: &mut Spare,
-    ) -> (Vec<Event>, Vec<Found>) {
+        spare: &mut SpareBuffers,
+    ) -> (Vec<Event>, Vec<LocatedError>) {
         let input =
             Input::new_in(tokens, mem::take(&mut spare.kinds), mem::take(&mut spare.places));
         let (events, heights) = (mem::take(&mut spare.events), mem::take(&mut spare.heights));
@@ -392,7 +392,7 @@ impl<'t> Parser<'t> {
     ) {
         if self.errors.last().is_none_or(|last| last.error.range.start() != range.start()) {
             let at = self.range().start().max(range.start());
-            self.errors.push(Found { at, error: SyntaxError::new(summary, detail, range) });
+            self.errors.push(LocatedError { at, error: SyntaxError::new(summary, detail, range) });
         }
     }
 
@@ -412,7 +412,7 @@ impl<'t> Parser<'t> {
     /// Reports an error that names a second position.
     pub(crate) fn error_with_place(&mut self, error: SyntaxError) {
         self.failures += 1;
-        self.errors.push(Found { at: error.range.start(), error });
+        self.errors.push(LocatedError { at: error.range.start(), error });
     }
 
     // --- names in a body ---
@@ -435,7 +435,7 @@ impl<'t> Parser<'t> {
                 let first = *first_of.entry(*name).or_insert(*range);
                 if first != *range {
                     let error = SyntaxError::attribute_redefined(name, *range, first);
-                    self.errors.push(Found { at: range.start(), error });
+                    self.errors.push(LocatedError { at: range.start(), error });
                 }
             }
         }

@@ -94,7 +94,7 @@ type Names = BTreeSet<String>;
 
 /// The dependencies in a crate's manifest: normal (and build) ones, and those of its tests only.
 #[derive(Default, PartialEq, Eq, Debug)]
-struct Uses {
+struct CrateDependencies {
     normal: Names,
     tests: Names,
 }
@@ -111,26 +111,29 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn table() -> BTreeMap<String, Uses> {
+fn table() -> BTreeMap<String, CrateDependencies> {
     let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
     TABLE
         .iter()
         .map(|row| {
-            (row.name.to_owned(), Uses { normal: names(row.uses), tests: names(row.tests_use) })
+            (
+                row.name.to_owned(),
+                CrateDependencies { normal: names(row.uses), tests: names(row.tests_use) },
+            )
         })
         .collect()
 }
 
-fn manifests(root: &Path) -> Result<BTreeMap<String, Uses>> {
+fn manifests(root: &Path) -> Result<BTreeMap<String, CrateDependencies>> {
     let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
     let metadata: serde_json::Value = serde_json::from_str(&crate::cargo(root, &arguments)?)?;
     let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
     packages.iter().map(manifest).collect()
 }
 
-fn manifest(package: &serde_json::Value) -> Result<(String, Uses)> {
+fn manifest(package: &serde_json::Value) -> Result<(String, CrateDependencies)> {
     let name = package["name"].as_str().context("a package has no name")?;
-    let mut uses = Uses::default();
+    let mut uses = CrateDependencies::default();
     for dependency in package["dependencies"].as_array().context("a package has no dependencies")? {
         // Only crates of the workspace have a path.
         if !dependency["path"].is_string() {
@@ -147,9 +150,12 @@ fn manifest(package: &serde_json::Value) -> Result<(String, Uses)> {
 }
 
 /// Returns one line for each entry that only one side has.
-fn differences(table: &BTreeMap<String, Uses>, manifests: &BTreeMap<String, Uses>) -> String {
+fn differences(
+    table: &BTreeMap<String, CrateDependencies>,
+    manifests: &BTreeMap<String, CrateDependencies>,
+) -> String {
     let mut out = String::new();
-    let nothing = Uses::default();
+    let nothing = CrateDependencies::default();
     let crates: BTreeSet<_> = table.keys().chain(manifests.keys()).collect();
     for name in crates {
         let only = match (table.contains_key(name), manifests.contains_key(name)) {
@@ -199,7 +205,7 @@ mod tests {
 
     #[test]
     fn layering_differences_name_both_crates() {
-        let uses = |normal: &[&str]| Uses {
+        let uses = |normal: &[&str]| CrateDependencies {
             normal: normal.iter().map(|it| (*it).to_owned()).collect(),
             tests: Names::new(),
         };

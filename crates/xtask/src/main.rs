@@ -33,6 +33,7 @@ mod supply_chain;
 mod tidy;
 mod torture;
 mod training;
+mod tuples;
 mod words;
 
 use std::{

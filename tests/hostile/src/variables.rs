@@ -9,14 +9,17 @@ const SECRET: &str = "hunter2";
 pub(crate) fn check_variables_file(bytes: &[u8]) {
     let (text, _) = syntax::decode(bytes);
     let file = variables_file::read("x.tfvars", bytes);
-    for given in &file.given {
-        let ranges = [given.name_range, given.location.range];
+    for assignment in &file.assignments {
+        let ranges = [assignment.name_range, assignment.location.range];
         for range in ranges {
             let inside = text.get(range.start as usize..range.end as usize);
             assert!(inside.is_some(), "{range:?} is not within {text:?}");
         }
         // A value that could not be read is unknown, and then there is a problem.
-        assert!(!file.problems.is_empty() || given.value.is_wholly_known(), "a constant is known");
+        assert!(
+            !file.problems.is_empty() || assignment.value.is_wholly_known(),
+            "a constant is known"
+        );
     }
     for problem in &file.problems {
         let place = problem.location.as_ref().expect("a file is wrong somewhere");

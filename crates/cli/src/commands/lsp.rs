@@ -8,7 +8,7 @@ use std::{
 
 use addr::{ProviderSource, VersionConstraint};
 use db::{Directory, OsSystem, system::normalize};
-use hir::workspace::{InstalledModule, StaticInputs};
+use hir::workspace::{CallKey, InstalledModule, StaticInputs};
 use lsp::{Installation, Installed};
 use project::Manifest;
 use values::Str;
@@ -56,8 +56,9 @@ impl Installation for OnDisk {
         let calls = installed.unwrap_or_default().into_iter();
         let placed = |it: InstalledModule| InstalledModule { dir: absolute(&it.dir), ..it };
         calls
-            .map(|((caller, name), called)| {
-                ((absolute(&caller), name), called.into_iter().map(placed).collect())
+            .map(|(CallKey { caller, name }, called)| {
+                let key = CallKey { caller: absolute(&caller), name };
+                (key, called.into_iter().map(placed).collect())
             })
             .collect()
     }

@@ -55,7 +55,9 @@ pub(super) fn cycles(
         }
     });
     let mut by_member: FxHashMap<ItemKey, Vec<ItemProblem>> = FxHashMap::default();
-    problems.into_iter().for_each(|(key, problem)| by_member.entry(key).or_default().push(problem));
+    for found in problems {
+        by_member.entry(found.item).or_default().push(found.problem);
+    }
     by_member
 }
 

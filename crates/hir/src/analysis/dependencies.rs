@@ -44,8 +44,14 @@ impl Node {
     }
 }
 
-/// An edge: the target of a reference, and the place of the reference.
-pub(super) type Edge = (Node, At);
+/// An edge of the dependency graph, as seen from its source.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    /// The node that the reference leads to.
+    pub(super) target: Node,
+    /// The place of the reference.
+    pub(super) reference: At,
+}
 
 /// The target of a dependency: an item, or an argument of a module call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, salsa::SalsaValue)]
@@ -98,9 +104,9 @@ pub fn dependencies<'db>(db: &'db dyn Db, analyzed: AnalyzedItem<'db>) -> Depend
     let references = References { db, workspace, directory };
     let mut edges = Vec::new();
     let declared = item(db, key);
-    references.for_each(key, declared, |reference, node, (target, _)| {
-        let item = AnalyzedItem::of(db, workspace, directory, target.key());
-        let target = DependencyTarget { item, argument: target.argument() };
+    references.for_each(key, declared, |reference, node, edge| {
+        let item = AnalyzedItem::of(db, workspace, directory, edge.target.key());
+        let target = DependencyTarget { item, argument: edge.target.argument() };
         edges.push(Dependency { argument: node.argument(), target, reference });
     });
     edges.sort_by_key(|it| it.argument);
@@ -175,8 +181,10 @@ impl<'db> References<'db> {
             let node = inputs
                 .get(&reference.expr)
                 .map_or(Node::Item(key), |&index| Node::Input(key, index));
-            let at = At::from(reference.expr);
-            self.targets(&reference.target, |target| visit(index, node, (target, at)));
+            let reference_at = At::from(reference.expr);
+            self.targets(&reference.target, |target| {
+                visit(index, node, Edge { target, reference: reference_at });
+            });
         }
         if let Some(edge) = self.provider(item) {
             visit(u32::MAX, Node::Item(key), edge);
@@ -190,7 +198,8 @@ impl<'db> References<'db> {
         let alias = resource.provider.as_ref().and_then(|provider| provider.alias.clone());
         let name = ItemName::Provider(provider_local_name(resource).into(), alias);
         let at = resource.provider.as_ref().map_or(item.header, |provider| provider.node);
-        lookup(self.db, self.directory, &name).map(|key| (Node::Item(key), at.into()))
+        lookup(self.db, self.directory, &name)
+            .map(|key| Edge { target: Node::Item(key), reference: at.into() })
     }
 
     fn targets(&self, target: &RefTarget, mut visit: impl FnMut(Node)) {

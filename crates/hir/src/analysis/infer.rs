@@ -146,7 +146,7 @@ pub struct Infer<'a> {
     pub(super) exprs: &'a Exprs,
     pub(super) env: &'a dyn InferEnv,
     symbols: Vec<Option<Abstract>>,
-    closed: closed::Closed,
+    closed: closed::ClosedExprs,
     /// The problems that were found.
     pub problems: Vec<ItemProblem>,
     pub(super) reported: FxHashSet<(At, Rule, Severity)>,
@@ -173,7 +173,7 @@ impl<'a> Infer<'a> {
             exprs,
             env,
             symbols: vec![None; exprs.symbol_count()],
-            closed: closed::Closed::of(exprs),
+            closed: closed::ClosedExprs::of(exprs),
             problems: Vec::new(),
             reported: FxHashSet::default(),
             certainty: Certainty::Sure,
@@ -350,7 +350,7 @@ impl<'a> Infer<'a> {
 
     /// Evaluates an expression without references.
     fn constant(&mut self, id: ExprId) -> Abstract {
-        let scope = NoReferences(NoSurroundings(&self.budget));
+        let scope = NoReferences(EmptyEnvironment(&self.budget));
         match eval::evaluate(self.exprs, id, &scope) {
             Ok(evaluated) if evaluated.exceeded.is_some() => {
                 self.warn_of_size(id, evaluated);
@@ -466,7 +466,7 @@ impl<'a> Infer<'a> {
 }
 
 /// The scope of an expression without references.
-struct NoReferences<'b>(NoSurroundings<'b>);
+struct NoReferences<'b>(EmptyEnvironment<'b>);
 
 impl Scope for NoReferences<'_> {
     fn reference(&self, _: &Ref) -> Result<Value, Interrupt> {
@@ -483,9 +483,9 @@ impl Scope for NoReferences<'_> {
 }
 
 /// The environment of functions outside of a run: no files, no time.
-struct NoSurroundings<'b>(&'b Budget);
+struct EmptyEnvironment<'b>(&'b Budget);
 
-impl values::functions::FunctionEnv for NoSurroundings<'_> {
+impl values::functions::FunctionEnv for EmptyEnvironment<'_> {
     fn budget(&self) -> Option<&Budget> {
         Some(self.0)
     }

@@ -41,16 +41,20 @@ pub(super) fn check_keys(env: &ItemEnv<'_>, item: &Item, problems: &mut Vec<Item
         }
         wrong.push(id);
         problems.retain(|it| it.at.expr() != Some(id));
-        if let Some((summary, detail)) = found {
+        if let Some(KeyProblem { summary, detail }) = found {
             let at = At::of_problem(summary.rule(), id);
             problems.push(ItemProblem::new(at, summary, detail));
         }
     }
 }
 
-type Found = Option<(Summary, String)>;
+/// A reference without a key that it needs, or with a key that it must not have.
+struct KeyProblem {
+    summary: Summary,
+    detail: String,
+}
 
-fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
+fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Option<KeyProblem> {
     let key = match keys(env, base)? {
         Keys::None | Keys::Optional => return None,
         keys => keys,
@@ -66,7 +70,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
                  specific instances.\n\nFor example, to correlate with indices of a referring \
                  resource, use:\n    {resource}[{example}]"
             );
-            Some((Summary::MISSING_INSTANCE_KEY, detail))
+            Some(KeyProblem { summary: Summary::MISSING_INSTANCE_KEY, detail })
         }
         Expr::Ref(Ref::Module(call)) => {
             let detail = format!(
@@ -74,7 +78,7 @@ fn missing_key(env: &ItemEnv<'_>, base: &Expr, attribute: &Str) -> Found {
                  instances, as in module.{call}[{example}].{attribute}, or of all of them, as in \
                  [for it in module.{call} : it.{attribute}]."
             );
-            Some((Summary::UNSUPPORTED_ATTRIBUTE, detail))
+            Some(KeyProblem { summary: Summary::UNSUPPORTED_ATTRIBUTE, detail })
         }
         _ => None,
     }
@@ -85,7 +89,7 @@ fn unexpected_key(
     exprs: &Exprs,
     base: crate::ExprId,
     key: crate::ExprId,
-) -> Found {
+) -> Option<KeyProblem> {
     let (Expr::Ref(Ref::Resource(resource)), Expr::Literal(_)) = (&exprs[base], &exprs[key]) else {
         return None;
     };
@@ -96,7 +100,7 @@ fn unexpected_key(
         "Because {resource} does not have \"count\" or \"for_each\" set, references to it must not \
          include an index key. Remove the bracketed index to refer to the single instance of this resource."
     );
-    Some((Summary::UNEXPECTED_INSTANCE_KEY, detail))
+    Some(KeyProblem { summary: Summary::UNEXPECTED_INSTANCE_KEY, detail })
 }
 
 /// The kind of keys that the instances of a declared resource or module call have. `None` if the expression names

@@ -344,7 +344,8 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         let file = key.block.file(env.db);
         db::is_override(file.path(env.db)).then_some(file)
     };
-    let has_any = |it: &Terraform| SETTINGS.iter().any(|setting| !setting.0(it).is_empty());
+    let has_any =
+        |it: &Terraform| UNIQUE_SETTINGS.iter().any(|setting| !(setting.nodes)(it).is_empty());
     if !has_any(settings) && settings.provider_metas.is_empty() {
         return Vec::new();
     }
@@ -358,9 +359,9 @@ fn repeated_settings(env: &ItemEnv<'_>, settings: &Terraform) -> Vec<ItemProblem
         earlier.iter().find_map(|(key, it)| Some(ItemPlace::new(*key, *of(it).first()?)))
     };
     let mut problems = Vec::new();
-    for (of, summary, detail) in SETTINGS {
-        let own = of(settings);
-        let (first, later) = match first(of) {
+    for UniqueSetting { nodes, summary, detail } in UNIQUE_SETTINGS {
+        let own = nodes(settings);
+        let (first, later) = match first(nodes) {
             Some(first) => (first, own.as_slice()),
             None if own.is_empty() => continue,
             None => (ItemPlace::new(env.key, own[0]), &own[1..]),
@@ -404,31 +405,38 @@ fn repeated(summary: Summary, detail: &str, at: NodeId, first: ItemPlace) -> Ite
     problem
 }
 
-type Nodes = fn(&Terraform) -> Vec<NodeId>;
+/// A setting that a module may have only once.
+struct UniqueSetting {
+    /// Finds the nodes of the setting.
+    nodes: fn(&Terraform) -> Vec<NodeId>,
+    /// The summary of the error for a second one.
+    summary: Summary,
+    /// The detail of the error for a second one.
+    detail: &'static str,
+}
 
-/// The settings that a module may have only once: a function that finds their nodes, and the summary and the
-/// detail of the error for a second one.
-const SETTINGS: &[(Nodes, Summary, &str)] = &[
-    (
-        backends,
-        Summary::DUPLICATE_BACKEND,
-        "A module may have only one backend configuration. Remove one of the two.",
-    ),
-    (
-        |it| it.requirements_node.into_iter().collect(),
-        Summary::DUPLICATE_REQUIRED_PROVIDERS,
-        "A module may have only one required providers configuration. Merge the two.",
-    ),
-    (
-        clouds,
-        Summary::DUPLICATE_CLOUD,
-        "A module may have only one \"cloud\" block. Remove one of the two.",
-    ),
-    (
-        |it| it.encryptions.iter().map(|it| it.node).collect(),
-        Summary::DUPLICATE_ENCRYPTION,
-        "A module may have only one encryption configuration. Merge the two.",
-    ),
+/// The settings that a module may have only once.
+const UNIQUE_SETTINGS: &[UniqueSetting] = &[
+    UniqueSetting {
+        nodes: backends,
+        summary: Summary::DUPLICATE_BACKEND,
+        detail: "A module may have only one backend configuration. Remove one of the two.",
+    },
+    UniqueSetting {
+        nodes: |it| it.requirements_node.into_iter().collect(),
+        summary: Summary::DUPLICATE_REQUIRED_PROVIDERS,
+        detail: "A module may have only one required providers configuration. Merge the two.",
+    },
+    UniqueSetting {
+        nodes: clouds,
+        summary: Summary::DUPLICATE_CLOUD,
+        detail: "A module may have only one \"cloud\" block. Remove one of the two.",
+    },
+    UniqueSetting {
+        nodes: |it| it.encryptions.iter().map(|it| it.node).collect(),
+        summary: Summary::DUPLICATE_ENCRYPTION,
+        detail: "A module may have only one encryption configuration. Merge the two.",
+    },
 ];
 
 fn backends(settings: &Terraform) -> Vec<NodeId> {

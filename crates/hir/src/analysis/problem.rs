@@ -134,7 +134,20 @@ impl ItemProblem {
 }
 
 /// A problem of an item, with the key of the item.
-pub type LocatedProblem = (ItemKey, ItemProblem);
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocatedProblem {
+    /// The item.
+    pub item: ItemKey,
+    /// The problem.
+    pub problem: ItemProblem,
+}
+
+impl LocatedProblem {
+    /// Attaches the key of an item to its problem.
+    pub(crate) fn new(item: ItemKey, problem: ItemProblem) -> LocatedProblem {
+        LocatedProblem { item, problem }
+    }
+}
 
 impl From<EvalDiagnostic> for ItemProblem {
     fn from(it: EvalDiagnostic) -> ItemProblem {

@@ -41,10 +41,12 @@ pub(crate) fn problems_of_items(
         let item = AnalyzedItem::of(db, workspace, directory, key);
         if cycles::is_cyclic(db, item) {
             let of_item = cycles::cycles(db, workspace, directory).get(&key);
-            problems.extend(of_item.into_iter().flatten().map(|it| (key, it.clone())));
+            problems.extend(
+                of_item.into_iter().flatten().map(|it| LocatedProblem::new(key, it.clone())),
+            );
         }
-        problems
-            .extend(item_inference(db, item).problems.iter().map(|problem| (key, problem.clone())));
+        let inferred = item_inference(db, item).problems.iter();
+        problems.extend(inferred.map(|it| LocatedProblem::new(key, it.clone())));
     }
     problems
 }
@@ -63,9 +65,9 @@ pub(crate) fn setup_problems(
         if !is_override || is_declaration(db, directory, key, name) {
             let item = AnalyzedItem::of(db, workspace, directory, key);
             let found = items::setup::problems(db, item).into_iter();
-            problems.extend(found.map(|problem| (key, problem)));
+            problems.extend(found.map(|problem| LocatedProblem::new(key, problem)));
         } else if base_of(db, directory, key).is_none() {
-            problems.push((key, items::without_base(item(db, key))));
+            problems.push(LocatedProblem::new(key, items::without_base(item(db, key))));
         }
     }
     problems
@@ -84,9 +86,10 @@ pub fn overriding_problems(
         let key = ItemKey { block, index };
         if is_declaration(db, directory, key, name) {
             let item = AnalyzedItem::of(db, workspace, directory, key);
-            problems.extend(item_inference(db, item).problems.iter().map(|it| (key, it.clone())));
+            let inferred = item_inference(db, item).problems.iter();
+            problems.extend(inferred.map(|it| LocatedProblem::new(key, it.clone())));
         } else if base_of(db, directory, key).is_none() {
-            problems.push((key, items::without_base(item(db, key))));
+            problems.push(LocatedProblem::new(key, items::without_base(item(db, key))));
         }
     }
     problems

@@ -27,7 +27,11 @@ use crate::{
 };
 
 /// An item with the module that it belongs to.
-type ModuleItem = (Directory, ItemKey);
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct ModuleItem {
+    directory: Directory,
+    key: ItemKey,
+}
 
 /// Infers an item and returns the value of each of its expressions; see [`ItemValues::exprs`].
 pub fn expr_values(
@@ -57,16 +61,17 @@ impl<'db> ItemValues<'db> {
     pub fn value(&mut self, directory: Directory, key: ItemKey) -> &'db Abstract {
         let ItemValues { db, workspace, ref mut seen } = *self;
         let mut stack = Vec::new();
-        if seen.insert((directory, key)) {
-            stack.push(((directory, key), false));
+        let requested = ModuleItem { directory, key };
+        if seen.insert(requested) {
+            stack.push((requested, false));
         }
-        while let Some(((directory, key), is_done)) = stack.pop() {
+        while let Some((item, is_done)) = stack.pop() {
             if is_done {
-                item_value(db, AnalyzedItem::of(db, workspace, directory, key));
+                item_value(db, AnalyzedItem::of(db, workspace, item.directory, item.key));
                 continue;
             }
-            stack.push(((directory, key), true));
-            for target in targets(db, workspace, directory, key) {
+            stack.push((item, true));
+            for target in targets(db, workspace, item.directory, item.key) {
                 if seen.insert(target) {
                     stack.push((target, false));
                 }
@@ -127,14 +132,14 @@ fn targets(
             RefTarget::ModuleOutput(_, output) => {
                 found.extend(output_of(db, workspace, directory, target, output));
             }
-            _ => found.push((directory, target)),
+            _ => found.push(ModuleItem { directory, key: target }),
         }
     }
     if let Some(call) = item.kind.as_module_call()
         && let Some(child) = called_directory(db, workspace, directory, call)
     {
         let outputs = names_of_kind(db, child, NameKind::Output).into_iter();
-        found.extend(outputs.map(|(_, key)| (child, key)));
+        found.extend(outputs.map(|(_, key)| ModuleItem { directory: child, key }));
     }
     found
 }
@@ -148,5 +153,6 @@ fn output_of(
 ) -> Option<ModuleItem> {
     let call = item(db, call).kind.as_module_call()?;
     let child = called_directory(db, workspace, directory, call)?;
-    Some((child, lookup(db, child, &ItemName::Output(output.clone()))?))
+    let key = lookup(db, child, &ItemName::Output(output.clone()))?;
+    Some(ModuleItem { directory: child, key })
 }

@@ -17,8 +17,15 @@ use crate::{
     suggest,
 };
 
-/// The declared blocks of one kind, by type and name.
-type Declared = FxHashSet<(Str, Str)>;
+/// The labels of a key provider or a method.
+#[derive(PartialEq, Eq, Hash)]
+struct BlockLabels {
+    ty: Str,
+    name: Str,
+}
+
+/// The declared blocks of one kind.
+type Declared = FxHashSet<BlockLabels>;
 
 /// Lowers the block. Checks the types of its key providers and methods, and the references of its targets.
 pub(super) fn encryption(ctx: &mut ItemCtx<'_>, block: &ast::Block<'_>) -> Encryption {
@@ -89,7 +96,7 @@ fn declared(
                 ),
             ));
         }
-        if !declared.insert((Str::from(&*type_name), Str::from(&*block_name))) {
+        if !declared.insert(BlockLabels { ty: (&*type_name).into(), name: (&*block_name).into() }) {
             ctx.problem(Problem::new(
                 Summary::duplicate_encryption_block(kind),
                 header_range(&block),
@@ -136,13 +143,13 @@ fn method(ctx: &mut ItemCtx<'_>, value: &ast::Expr<'_>, methods: &Declared) {
         ));
         return;
     };
-    if methods.contains(&(Str::from(&*ty), Str::from(&*name))) {
+    if methods.contains(&BlockLabels { ty: (&*ty).into(), name: (&*name).into() }) {
         return;
     }
-    let of_type = methods.iter().filter(|it| *it.0 == *ty).map(|(_, name)| &**name);
+    let of_type = methods.iter().filter(|it| *it.ty == *ty).map(|it| &*it.name);
     let close = suggest::closest(&name, of_type).map(|name| format!("method.{ty}.{name}"));
     let of_name =
-        methods.iter().find(|it| *it.1 == *name).map(|(ty, _)| format!("method.{ty}.{name}"));
+        methods.iter().find(|it| *it.name == *name).map(|it| format!("method.{}.{name}", it.ty));
     let hint = suggest::question(close.or(of_name).as_deref());
     ctx.problem(Problem::new(
         Summary::UNDEFINED_ENCRYPTION_METHOD,

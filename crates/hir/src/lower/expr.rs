@@ -18,6 +18,15 @@ use crate::{
     lower::{item_ctx::ItemCtx, problem::Problem, reference, types},
 };
 
+/// The collection of a `for` expression and the names that it binds.
+struct ForNames {
+    collection: ExprId,
+    key: Option<SymbolId>,
+    value: SymbolId,
+    /// The number of names in scope before, for [`ItemCtx::leave`].
+    depth: usize,
+}
+
 impl ItemCtx<'_> {
     /// Lowers an expression that is missing after a syntax error.
     pub(super) fn expr_opt(&mut self, expr: Option<ast::Expr>, around: TextRange) -> ExprId {
@@ -255,7 +264,8 @@ impl ItemCtx<'_> {
     }
 
     fn for_tuple(&mut self, it: &ast::ForTuple, range: TextRange) -> ExprId {
-        let Some((collection, key, value, depth)) = self.for_intro(it.intro(), range) else {
+        let Some(ForNames { collection, key, value, depth }) = self.for_intro(it.intro(), range)
+        else {
             return self.alloc(Expr::Missing, range);
         };
         let body = self.expr_opt(it.value(), range);
@@ -268,7 +278,8 @@ impl ItemCtx<'_> {
     }
 
     fn for_object(&mut self, it: &ast::ForObject, range: TextRange) -> ExprId {
-        let Some((collection, key, value, depth)) = self.for_intro(it.intro(), range) else {
+        let Some(ForNames { collection, key, value, depth }) = self.for_intro(it.intro(), range)
+        else {
             return self.alloc(Expr::Missing, range);
         };
         let item_key = self.expr_opt(it.key(), range);
@@ -280,20 +291,15 @@ impl ItemCtx<'_> {
         self.alloc(Expr::ForObject(Box::new(parts)), range)
     }
 
-    /// Lowers `for k, v in collection` and binds the names. The last element of the result is for
-    /// [`ItemCtx::leave`].
-    fn for_intro(
-        &mut self,
-        intro: Option<ast::ForIntro>,
-        range: TextRange,
-    ) -> Option<(ExprId, Option<SymbolId>, SymbolId, usize)> {
+    /// Lowers `for k, v in collection` and binds the names.
+    fn for_intro(&mut self, intro: Option<ast::ForIntro>, range: TextRange) -> Option<ForNames> {
         let intro = intro?;
         let collection = self.expr_opt(intro.collection(), range);
         let depth = self.depth();
         let value = intro.value_name()?;
         let key = intro.key_name().map(|name| self.bind(name.text().into()));
         let value = self.bind(value.text().into());
-        Some((collection, key, value, depth))
+        Some(ForNames { collection, key, value, depth })
     }
 
     /// Lowers a template. A template that consists of one interpolation keeps the type of its value, as HCL

@@ -11,7 +11,7 @@ use crate::{
     item::{Item, ItemKind, RefPlace, StaticRef},
     lower::{
         header::header_range, lowered::Lowered, problem::Problem, source_map::SourceMap,
-        spare::Spare,
+        spare::SpareLists,
     },
 };
 
@@ -68,7 +68,7 @@ pub(crate) struct ItemCtx<'a> {
     depths: Vec<u32>,
     node_ranges: Vec<TextRange>,
     /// Lists for reuse by the next item, without the lists above.
-    spare: Box<Spare>,
+    spare: Box<SpareLists>,
     symbols: Vec<Str>,
     scope: Vec<(Str, SymbolId)>,
     refs: Vec<StaticRef>,
@@ -97,7 +97,7 @@ impl<'a> ItemCtx<'a> {
     }
 
     pub(super) fn new(problems: &'a mut Vec<Problem>) -> ItemCtx<'a> {
-        let mut spare = Spare::take();
+        let mut spare = SpareLists::take();
         let SourceMap { exprs: expr_ranges, nodes: node_ranges, .. } = spare.map();
         ItemCtx {
             exprs: std::mem::take(&mut spare.exprs),

@@ -47,7 +47,7 @@ use crate::lower::{
     problem::Problem,
 };
 
-pub use standalone::{StandaloneExpression, lower_expression, lower_standalone, lower_template};
+pub use standalone::{StandaloneExpression, StandaloneTemplate, lower_expression, lower_template};
 
 pub use named::is_reserved_variable;
 
@@ -98,7 +98,7 @@ pub(crate) fn header_at(parse: &Parse<SourceFile>, place: TextRange) -> Option<S
 mod tests {
     use std::fmt::Write as _;
 
-    use super::{block::TOP_LEVEL, lower_chunk, lower_expression, types};
+    use super::{StandaloneExpression, block::TOP_LEVEL, lower_chunk, lower_expression, types};
     use crate::expr::{Expr, Ref};
 
     // The words that editors highlight. `cargo xtask codegen` generates grammars from these lists.
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn grammar_lists_no_resource_type_as_reference_root() {
         let is_resource_type = |root: &str| {
-            let (exprs, _, _) = lower_expression(&format!("{root}.a.b"));
+            let StandaloneExpression { exprs, .. } = lower_expression(&format!("{root}.a.b"));
             exprs.iter().any(
                 |(_, expr)| matches!(expr, Expr::Ref(Ref::Resource(it)) if *it.type_name == *root),
             )

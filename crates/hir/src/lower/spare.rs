@@ -13,19 +13,19 @@ const MAX_MAPS: usize = 8;
 
 /// The lists that lowering an item fills.
 #[derive(Default)]
-pub(super) struct Spare {
+pub(super) struct SpareLists {
     pub(super) exprs: Vec<Expr>,
     pub(super) depths: Vec<u32>,
     maps: Vec<SourceMap>,
 }
 
 thread_local! {
-    static SPARE: Cell<Option<Box<Spare>>> = const { Cell::new(None) };
+    static SPARE: Cell<Option<Box<SpareLists>>> = const { Cell::new(None) };
 }
 
-impl Spare {
+impl SpareLists {
     /// Takes the lists of the thread. Empty if another item on the thread is being lowered.
-    pub(super) fn take() -> Box<Spare> {
+    pub(super) fn take() -> Box<SpareLists> {
         SPARE.take().unwrap_or_default()
     }
 
@@ -46,7 +46,7 @@ impl Spare {
 
 /// Returns unused source maps of a block for reuse.
 pub(crate) fn recycle(maps: Vec<SourceMap>) {
-    let mut spare = Spare::take();
+    let mut spare = SpareLists::take();
     for mut map in maps.into_iter().take(MAX_MAPS - spare.maps.len().min(MAX_MAPS)) {
         map.exprs.clear();
         map.nodes.clear();

@@ -8,12 +8,6 @@ use crate::{
     lower::{item_ctx::ItemCtx, problem::Problem, source_map::SourceMap},
 };
 
-/// Lowers an expression outside of a block.
-pub fn lower_expression(text: &str) -> (Exprs, ExprId, Vec<Problem>) {
-    let StandaloneExpression { exprs, root, problems, .. } = lower_standalone(text);
-    (exprs, root, problems)
-}
-
 /// An expression outside of a block.
 pub struct StandaloneExpression {
     /// The arena with the expression and its descendants.
@@ -26,8 +20,8 @@ pub struct StandaloneExpression {
     pub problems: Vec<Problem>,
 }
 
-/// Lowers an expression outside of a block, with its source map. The console uses it.
-pub fn lower_standalone(text: &str) -> StandaloneExpression {
+/// Lowers an expression outside of a block.
+pub fn lower_expression(text: &str) -> StandaloneExpression {
     let parse = FlatParse::expression(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(Problem::syntax).collect();
     let mut ctx = ItemCtx::new(&mut problems);
@@ -38,9 +32,21 @@ pub fn lower_standalone(text: &str) -> StandaloneExpression {
     StandaloneExpression { exprs, root, source_map, problems }
 }
 
+/// The text of a template file.
+pub struct StandaloneTemplate {
+    /// The arena with the template and its descendants.
+    pub exprs: Exprs,
+    /// The template itself.
+    pub root: ExprId,
+    /// The variables of the template, each with its symbol.
+    pub free_names: Vec<(Str, SymbolId)>,
+    /// The problems of the text.
+    pub problems: Vec<Problem>,
+}
+
 /// Lowers the text of a template file (`templatefile`). Names that are not bound in the template are its
-/// variables. They have no `var.` prefix; each becomes a symbol in the returned list.
-pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<Problem>) {
+/// variables. They have no `var.` prefix; each becomes a symbol in `free_names`.
+pub fn lower_template(text: &str) -> StandaloneTemplate {
     let parse = FlatParse::template(text);
     let mut problems: Vec<Problem> = parse.errors().iter().map(Problem::syntax).collect();
     let mut ctx = ItemCtx::new(&mut problems);
@@ -52,5 +58,5 @@ pub fn lower_template(text: &str) -> (Exprs, ExprId, Vec<(Str, SymbolId)>, Vec<P
     };
     let free_names = ctx.free_names.take().unwrap_or_default();
     let (exprs, _) = ctx.into_exprs();
-    (exprs, root, free_names, problems)
+    StandaloneTemplate { exprs, root, free_names, problems }
 }

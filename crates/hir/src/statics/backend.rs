@@ -13,7 +13,7 @@ use crate::{
     item_name::ItemKey,
     names::state_settings,
     statics::{
-        evaluate::{CallPath, Use, plain, text},
+        evaluate::{CallPath, Messages, plain, text},
         static_error::{NoValue, StaticError},
     },
     workspace::Workspace,
@@ -91,8 +91,8 @@ pub(super) fn errors(db: &dyn Db, workspace: Workspace) -> Vec<Arc<StaticError>>
 }
 
 /// The settings for the evaluation of a backend argument.
-fn of<'a>(subject: &'a str) -> Use<'a> {
-    Use {
+fn of<'a>(subject: &'a str) -> Messages<'a> {
+    Messages {
         subject,
         detail: "The backend configuration is stored in .terraform/terraform.tfstate as well as plan \
                  files. It is recommended to instead supply {} credentials via backend specific \

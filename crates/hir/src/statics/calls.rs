@@ -18,11 +18,11 @@ use crate::{
     item_name::{ItemKey, ItemName, NameKind},
     place::ItemPlace,
     statics::{
-        evaluate::{CallPath, Use, text},
+        evaluate::{CallPath, Messages, text},
         static_error::{NoValue, StaticError},
     },
     symbols::names_of_kind,
-    workspace::{Workspace, directory_of_source},
+    workspace::{CallKey, Workspace, directory_of_source},
 };
 
 /// The maximum number of paths. Their number can be exponential: it doubles at each level where a module is called
@@ -37,7 +37,7 @@ pub struct Modules {
     pub modules: Vec<ResolvedModule>,
     /// Files that must be read before evaluation can continue.
     pub(super) wanted_files: BTreeSet<Str>,
-    calls: BTreeMap<(Arc<str>, Str), ResolvedCall>,
+    calls: BTreeMap<CallKey, ResolvedCall>,
 }
 
 /// A module directory with one resolution of its calls.
@@ -79,7 +79,7 @@ impl Modules {
 
     /// The results for a call in the module of a directory. `None` if its source and version are literals.
     pub(crate) fn call(&self, caller: &Arc<str>, call: &Str) -> Option<&ResolvedCall> {
-        self.calls.get(&(caller.clone(), call.clone()))
+        self.calls.get(&CallKey { caller: caller.clone(), name: call.clone() })
     }
 }
 
@@ -268,7 +268,7 @@ impl<'db> Walk<'db> {
 
     fn of(&mut self, path: CallPath<'db>, call: &ModuleCall) -> &mut ResolvedCall {
         let caller = path.directory(self.db).path(self.db).clone();
-        self.found.calls.entry((caller, call.name.clone())).or_default()
+        self.found.calls.entry(CallKey { caller, name: call.name.clone() }).or_default()
     }
 
     fn add_error(&mut self, path: CallPath<'db>, call: &ModuleCall, error: &NoValue) {
@@ -330,7 +330,7 @@ fn source_of<'db>(db: &'db dyn Db, path: CallPath<'db>, call: ItemKey) -> Result
     let subject = format!("module.{}.source", of_call.name);
     let detail =
         format!("{{A}} values, or values derived from {{}} values, cannot be used as {subject}.");
-    let of = Use {
+    let of = Messages {
         subject: &subject,
         detail: &detail,
         ephemeral: Summary::EPHEMERAL_STATIC_VALUE,
@@ -356,7 +356,7 @@ fn version_of<'db>(
     let of_call = item(db, call).kind.as_module_call().ok_or(None)?;
     let Some(expr) = of_call.version else { return Ok(None) };
     let subject = format!("module.{}.version", of_call.name);
-    let of = Use {
+    let of = Messages {
         subject: &subject,
         detail: "{A} values, or values derived from {} values, cannot be used as version arguments.",
         ephemeral: Summary::EPHEMERAL_VERSION_CONSTRAINT,

@@ -289,8 +289,8 @@ fn check_references(
         let outcome = match &of_item.exprs[part] {
             Expr::Ref(Ref::Variable(name)) => variable_value(db, path, name),
             Expr::Ref(Ref::Local(name)) => local_value(db, path, name),
-            other => match refused(other, subject) {
-                Some((summary, detail, here)) => {
+            other => match unsupported(other, subject) {
+                Some(Unsupported { summary, detail, here }) => {
                     let place = ItemPlace::new(key, part);
                     let error = StaticError::at(place, summary, detail, here);
                     return Err(Some(Arc::new(error)));
@@ -324,9 +324,16 @@ fn references_in(of_item: &Item, expr: ExprId) -> Vec<ExprId> {
     found
 }
 
-/// The summary, the detail and the message at the location, for an expression that static evaluation does not
-/// support. `None` if it is supported.
-fn refused(expr: &Expr, subject: &str) -> Option<(Summary, String, String)> {
+/// The error for an expression that static evaluation does not support.
+struct Unsupported {
+    summary: Summary,
+    detail: String,
+    /// The message at the location.
+    here: String,
+}
+
+/// The error for an expression that static evaluation does not support. `None` if it is supported.
+fn unsupported(expr: &Expr, subject: &str) -> Option<Unsupported> {
     let (summary, what) = match expr {
         Expr::Ref(reference) => match reference {
             Ref::Module(_) => (Summary::STATIC_MODULE_OUTPUT, reference.to_string()),
@@ -354,11 +361,12 @@ fn refused(expr: &Expr, subject: &str) -> Option<(Summary, String, String)> {
          before the configuration is planned. Use variables, local values, path.module, path.root, \
          path.cwd and terraform.workspace."
     );
-    Some((summary, detail, format!("{what} has no value before the configuration is planned")))
+    let here = format!("{what} has no value before the configuration is planned");
+    Some(Unsupported { summary, detail, here })
 }
 
 /// The messages for the evaluation of an argument that a command needs before it starts.
-pub(super) struct Use<'a> {
+pub(super) struct Messages<'a> {
     /// The name of the argument: `module.m.source`.
     pub(super) subject: &'a str,
     /// The detail for a secret value. `{}` in the text stands for "ephemeral" or "sensitive", `{A}` for the same
@@ -376,7 +384,7 @@ pub(super) fn plain(
     path: CallPath<'_>,
     key: ItemKey,
     expr: ExprId,
-    of: &Use<'_>,
+    of: &Messages<'_>,
 ) -> Result<Value, NoValue> {
     let subject = path.named(db, of.subject);
     let value = evaluate(db, path, key, item(db, key), expr, &subject)?;
@@ -401,7 +409,7 @@ pub(super) fn text(
     path: CallPath<'_>,
     key: ItemKey,
     expr: ExprId,
-    of: &Use<'_>,
+    of: &Messages<'_>,
 ) -> Result<Option<Str>, NoValue> {
     let of_item = item(db, key);
     if let Expr::Literal(Literal::String(text)) = &of_item.exprs[expr] {
@@ -431,7 +439,7 @@ pub(super) fn secret(
     path: CallPath<'_>,
     key: ItemKey,
     expr: ExprId,
-    of: &Use<'_>,
+    of: &Messages<'_>,
     kind: MarkKind,
 ) -> StaticError {
     let summary = if kind == MarkKind::Ephemeral { &of.ephemeral } else { &of.sensitive };

@@ -14,7 +14,7 @@ use crate::{
     item_name::{ItemKey, NameKind},
     place::ItemPlace,
     statics::{
-        evaluate::{CallPath, NOT_KNOWN, Use, evaluate, secret},
+        evaluate::{CallPath, Messages, NOT_KNOWN, evaluate, secret},
         static_error::{NoValue, StaticError},
     },
     symbols::names_of_kind,
@@ -41,7 +41,7 @@ pub(crate) fn provider_keys(
     let subject = subject_of(config);
     let path = CallPath::without_caller(db, workspace, directory);
     let value = evaluate(db, path, key, item(db, key), for_each, &subject)?;
-    let of = Use {
+    let of = Messages {
         subject: &subject,
         detail: SECRET,
         ephemeral: Summary::EPHEMERAL_STATIC_VALUE,

@@ -113,7 +113,7 @@ impl Reading<'_> {
         let (Some(name), Some(value)) = (attribute.name_token(), attribute.value()) else { return };
         let range = value.syntax().text_range();
         // A heredoc needs the newline after its end marker, which is not part of the expression.
-        let (exprs, root, problems) =
+        let lower::StandaloneExpression { exprs, root, problems, .. } =
             lower::lower_expression(&format!("{}\n", value.syntax().text()));
         // Syntax errors are already reported.
         if problems.iter().any(|it| it.id() != lower::SYNTAX_ERROR) {

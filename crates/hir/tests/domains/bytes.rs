@@ -1,7 +1,11 @@
 //! Tests arbitrary bytes as an expression: the entry point of the fuzz target `expression`, and a replay of its
 //! findings.
 
-use hir::{Ref, expr::Expr, lower::lower_expression};
+use hir::{
+    Ref,
+    expr::Expr,
+    lower::{StandaloneExpression, lower_expression},
+};
 
 use crate::{generate::Generator, names::mentions, random::Sides, rng::Rng};
 
@@ -28,7 +32,7 @@ pub(crate) fn check_bytes(bytes: &[u8]) {
 
 /// Returns true if all references in the text have values here.
 fn has_values(text: &str) -> bool {
-    let (exprs, _, problems) = lower_expression(text);
+    let StandaloneExpression { exprs, problems, .. } = lower_expression(text);
     let has_value = |expr: &Expr| match expr {
         Expr::Ref(Ref::Variable(name)) => {
             SIDES.with(|sides| sides.has(name)) && mentions(text, name)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use hir::{
     ExprId, Exprs, Ref,
     expr::{Expr, Literal},
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
 };
 use values::ops::{BinaryOp, UnaryOp};
 
@@ -160,7 +160,7 @@ pub(crate) fn is_ephemeral(exprs: &Exprs, id: ExprId) -> bool {
 fn every_expression_form_has_rows_in_the_specification() {
     let (mut ephemeral, mut never) = (BTreeSet::new(), BTreeSet::new());
     for row in rows() {
-        let (exprs, _, _) = lower_expression(&row.expression);
+        let StandaloneExpression { exprs, .. } = lower_expression(&row.expression);
         for (name, operands) in exprs.iter().flat_map(|(_, expr)| forms(expr)) {
             assert!(FORMS.iter().any(|it| it.0 == name), "{name} is no form");
             if row.verdict == "never" {

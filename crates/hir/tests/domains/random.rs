@@ -3,7 +3,7 @@
 use hir::{
     analysis::{Abstract, ItemProblem, infer::Infer},
     eval::{Evaluated, evaluate},
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
 };
 
 use crate::{
@@ -73,7 +73,7 @@ impl Sides {
 
     /// Returns true if the analysis reports no error for an expression.
     pub(crate) fn may_succeed(&self, text: &str) -> bool {
-        let (exprs, root, _) = lower_expression(text);
+        let StandaloneExpression { exprs, root, .. } = lower_expression(text);
         let mut infer = Infer::new(&exprs, &self.declared);
         infer.expr(root);
         infer.problems.iter().all(|it| it.severity() != db::Severity::Error)
@@ -81,7 +81,7 @@ impl Sides {
 
     /// The abstract value of an expression.
     pub(crate) fn known(&self, text: &str) -> Abstract {
-        let (exprs, root, problems) = lower_expression(text);
+        let StandaloneExpression { exprs, root, problems, .. } = lower_expression(text);
         assert!(problems.is_empty(), "{text}: {problems:?}");
         Infer::new(&exprs, &self.declared).expr(root)
     }
@@ -89,7 +89,7 @@ impl Sides {
     /// Returns the first disagreement of the domains on an expression, for random values of the seed. `None` if
     /// they agree.
     pub(crate) fn check(&self, text: &str, seed: u64) -> Option<Wrong> {
-        let (exprs, root, problems) = lower_expression(text);
+        let StandaloneExpression { exprs, root, problems, .. } = lower_expression(text);
         if !problems.is_empty() {
             return None;
         }
@@ -266,7 +266,7 @@ fn most_random_expressions_can_be_evaluated() {
     let (mut evaluated, mut accepted) = (0, 0);
     for seed in 0..500 {
         let text = Generator::new(&mut Rng::new(seed)).expression().text();
-        let (exprs, root, problems) = lower_expression(&text);
+        let StandaloneExpression { exprs, root, problems, .. } = lower_expression(&text);
         assert!(problems.is_empty(), "{text}: {problems:?}");
         let phase = Phase { nulls: 0, unknowns: 0 };
         let (values, _) = Values::random(&sides.names, &text, &mut Rng::new(seed), phase);

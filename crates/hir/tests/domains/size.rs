@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use hir::{
     analysis::{Abstract, Tri, infer::Infer},
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
 };
 use values::{MarkKind, Type};
 
@@ -16,7 +16,7 @@ fn infer(text: &str) -> (Abstract, usize) {
     let secret = Abstract::of_type(Type::String).with_mark(MarkKind::Ephemeral, Tri::Yes);
     let plain = Abstract::of_type(Type::String);
     let declared = Declared::of(BTreeMap::from([("e", secret), ("s", plain)]));
-    let (exprs, root, problems) = lower_expression(text);
+    let StandaloneExpression { exprs, root, problems, .. } = lower_expression(text);
     assert!(problems.is_empty(), "{problems:?}");
     let mut infer = Infer::new(&exprs, &declared);
     let value = infer.expr(root);

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use hir::{
     analysis::{When, value::when::Condition},
     expr::Expr,
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
 };
 use values::{
     functions::{Function, Shape},
@@ -160,7 +160,7 @@ fn calls(function: &Function) -> Vec<String> {
 
 /// The position of the argument that reads an ephemeral variable.
 fn ephemeral_position(call: &str) -> Option<usize> {
-    let (exprs, root, _) = lower_expression(call);
+    let StandaloneExpression { exprs, root, .. } = lower_expression(call);
     let Expr::Call(call) = &exprs[root] else { panic!("{call} is no call") };
     call.args.iter().position(|arg| is_ephemeral(&exprs, *arg))
 }

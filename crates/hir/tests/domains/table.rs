@@ -10,7 +10,7 @@ use hir::{
         value::{Inside, Presence},
     },
     eval::evaluate,
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
 };
 use values::{
     Kind, Mark, Type, Value,
@@ -180,7 +180,7 @@ fn wrong(row: &Row) -> Option<String> {
     let values = values();
     let declared = values.iter().map(|(name, value)| (*name, known(value))).collect();
     let declared = Declared::of(declared);
-    let (exprs, root, problems) = lower_expression(row.text);
+    let StandaloneExpression { exprs, root, problems, .. } = lower_expression(row.text);
     assert!(problems.is_empty(), "{}: {problems:?}", row.text);
     let evaluated = evaluate(&exprs, root, &Values::of(values)).expect("nothing interrupts");
     assert!(!evaluated.has_errors(), "{}: {:?}", row.text, evaluated.diagnostics);

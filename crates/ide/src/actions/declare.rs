@@ -9,7 +9,7 @@ use syntax::{
 use values::Type;
 
 use super::{
-    Action, Fault,
+    Action, DiagnosticSite,
     layout::{self, NewArgument},
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Declares the item that a reference or an argument names.
-pub(super) fn actions(fault: &Fault<'_, '_>) -> Option<Action> {
+pub(super) fn actions(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     match fault.id() {
         Rule::UndeclaredReference => of_reference(fault),
         Rule::UnsupportedAttribute => output(fault),
@@ -30,7 +30,7 @@ pub(super) fn actions(fault: &Fault<'_, '_>) -> Option<Action> {
     }
 }
 
-fn of_reference(fault: &Fault<'_, '_>) -> Option<Action> {
+fn of_reference(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let chain = Chain::of(&chain_expr(&fault.node)?)?;
     match reference_root(chain.root.text(), &chain.steps)?.0 {
         Ref::Variable(name) => {
@@ -48,7 +48,7 @@ fn of_reference(fault: &Fault<'_, '_>) -> Option<Action> {
 }
 
 /// Declares a provider configuration with an alias.
-fn provider(fault: &Fault<'_, '_>) -> Option<Action> {
+fn provider(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let Occurrence { named: Named::Item(_, ItemName::Provider(name, Some(alias))), .. } =
         Occurrence::at(&fault.tree, &last_name(fault)?)?
     else {
@@ -74,7 +74,7 @@ fn chain_expr(node: &SyntaxNode) -> Option<ast::Expr> {
 }
 
 /// The type that the place of a whole expression requires. `None` if the type is unknown or dynamic.
-fn expected_type(fault: &Fault<'_, '_>, expr: &SyntaxNode) -> Option<Type> {
+fn expected_type(fault: &DiagnosticSite<'_, '_>, expr: &SyntaxNode) -> Option<Type> {
     let parent = expr.parent()?;
     if parent.kind() == SyntaxKind::INTERPOLATION {
         let template = ast::QuotedTemplate::cast(parent.parent()?);
@@ -104,7 +104,7 @@ fn variable_text(name: &str, ty: Option<&Type>) -> String {
 
 /// Inserts a new top-level block: at the end of the file that conventionally holds such blocks if the module has
 /// it, otherwise after the block that needs the new one.
-fn new_block(fault: &Fault<'_, '_>, file: &str, text: &str) -> Option<Edit> {
+fn new_block(fault: &DiagnosticSite<'_, '_>, file: &str, text: &str) -> Option<Edit> {
     match in_file(&fault.tree.document.module(), file, text) {
         Some(edit) => Some(edit),
         None => Some(layout::after_block(&fault.tree, top_level(&fault.node)?.syntax(), text)),
@@ -136,7 +136,7 @@ fn at_end(document: crate::Document<'_>, text: &str) -> Edit {
 }
 
 /// Declares a new local: in the first `locals` block of the file, or in a new one.
-fn local(fault: &Fault<'_, '_>, name: &str) -> Option<Vec<Edit>> {
+fn local(fault: &DiagnosticSite<'_, '_>, name: &str) -> Option<Vec<Edit>> {
     let argument = NewArgument { name: name.to_owned(), value: "null".to_owned() };
     if let Some((tree, block)) = locals_of(fault.tree.document) {
         return layout::add_arguments(&tree, &block, &[argument]);
@@ -155,7 +155,7 @@ pub(super) fn locals_of(document: crate::Document<'_>) -> Option<(crate::Cursor<
 }
 
 /// Declares an output in the called module whose output the caller reads.
-fn output(fault: &Fault<'_, '_>) -> Option<Action> {
+fn output(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let Occurrence { named: Named::Item(directory, ItemName::Output(name)), .. } =
         Occurrence::at(&fault.tree, &last_name(fault)?)?
     else {
@@ -167,7 +167,7 @@ fn output(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix(format!("Declare output \"{name}\" in the module"), vec![edit]))
 }
 
-fn last_name(fault: &Fault<'_, '_>) -> Option<syntax::SyntaxToken> {
+fn last_name(fault: &DiagnosticSite<'_, '_>) -> Option<syntax::SyntaxToken> {
     let token = fault.tree.root.token_at_offset(fault.range.end()).left_biased()?;
     token.kind().is_name().then_some(token)
 }
@@ -181,7 +181,7 @@ fn in_module(module: &Module<'_>, stem: &str, text: &str) -> Option<Edit> {
 }
 
 /// Declares a variable in the called module for an argument of the module call.
-fn variable_of_module(fault: &Fault<'_, '_>) -> Option<Action> {
+fn variable_of_module(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let argument = attribute_around(&fault.node)?;
     let name = argument.name_token()?;
     let Occurrence { named: Named::Item(directory, ItemName::Variable(variable)), .. } =

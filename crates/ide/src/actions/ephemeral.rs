@@ -8,7 +8,7 @@ use syntax::{
 };
 
 use super::{
-    Action, Fault,
+    Action, DiagnosticSite,
     extract::free_name,
     layout::{self, NewArgument},
     mark,
@@ -22,7 +22,7 @@ use crate::{
 
 /// Offers to mark the target as ephemeral, to use the write-only counterpart of the argument, or to replace
 /// ephemeral parts by null.
-pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
+pub(super) fn actions(fault: &DiagnosticSite<'_, '_>) -> Vec<Action> {
     let mut actions = Vec::new();
     match fault.id() {
         Rule::OutputNotEphemeral => {
@@ -47,7 +47,7 @@ pub(super) fn actions(fault: &Fault<'_, '_>) -> Vec<Action> {
 }
 
 /// Moves a literal secret into a new ephemeral variable without a default.
-fn take_from_variable(fault: &Fault<'_, '_>) -> Option<Action> {
+fn take_from_variable(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let expr = fault.expr()?;
     let argument = attribute_around(&fault.node)?.name()?;
     let wish = argument.strip_suffix("_wo").unwrap_or(&argument);
@@ -62,13 +62,13 @@ fn take_from_variable(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix(format!("Take it from the ephemeral variable \"{name}\""), edits).preferred())
 }
 
-fn wrap(fault: &Fault<'_, '_>) -> Option<Action> {
+fn wrap(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let expr = fault.expr()?;
     let edits = around(fault, &expr);
     Some(Action::fix("Replace ephemeral parts by null with ephemeralasnull()", edits))
 }
 
-fn around(fault: &Fault<'_, '_>, expr: &ast::Expr) -> Vec<Edit> {
+fn around(fault: &DiagnosticSite<'_, '_>, expr: &ast::Expr) -> Vec<Edit> {
     let place = fault.tree.file_range(expr.syntax().text_range());
     let close = match expr {
         // The line of a heredoc's end marker must hold nothing else.
@@ -78,14 +78,14 @@ fn around(fault: &Fault<'_, '_>, expr: &ast::Expr) -> Vec<Edit> {
     vec![Edit::before(place, "ephemeralasnull("), Edit::after(place, close)]
 }
 
-fn mark_output(fault: &Fault<'_, '_>) -> Option<Action> {
+fn mark_output(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let edits = mark::set(&fault.tree, &fault.block()?, "ephemeral")?;
     Some(Action::fix("Declare the output as ephemeral", edits).preferred())
 }
 
 /// Removes `ephemeral` from an output of the root module and wraps its value: the state stores these outputs, so
 /// they cannot be ephemeral.
-fn unmark(fault: &Fault<'_, '_>) -> Option<Action> {
+fn unmark(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let body = fault.block()?.body()?;
     let mark = body.attribute("ephemeral")?;
     let mut edits = around(fault, &body.attribute("value")?.value()?);
@@ -93,7 +93,7 @@ fn unmark(fault: &Fault<'_, '_>) -> Option<Action> {
     Some(Action::fix("Keep the parts that are not ephemeral with ephemeralasnull()", edits))
 }
 
-fn mark_variable(fault: &Fault<'_, '_>) -> Option<Action> {
+fn mark_variable(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let argument = attribute_around(&fault.node)?;
     let module = fault.tree.document.module();
     let child = module.with_directory(called(&fault.tree, &fault.block()?)?);
@@ -107,7 +107,7 @@ fn mark_variable(fault: &Fault<'_, '_>) -> Option<Action> {
 }
 
 /// Renames an argument to its write-only counterpart, such as `password` to `password_wo`, if the schema has both.
-fn write_only_twin(fault: &Fault<'_, '_>) -> Option<Action> {
+fn write_only_twin(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let argument = attribute_around(&fault.node)?;
     let block = crate::block_syntax::block_of(argument.syntax())?;
     let body = block.body()?;

@@ -7,13 +7,13 @@ use syntax::{
 };
 
 use super::{
-    Action, Fault,
+    Action, DiagnosticSite,
     layout::{self, NewArgument},
 };
 use crate::{Cursor, Edit};
 
 /// Declares an output as sensitive.
-pub(super) fn sensitive(fault: &Fault<'_, '_>) -> Option<Action> {
+pub(super) fn sensitive(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     matches!(fault.id(), Rule::SensitiveOutput | Rule::WriteOnlyOutput).then_some(())?;
     let output = crate::block_syntax::top_level(&fault.node)?;
     let edits = set(&fault.tree, &output, "sensitive")?;

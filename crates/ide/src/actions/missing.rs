@@ -6,13 +6,13 @@ use syntax::ast;
 use values::Type;
 
 use super::{
-    Action, Fault,
+    Action, DiagnosticSite,
     layout::{self, NewArgument},
 };
 use crate::scheme::{ArgumentMeaning, BlockMeaning, Scheme, blocks_around, scheme};
 
 /// Adds the missing argument or block, with placeholder values.
-pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
+pub(super) fn action(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let fix = fault.diagnostic.fix.as_ref()?;
     let block = fault.block()?;
     match fix {
@@ -33,12 +33,12 @@ pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
 }
 
 /// Adds all missing arguments of a block at once, if several diagnostics report one each.
-pub(super) fn all(faults: &[Fault<'_, '_>]) -> Vec<Action> {
+pub(super) fn all(faults: &[DiagnosticSite<'_, '_>]) -> Vec<Action> {
     let mut actions: Vec<Action> = Vec::new();
     for (at, fault) in faults.iter().enumerate() {
         let is_same =
-            |other: &Fault<'_, '_>| other.diagnostic.location == fault.diagnostic.location;
-        let name = |it: &Fault<'_, '_>| match &it.diagnostic.fix {
+            |other: &DiagnosticSite<'_, '_>| other.diagnostic.location == fault.diagnostic.location;
+        let name = |it: &DiagnosticSite<'_, '_>| match &it.diagnostic.fix {
             Some(Fix::MissingArgument(name)) if is_same(it) => Some(name.clone()),
             _ => None,
         };
@@ -67,17 +67,17 @@ pub(super) fn all(faults: &[Fault<'_, '_>]) -> Vec<Action> {
     actions
 }
 
-fn value_in(fault: &Fault<'_, '_>, block: &ast::Block, name: &str) -> String {
+fn value_in(fault: &DiagnosticSite<'_, '_>, block: &ast::Block, name: &str) -> String {
     let value = scheme_in(fault, block).and_then(|it| value_of(fault, &it, name));
     value.unwrap_or_else(|| "null".to_owned())
 }
 
-fn scheme_in(fault: &Fault<'_, '_>, block: &ast::Block) -> Option<Scheme> {
+fn scheme_in(fault: &DiagnosticSite<'_, '_>, block: &ast::Block) -> Option<Scheme> {
     use syntax::AstNode as _;
     scheme(fault.tree.document.module(), &blocks_around(block.body()?.syntax()))
 }
 
-fn value_of(fault: &Fault<'_, '_>, scheme: &Scheme, name: &str) -> Option<String> {
+fn value_of(fault: &DiagnosticSite<'_, '_>, scheme: &Scheme, name: &str) -> Option<String> {
     let module = fault.tree.document.module();
     Some(match scheme.argument(module, name)? {
         ArgumentMeaning::Schema(attribute, _) => placeholder(&attribute.implied_type()),

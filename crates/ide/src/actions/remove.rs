@@ -6,7 +6,7 @@ use syntax::{
     ast::{self, HasItems},
 };
 
-use super::{Action, Fault, layout};
+use super::{Action, DiagnosticSite, layout};
 
 /// Identifiers of diagnostics that removing the argument or block fixes.
 const SUPERFLUOUS: &[Rule] = &[
@@ -25,7 +25,7 @@ const SUPERFLUOUS: &[Rule] = &[
 ];
 
 /// Removes the argument or block that a diagnostic points at.
-pub(super) fn action(fault: &Fault<'_, '_>) -> Option<Action> {
+pub(super) fn action(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     let is_duplicate = fault.id() == hir::lower::SYNTAX_ERROR;
     (is_duplicate || SUPERFLUOUS.contains(&fault.id())).then_some(())?;
     let node = item_of(&fault.node)?;

@@ -6,11 +6,11 @@ use syntax::{
     ast::{self, HasItems},
 };
 
-use super::{Action, ActionKind, Fault, Selection, layout};
+use super::{Action, ActionKind, DiagnosticSite, Selection, layout};
 use crate::{Edit, block_syntax::attribute_around};
 
 /// Removes the quotes around a type constraint or a reference.
-pub(super) fn unquote(fault: &Fault<'_, '_>) -> Option<Action> {
+pub(super) fn unquote(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     matches!(fault.id(), Rule::QuotedTypeConstraint | Rule::QuotedReference).then_some(())?;
     let ast::Expr::QuotedTemplate(quoted) = fault.expr()? else { return None };
     let text = quoted.literal_text()?;
@@ -25,7 +25,7 @@ pub(super) fn unquote(fault: &Fault<'_, '_>) -> Option<Action> {
 }
 
 /// Converts the block `tags { … }` into the argument `tags = { … }`, or the other way round.
-pub(super) fn block_and_argument(fault: &Fault<'_, '_>) -> Option<Action> {
+pub(super) fn block_and_argument(fault: &DiagnosticSite<'_, '_>) -> Option<Action> {
     match fault.diagnostic.fix.as_ref()? {
         Fix::BlockIsArgument => {
             let block = fault.block()?;

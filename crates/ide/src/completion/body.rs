@@ -13,7 +13,7 @@ use syntax::{
 };
 use values::Type;
 
-use super::{Acc, Completion, CompletionKind, Completions, Proposal, context::Kind, escaped};
+use super::{Completion, CompletionKind, Completions, Proposal, Proposals, context::Kind, escaped};
 use crate::{
     hover::{Card, declared, schema_flags},
     language::{self, Argument, LanguageBlock},
@@ -40,13 +40,13 @@ pub(super) fn of_empty_file() -> Completions {
 }
 
 /// Proposes argument names and block types.
-pub(super) fn names(acc: &mut Acc<'_, '_>) {
+pub(super) fn names(acc: &mut Proposals<'_, '_>) {
     let Kind::Name { block } = &acc.place.kind else { return };
     let blocks = block.as_ref().map(chain).unwrap_or_default();
     let module = acc.cursor.document.module();
     let Some(scheme) = scheme(module, &blocks) else { return };
-    let written = block.as_ref().map(|it| Written::of(it, acc)).unwrap_or_default();
-    let follow = Follow::of(acc);
+    let written = block.as_ref().map(|it| ExistingContent::of(it, acc)).unwrap_or_default();
+    let follow = FollowingSyntax::of(acc);
     for argument in scheme.language_arguments().filter(|it| !written.arguments.contains(it.name)) {
         acc.add(follow.argument(language_argument(argument)));
     }
@@ -76,15 +76,15 @@ fn chain(block: &ast::Block) -> Vec<ast::Block> {
 
 /// The arguments and block types that a body already contains.
 #[derive(Default)]
-struct Written {
+struct ExistingContent {
     arguments: BTreeSet<String>,
     blocks: BTreeSet<String>,
 }
 
-impl Written {
+impl ExistingContent {
     /// Collects the contents of a block, without the name at the cursor.
-    fn of(block: &ast::Block, acc: &Acc<'_, '_>) -> Written {
-        let mut written = Written::default();
+    fn of(block: &ast::Block, acc: &Proposals<'_, '_>) -> ExistingContent {
+        let mut written = ExistingContent::default();
         let is_typed = |token: &SyntaxToken| token.text_range() == acc.place.replaced;
         for item in block.body().into_iter().flat_map(|body| body.body_items()) {
             match item {
@@ -103,18 +103,18 @@ impl Written {
 }
 
 /// The syntax after the name at the cursor, so that a proposal does not insert it a second time.
-struct Follow {
+struct FollowingSyntax {
     has_equals: bool,
     has_body: bool,
 }
 
-impl Follow {
-    fn of(acc: &Acc<'_, '_>) -> Follow {
+impl FollowingSyntax {
+    fn of(acc: &Proposals<'_, '_>) -> FollowingSyntax {
         let at = acc.cursor.root.token_at_offset(acc.place.replaced.end()).right_biased();
         let after = std::iter::successors(at, SyntaxToken::next_token);
         let mut after = after.filter(|it| it.text_range().start() >= acc.place.replaced.end());
         let next = after.find(|it| it.kind() != SyntaxKind::WHITESPACE).map(|it| it.kind());
-        Follow {
+        FollowingSyntax {
             has_equals: next == Some(SyntaxKind::EQ),
             has_body: matches!(next, Some(SyntaxKind::L_BRACE | SyntaxKind::OPEN_QUOTE)),
         }
@@ -168,7 +168,12 @@ fn block_snippet(block: &LanguageBlock) -> String {
 }
 
 /// Proposes the arguments and nested blocks that a provider's schema defines for a body.
-fn of_schema(acc: &mut Acc<'_, '_>, part: &SchemaPart, written: &Written, follow: &Follow) {
+fn of_schema(
+    acc: &mut Proposals<'_, '_>,
+    part: &SchemaPart,
+    written: &ExistingContent,
+    follow: &FollowingSyntax,
+) {
     for (name, attribute) in part.block().attributes() {
         if attribute.is_computed_only() || written.arguments.contains(&**name) {
             continue;
@@ -241,7 +246,12 @@ pub(super) fn one_line(ty: &Type) -> String {
 }
 
 /// Proposes the variables of a called module.
-fn inputs(acc: &mut Acc<'_, '_>, called: crate::Module<'_>, written: &Written, follow: &Follow) {
+fn inputs(
+    acc: &mut Proposals<'_, '_>,
+    called: crate::Module<'_>,
+    written: &ExistingContent,
+    follow: &FollowingSyntax,
+) {
     for (key, variable) in
         variables(called).filter(|(_, it)| !written.arguments.contains(&*it.name))
     {
@@ -271,7 +281,11 @@ pub(super) fn input(
 }
 
 /// Proposes the local names of providers that the module uses and `required_providers` lacks.
-fn in_required_providers(acc: &mut Acc<'_, '_>, blocks: &[ast::Block], written: &Written) {
+fn in_required_providers(
+    acc: &mut Proposals<'_, '_>,
+    blocks: &[ast::Block],
+    written: &ExistingContent,
+) {
     let Some(block) = blocks.get(1) else { return };
     if block.block_type().as_deref() != Some("required_providers") {
         return;
@@ -306,7 +320,7 @@ fn used_providers(module: crate::Module<'_>) -> impl Iterator<Item = String> {
 }
 
 /// Proposes keys of an object.
-pub(super) fn keys(acc: &mut Acc<'_, '_>) {
+pub(super) fn keys(acc: &mut Proposals<'_, '_>) {
     let Kind::Key { object } = &acc.place.kind else { return };
     let typed = acc.place.replaced;
     let written: BTreeSet<String> = object
@@ -315,7 +329,7 @@ pub(super) fn keys(acc: &mut Acc<'_, '_>) {
         .filter(|it| it.text_range() != typed)
         .map(|it| it.text().to_owned())
         .collect();
-    let follow = Follow::of(acc);
+    let follow = FollowingSyntax::of(acc);
     for proposal in key_proposals(acc, object) {
         if !written.contains(&proposal.label) {
             acc.add(follow.argument(proposal));
@@ -340,7 +354,7 @@ pub(super) fn path_of_object(object: &ast::Object) -> Option<(ast::Attribute, Ve
     None
 }
 
-fn key_proposals(acc: &Acc<'_, '_>, object: &ast::Object) -> Vec<Proposal> {
+fn key_proposals(acc: &Proposals<'_, '_>, object: &ast::Object) -> Vec<Proposal> {
     let Some((attribute, names)) = path_of_object(object) else { return Vec::new() };
     let module = acc.cursor.document.module();
     let blocks = blocks_around(attribute.syntax());

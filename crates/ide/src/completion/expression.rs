@@ -14,32 +14,32 @@ use syntax::{AstNode, SyntaxKind, SyntaxToken, ast};
 use values::{Type, functions};
 
 use super::{
-    Acc, CompletionKind, Proposal,
+    CompletionKind, Proposal, Proposals,
     body::{one_line, path_of_object},
     context::Kind,
     path::{described, rank, rank_of_type, types_in_use},
 };
 use crate::{
-    language::{self, Takes},
+    language::{self, ValueForm},
     scheme::{ArgumentMeaning, blocks_around, scheme, takes},
     signature::Callee,
 };
 
 /// Proposes everything that an expression can begin with.
-pub(super) fn complete(acc: &mut Acc<'_, '_>) {
+pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
     let Kind::Expression { after } = &acc.place.kind else { return };
     match takes(acc.cursor.document.module(), after) {
-        Some(Takes::Type) => types(acc),
-        Some(Takes::Provider | Takes::Providers) => providers(acc),
-        Some(Takes::References) => references(acc),
-        Some(Takes::Triggers) => resource_types(acc),
-        Some(Takes::Attributes) => own_attributes(acc),
-        Some(Takes::Keyword(words)) => {
+        Some(ValueForm::Type) => types(acc),
+        Some(ValueForm::Provider | ValueForm::Providers) => providers(acc),
+        Some(ValueForm::References) => references(acc),
+        Some(ValueForm::Triggers) => resource_types(acc),
+        Some(ValueForm::Attributes) => own_attributes(acc),
+        Some(ValueForm::Keyword(words)) => {
             words
                 .iter()
                 .for_each(|it| acc.add(Proposal::new(*it, CompletionKind::Keyword).rank(1)));
         }
-        Some(Takes::Bool) => {
+        Some(ValueForm::Bool) => {
             words(acc, 2);
             anything(acc, after);
         }
@@ -51,7 +51,7 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     }
 }
 
-fn words(acc: &mut Acc<'_, '_>, rank: u8) {
+fn words(acc: &mut Proposals<'_, '_>, rank: u8) {
     if acc.place.typed.contains("::") {
         return;
     }
@@ -61,7 +61,7 @@ fn words(acc: &mut Acc<'_, '_>, rank: u8) {
     }
 }
 
-fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
+fn anything(acc: &mut Proposals<'_, '_>, after: &SyntaxToken) {
     let expected = expected(acc);
     if acc.place.typed.contains("::") {
         return functions_of_providers(acc, expected.as_ref());
@@ -83,7 +83,7 @@ fn anything(acc: &mut Acc<'_, '_>, after: &SyntaxToken) {
 }
 
 /// Proposes variables and locals as whole references, unless the module has more than `FEW` of them.
-fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+fn whole_references(acc: &mut Proposals<'_, '_>, expected: Option<&Expected>) {
     /// A longer list would hide the other proposals.
     const FEW: usize = 200;
     let module = acc.cursor.document.module();
@@ -104,7 +104,7 @@ fn whole_references(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
 }
 
 /// Proposes the first names of references to declared items.
-fn references(acc: &mut Acc<'_, '_>) {
+fn references(acc: &mut Proposals<'_, '_>) {
     let module = acc.cursor.document.module();
     let namespaces =
         [(NameKind::Variable, "var"), (NameKind::Local, "local"), (NameKind::Module, "module")];
@@ -121,12 +121,12 @@ fn references(acc: &mut Acc<'_, '_>) {
     resource_types(acc);
 }
 
-fn root(acc: &mut Acc<'_, '_>, name: &'static str) {
+fn root(acc: &mut Proposals<'_, '_>, name: &'static str) {
     let doc = language::ROOTS.iter().find(|(root, _)| *root == name).map_or("", |it| it.1);
     acc.add(Proposal::new(name, CompletionKind::Keyword).doc(doc).rank(6));
 }
 
-fn resource_types(acc: &mut Acc<'_, '_>) {
+fn resource_types(acc: &mut Proposals<'_, '_>) {
     for (name, count) in types_in_use(acc, ResourceMode::Managed) {
         let detail =
             if count == 1 { "1 resource".to_owned() } else { format!("{count} resources") };
@@ -135,7 +135,7 @@ fn resource_types(acc: &mut Acc<'_, '_>) {
 }
 
 /// Proposes `each`, `count` and `self` in blocks that have them, and `path`, `terraform` and `tofu` everywhere.
-fn ambient_roots(acc: &mut Acc<'_, '_>) {
+fn ambient_roots(acc: &mut Proposals<'_, '_>) {
     let blocks = acc.place_blocks();
     if let Some(block) = blocks.first() {
         use syntax::ast::HasItems as _;
@@ -157,7 +157,7 @@ fn ambient_roots(acc: &mut Acc<'_, '_>) {
     ["path", "terraform", "tofu"].into_iter().for_each(|it| root(acc, it));
 }
 
-fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+fn functions(acc: &mut Proposals<'_, '_>, expected: Option<&Expected>) {
     let library = functions::all().filter(|it| it.is_for_configurations());
     for callee in library.map(Callee::Library) {
         function(acc, &callee, expected);
@@ -165,13 +165,13 @@ fn functions(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
     functions_of_providers(acc, expected);
 }
 
-fn functions_of_providers(acc: &mut Acc<'_, '_>, expected: Option<&Expected>) {
+fn functions_of_providers(acc: &mut Proposals<'_, '_>, expected: Option<&Expected>) {
     for callee in Callee::of_providers(acc.cursor.document.module()) {
         function(acc, &callee, expected);
     }
 }
 
-fn function(acc: &mut Acc<'_, '_>, callee: &Callee<'_>, expected: Option<&Expected>) {
+fn function(acc: &mut Proposals<'_, '_>, callee: &Callee<'_>, expected: Option<&Expected>) {
     let is_called = acc.is_before(SyntaxKind::L_PAREN);
     let result = callee.result().unwrap_or(Type::Dynamic);
     let fits = expected.is_none_or(|it| rank_of_type(&result, &it.ty) < 7);
@@ -186,7 +186,7 @@ fn function(acc: &mut Acc<'_, '_>, callee: &Callee<'_>, expected: Option<&Expect
     });
 }
 
-fn types(acc: &mut Acc<'_, '_>) {
+fn types(acc: &mut Proposals<'_, '_>) {
     for (name, snippet, doc) in language::TYPES {
         let proposal = Proposal::new(*name, CompletionKind::Type).doc(doc);
         acc.add(match snippet.contains('$') {
@@ -197,7 +197,7 @@ fn types(acc: &mut Acc<'_, '_>) {
 }
 
 /// Proposes the provider configurations of the module.
-fn providers(acc: &mut Acc<'_, '_>) {
+fn providers(acc: &mut Proposals<'_, '_>) {
     let module = acc.cursor.document.module();
     let required = required_providers(module.db, module.directory);
     let mut names: BTreeSet<String> = BTreeSet::new();
@@ -221,7 +221,7 @@ fn providers(acc: &mut Acc<'_, '_>) {
 }
 
 /// Proposes attributes of the resource itself, for `ignore_changes`.
-fn own_attributes(acc: &mut Acc<'_, '_>) {
+fn own_attributes(acc: &mut Proposals<'_, '_>) {
     acc.add(Proposal::new("all", CompletionKind::Keyword).doc("Every change is ignored.").rank(6));
     let Some(first) = acc.place_blocks().into_iter().next() else { return };
     let Some(scheme) = scheme(acc.cursor.document.module(), &[first]) else { return };
@@ -236,7 +236,7 @@ fn own_attributes(acc: &mut Acc<'_, '_>) {
     }
 }
 
-impl Acc<'_, '_> {
+impl Proposals<'_, '_> {
     /// The blocks around the place, outermost first.
     fn place_blocks(&self) -> Vec<ast::Block> {
         let token = match &self.place.kind {
@@ -283,7 +283,7 @@ impl Expected {
 }
 
 /// The value that the place of the cursor expects. `None` if nothing is known of it.
-pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Expected> {
+pub(super) fn expected(acc: &Proposals<'_, '_>) -> Option<Expected> {
     let token = match &acc.place.kind {
         Kind::Expression { after } => after.clone(),
         Kind::Step { dot } => {
@@ -296,7 +296,7 @@ pub(super) fn expected(acc: &Acc<'_, '_>) -> Option<Expected> {
     expected_after(acc, &token)
 }
 
-fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Expected> {
+fn expected_after(acc: &Proposals<'_, '_>, token: &SyntaxToken) -> Option<Expected> {
     use SyntaxKind as K;
     let parent = token.parent()?;
     match (token.kind(), parent.kind()) {
@@ -340,7 +340,7 @@ fn expected_after(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Option<Expected> {
 }
 
 fn of_argument(
-    acc: &Acc<'_, '_>,
+    acc: &Proposals<'_, '_>,
     attribute: &ast::Attribute,
     names: &[String],
 ) -> Option<Expected> {
@@ -375,18 +375,21 @@ fn of_argument(
 
 fn of_language(argument: &language::Argument) -> Option<Type> {
     Some(match argument.takes {
-        Takes::Bool => Type::Bool,
-        Takes::Number => Type::Number,
-        Takes::String => Type::String,
-        Takes::Strings => Type::list(Type::String),
-        Takes::StringMap => Type::map(Type::String),
-        Takes::Instances => Type::map(Type::Dynamic),
+        ValueForm::Bool => Type::Bool,
+        ValueForm::Number => Type::Number,
+        ValueForm::String => Type::String,
+        ValueForm::Strings => Type::list(Type::String),
+        ValueForm::StringMap => Type::map(Type::String),
+        ValueForm::Instances => Type::map(Type::Dynamic),
         _ => return None,
     })
 }
 
 /// The names that `for` expressions, `dynamic` blocks and template loops bind around a token, innermost first.
-pub(super) fn symbols(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Vec<(String, Option<Abstract>)> {
+pub(super) fn symbols(
+    acc: &Proposals<'_, '_>,
+    token: &SyntaxToken,
+) -> Vec<(String, Option<Abstract>)> {
     let mut found: Vec<(String, Option<Abstract>)> = Vec::new();
     for node in token.parent_ancestors() {
         let intro = node.children().find_map(ast::ForIntro::cast);
@@ -414,7 +417,7 @@ pub(super) fn symbols(acc: &Acc<'_, '_>, token: &SyntaxToken) -> Vec<(String, Op
 
 /// The values of the key and value names of a `for` expression.
 fn loop_values(
-    acc: &Acc<'_, '_>,
+    acc: &Proposals<'_, '_>,
     node: &syntax::SyntaxNode,
 ) -> (Option<Abstract>, Option<Abstract>) {
     let range = node.text_range();
@@ -430,7 +433,7 @@ fn loop_values(
 }
 
 /// The iterator of a `dynamic` block, with its value.
-fn iterator(acc: &Acc<'_, '_>, block: &ast::Block) -> Option<(String, Option<Abstract>)> {
+fn iterator(acc: &Proposals<'_, '_>, block: &ast::Block) -> Option<(String, Option<Abstract>)> {
     use syntax::ast::HasItems as _;
     if block.block_type().as_deref() != Some("dynamic") {
         return None;

@@ -6,14 +6,14 @@ use addr::ResourceMode;
 use hir::names::required_providers;
 use syntax::{AstNode, ast};
 
-use super::{Acc, CompletionKind, Proposal, context::Kind};
+use super::{CompletionKind, Proposal, Proposals, context::Kind};
 use crate::{
     hover::Card,
     scheme::{blocks_around, schema_of, scheme},
 };
 
 /// Proposes labels.
-pub(super) fn complete(acc: &mut Acc<'_, '_>) {
+pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
     let Kind::Label { block, position } = &acc.place.kind else { return };
     let around = blocks_around(block.syntax());
     let Some(kind) = block.block_type() else { return };
@@ -32,12 +32,12 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     }
 }
 
-fn words(acc: &mut Acc<'_, '_>, words: &[&str]) {
+fn words(acc: &mut Proposals<'_, '_>, words: &[&str]) {
     words.iter().for_each(|it| acc.add(Proposal::new(*it, CompletionKind::Type)));
 }
 
 /// Proposes the resource types of every provider with known schemas.
-fn types(acc: &mut Acc<'_, '_>, mode: ResourceMode) {
+fn types(acc: &mut Proposals<'_, '_>, mode: ResourceMode) {
     let module = acc.cursor.document.module();
     for (source, input) in module.workspace.providers(module.db) {
         let schemas = &input.schemas(module.db).0;
@@ -66,7 +66,7 @@ fn types(acc: &mut Acc<'_, '_>, mode: ResourceMode) {
 const FEW: usize = 200;
 
 /// Proposes the local names of the module's providers and the providers with known schemas.
-fn providers(acc: &mut Acc<'_, '_>) {
+fn providers(acc: &mut Proposals<'_, '_>) {
     let module = acc.cursor.document.module();
     let required = required_providers(module.db, module.directory);
     let declared = required.declared.keys().map(ToString::to_string);
@@ -79,7 +79,7 @@ fn providers(acc: &mut Acc<'_, '_>) {
 }
 
 /// Proposes the nested blocks that a `dynamic` block can generate.
-fn nested_blocks(acc: &mut Acc<'_, '_>, around: &[ast::Block]) {
+fn nested_blocks(acc: &mut Proposals<'_, '_>, around: &[ast::Block]) {
     let Some(scheme) = scheme(acc.cursor.document.module(), around) else { return };
     let Some(part) = scheme.schema else { return };
     for (name, nested) in part.block().blocks() {

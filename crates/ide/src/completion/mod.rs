@@ -94,7 +94,7 @@ pub fn completions(document: Document<'_>, offset: u32) -> Completions {
         return body::of_empty_file();
     };
     let place = Place::of(&cursor);
-    let mut acc = Acc::new(&cursor, &place);
+    let mut acc = Proposals::new(&cursor, &place);
     match place.kind {
         context::Kind::Nothing => {}
         context::Kind::Label { .. } => label::complete(&mut acc),
@@ -107,7 +107,7 @@ pub fn completions(document: Document<'_>, offset: u32) -> Completions {
 }
 
 /// The collected proposals for a place.
-struct Acc<'a, 'db> {
+struct Proposals<'a, 'db> {
     cursor: &'a Cursor<'db>,
     place: &'a Place,
     items: Vec<Completion>,
@@ -188,9 +188,9 @@ impl Proposal {
     }
 }
 
-impl<'a, 'db> Acc<'a, 'db> {
-    fn new(cursor: &'a Cursor<'db>, place: &'a Place) -> Acc<'a, 'db> {
-        Acc { cursor, place, items: Vec::new(), is_incomplete: false }
+impl<'a, 'db> Proposals<'a, 'db> {
+    fn new(cursor: &'a Cursor<'db>, place: &'a Place) -> Proposals<'a, 'db> {
+        Proposals { cursor, place, items: Vec::new(), is_incomplete: false }
     }
 
     pub(super) fn add(&mut self, proposal: Proposal) {

@@ -18,7 +18,7 @@ use syntax::{
 use values::Type;
 
 use super::{
-    Acc, CompletionKind, Proposal,
+    CompletionKind, Proposal, Proposals,
     body::one_line,
     context::Kind,
     expression::{self, Ephemeral, Expected},
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     Module,
     hover::{Card, declared, value_of},
-    language::{self, Takes},
+    language::{self, ValueForm},
     scheme::{called_by, schema_of_resource, takes},
     shown,
 };
@@ -73,7 +73,7 @@ impl Before {
 }
 
 /// Proposes the names that can follow the dot.
-pub(super) fn complete(acc: &mut Acc<'_, '_>) {
+pub(super) fn complete(acc: &mut Proposals<'_, '_>) {
     let Kind::Step { dot } = &acc.place.kind else { return };
     let Some(before) = Before::of(dot) else { return };
     let bound = expression::symbols(acc, dot);
@@ -81,7 +81,7 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
     let is_bound = root.as_ref().is_some_and(|root| bound.iter().any(|(name, _)| name == root));
     if let (Some(root), Some(names), false) = (&root, before.names(), is_bound) {
         let takes = takes(acc.cursor.document.module(), dot);
-        if matches!(takes, Some(Takes::Provider | Takes::Providers)) {
+        if matches!(takes, Some(ValueForm::Provider | ValueForm::Providers)) {
             return aliases(acc, root);
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -93,7 +93,7 @@ pub(super) fn complete(acc: &mut Acc<'_, '_>) {
 }
 
 /// Proposes the aliases of a provider's configurations.
-fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
+fn aliases(acc: &mut Proposals<'_, '_>, local_name: &str) {
     let module = acc.cursor.document.module();
     for (name, key) in module.names(NameKind::Provider) {
         if let ItemName::Provider(provider, Some(alias)) = name
@@ -106,7 +106,7 @@ fn aliases(acc: &mut Acc<'_, '_>, local_name: &str) {
 }
 
 /// Proposes names of declared items. Returns false if the names before the dot are not a namespace of such items.
-fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
+fn namespace(acc: &mut Proposals<'_, '_>, root: &str, names: &[&str]) -> bool {
     match (root, names) {
         ("var", []) => {
             each_name(acc, NameKind::Variable, CompletionKind::Variable, |it| match it {
@@ -140,7 +140,7 @@ fn namespace(acc: &mut Acc<'_, '_>, root: &str, names: &[&str]) -> bool {
 
 /// Proposes the declared items for which `pick` returns a name.
 fn each_name(
-    acc: &mut Acc<'_, '_>,
+    acc: &mut Proposals<'_, '_>,
     names: NameKind,
     kind: CompletionKind,
     pick: impl Fn(&ItemName) -> Option<&str>,
@@ -226,7 +226,7 @@ pub(super) fn rank_of_type(ty: &Type, expected: &Type) -> u8 {
 
 /// Proposes the resource types of a mode, or the resources of one type. Returns false if more than one name is
 /// given.
-fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool {
+fn resources(acc: &mut Proposals<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool {
     match names {
         [] => {
             let types: Vec<(String, usize)> = types_in_use(acc, mode).into_iter().collect();
@@ -251,7 +251,7 @@ fn resources(acc: &mut Acc<'_, '_>, mode: ResourceMode, names: &[&str]) -> bool 
 }
 
 /// The types of the resources that a module declares, with the number of resources of each.
-pub(super) fn types_in_use(acc: &Acc<'_, '_>, mode: ResourceMode) -> BTreeMap<String, usize> {
+pub(super) fn types_in_use(acc: &Proposals<'_, '_>, mode: ResourceMode) -> BTreeMap<String, usize> {
     let module = acc.cursor.document.module();
     let mut types = BTreeMap::new();
     for (name, _) in module.names(NameKind::Resource) {
@@ -269,7 +269,7 @@ pub(super) fn types_in_use(acc: &Acc<'_, '_>, mode: ResourceMode) -> BTreeMap<St
     types
 }
 
-fn ambient(acc: &mut Acc<'_, '_>, root: &str) {
+fn ambient(acc: &mut Proposals<'_, '_>, root: &str) {
     for (_, name, ty, doc) in language::ATTRIBUTES.iter().filter(|it| it.0 == root) {
         let marks = if *name == "applying" { "ephemeral, " } else { "" };
         acc.add(
@@ -279,7 +279,7 @@ fn ambient(acc: &mut Acc<'_, '_>, root: &str) {
 }
 
 /// Proposes the attributes of the value before the dot.
-fn of_value(acc: &mut Acc<'_, '_>, before: &Before) {
+fn of_value(acc: &mut Proposals<'_, '_>, before: &Before) {
     let Some(value) = inferred(acc, before).or_else(|| looked_up(acc, before)) else { return };
     let documented = documented(acc, before);
     let expected = expression::expected(acc);
@@ -320,7 +320,7 @@ fn attributes(value: &Abstract) -> Vec<(String, Abstract)> {
 }
 
 /// The value that type inference gives the expression before the dot.
-fn inferred(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
+fn inferred(acc: &Proposals<'_, '_>, before: &Before) -> Option<Abstract> {
     let item = acc.cursor.item_around(before.range)?;
     let (id, _) = item.map.exprs().find(|(_, range)| *range == before.range)?;
     acc.cursor.values(item).expr(id).cloned()
@@ -328,7 +328,7 @@ fn inferred(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
 
 /// The value from the declaration that the reference names. It serves if inference has no entry for the
 /// expression.
-fn looked_up(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
+fn looked_up(acc: &Proposals<'_, '_>, before: &Before) -> Option<Abstract> {
     let module = acc.cursor.document.module();
     let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
     let name = match reference {
@@ -349,11 +349,14 @@ fn looked_up(acc: &Acc<'_, '_>, before: &Before) -> Option<Abstract> {
 }
 
 /// The schema attributes that can follow the dot, with their documentation; empty if there are none.
-fn documented(acc: &Acc<'_, '_>, before: &Before) -> BTreeMap<String, Attribute> {
+fn documented(acc: &Proposals<'_, '_>, before: &Before) -> BTreeMap<String, Attribute> {
     found_attributes(acc, before).unwrap_or_default()
 }
 
-fn found_attributes(acc: &Acc<'_, '_>, before: &Before) -> Option<BTreeMap<String, Attribute>> {
+fn found_attributes(
+    acc: &Proposals<'_, '_>,
+    before: &Before,
+) -> Option<BTreeMap<String, Attribute>> {
     let module = acc.cursor.document.module();
     let (reference, taken) = reference_root(before.root.as_ref()?.text(), &before.steps)?;
     let key = match reference {

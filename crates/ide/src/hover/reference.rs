@@ -16,7 +16,7 @@ use crate::{
     Cursor, ItemAt,
     block_syntax::is_in_type_argument,
     language,
-    naming::{Chain, Named, Occurrence, ReadAs, Templates, Written},
+    naming::{Chain, Interpretation, Named, Occurrence, Templates, Written},
     scheme::{called_by, schema_of_resource},
     shown,
 };
@@ -64,21 +64,23 @@ pub(super) fn step(cursor: &Cursor<'_>, token: &SyntaxToken) -> Option<Card> {
     let found = cursor.expr_around(token.text_range());
     let found = found.map(|(item, expr)| ExprAt { item, expr });
     match read_as? {
-        ReadAs::Written(Written::Type) => {
+        Interpretation::Written(Written::Type) => {
             let is_alone = walked.chain.steps.is_empty();
             is_alone.then(|| type_word(token.text()))?
         }
-        ReadAs::Written(Written::Provider(occurrence)) => provider(cursor, &occurrence?),
-        ReadAs::Written(Written::Attribute(_)) => own_attribute(cursor, &walked),
-        ReadAs::Written(Written::Iterator(_)) => None,
-        ReadAs::Bound(_) => {
+        Interpretation::Written(Written::Provider(occurrence)) => provider(cursor, &occurrence?),
+        Interpretation::Written(Written::Attribute(_)) => own_attribute(cursor, &walked),
+        Interpretation::Written(Written::Iterator(_)) => None,
+        Interpretation::Bound(_) => {
             let ExprAt { item, expr } = found?;
             Some(valued(cursor, &walked, cursor.values(item).expr(expr)?))
         }
-        ReadAs::Reference(reference, taken) if position <= taken => {
+        Interpretation::Reference(reference, taken) if position <= taken => {
             named(cursor, &reference, found)
         }
-        ReadAs::Reference(reference, taken) => attribute(cursor, &walked, &reference, taken, found),
+        Interpretation::Reference(reference, taken) => {
+            attribute(cursor, &walked, &reference, taken, found)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The interpretation of the first name of a chain.
-pub(crate) enum ReadAs {
+pub(crate) enum Interpretation {
     /// A name that is not evaluated.
     Written(Written),
     /// A name that an enclosing expression binds.
@@ -33,17 +33,17 @@ impl Chain {
         &self,
         tree: &Cursor<'_>,
         templates: &bound::Templates,
-    ) -> Option<ReadAs> {
+    ) -> Option<Interpretation> {
         if let Some(written) = argument::as_written(tree, self) {
-            return Some(ReadAs::Written(written));
+            return Some(Interpretation::Written(written));
         }
         if let Some(bound) = bound::find(tree, templates, self.root.text(), &self.node) {
-            return Some(ReadAs::Bound(bound));
+            return Some(Interpretation::Bound(bound));
         }
         // A reference has at most two steps after its first name.
         let steps = self.steps.get(..2).unwrap_or(&self.steps);
         let (reference, taken) = hir::lower::reference_root(self.root.text(), steps)?;
-        Some(ReadAs::Reference(reference, taken))
+        Some(Interpretation::Reference(reference, taken))
     }
 }
 
@@ -55,11 +55,11 @@ pub(super) fn at(
 ) -> Option<Occurrence> {
     let (chain, index) = Chain::around(part)?;
     let (reference, taken) = match chain.read_as(tree, templates)? {
-        ReadAs::Written(written) => return written.occurrence(),
-        ReadAs::Bound(bound) => {
+        Interpretation::Written(written) => return written.occurrence(),
+        Interpretation::Bound(bound) => {
             return (index == 0).then(|| Occurrence::read(bound, chain.root.text_range()));
         }
-        ReadAs::Reference(reference, taken) => (reference, taken),
+        Interpretation::Reference(reference, taken) => (reference, taken),
     };
     let module = tree.document.module();
     if let Some(item) = item_name(&reference)

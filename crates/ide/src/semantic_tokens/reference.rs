@@ -13,7 +13,7 @@ use syntax::{
 use super::{Modifiers, SemanticKind, TokenKind, Walk};
 use crate::{
     Cursor,
-    naming::{Chain, ReadAs, Written},
+    naming::{Chain, Interpretation, Written},
 };
 
 /// A traversal that the walk has entered.
@@ -66,8 +66,8 @@ impl<'db> Walk<'db> {
         };
         let unknown = Traversed { node, root, names: Vec::new().into_iter(), value: None };
         let (reference, taken) = match (read_as, &chain) {
-            (Some(ReadAs::Reference(reference, taken)), Some(_)) => (reference, taken),
-            (Some(ReadAs::Written(Written::Provider(_))), _) => {
+            (Some(Interpretation::Reference(reference, taken)), Some(_)) => (reference, taken),
+            (Some(Interpretation::Written(Written::Provider(_))), _) => {
                 let names = vec![TokenKind::plain(SemanticKind::Provider)].into_iter();
                 return Traversed { names, ..unknown };
             }
@@ -179,19 +179,21 @@ fn is_ephemeral(reference: &Ref) -> bool {
 }
 
 /// The token of the first name of a chain.
-fn root(chain: &Chain, read_as: Option<&ReadAs>) -> TokenKind {
+fn root(chain: &Chain, read_as: Option<&Interpretation>) -> TokenKind {
     let is_alone = chain.steps.is_empty();
     let kind = match (read_as, chain.root.text()) {
-        (Some(ReadAs::Bound(_) | ReadAs::Written(Written::Iterator(_))), _) => {
+        (Some(Interpretation::Bound(_) | Interpretation::Written(Written::Iterator(_))), _) => {
             let modifiers = Modifiers { readonly: true, ..Modifiers::NONE };
             return TokenKind { kind: SemanticKind::Bound, modifiers };
         }
-        (Some(ReadAs::Written(Written::Type)), _) => SemanticKind::Type,
-        (Some(ReadAs::Written(Written::Provider(_))), _) => SemanticKind::Provider,
-        (Some(ReadAs::Written(Written::Attribute(_))), "all") if is_alone => SemanticKind::Keyword,
-        (Some(ReadAs::Written(Written::Attribute(_))), _) => SemanticKind::Property,
+        (Some(Interpretation::Written(Written::Type)), _) => SemanticKind::Type,
+        (Some(Interpretation::Written(Written::Provider(_))), _) => SemanticKind::Provider,
+        (Some(Interpretation::Written(Written::Attribute(_))), "all") if is_alone => {
+            SemanticKind::Keyword
+        }
+        (Some(Interpretation::Written(Written::Attribute(_))), _) => SemanticKind::Property,
         (
-            Some(ReadAs::Reference(..)) | None,
+            Some(Interpretation::Reference(..)) | None,
             "var" | "local" | "module" | "data" | "ephemeral" | "resource" | "each" | "count"
             | "path" | "terraform" | "tofu" | "self",
         ) => SemanticKind::Namespace,

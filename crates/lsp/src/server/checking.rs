@@ -6,7 +6,7 @@ use tower_lsp_server::ls_types::Diagnostic;
 
 use super::Server;
 use crate::{
-    checks::{self, Check, Checked, ModuleOf},
+    checks::{self, Check, Checked, CheckedModule},
     documents::uri_of,
     message::Message,
     outgoing::{Outgoing, Refresh},
@@ -53,16 +53,16 @@ impl Server {
     }
 
     /// Every module once: first the edited ones, then their callers, then the rest.
-    fn modules(&mut self, edited: &[Directory]) -> Vec<ModuleOf> {
+    fn modules(&mut self, edited: &[Directory]) -> Vec<CheckedModule> {
         self.settle_modules();
         let owners = self.owners.iter().flatten();
-        let module = |(directory, workspace): (&Directory, &Workspace)| ModuleOf {
+        let module = |(directory, workspace): (&Directory, &Workspace)| CheckedModule {
             workspace: *workspace,
             directory: *directory,
         };
-        let mut modules: Vec<ModuleOf> = owners.map(module).collect();
+        let mut modules: Vec<CheckedModule> = owners.map(module).collect();
         let db = self.tree.db();
-        modules.sort_by_cached_key(|ModuleOf { workspace, directory }| {
+        modules.sort_by_cached_key(|CheckedModule { workspace, directory }| {
             let calls_edited = || {
                 hir::module_calls::module_calls(db, *workspace, *directory)
                     .any(|(_, called)| edited.contains(&called))

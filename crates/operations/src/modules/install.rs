@@ -11,7 +11,7 @@ use db::{Diagnostic, Directory, Summary, system::normalize};
 use hir::{
     diagnostics::at_item,
     module_calls::{SourcedCall, sourced_calls},
-    workspace::{InstalledModule, is_local_source, local_module_directory},
+    workspace::{CallKey, InstalledModule, is_local_source, local_module_directory},
 };
 use packages::{
     FetchError, Git, Locks, ModuleEvent, ModuleInstallError, ModuleInstaller, ModuleLock,
@@ -108,7 +108,7 @@ enum Step {
     Install {
         call: SourcedCall,
         source: ModuleSource,
-        key: (Arc<str>, values::Str),
+        key: CallKey,
         /// The dotted path of the call.
         name: String,
     },
@@ -152,7 +152,7 @@ impl Installation<'_> {
     /// Names a call. Returns the step that it needs: `None` for local modules and installed packages.
     fn follow(&mut self, project: &Project, caller: Directory, call: SourcedCall) -> Option<Step> {
         let path = caller.path(project.db());
-        let key = (path.clone(), call.name.clone());
+        let key = CallKey { caller: path.clone(), name: call.name.clone() };
         let name = match self.keys.get(path) {
             Some(above) => format!("{above}.{}", call.name),
             None => call.name.to_string(),
@@ -251,7 +251,7 @@ impl Installation<'_> {
     fn installed(
         &mut self,
         source: &ModuleSource,
-        key: &(Arc<str>, values::Str),
+        key: &CallKey,
         error: Option<ModuleInstallError>,
     ) -> Result<Arc<str>, Box<Diagnostic>> {
         if let Some(error) = error {
@@ -309,7 +309,7 @@ impl Installation<'_> {
     fn installed_by_others(
         &self,
         source: &ModuleSource,
-        key: &(Arc<str>, values::Str),
+        key: &CallKey,
     ) -> Option<&InstalledModule> {
         let installed =
             self.others_modules.get(key)?.iter().find(|it| it.is_of(&source.to_string()))?;

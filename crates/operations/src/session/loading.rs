@@ -17,7 +17,7 @@ use packages::Locks;
 use project::{Configure, EditableProject, Manifest, Project, UnsetProject};
 use values::Str;
 
-use super::{Early, Failure, LockSource, LockedVersions, Session, broken, place_of};
+use super::{Failure, LockSource, LockedVersions, Session, StaticValues, broken, place_of};
 use crate::{
     located::ProviderExecutables,
     place,
@@ -59,7 +59,7 @@ impl Session {
         early.is_place_planned = true;
     }
 
-    pub(super) fn lock_early(&self) -> MutexGuard<'_, Early> {
+    pub(super) fn lock_early(&self) -> MutexGuard<'_, StaticValues> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::ErrorKind, path::PathBuf, sync::Arc};
 
 use db::{Diagnostic, Summary, system::normalize};
-use hir::workspace::{InstalledModule, is_local_source};
+use hir::workspace::{CallKey, InstalledModule, is_local_source};
 use packages::ModuleManifest;
 use project::Manifest;
 use values::Str;
@@ -76,7 +76,9 @@ pub(crate) fn modules_by_call(modules: &BTreeMap<&str, RecordedModule<'_>>) -> M
         if let (Some(caller), false) = (caller, name.is_empty()) {
             let (source, version) = (Str::from(*source), version.map(Str::from));
             let installed = InstalledModule { source, version, dir: Arc::from(*dir) };
-            let known = calls.entry((Arc::from(caller), Str::from(name))).or_default();
+            let known = calls
+                .entry(CallKey { caller: Arc::from(caller), name: Str::from(name) })
+                .or_default();
             // Several paths of calls may lead to the same directory.
             if !known.contains(&installed) {
                 known.push(installed);

@@ -24,7 +24,7 @@ use backend::{
 };
 use db::{Diagnostic, Sources, Summary};
 use durability::{
-    Keeper, Opened, Openings, Writer, digest, file_fault, head, next_serial, recovery,
+    EphemeralJournal, Keeper, OpenedState, Writer, digest, file_fault, head, next_serial, recovery,
     recovery::Findings, refuse_last_serial,
 };
 use engine::NoJournal;
@@ -502,7 +502,7 @@ impl OpenState {
         match &self.writer {
             Some(writer) => {
                 let (writer, system) = (Arc::clone(writer), Arc::clone(&session.system));
-                Arc::new(Openings::new(writer, system, session.failpoints.clone()))
+                Arc::new(EphemeralJournal::new(writer, system, session.failpoints.clone()))
             }
             None => Arc::new(NoJournal),
         }
@@ -510,7 +510,7 @@ impl OpenState {
 
     /// Converts the opened state into the keeper that saves changes during an operation.
     pub fn keeper(self, session: &Session, purpose: Purpose) -> Keeper {
-        let opened = Opened {
+        let opened = OpenedState {
             begin: self.begin(session, purpose),
             store: self.store,
             writer: self.writer,

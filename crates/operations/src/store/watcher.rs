@@ -12,7 +12,7 @@ use std::{
 use addr::{ProviderSource, ResourceInstance};
 use backend::{JournalStore, LocalJournal, LocalPaths, StoreError};
 use db::{Diagnostic, Sources, Summary};
-use durability::{Openings, Writer, file_fault, recovery};
+use durability::{EphemeralJournal, Writer, file_fault, recovery};
 use engine::{NoJournal, Number};
 use provider::BoxFuture;
 use state::journal::{Begin, Journal};
@@ -55,8 +55,8 @@ impl WatchJournal {
             Arc::new(Writer::new(Arc::new(store), begin(session), Vec::new(), failpoints))
         });
         let (writer, system) = (Arc::clone(writer), Arc::clone(&session.system));
-        let openings = Openings::new(writer, system, session.failpoints.clone());
-        Arc::new(Counted { openings, open: Arc::clone(&self.open) })
+        let openings = EphemeralJournal::new(writer, system, session.failpoints.clone());
+        Arc::new(OpenCount { openings, open: Arc::clone(&self.open) })
     }
 
     /// Ends the journal if no resource is open. The next opening starts a new one.
@@ -76,12 +76,12 @@ impl WatchJournal {
 }
 
 /// Counts the open resources.
-struct Counted {
-    openings: Openings,
+struct OpenCount {
+    openings: EphemeralJournal,
     open: Arc<AtomicUsize>,
 }
 
-impl engine::Journal for Counted {
+impl engine::Journal for OpenCount {
     fn opening(&self, address: &ResourceInstance, provider: &ProviderSource) -> Number {
         self.open.fetch_add(1, Ordering::Relaxed);
         self.openings.opening(address, provider)

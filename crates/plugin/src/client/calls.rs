@@ -8,15 +8,15 @@ use provider::{
     ApplyResourceChangeRequest, ApplyResourceChangeResponse, CallFunctionRequest,
     CloseEphemeralRequest, ConfigureRequest, FunctionFault, FunctionParameter, FunctionSignature,
     ImportResourceStateRequest, ImportResourceStateResponse, ImportTarget, ImportedResource,
-    MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse, OpenedEphemeral,
-    PlanResourceChangeRequest, PlanResourceChangeResponse, Private, ProviderDiagnostic, RawState,
-    ReadDataSourceRequest, ReadDataSourceResponse, ReadResourceRequest, ReadResourceResponse,
-    RenewEphemeralRequest, RenewEphemeralResponse, StateResponse, UpgradeResourceStateRequest,
-    ValidateRequest,
+    MissingAttribute, MoveResourceStateRequest, OpenEphemeralRequest, OpenEphemeralResponse,
+    OpenedEphemeral, PlanResourceChangeRequest, PlanResourceChangeResponse, Private,
+    ProviderDiagnostic, RawState, ReadDataSourceRequest, ReadDataSourceResponse,
+    ReadResourceRequest, ReadResourceResponse, RenewEphemeralRequest, RenewEphemeralResponse,
+    StateResponse, UpgradeResourceStateRequest, ValidateRequest,
 };
-use values::{Path, Str, Value};
+use values::Value;
 
-use super::{Failure, GrpcProvider, Unanswered, session::LARGEST_PRIVATE};
+use super::{Failure, GrpcProvider, UnansweredCall, session::LARGEST_PRIVATE};
 use crate::{diagnostics, dynamic_value, generated::tfplugin, logs::shortened};
 
 /// The years 1 to 9999 in seconds of Unix time, the range of a protobuf timestamp.
@@ -285,7 +285,7 @@ impl GrpcProvider {
     pub(super) async fn try_apply(
         &self,
         request: ApplyResourceChangeRequest,
-    ) -> Result<ApplyResourceChangeResponse, Unanswered> {
+    ) -> Result<ApplyResourceChangeResponse, UnansweredCall> {
         const METHOD: &str = "ApplyResourceChange";
         let schemas = self.ready().await?;
         let schema =
@@ -308,7 +308,7 @@ impl GrpcProvider {
             Ok(answer) => answer,
             Err(failure) => {
                 let is_undelivered = failure.is_undelivered();
-                return Err(Unanswered {
+                return Err(UnansweredCall {
                     diagnostics: self.failed(&failure).await,
                     is_undelivered,
                 });
@@ -614,7 +614,8 @@ impl GrpcProvider {
     }
 }
 
-fn missing_argument((path, name): (Path, Str)) -> ProviderDiagnostic {
+fn missing_argument(missing: MissingAttribute) -> ProviderDiagnostic {
+    let MissingAttribute { path, name } = missing;
     let detail = format!("The argument \"{name}\" is required, but no definition was found.");
     let path = Some(path).filter(|path| !path.steps().is_empty());
     ProviderDiagnostic { path, ..ProviderDiagnostic::error("Missing required argument", detail) }

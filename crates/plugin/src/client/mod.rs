@@ -26,16 +26,16 @@ pub(crate) use self::session::decode_finite;
 type Failure = Vec<ProviderDiagnostic>;
 
 /// The failure of a call that changes something.
-struct Unanswered {
+struct UnansweredCall {
     diagnostics: Failure,
     /// True if the request certainly did not reach the provider.
     is_undelivered: bool,
 }
 
 /// Failures before the request is sent, so it was certainly not delivered.
-impl From<Failure> for Unanswered {
-    fn from(diagnostics: Failure) -> Unanswered {
-        Unanswered { diagnostics, is_undelivered: true }
+impl From<Failure> for UnansweredCall {
+    fn from(diagnostics: Failure) -> UnansweredCall {
+        UnansweredCall { diagnostics, is_undelivered: true }
     }
 }
 
@@ -125,7 +125,7 @@ impl Provider for GrpcProvider {
         request: ApplyResourceChangeRequest,
     ) -> BoxFuture<'_, ApplyResourceChangeResponse> {
         Box::pin(async {
-            let failed = |it: Unanswered| ApplyResourceChangeResponse {
+            let failed = |it: UnansweredCall| ApplyResourceChangeResponse {
                 new_state: None,
                 is_undelivered: it.is_undelivered,
                 private: Private::default(),

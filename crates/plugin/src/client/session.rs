@@ -32,7 +32,7 @@ use crate::{
     reattach::Reattach,
     schema_read,
     sink::{PluginEvent, PluginSink, Redact},
-    wire::{RpcFailure, Wire},
+    wire::{RpcFailure, WireClient},
 };
 
 const SCHEMA: &str = "GetProviderSchema";
@@ -47,7 +47,7 @@ const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A provider in another process: one that this process started, or a reattached one.
 pub struct GrpcProvider {
-    pub(super) wire: Wire,
+    pub(super) wire: WireClient,
     pub(super) listener: Listener,
     process: Option<PluginProcess>,
     /// Schemas from a cache. They spare reading the schemas from the process.
@@ -66,7 +66,7 @@ impl GrpcProvider {
     #[must_use]
     pub fn new(process: PluginProcess, known: Option<Arc<ProviderSchemas>>) -> Self {
         Self {
-            wire: Wire::new(process.channel(), process.protocol()),
+            wire: WireClient::new(process.channel(), process.protocol()),
             listener: process.listener.clone(),
             process: Some(process),
             known,
@@ -103,7 +103,7 @@ impl GrpcProvider {
             }
         };
         Ok(Self {
-            wire: Wire::new(channel, reattach.protocol),
+            wire: WireClient::new(channel, reattach.protocol),
             listener: Listener::new(name.into(), sink, redact),
             process: None,
             known,
@@ -118,8 +118,8 @@ impl GrpcProvider {
     #[must_use]
     pub fn protocol(&self) -> ProtocolVersion {
         match self.wire {
-            Wire::V5(_) => ProtocolVersion::V5,
-            Wire::V6(_) => ProtocolVersion::V6,
+            WireClient::V5(_) => ProtocolVersion::V5,
+            WireClient::V6(_) => ProtocolVersion::V6,
         }
     }
 

@@ -81,14 +81,14 @@ pub struct Processes(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    roster: Mutex<Roster>,
+    process_list: Mutex<ProcessList>,
     /// The children that may be running, so that they can be killed from any thread.
     children: Mutex<Vec<Weak<Mutex<tokio::process::Child>>>>,
 }
 
 impl fmt::Debug for Processes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.roster().running.values().map(|it| &it.name)).finish()
+        f.debug_list().entries(self.process_list().running.values().map(|it| &it.name)).finish()
     }
 }
 
@@ -96,7 +96,7 @@ impl Processes {
     /// Enables the supervision of the processes that are started from now on. Without this call, they are not
     /// supervised.
     pub fn supervise(&self, supervision: Supervision) {
-        self.roster().supervision = Some(supervision);
+        self.process_list().supervision = Some(supervision);
     }
 
     /// Kills every process on the list and its descendants, at once and without waiting. Removes the record. The
@@ -110,22 +110,22 @@ impl Processes {
             // An error means that the process has already ended.
             let _ended = lock(&child).start_kill();
         }
-        let mut roster = self.roster();
-        let running: Vec<Entry> = roster.running.values().cloned().collect();
+        let mut process_list = self.process_list();
+        let running: Vec<Entry> = process_list.running.values().cloned().collect();
         entry::kill(&running);
-        if let Some(record) = roster.record.take() {
+        if let Some(record) = process_list.record.take() {
             record.remove();
         }
-        roster.has_no_record = true;
+        process_list.has_no_record = true;
     }
 
     /// The path of this program, if processes are to be started through it.
     pub(crate) fn starter(&self) -> Option<PathBuf> {
-        self.roster().supervision.as_ref().map(|it| it.executable.clone())
+        self.process_list().supervision.as_ref().map(|it| it.executable.clone())
     }
 
-    fn roster(&self) -> MutexGuard<'_, Roster> {
-        lock(&self.0.roster)
+    fn process_list(&self) -> MutexGuard<'_, ProcessList> {
+        lock(&self.0.process_list)
     }
 }
 
@@ -135,7 +135,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The list of processes, with the supervisor and the record that receive its changes.
 #[derive(Default)]
-struct Roster {
+struct ProcessList {
     supervision: Option<Supervision>,
     supervisor: Option<(Child, ChildStdin)>,
     record: Option<Record>,
@@ -144,7 +144,7 @@ struct Roster {
     running: BTreeMap<String, Entry>,
 }
 
-impl Roster {
+impl ProcessList {
     /// Sends a change to the supervisor and the record. Restarts the supervisor if it has ended.
     fn report(&mut self, line: &str) {
         let Some(supervision) = &self.supervision else { return };
@@ -189,7 +189,7 @@ impl Roster {
     }
 }
 
-impl Drop for Roster {
+impl Drop for ProcessList {
     /// Ends the supervisor and removes the record. No process is left: each one holds the list.
     fn drop(&mut self) {
         if let Some(record) = self.record.take() {
@@ -217,10 +217,10 @@ impl Registration {
         let mark = Mark::new();
         let entry = Entry::new(&mark.value, name, leads_group);
         let line = entry.line();
-        let mut roster = processes.roster();
-        roster.running.insert(mark.value.clone(), entry);
-        roster.report(&line);
-        drop(roster);
+        let mut process_list = processes.process_list();
+        process_list.running.insert(mark.value.clone(), entry);
+        process_list.report(&line);
+        drop(process_list);
         Registration { processes: processes.clone(), mark }
     }
 
@@ -252,7 +252,7 @@ impl Registration {
 
     /// Kills the process, its group if it leads one, and its descendants.
     pub fn kill(&self) {
-        let entry = self.processes.roster().running.get(&self.mark.value).cloned();
+        let entry = self.processes.process_list().running.get(&self.mark.value).cloned();
         entry::kill(entry.as_slice());
     }
 
@@ -262,19 +262,19 @@ impl Registration {
     }
 
     fn change(&self, change: impl FnOnce(&mut Entry)) {
-        let mut roster = self.processes.roster();
-        let Some(entry) = roster.running.get_mut(&self.mark.value) else { return };
+        let mut process_list = self.processes.process_list();
+        let Some(entry) = process_list.running.get_mut(&self.mark.value) else { return };
         change(entry);
         let line = entry.line();
-        roster.report(&line);
+        process_list.report(&line);
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        let mut roster = self.processes.roster();
-        if roster.running.remove(&self.mark.value).is_some() {
-            roster.report(&entry::ended_line(&self.mark.value));
+        let mut process_list = self.processes.process_list();
+        if process_list.running.remove(&self.mark.value).is_some() {
+            process_list.report(&entry::ended_line(&self.mark.value));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use db::MemorySystem;
 use hir::{
     item::ConstValue,
-    workspace::{InstalledModule, StaticInputs},
+    workspace::{CallKey, InstalledModule, StaticInputs},
 };
 use project::{Configure as _, EditableProject, Manifest, Project};
 use values::Value;
@@ -346,7 +346,7 @@ module "m" {
 //- /.terraform/modules/m/main.tf
 locals {}
 "#;
-    let place = || (".".into(), "m".into());
+    let place = || CallKey { caller: ".".into(), name: "m".into() };
     let one = installed("git::https://example.com/m.git?ref=v1", None, ".terraform/modules/m");
     let manifest = || BTreeMap::from([(place(), vec![one.clone()])]);
     let project = load_with(fixture, &[("v", "v1".into())], manifest());
@@ -376,7 +376,10 @@ module "m" {
 locals {}
 "#;
     let one = installed("example/m/cloud", Some("2.1.0"), ".terraform/modules/m");
-    let manifest = || BTreeMap::from([((".".into(), "m".into()), vec![one.clone()])]);
+    let manifest = || {
+        let key = CallKey { caller: ".".into(), name: "m".into() };
+        BTreeMap::from([(key, vec![one.clone()])])
+    };
     let project = load_with(fixture, &[], manifest());
     assert_eq!(errors(&project), "");
     let project = load_with(fixture, &[("most", "< 2.0".into())], manifest());

@@ -13,36 +13,36 @@ use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, Object
 /// the legacy type system. The planned value of a write-only attribute must be null, whatever its configuration.
 pub fn plan_valid(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { path: Path::root(), violations: Vec::new(), secret: false };
-    check.block(block, &Sides { prior, config, planned });
+    check.block(block, &ValuesAtPath { prior, config, planned });
     check.violations
 }
 
 /// The three values at one path.
 #[derive(Clone, Copy)]
-struct Sides<'a> {
+struct ValuesAtPath<'a> {
     prior: &'a Value,
     config: &'a Value,
     planned: &'a Value,
 }
 
 /// The three values of one attribute or block type.
-struct Parts {
+struct ElementValues {
     prior: Value,
     config: Value,
     planned: Value,
 }
 
-impl Parts {
-    fn of(sides: &Sides<'_>, name: &str, ty: impl Fn() -> Type) -> Parts {
-        Parts {
+impl ElementValues {
+    fn of(sides: &ValuesAtPath<'_>, name: &str, ty: impl Fn() -> Type) -> ElementValues {
+        ElementValues {
             prior: attr_of(sides.prior, name, &ty),
             config: attr_of(sides.config, name, &ty),
             planned: attr_of(sides.planned, name, &ty),
         }
     }
 
-    fn sides(&self) -> Sides<'_> {
-        Sides { prior: &self.prior, config: &self.config, planned: &self.planned }
+    fn sides(&self) -> ValuesAtPath<'_> {
+        ValuesAtPath { prior: &self.prior, config: &self.config, planned: &self.planned }
     }
 }
 
@@ -78,7 +78,7 @@ impl Check {
         self.secret = secret;
     }
 
-    fn existence_agrees(&mut self, sides: &Sides<'_>) -> bool {
+    fn existence_agrees(&mut self, sides: &ValuesAtPath<'_>) -> bool {
         match (sides.planned.is_null(), sides.config.is_null()) {
             (true, false) => self.report(ABSENT),
             (false, true) => self.report(PRESENT),
@@ -87,32 +87,32 @@ impl Check {
         false
     }
 
-    fn block(&mut self, block: &Block, sides: &Sides<'_>) {
+    fn block(&mut self, block: &Block, sides: &ValuesAtPath<'_>) {
         if !self.existence_agrees(sides) || sides.planned.is_null() {
             return;
         }
         self.note_marks(sides);
         self.attributes(block.attributes(), sides);
         for (name, nested) in block.blocks() {
-            let parts = Parts::of(sides, name, || nested.implied_type());
+            let parts = ElementValues::of(sides, name, || nested.implied_type());
             self.at(Step::Attr(name.clone()), |this| this.nested_block(nested, &parts.sides()));
         }
     }
 
-    fn attributes(&mut self, attributes: &BTreeMap<Str, Attribute>, sides: &Sides<'_>) {
+    fn attributes(&mut self, attributes: &BTreeMap<Str, Attribute>, sides: &ValuesAtPath<'_>) {
         for (name, attribute) in attributes {
-            let parts = Parts::of(sides, name, || attribute.implied_type());
+            let parts = ElementValues::of(sides, name, || attribute.implied_type());
             self.at(Step::Attr(name.clone()), |this| this.attribute(attribute, &parts.sides()));
         }
     }
 
-    fn note_marks(&mut self, sides: &Sides<'_>) {
-        let Sides { prior, config, planned } = *sides;
+    fn note_marks(&mut self, sides: &ValuesAtPath<'_>) {
+        let ValuesAtPath { prior, config, planned } = *sides;
         self.secret |= is_secret(prior) || is_secret(config) || is_secret(planned);
     }
 
-    fn nested_block(&mut self, nested: &NestedBlock, sides: &Sides<'_>) {
-        let Sides { config, planned, .. } = *sides;
+    fn nested_block(&mut self, nested: &NestedBlock, sides: &ValuesAtPath<'_>) {
+        let ValuesAtPath { config, planned, .. } = *sides;
         self.note_marks(sides);
         if planned.without_all_marks().raw_equals(&config.without_all_marks()) {
             return;
@@ -132,7 +132,7 @@ impl Check {
         }
     }
 
-    fn block_list(&mut self, block: &Block, sides: &Sides<'_>) {
+    fn block_list(&mut self, block: &Block, sides: &ValuesAtPath<'_>) {
         let Some(planned) = sides.planned.as_slice() else {
             return self.report(
                 "attribute representing a list of nested blocks must be empty to \
@@ -155,7 +155,7 @@ impl Check {
         }
     }
 
-    fn block_map(&mut self, block: &Block, sides: &Sides<'_>) {
+    fn block_map(&mut self, block: &Block, sides: &ValuesAtPath<'_>) {
         let Some(planned) = sides.planned.as_map() else {
             return self.report(
                 "attribute representing a map of nested blocks must be empty to \
@@ -203,12 +203,12 @@ impl Check {
             return self.report(UNKNOWN_ELEMENT);
         }
         let nothing = Value::null(block.implied_type().clone());
-        self.block(block, &Sides { prior: prior.unwrap_or(&nothing), config, planned });
+        self.block(block, &ValuesAtPath { prior: prior.unwrap_or(&nothing), config, planned });
     }
 
     /// Checks a set of blocks. Its elements have no identity by which plan and configuration could be compared, so
     /// their content is not checked.
-    fn block_set(&mut self, sides: &Sides<'_>) {
+    fn block_set(&mut self, sides: &ValuesAtPath<'_>) {
         let Some(planned) = sides.planned.as_slice() else {
             return self.report(
                 "attribute representing a set of nested blocks must be empty to \
@@ -220,8 +220,8 @@ impl Check {
         }
     }
 
-    fn attribute(&mut self, attribute: &Attribute, sides: &Sides<'_>) {
-        let Sides { prior, config, planned } = *sides;
+    fn attribute(&mut self, attribute: &Attribute, sides: &ValuesAtPath<'_>) {
+        let ValuesAtPath { prior, config, planned } = *sides;
         if same(planned, config) {
             return;
         }
@@ -253,7 +253,7 @@ impl Check {
         }
     }
 
-    fn report_mismatch(&mut self, sides: &Sides<'_>) {
+    fn report_mismatch(&mut self, sides: &ValuesAtPath<'_>) {
         let sensitive = if self.secret { "sensitive " } else { "" };
         let planned = self.quote(sides.planned);
         let config = self.quote(sides.config);
@@ -265,7 +265,7 @@ impl Check {
         self.report(message);
     }
 
-    fn nested_object(&mut self, object: &NestedObject, sides: &Sides<'_>) {
+    fn nested_object(&mut self, object: &NestedObject, sides: &ValuesAtPath<'_>) {
         if !self.existence_agrees(sides) {
             return;
         }
@@ -283,7 +283,7 @@ impl Check {
         }
     }
 
-    fn object_list(&mut self, object: &NestedObject, sides: &Sides<'_>) {
+    fn object_list(&mut self, object: &NestedObject, sides: &ValuesAtPath<'_>) {
         let planned = sides.planned.as_slice().unwrap_or_default();
         let Some(config) = sides.config.as_slice().filter(|it| it.len() == planned.len()) else {
             return self.report_counts(sides);
@@ -292,12 +292,12 @@ impl Check {
             let nothing = Value::null(planned.ty());
             let prior = sides.prior.as_slice().and_then(|it| it.get(idx)).unwrap_or(&nothing);
             self.at(Value::index_step(idx), |this| {
-                this.attributes(object.attributes(), &Sides { prior, config, planned });
+                this.attributes(object.attributes(), &ValuesAtPath { prior, config, planned });
             });
         }
     }
 
-    fn object_map(&mut self, object: &NestedObject, sides: &Sides<'_>) {
+    fn object_map(&mut self, object: &NestedObject, sides: &ValuesAtPath<'_>) {
         let nothing = ValueMap::new();
         let planned = sides.planned.as_map().unwrap_or(&nothing);
         let Some(config) = sides.config.as_map().filter(|it| it.len() == planned.len()) else {
@@ -314,7 +314,7 @@ impl Check {
             let nothing = Value::null(planned.ty());
             let prior = sides.prior.as_map().and_then(|it| it.get(key)).unwrap_or(&nothing);
             self.at(key_step(key), |this| {
-                this.attributes(object.attributes(), &Sides { prior, config, planned });
+                this.attributes(object.attributes(), &ValuesAtPath { prior, config, planned });
             });
         }
         for key in config.keys().filter(|key| !planned.contains_key(*key)) {
@@ -327,7 +327,7 @@ impl Check {
 
     /// Checks the length of a set. Unknown elements may turn out equal, so a planned set has a range of possible
     /// lengths.
-    fn object_set(&mut self, sides: &Sides<'_>) {
+    fn object_set(&mut self, sides: &ValuesAtPath<'_>) {
         let (planned, config) = (sides.planned.range(), sides.config.range());
         let exact = config.max_length().filter(|max| *max == config.min_length());
         if exact.is_some_and(|length| !planned.includes_length(length)) {
@@ -335,7 +335,7 @@ impl Check {
         }
     }
 
-    fn report_counts(&mut self, sides: &Sides<'_>) {
+    fn report_counts(&mut self, sides: &ValuesAtPath<'_>) {
         let (planned, config) = (length(sides.planned), length(sides.config));
         self.report(format!("count in plan ({planned}) disagrees with count in config ({config})"));
     }

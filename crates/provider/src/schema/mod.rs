@@ -77,6 +77,15 @@ pub struct Block {
     derived: Derived,
 }
 
+/// A required attribute that a value lacks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MissingAttribute {
+    /// The path of the part that lacks the attribute.
+    pub path: values::Path,
+    /// The name of the attribute.
+    pub name: Str,
+}
+
 impl Block {
     /// Creates a block without a description that is not deprecated.
     pub fn new(attributes: BTreeMap<Str, Attribute>, blocks: BTreeMap<Str, NestedBlock>) -> Block {
@@ -108,24 +117,18 @@ impl Block {
         }
     }
 
-    /// The required attributes that a value of the block lacks, each with the path of the part that lacks it.
-    /// Unknown parts are not checked.
-    pub fn missing(&self, value: &Value) -> Vec<(values::Path, Str)> {
+    /// The required attributes that a value of the block lacks. Unknown parts are not checked.
+    pub fn missing(&self, value: &Value) -> Vec<MissingAttribute> {
         let mut missing = Vec::new();
         self.add_missing(value, &values::Path::root(), &mut missing);
         missing
     }
 
-    fn add_missing(
-        &self,
-        value: &Value,
-        path: &values::Path,
-        missing: &mut Vec<(values::Path, Str)>,
-    ) {
+    fn add_missing(&self, value: &Value, path: &values::Path, missing: &mut Vec<MissingAttribute>) {
         for (step, part) in value.parts() {
             let values::Step::Attr(name) = &step else { continue };
             if self.attributes.get(name).is_some_and(|it| it.required) && part.is_null() {
-                missing.push((path.clone(), name.clone()));
+                missing.push(MissingAttribute { path: path.clone(), name: name.clone() });
             }
             let Some(nested) = self.blocks.get(name) else { continue };
             let path = path.clone().attr(name);

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
-use values::{Path, Str, Type, Value};
+use values::{Path, Type, Value};
 
 use super::{
-    Attribute, AttributeType, Block, NestedBlock, NestedObject, Nesting, ObjectNesting, Schema,
+    Attribute, AttributeType, Block, MissingAttribute, NestedBlock, NestedObject, Nesting,
+    ObjectNesting, Schema,
 };
 use crate::fixture::{block, block_with, computed, nested, optional, required, write_only};
 
@@ -233,8 +234,8 @@ fn schemas_may_differ_in_which_arguments_are_required() {
         ("one", inside(null())),
         ("many", Value::tuple(vec![inside(Value::unknown(Type::String)), inside(null())])),
     ]);
-    let shown = |missing: Vec<(Path, Str)>| -> Vec<String> {
-        missing.into_iter().map(|(path, name)| format!("{path:?} {name}")).collect()
+    let shown = |missing: Vec<MissingAttribute>| -> Vec<String> {
+        missing.iter().map(|it| format!("{:?} {}", it.path, it.name)).collect()
     };
     let told = shown(here.block().missing(&value));
     assert_eq!(told.len(), 3, "{told:?}");

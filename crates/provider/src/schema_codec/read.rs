@@ -60,7 +60,7 @@ impl Blobs {
     }
 
     fn schema(&self, place: &Place) -> Result<Schema, CacheError> {
-        decode(self.get(place)?, In::schema)
+        decode(self.get(place)?, Decoder::schema)
     }
 }
 
@@ -84,7 +84,7 @@ impl CachedSchemas {
         if actual[..] != *hash {
             return Err(CacheError::Damaged("index"));
         }
-        let index = decode(index, In::index)?;
+        let index = decode(index, Decoder::index)?;
         let start = HEADER + 32 + index_length;
         Ok(index.schemas(Blobs { bytes, start }))
     }
@@ -109,7 +109,7 @@ impl CachedSchemas {
     pub fn provider_meta(&self) -> Result<Option<Schema>, CacheError> {
         match self.blobs.get(&self.provider_meta)? {
             [] => Ok(None),
-            blob => decode(blob, In::schema).map(Some),
+            blob => decode(blob, Decoder::schema).map(Some),
         }
     }
 
@@ -118,7 +118,7 @@ impl CachedSchemas {
     /// # Errors
     /// If they are damaged.
     pub fn functions(&self) -> Result<BTreeMap<Str, FunctionSignature>, CacheError> {
-        decode(self.blobs.get(&self.functions)?, In::functions)
+        decode(self.blobs.get(&self.functions)?, Decoder::functions)
     }
 
     /// The schema of a managed resource type.
@@ -194,7 +194,7 @@ fn check_header(
     rest: usize,
     executable: &ExecutableHash,
 ) -> Result<usize, CacheError> {
-    let mut input = In { rest: header, depth: 0 };
+    let mut input = Decoder { rest: header, depth: 0 };
     if input.take(MAGIC.len())? != MAGIC || input.take(4)? != VERSION.to_le_bytes() {
         return Err(CacheError::Format);
     }
@@ -238,9 +238,9 @@ impl DecodedIndex {
 /// Decodes a value that must take up all of the bytes.
 fn decode<'a, T>(
     bytes: &'a [u8],
-    read: impl FnOnce(&mut In<'a>) -> Result<T, CacheError>,
+    read: impl FnOnce(&mut Decoder<'a>) -> Result<T, CacheError>,
 ) -> Result<T, CacheError> {
-    let mut input = In { rest: bytes, depth: 0 };
+    let mut input = Decoder { rest: bytes, depth: 0 };
     let decoded = read(&mut input)?;
     match input.rest {
         [] => Ok(decoded),
@@ -248,12 +248,12 @@ fn decode<'a, T>(
     }
 }
 
-struct In<'a> {
+struct Decoder<'a> {
     rest: &'a [u8],
     depth: usize,
 }
 
-impl<'a> In<'a> {
+impl<'a> Decoder<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], CacheError> {
         let (taken, rest) =
             self.rest.split_at_checked(length).ok_or(CacheError::Malformed("early end"))?;
@@ -329,7 +329,7 @@ impl<'a> In<'a> {
 
     fn deeper<T>(
         &mut self,
-        read: impl FnOnce(&mut In<'a>) -> Result<T, CacheError>,
+        read: impl FnOnce(&mut Decoder<'a>) -> Result<T, CacheError>,
     ) -> Result<T, CacheError> {
         if self.depth == MAX_DEPTH {
             return Err(CacheError::TooDeep);
@@ -343,7 +343,7 @@ impl<'a> In<'a> {
     /// Reads items by name. Their names must be sorted and unique, as the encoder writes them.
     fn named<T>(
         &mut self,
-        mut read: impl FnMut(&mut In<'a>) -> Result<T, CacheError>,
+        mut read: impl FnMut(&mut Decoder<'a>) -> Result<T, CacheError>,
     ) -> Result<BTreeMap<Str, T>, CacheError> {
         let mut named: BTreeMap<Str, T> = BTreeMap::new();
         for _ in 0..self.count()? {
@@ -385,8 +385,8 @@ impl<'a> In<'a> {
         let flags = self.flags(doc_flags::DEPRECATED | doc_flags::MARKDOWN)?;
         let description = self.text()?;
         let deprecation_message = self.text()?;
-        let attributes = self.named(In::attribute)?;
-        let blocks = self.named(In::nested_block)?;
+        let attributes = self.named(Decoder::attribute)?;
+        let blocks = self.named(Decoder::nested_block)?;
         let mut block = Block::new(attributes, blocks);
         block.deprecated = flags & doc_flags::DEPRECATED != 0;
         block.description_kind = description_kind(flags, doc_flags::MARKDOWN);
@@ -405,7 +405,7 @@ impl<'a> In<'a> {
             _ => return Err(CacheError::Malformed("nesting")),
         };
         let (min_items, max_items) = (self.signed()?, self.signed()?);
-        let block = self.deeper(In::block)?;
+        let block = self.deeper(Decoder::block)?;
         Ok(NestedBlock { block, nesting, min_items, max_items })
     }
 
@@ -415,7 +415,7 @@ impl<'a> In<'a> {
         let description = self.text()?;
         let deprecation_message = self.text()?;
         let ty = match has(attribute_flags::NESTED) {
-            true => AttributeType::Nested(self.deeper(In::nested_object)?),
+            true => AttributeType::Nested(self.deeper(Decoder::nested_object)?),
             false => AttributeType::Type(self.ty()?),
         };
         Ok(Attribute {
@@ -440,7 +440,7 @@ impl<'a> In<'a> {
             nesting_tags::MAP => ObjectNesting::Map,
             _ => return Err(CacheError::Malformed("nesting")),
         };
-        Ok(NestedObject::new(nesting, self.named(In::attribute)?))
+        Ok(NestedObject::new(nesting, self.named(Decoder::attribute)?))
     }
 
     fn ty(&mut self) -> Result<Type, CacheError> {
@@ -449,9 +449,9 @@ impl<'a> In<'a> {
             type_tags::BOOL => Type::Bool,
             type_tags::NUMBER => Type::Number,
             type_tags::STRING => Type::String,
-            type_tags::LIST => Type::list(self.deeper(In::ty)?),
-            type_tags::SET => Type::set(self.deeper(In::ty)?),
-            type_tags::MAP => Type::map(self.deeper(In::ty)?),
+            type_tags::LIST => Type::list(self.deeper(Decoder::ty)?),
+            type_tags::SET => Type::set(self.deeper(Decoder::ty)?),
+            type_tags::MAP => Type::map(self.deeper(Decoder::ty)?),
             type_tags::TUPLE => self.tuple()?,
             type_tags::OBJECT => self.object()?,
             _ => return Err(CacheError::Malformed("type")),
@@ -474,7 +474,7 @@ impl<'a> In<'a> {
     }
 
     fn functions(&mut self) -> Result<BTreeMap<Str, FunctionSignature>, CacheError> {
-        self.named(In::function)
+        self.named(Decoder::function)
     }
 
     fn function(&mut self) -> Result<FunctionSignature, CacheError> {
@@ -522,5 +522,5 @@ fn description_kind(flags: u8, bit: u8) -> DescriptionKind {
 
 /// Decodes one schema, which must take up all of the bytes.
 pub(crate) fn schema_from(bytes: &[u8]) -> Result<Schema, CacheError> {
-    decode(bytes, In::schema)
+    decode(bytes, Decoder::schema)
 }

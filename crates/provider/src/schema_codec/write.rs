@@ -74,7 +74,7 @@ fn all_of(schemas: &ProviderSchemas, family: Family) -> Result<Named, CacheError
 
 #[derive(Default)]
 struct Layout {
-    index: Out,
+    index: Encoder,
     blobs: Vec<u8>,
 }
 
@@ -82,9 +82,9 @@ impl Layout {
     /// Writes one blob, and its place to the index.
     fn add(
         &mut self,
-        write: impl FnOnce(&mut Out) -> Result<(), CacheError>,
+        write: impl FnOnce(&mut Encoder) -> Result<(), CacheError>,
     ) -> Result<(), CacheError> {
-        let mut out = Out::default();
+        let mut out = Encoder::default();
         write(&mut out)?;
         self.index.length(self.blobs.len());
         self.index.length(out.bytes.len());
@@ -109,7 +109,7 @@ impl Layout {
 }
 
 #[derive(Default)]
-struct Out {
+struct Encoder {
     bytes: Vec<u8>,
     depth: usize,
 }
@@ -118,7 +118,7 @@ fn flag(set: bool, bit: u8) -> u8 {
     if set { bit } else { 0 }
 }
 
-impl Out {
+impl Encoder {
     fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }
@@ -146,7 +146,7 @@ impl Out {
 
     fn deeper(
         &mut self,
-        write: impl FnOnce(&mut Out) -> Result<(), CacheError>,
+        write: impl FnOnce(&mut Encoder) -> Result<(), CacheError>,
     ) -> Result<(), CacheError> {
         if self.depth == MAX_DEPTH {
             return Err(CacheError::TooDeep);
@@ -303,7 +303,7 @@ fn markdown(kind: DescriptionKind) -> u8 {
 
 /// Encodes one schema.
 pub(crate) fn schema_bytes(schema: &Schema) -> Result<Vec<u8>, CacheError> {
-    let mut out = Out::default();
+    let mut out = Encoder::default();
     out.schema(schema)?;
     Ok(out.bytes)
 }

@@ -13,14 +13,14 @@ use values::{Type, Value};
 
 use super::{
     collect::{entries, unreadable},
-    order::{self, Format, OUTPUT_PATH, Order},
+    order::{self, ArchiveRequest, Format, OUTPUT_PATH},
     pack::{PackError, pack},
 };
 use crate::{
     files::{Digests, Draft, IsMode, Mode, beside, file_error},
     sdk::{
-        Change, DataRead, DataSource, Diagnostic, Diagnostics, Ended, Existing, Object, PlanChange,
-        Resource,
+        Change, DataRead, DataSource, Diagnostic, Diagnostics, Existing, Object, PlanChange,
+        Resource, StepResult,
         schema::{Attribute, Block, Nesting, Schema, boolean, number, string, typed},
         validate::OneOf,
     },
@@ -86,7 +86,7 @@ impl DataSource<()> for ArchiveFile {
         order::validate(config, diagnostics);
     }
 
-    fn read<'a>(&'a self, _: &'a (), read: &'a mut DataRead) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, _: &'a (), read: &'a mut DataRead) -> BoxFuture<'a, StepResult> {
         Box::pin(write(&mut read.state))
     }
 }
@@ -105,12 +105,12 @@ impl Resource<()> for ArchiveFile {
     }
 
     /// Looks for changes that no attribute shows: changed contents of the packed files, and a changed archive.
-    fn plan<'a>(&'a self, _: &'a (), change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
+    fn plan<'a>(&'a self, _: &'a (), change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if change.planned.value() != change.prior.value() {
                 return Ok(());
             }
-            let order = Order::of(&change.prior)?;
+            let order = ArchiveRequest::of(&change.prior)?;
             let packed = beside(move || digests(&order)).await;
             // A source that cannot be packed yet may be created before the apply. If it is not, the apply reports
             // the error.
@@ -126,7 +126,7 @@ impl Resource<()> for ArchiveFile {
         })
     }
 
-    fn create<'a>(&'a self, _: &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(&'a self, _: &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let mut state = change.planned.clone();
             write(&mut state).await?;
@@ -135,7 +135,7 @@ impl Resource<()> for ArchiveFile {
         })
     }
 
-    fn read<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let path = PathBuf::from(&*existing.state.string(OUTPUT_PATH).unwrap_or_default());
             let found = path.clone();
@@ -151,19 +151,19 @@ impl Resource<()> for ArchiveFile {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(&'a self, client: &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         self.create(client, change)
     }
 
     /// Keeps the archive, as the data source does: a program that received its path may still need it.
-    fn delete<'a>(&'a self, _: &'a (), _: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn delete<'a>(&'a self, _: &'a (), _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(ready(Ok(())))
     }
 }
 
 /// Writes the archive that `object` describes and sets the computed attributes.
-async fn write(object: &mut Object) -> Ended {
-    let order = Order::of(object)?;
+async fn write(object: &mut Object) -> StepResult {
+    let order = ArchiveRequest::of(object)?;
     let digests = beside(move || written(&order)).await?;
     show(object, &digests);
     Ok(())
@@ -175,7 +175,7 @@ fn show(object: &mut Object, digests: &Digests) {
 }
 
 /// Writes the archive to its place.
-fn written(order: &Order) -> Result<Digests, Diagnostic> {
+fn written(order: &ArchiveRequest) -> Result<Digests, Diagnostic> {
     let unwritable = |error| unwritable(order, &error);
     let entries = entries(order)?;
     let mut draft = Draft::begin(&order.output, MODE, FOLDERS).map_err(unwritable)?;
@@ -186,7 +186,7 @@ fn written(order: &Order) -> Result<Digests, Diagnostic> {
 }
 
 /// Computes the digests of the archive without writing it to its place.
-fn digests(order: &Order) -> Result<Digests, Diagnostic> {
+fn digests(order: &ArchiveRequest) -> Result<Digests, Diagnostic> {
     let entries = entries(order)?;
     let mut file = tempfile::tempfile().map_err(|it| unwritable(order, &it))?;
     pack(order.format, &entries, &mut file).map_err(|it| not_packed(order, it))?;
@@ -199,14 +199,14 @@ fn digests_of(file: &mut File) -> io::Result<Digests> {
     Digests::of(file)
 }
 
-fn not_packed(order: &Order, error: PackError) -> Diagnostic {
+fn not_packed(order: &ArchiveRequest, error: PackError) -> Diagnostic {
     match error {
         PackError::Unreadable(path, error) => unreadable(order, &path, error),
         PackError::Unwritable(error) => unwritable(order, &error),
     }
 }
 
-fn unwritable(order: &Order, error: &io::Error) -> Diagnostic {
+fn unwritable(order: &ArchiveRequest, error: &io::Error) -> Diagnostic {
     let attribute = values::Path::root().attr(OUTPUT_PATH);
     file_error(&attribute, "Archive Cannot Be Written", &order.output, error)
 }

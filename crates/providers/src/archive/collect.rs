@@ -9,7 +9,7 @@ use std::{
 
 use values::Str;
 
-use super::order::{Contents, Directory, Order};
+use super::order::{ArchiveRequest, Contents, Directory};
 use crate::{
     files::{FileId, Mode, file_error},
     sdk::Diagnostic,
@@ -40,7 +40,7 @@ pub(super) enum Body {
 ///
 /// # Errors
 /// If there is nothing to pack, or something cannot be packed.
-pub(super) fn entries(order: &Order) -> Result<Vec<Entry>, Diagnostic> {
+pub(super) fn entries(order: &ArchiveRequest) -> Result<Vec<Entry>, Diagnostic> {
     let mut found = Collection { order, own: FileId::at(&order.output), entries: Vec::new() };
     match &order.contents {
         Contents::File(path) => found.file(path)?,
@@ -58,7 +58,7 @@ pub(super) fn entries(order: &Order) -> Result<Vec<Entry>, Diagnostic> {
 
 /// The entries that were found so far.
 struct Collection<'a> {
-    order: &'a Order,
+    order: &'a ArchiveRequest,
     /// The existing archive at the output path, which is left out.
     own: Option<FileId>,
     entries: Vec<Entry>,
@@ -150,7 +150,11 @@ impl Collection<'_> {
 }
 
 /// An error about a source of an archive.
-pub(super) fn unreadable(order: &Order, path: &Path, why: impl std::fmt::Display) -> Diagnostic {
+pub(super) fn unreadable(
+    order: &ArchiveRequest,
+    path: &Path,
+    why: impl std::fmt::Display,
+) -> Diagnostic {
     file_error(&order.attribute, UNREADABLE, path, why)
 }
 
@@ -187,9 +191,9 @@ mod tests {
         folder
     }
 
-    fn order(contents: Contents, output: PathBuf) -> Order {
+    fn order(contents: Contents, output: PathBuf) -> ArchiveRequest {
         let attribute = ValuePath::root().attr("source_dir");
-        Order { format: Format::Zip, contents, attribute, mode: None, output }
+        ArchiveRequest { format: Format::Zip, contents, attribute, mode: None, output }
     }
 
     fn directory(path: &Path, excludes: &[&str], follow: bool) -> Contents {
@@ -203,7 +207,7 @@ mod tests {
 
     /// Compares the names and modes of the entries, or the error without the path of the directory.
     #[track_caller]
-    fn check_order(folder: &TempDir, order: &Order, expected: &Expect) {
+    fn check_order(folder: &TempDir, order: &ArchiveRequest, expected: &Expect) {
         let shown = match entries(order) {
             Ok(entries) => {
                 let lines = entries.iter().map(|it| format!("{:o} {}", it.mode.0, it.name));

@@ -28,7 +28,7 @@ pub(super) const EXCLUDES: &str = "excludes";
 const COMBINATION: &str = "Invalid Attribute Combination";
 
 /// An archive to create. It has no `Debug`, because its contents may be secret.
-pub(super) struct Order {
+pub(super) struct ArchiveRequest {
     pub(super) format: Format,
     pub(super) contents: Contents,
     /// The attribute for the content, for errors.
@@ -77,12 +77,12 @@ pub(super) struct Directory {
     pub(super) follow: bool,
 }
 
-impl Order {
+impl ArchiveRequest {
     /// Creates the request from a configuration or plan that is wholly known.
     ///
     /// # Errors
     /// Returns an error that only values that were unknown during validation reveal.
-    pub(super) fn of(object: &Object) -> Result<Order, Diagnostic> {
+    pub(super) fn of(object: &Object) -> Result<ArchiveRequest, Diagnostic> {
         let mut diagnostics = Diagnostics::default();
         let way = validate(object, &mut diagnostics);
         if let Some(error) = diagnostics.into_vec().into_iter().find(Diagnostic::is_error) {
@@ -108,7 +108,7 @@ impl Order {
             Some(_) => Contents::Texts(texts(object)?),
             None => return Err(invalid(WAYS[0])),
         };
-        Ok(Order {
+        Ok(ArchiveRequest {
             format: Format::parse(&text("type")).ok_or_else(|| invalid("type"))?,
             contents,
             attribute: object.path_of(way.unwrap_or_default()),
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn archive_arguments_are_checked_once_known() {
         let refused = |members: &str| {
-            let order = Order::of(&config(members));
+            let order = ArchiveRequest::of(&config(members));
             line(&order.err().expect("is refused"))
         };
         expect![
@@ -358,7 +358,7 @@ mod tests {
             .assert_eq(&refused(r#"{"source_file": "f", "type": "rar"}"#));
         expect![".output_file_mode: Invalid Attribute Value: .output_file_mode has no value that can be used."]
             .assert_eq(&refused(r#"{"source_file": "f", "type": "zip", "output_file_mode": "9"}"#));
-        let order = Order::of(&config(
+        let order = ArchiveRequest::of(&config(
             r#"{"source_dir": "d", "type": "tar.gz", "output_path": "o", "output_file_mode": "0666"}"#,
         ));
         let order = order.unwrap_or_else(|_| unreachable!("nothing is wrong with it"));

@@ -173,7 +173,7 @@ mod tests {
     use crate::{
         archive::{
             collect::entries,
-            order::{Contents, Directory, Order},
+            order::{ArchiveRequest, Contents, Directory},
         },
         files::Mode,
     };
@@ -224,10 +224,10 @@ mod tests {
         }
     }
 
-    fn order(path: &Path, mode: Option<Mode>) -> Order {
+    fn order(path: &Path, mode: Option<Mode>) -> ArchiveRequest {
         let directory =
             Directory { path: path.to_owned(), excludes: GlobSet::empty(), follow: true };
-        Order {
+        ArchiveRequest {
             format: Format::Zip,
             contents: Contents::Directory(directory),
             attribute: values::Path::root().attr("source_dir"),

@@ -15,7 +15,7 @@ use super::{CONTENT_HASHES, with_hashes};
 use crate::{
     files::{Digests, Draft, IsMode, Mode, beside, file_error},
     sdk::{
-        Change, Diagnostic, Diagnostics, Ended, Existing, Object, Resource,
+        Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
         schema::{Attribute, Block, Schema, string},
         validate::{Validator, exactly_one_of},
     },
@@ -109,9 +109,9 @@ impl Resource<()> for ManagedFile {
         exactly_one_of(config, self.ways, diagnostics);
     }
 
-    fn create<'a>(&'a self, _: &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(&'a self, _: &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
-            let order = Order::of(&change.planned, self.ways)?;
+            let order = FileRequest::of(&change.planned, self.ways)?;
             let digests = beside(move || order.written()).await?;
             let mut state = change.planned.clone();
             digests.show(&mut state, &CONTENT_HASHES);
@@ -120,7 +120,7 @@ impl Resource<()> for ManagedFile {
         })
     }
 
-    fn read<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let file = Known::of(&existing.state);
             if !beside(move || file.is_there()).await? {
@@ -131,11 +131,11 @@ impl Resource<()> for ManagedFile {
     }
 
     /// Every change is a replacement, so there is no separate update.
-    fn update<'a>(&'a self, client: &'a (), change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(&'a self, client: &'a (), change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         self.create(client, change)
     }
 
-    fn delete<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn delete<'a>(&'a self, _: &'a (), existing: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let file = Known::of(&existing.state);
             beside(move || file.remove()).await
@@ -144,7 +144,7 @@ impl Resource<()> for ManagedFile {
 }
 
 /// A file to write. It has no `Debug`, because its content may be secret.
-struct Order {
+struct FileRequest {
     path: PathBuf,
     content: Content,
     mode: Mode,
@@ -158,9 +158,9 @@ enum Content {
     File(PathBuf),
 }
 
-impl Order {
+impl FileRequest {
     /// Creates the request from a wholly known plan.
-    fn of(planned: &Object, ways: &[&str]) -> Result<Order, Diagnostic> {
+    fn of(planned: &Object, ways: &[&str]) -> Result<FileRequest, Diagnostic> {
         let mut diagnostics = Diagnostics::default();
         exactly_one_of(planned, ways, &mut diagnostics);
         if let Some(error) = diagnostics.into_vec().pop() {
@@ -182,7 +182,7 @@ impl Order {
                 Diagnostic::error("Invalid File Mode", detail).at(planned.path_of(name))
             })
         };
-        Ok(Order {
+        Ok(FileRequest {
             path: PathBuf::from(&*planned.string(FILENAME).unwrap_or_default()),
             content,
             mode: mode(FILE_PERMISSION)?,
@@ -256,7 +256,7 @@ impl Known {
 
     /// Removes the file if it exists unchanged. In a create-before-destroy replacement, the new file at its place
     /// stays.
-    fn remove(&self) -> Ended {
+    fn remove(&self) -> StepResult {
         if !self.is_there()? {
             return Ok(());
         }

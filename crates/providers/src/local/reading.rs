@@ -9,7 +9,7 @@ use super::{CONTENT_HASHES, with_hashes};
 use crate::{
     files::{Digests, beside, file_error},
     sdk::{
-        DataRead, DataSource, Ended,
+        DataRead, DataSource, StepResult,
         schema::{Attribute, Block, Schema, string},
     },
 };
@@ -45,7 +45,7 @@ impl DataSource<()> for FileData {
         ))
     }
 
-    fn read<'a>(&'a self, _: &'a (), read: &'a mut DataRead) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, _: &'a (), read: &'a mut DataRead) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let path = PathBuf::from(&*read.state.string("filename").unwrap_or_default());
             let found = path.clone();

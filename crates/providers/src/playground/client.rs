@@ -20,7 +20,7 @@ use super::{
     lease, names,
     store::{Entry, Record, Secret, Store},
 };
-use crate::sdk::{Diagnostic, Ended};
+use crate::sdk::{Diagnostic, StepResult};
 
 /// The environment variable with the directory of the store.
 const STORE_VARIABLE: &str = "PLAYGROUND_STORE";
@@ -57,7 +57,7 @@ impl Client {
 
     /// Checks that the remote system can be reached: a configured token must be valid, and a configured address
     /// must answer.
-    pub(super) async fn reach(&self) -> Ended {
+    pub(super) async fn reach(&self) -> StepResult {
         if let Some(token) = &self.auth_token {
             lease::check_token(&self.store, token)?;
         }
@@ -68,7 +68,7 @@ impl Client {
     }
 
     /// Sends a line to the configured address, which must return it.
-    async fn ping(&self, address: &str) -> Ended {
+    async fn ping(&self, address: &str) -> StepResult {
         let line = format!("ping {}\n", names::unique());
         let exchange = async {
             let mut stream = TcpStream::connect(address).await?;
@@ -107,7 +107,7 @@ impl Client {
         type_name: &str,
         record: &Record,
         received: impl IntoIterator<Item = (&'a str, &'a Secret)>,
-    ) -> Ended {
+    ) -> StepResult {
         let received = received.into_iter();
         let entry = Entry {
             id: record.id.clone(),

@@ -8,12 +8,12 @@ use super::{
     fault::Fault,
     gate::store_error,
     names::{arn, not_found, unique},
-    secret_value::Twins,
+    secret_value::AttributeNames,
     store::{Record, Secret},
 };
 use crate::sdk::{
-    Change, Closing, Diagnostic, Diagnostics, Ended, EphemeralResource, Existing, Object, Opening,
-    Resource,
+    Change, Closing, Diagnostic, Diagnostics, EphemeralResource, Existing, Object, Opening,
+    Resource, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -22,8 +22,8 @@ const TYPE: &str = "playground_database";
 const KIND: &str = "database";
 const PASSWORD: &str = "password";
 
-const TWINS: Twins =
-    Twins { plain: "password", write_only: "password_wo", version: "password_wo_version" };
+const ATTRIBUTES: AttributeNames =
+    AttributeNames { plain: "password", write_only: "password_wo", version: "password_wo_version" };
 
 pub(super) struct ManagedDatabase;
 
@@ -56,14 +56,18 @@ impl Resource<Client> for ManagedDatabase {
     }
 
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        TWINS.validate(config, diagnostics);
+        ATTRIBUTES.validate(config, diagnostics);
     }
 
-    fn create<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let identifier = change.planned.string("identifier").unwrap_or_default();
             let mut record = Record::new(KIND, &*identifier, format!("db-{}", unique()));
-            let stored = TWINS.stored(change);
+            let stored = ATTRIBUTES.stored(change);
             stored.apply(&mut record, PASSWORD);
             describe(&mut record, &change.planned);
             client.store.create(&record).map_err(store_error)?;
@@ -73,7 +77,11 @@ impl Resource<Client> for ManagedDatabase {
         })
     }
 
-    fn read<'a>(&'a self, client: &'a Client, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(
+        &'a self,
+        client: &'a Client,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             match same(client, &existing.state)? {
                 Some(record) => {
@@ -86,10 +94,14 @@ impl Resource<Client> for ManagedDatabase {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let identifier = change.planned.string("identifier").unwrap_or_default();
-            let stored = TWINS.stored(change);
+            let stored = ATTRIBUTES.stored(change);
             let updated = client.store.update(KIND, &identifier, |record| {
                 stored.apply(record, PASSWORD);
                 describe(record, &change.planned);
@@ -105,7 +117,7 @@ impl Resource<Client> for ManagedDatabase {
         &'a self,
         client: &'a Client,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if let Some(record) = same(client, &existing.state)? {
                 client.store.remove(KIND, &record.name).map_err(store_error)?;
@@ -120,7 +132,7 @@ impl Resource<Client> for ManagedDatabase {
         client: &'a Client,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let ImportTarget::Id(identifier) = target else { return Err(not_found(KIND, "")) };
             let record =
@@ -178,7 +190,11 @@ impl EphemeralResource<Client> for EphemeralDatabase {
         )
     }
 
-    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(
+        &'a self,
+        client: &'a Client,
+        opening: &'a mut Opening,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let identifier = opening.result.string("identifier").unwrap_or_default();
             let record =
@@ -190,7 +206,11 @@ impl EphemeralResource<Client> for EphemeralDatabase {
         })
     }
 
-    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(
+        &'a self,
+        client: &'a Client,
+        closing: &'a mut Closing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let identifier = closing.private.text("identifier").unwrap_or_default();
             client.record("closed", TYPE, &Record::new(KIND, identifier, ""), [])

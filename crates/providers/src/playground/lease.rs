@@ -20,7 +20,7 @@ use super::{
     store::{Record, Secret, Store},
 };
 use crate::sdk::{
-    Closing, Diagnostic, Ended, EphemeralResource, Opening, Renewal,
+    Closing, Diagnostic, EphemeralResource, Opening, Renewal, StepResult,
     schema::{Block, Schema, number, string, typed},
     validate::WholeBetween,
 };
@@ -66,9 +66,13 @@ impl EphemeralResource<Client> for Lease {
         )
     }
 
-    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(
+        &'a self,
+        client: &'a Client,
+        opening: &'a mut Opening,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
-            let terms = Terms::of(opening)?;
+            let terms = LeaseDurations::of(opening)?;
             let path = opening.result.string("path").unwrap_or_default();
             let id = format!("lease-{}", unique());
             let token = Secret::new(format!("{id}.{}{}", unique(), unique()));
@@ -85,7 +89,11 @@ impl EphemeralResource<Client> for Lease {
         })
     }
 
-    fn renew<'a>(&'a self, client: &'a Client, renewal: &'a mut Renewal) -> BoxFuture<'a, Ended> {
+    fn renew<'a>(
+        &'a self,
+        client: &'a Client,
+        renewal: &'a mut Renewal,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = renewal.private.text("lease_id").unwrap_or_default().to_owned();
             let record = client.find(KIND, &id)?.ok_or_else(|| over("it was closed"))?;
@@ -93,7 +101,7 @@ impl EphemeralResource<Client> for Lease {
                 client.record("expired", TYPE, &record, [])?;
                 return Err(over("it has expired"));
             }
-            let mut terms = Terms::read(&record);
+            let mut terms = LeaseDurations::read(&record);
             if terms.renewals_left == Some(0) {
                 return Err(over("it was renewed as often as it may be"));
             }
@@ -105,7 +113,11 @@ impl EphemeralResource<Client> for Lease {
         })
     }
 
-    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(
+        &'a self,
+        client: &'a Client,
+        closing: &'a mut Closing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("lease_id").unwrap_or_default();
             let Some(record) = client.find(KIND, id)? else {
@@ -121,18 +133,18 @@ impl EphemeralResource<Client> for Lease {
 }
 
 /// The durations of a lease in milliseconds.
-struct Terms {
+struct LeaseDurations {
     ttl: i64,
     renew_after: i64,
     expire_after: i64,
     renewals_left: Option<i64>,
 }
 
-impl Terms {
-    fn of(opening: &Opening) -> Result<Terms, Diagnostic> {
+impl LeaseDurations {
+    fn of(opening: &Opening) -> Result<LeaseDurations, Diagnostic> {
         let config = &opening.result;
         let ttl = config.int("ttl_ms")?.unwrap_or(TTL);
-        Ok(Terms {
+        Ok(LeaseDurations {
             ttl,
             renew_after: config.int("renew_after_ms")?.unwrap_or(ttl / 2),
             expire_after: config.int("expire_after_ms")?.unwrap_or(ttl),
@@ -151,10 +163,10 @@ impl Terms {
         record.set_or_remove("renewals_left", self.renewals_left.map(|it| it.to_string()));
     }
 
-    fn read(record: &Record) -> Terms {
+    fn read(record: &Record) -> LeaseDurations {
         let number = |field| record.text(field).and_then(|it| it.parse().ok());
         let ttl = number("ttl").unwrap_or(TTL);
-        Terms {
+        LeaseDurations {
             ttl,
             renew_after: number("renew_after").unwrap_or(ttl / 2),
             expire_after: number("expire_after").unwrap_or(ttl),
@@ -196,7 +208,7 @@ fn leased(client: &Client, path: &str, token: &Secret) -> Result<Value, Diagnost
 }
 
 /// Returns an error unless the token belongs to an open lease that has not expired.
-pub(super) fn check_token(store: &Store, token: &Secret) -> Ended {
+pub(super) fn check_token(store: &Store, token: &Secret) -> StepResult {
     let refused = |why: &str| {
         let detail = format!("The configured auth_token is not valid: {why}.");
         Err(Diagnostic::error("Access refused", detail))

@@ -8,11 +8,11 @@ use super::{
     fault::Fault,
     gate::store_error,
     names::{arn, not_found, unique},
-    secret_value::Twins,
+    secret_value::AttributeNames,
     store::{Record, Secret},
 };
 use crate::sdk::{
-    Change, Diagnostic, Diagnostics, Ended, Existing, Object, Resource,
+    Change, Diagnostic, Diagnostics, Existing, Object, Resource, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, OneOf},
 };
@@ -21,7 +21,8 @@ const TYPE: &str = "playground_parameter";
 const KIND: &str = "parameter";
 const VALUE: &str = "value";
 
-const TWINS: Twins = Twins { plain: "value", write_only: "value_wo", version: "value_wo_version" };
+const ATTRIBUTES: AttributeNames =
+    AttributeNames { plain: "value", write_only: "value_wo", version: "value_wo_version" };
 
 pub(super) struct Parameter;
 
@@ -52,20 +53,24 @@ impl Resource<Client> for Parameter {
     }
 
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        TWINS.validate(config, diagnostics);
+        ATTRIBUTES.validate(config, diagnostics);
         if config.is_absent("value") && config.is_absent("value_wo") {
             let detail = "One of value and value_wo must be set.";
             diagnostics.error_at(config.path_of("value"), "Invalid Attribute Combination", detail);
         }
     }
 
-    fn create<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             let mut record = Record::new(KIND, &*name, format!("{KIND}-{}", unique()));
             record.version = 0;
             describe(&mut record, &change.planned);
-            let stored = TWINS.stored(change);
+            let stored = ATTRIBUTES.stored(change);
             stored.apply(&mut record, VALUE);
             client.store.create(&record).map_err(store_error)?;
             client.record("created", TYPE, &record, stored.received())?;
@@ -74,7 +79,11 @@ impl Resource<Client> for Parameter {
         })
     }
 
-    fn read<'a>(&'a self, client: &'a Client, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(
+        &'a self,
+        client: &'a Client,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let Some(record) = same(client, existing)? else {
                 existing.gone();
@@ -87,10 +96,14 @@ impl Resource<Client> for Parameter {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
-            let stored = TWINS.stored(change);
+            let stored = ATTRIBUTES.stored(change);
             let updated = client.store.update(KIND, &name, |record| {
                 describe(record, &change.planned);
                 stored.apply(record, VALUE);
@@ -106,7 +119,7 @@ impl Resource<Client> for Parameter {
         &'a self,
         client: &'a Client,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if let Some(record) = same(client, existing)? {
                 client.store.remove(KIND, &record.name).map_err(store_error)?;
@@ -121,7 +134,7 @@ impl Resource<Client> for Parameter {
         client: &'a Client,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let ImportTarget::Id(name) = target else { return Err(not_found(KIND, "")) };
             let record = client.find(KIND, name)?.ok_or_else(|| not_found(KIND, name))?;

@@ -9,7 +9,7 @@ use super::{
     store::{Record, random},
 };
 use crate::sdk::{
-    Closing, Diagnostics, Ended, EphemeralResource, Object, Opening,
+    Closing, Diagnostics, EphemeralResource, Object, Opening, StepResult,
     schema::{Block, Schema, boolean, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -60,7 +60,11 @@ impl EphemeralResource<Client> for Random {
         }
     }
 
-    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(
+        &'a self,
+        client: &'a Client,
+        opening: &'a mut Opening,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let length = opening.result.int("length")?.unwrap_or(LENGTH);
             let special = opening.result.string("override_special");
@@ -79,7 +83,11 @@ impl EphemeralResource<Client> for Random {
         })
     }
 
-    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(
+        &'a self,
+        client: &'a Client,
+        closing: &'a mut Closing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();
             client.record("closed", TYPE, &Record::new("random", "", id), [])

@@ -8,11 +8,11 @@ use super::{
     fault::Fault,
     gate::store_error,
     names::{not_found, secret_arn, secret_name},
-    secret_value::{Stored, Twins},
+    secret_value::{AttributeNames, Stored},
     store::Record,
 };
 use crate::sdk::{
-    Change, Diagnostics, Ended, Existing, Object, PlanChange, Resource,
+    Change, Diagnostics, Existing, Object, PlanChange, Resource, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, exactly_one_of},
 };
@@ -23,7 +23,8 @@ pub(super) const KIND: &str = "secret";
 pub(super) const VALUE: &str = "value";
 pub(super) const TYPE: &str = "playground_secret";
 
-const TWINS: Twins = Twins { plain: "value", write_only: "value_wo", version: "value_wo_version" };
+const ATTRIBUTES: AttributeNames =
+    AttributeNames { plain: "value", write_only: "value_wo", version: "value_wo_version" };
 
 pub(super) struct ManagedSecret;
 
@@ -55,11 +56,11 @@ impl Resource<Client> for ManagedSecret {
     }
 
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        TWINS.validate(config, diagnostics);
+        ATTRIBUTES.validate(config, diagnostics);
         exactly_one_of(config, &["name", "secret_name"], diagnostics);
     }
 
-    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
+    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if change.config.is_absent("name") {
                 let name = change.config.attr("secret_name");
@@ -73,14 +74,18 @@ impl Resource<Client> for ManagedSecret {
         })
     }
 
-    fn create<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             let mut record = Record::new(KIND, &*name, secret_arn(&name));
             // A secret without a value has version 0.
             record.version = 0;
             describe(&mut record, &change.planned);
-            let stored = TWINS.stored(change);
+            let stored = ATTRIBUTES.stored(change);
             stored.apply(&mut record, VALUE);
             record.set("version", record.version.to_string());
             client.store.create(&record).map_err(store_error)?;
@@ -90,7 +95,11 @@ impl Resource<Client> for ManagedSecret {
         })
     }
 
-    fn read<'a>(&'a self, client: &'a Client, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(
+        &'a self,
+        client: &'a Client,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let Some(record) = same(client, &existing.state)? else {
                 existing.gone();
@@ -106,10 +115,14 @@ impl Resource<Client> for ManagedSecret {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
-            let stored = TWINS.stored(change);
+            let stored = ATTRIBUTES.stored(change);
             let updated = client.store.update(KIND, &name, |record| {
                 describe(record, &change.planned);
                 let count = own_version(record);
@@ -129,7 +142,7 @@ impl Resource<Client> for ManagedSecret {
         &'a self,
         client: &'a Client,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if let Some(record) = same(client, &existing.state)? {
                 client.store.remove(KIND, &record.name).map_err(store_error)?;
@@ -144,7 +157,7 @@ impl Resource<Client> for ManagedSecret {
         client: &'a Client,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let ImportTarget::Id(id) = target else { return Err(not_found("secret", "")) };
             let found = client.find(KIND, secret_name(id))?;

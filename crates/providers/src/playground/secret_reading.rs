@@ -11,7 +11,7 @@ use super::{
     store::{Record, Secret},
 };
 use crate::sdk::{
-    DataRead, DataSource, Diagnostic, Diagnostics, Ended, EphemeralResource, Object, Opening,
+    DataRead, DataSource, Diagnostic, Diagnostics, EphemeralResource, Object, Opening, StepResult,
     schema::{Block, Schema, number, string},
     validate::exactly_one_of,
 };
@@ -39,7 +39,7 @@ impl DataSource<Client> for SecretData {
         validate(config, diagnostics);
     }
 
-    fn read<'a>(&'a self, client: &'a Client, read: &'a mut DataRead) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, client: &'a Client, read: &'a mut DataRead) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let record = find(client, &read.state)?;
             fill(&mut read.state, &record);
@@ -62,7 +62,11 @@ impl EphemeralResource<Client> for EphemeralSecret {
         validate(config, diagnostics);
     }
 
-    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(
+        &'a self,
+        client: &'a Client,
+        opening: &'a mut Opening,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let record = find(client, &opening.result)?;
             fill(&mut opening.result, &record);
@@ -75,7 +79,7 @@ impl EphemeralResource<Client> for EphemeralSecret {
         &'a self,
         client: &'a Client,
         closing: &'a mut crate::sdk::Closing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();
             client.record("closed", TYPE, &Record::new(KIND, secret_name(id), id), [])

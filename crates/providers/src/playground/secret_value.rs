@@ -7,7 +7,7 @@ use crate::sdk::{
 };
 
 /// The names of the three attributes.
-pub(super) struct Twins {
+pub(super) struct AttributeNames {
     pub(super) plain: &'static str,
     pub(super) write_only: &'static str,
     pub(super) version: &'static str,
@@ -20,10 +20,10 @@ pub(super) enum Stored {
     Clear,
 }
 
-impl Twins {
+impl AttributeNames {
     /// Checks that not both values are set, and that the version is set only with the write-only value.
     pub(super) fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        let &Twins { plain, write_only, version } = self;
+        let &AttributeNames { plain, write_only, version } = self;
         conflicting(config, plain, write_only, diagnostics);
         requires(config, version, write_only, diagnostics);
     }
@@ -31,7 +31,7 @@ impl Twins {
     /// Returns the effect of a create or update. A write-only value is stored only if its version changes, because
     /// the value itself cannot be compared.
     pub(super) fn stored(&self, change: &Change) -> Stored {
-        let &Twins { plain, write_only, version } = self;
+        let &AttributeNames { plain, write_only, version } = self;
         let creating = change.prior.is_null();
         let differs = |name| change.planned.attr(name) != change.prior.attr(name);
         if let Some(text) = change.config.string(plain) {

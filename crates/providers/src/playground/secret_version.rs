@@ -9,12 +9,12 @@ use super::{
     gate::store_error,
     names::{not_found, secret_name, unique},
     secret::{KIND, VALUE},
-    secret_value::{Stored, Twins},
+    secret_value::{AttributeNames, Stored},
     store::{Record, Secret},
 };
 use crate::sdk::{
-    Change, Closing, Diagnostic, Diagnostics, Ended, EphemeralResource, Existing, Object, Opening,
-    Resource,
+    Change, Closing, Diagnostic, Diagnostics, EphemeralResource, Existing, Object, Opening,
+    Resource, StepResult,
     schema::{Block, Schema, number, string},
 };
 
@@ -22,7 +22,7 @@ const TYPE: &str = "playground_secret_version";
 /// The field of the secret's object with the id of the version that set its value.
 const VERSION_ID: &str = "version_id";
 
-const TWINS: Twins = Twins {
+const ATTRIBUTES: AttributeNames = AttributeNames {
     plain: "secret_string",
     write_only: "secret_string_wo",
     version: "secret_string_wo_version",
@@ -51,14 +51,22 @@ impl Resource<Client> for ManagedSecretVersion {
     }
 
     fn validate(&self, config: &Object, diagnostics: &mut Diagnostics) {
-        TWINS.validate(config, diagnostics);
+        ATTRIBUTES.validate(config, diagnostics);
     }
 
-    fn create<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(set(client, change, "created"))
     }
 
-    fn read<'a>(&'a self, client: &'a Client, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(
+        &'a self,
+        client: &'a Client,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let Some(record) = current(client, &existing.state)? else {
                 existing.gone();
@@ -73,7 +81,11 @@ impl Resource<Client> for ManagedSecretVersion {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(set(client, change, "updated"))
     }
 
@@ -81,7 +93,7 @@ impl Resource<Client> for ManagedSecretVersion {
         &'a self,
         client: &'a Client,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let Some(record) = current(client, &existing.state)? else { return Ok(()) };
             let updated = client.store.update(KIND, &record.name, |record| {
@@ -98,9 +110,9 @@ impl Resource<Client> for ManagedSecretVersion {
     }
 }
 
-async fn set(client: &Client, change: &mut Change, event: &str) -> Ended {
+async fn set(client: &Client, change: &mut Change, event: &str) -> StepResult {
     let secret_id = change.planned.string("secret_id").unwrap_or_default();
-    let stored = TWINS.stored(change);
+    let stored = ATTRIBUTES.stored(change);
     let kept = change.prior.string(VERSION_ID).filter(|_| matches!(stored, Stored::Keep));
     let version_id = kept.map_or_else(unique, |it| it.to_string());
     let updated = client.store.update(KIND, secret_name(&secret_id), |record| {
@@ -155,7 +167,11 @@ impl EphemeralResource<Client> for EphemeralSecretVersion {
         )
     }
 
-    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(
+        &'a self,
+        client: &'a Client,
+        opening: &'a mut Opening,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let secret_id = opening.result.string("secret_id").unwrap_or_default();
             let found = client.find(KIND, secret_name(&secret_id))?;
@@ -171,7 +187,11 @@ impl EphemeralResource<Client> for EphemeralSecretVersion {
         })
     }
 
-    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(
+        &'a self,
+        client: &'a Client,
+        closing: &'a mut Closing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();
             client.record("closed", TYPE, &Record::new(KIND, secret_name(id), id), [])

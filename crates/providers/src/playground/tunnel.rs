@@ -12,7 +12,7 @@ use values::Value;
 
 use super::{client::Client, fault::Fault, names::unique, store::Record};
 use crate::sdk::{
-    Closing, Diagnostic, Ended, EphemeralResource, Opening,
+    Closing, Diagnostic, EphemeralResource, Opening, StepResult,
     schema::{Block, Schema, number, string},
     validate::{LengthBetween, WholeBetween},
 };
@@ -55,7 +55,11 @@ impl EphemeralResource<Client> for Tunnel {
         )
     }
 
-    fn open<'a>(&'a self, client: &'a Client, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(
+        &'a self,
+        client: &'a Client,
+        opening: &'a mut Opening,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let host = opening.result.string("remote_host").unwrap_or_default();
             let port = opening.result.int("remote_port")?.and_then(|it| u16::try_from(it).ok());
@@ -78,7 +82,11 @@ impl EphemeralResource<Client> for Tunnel {
         })
     }
 
-    fn close<'a>(&'a self, client: &'a Client, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(
+        &'a self,
+        client: &'a Client,
+        closing: &'a mut Closing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let id = closing.private.text("id").unwrap_or_default();
             if !client.end_tunnel(id).await {

@@ -13,7 +13,7 @@ use super::{
     store::{Record, Secret},
 };
 use crate::sdk::{
-    Change, Diagnostic, Ended, Existing, Object, PlanChange, Resource,
+    Change, Diagnostic, Existing, Object, PlanChange, Resource, StepResult,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
 };
 
@@ -102,7 +102,7 @@ impl Resource<Client> for Vault {
         schema()
     }
 
-    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
+    fn plan<'a>(&'a self, _: &'a Client, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let raised = change.planned.attr("key_version") != change.prior.attr("key_version");
             if raised && !change.prior.is_null() {
@@ -114,7 +114,11 @@ impl Resource<Client> for Vault {
         })
     }
 
-    fn create<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             let mut record = Record::new(KIND, &*name, format!("vault-{}", unique()));
@@ -127,7 +131,11 @@ impl Resource<Client> for Vault {
         })
     }
 
-    fn read<'a>(&'a self, client: &'a Client, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(
+        &'a self,
+        client: &'a Client,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             match same(client, &existing.state)? {
                 Some(record) => existing.state.set("revision", Value::int(record.version)),
@@ -137,7 +145,11 @@ impl Resource<Client> for Vault {
         })
     }
 
-    fn update<'a>(&'a self, client: &'a Client, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(
+        &'a self,
+        client: &'a Client,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             let raised =
@@ -160,7 +172,7 @@ impl Resource<Client> for Vault {
         &'a self,
         client: &'a Client,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if let Some(record) = same(client, &existing.state)? {
                 client.store.remove(KIND, &record.name).map_err(store_error)?;

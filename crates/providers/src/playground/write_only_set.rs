@@ -6,7 +6,7 @@ use provider::BoxFuture;
 
 use super::client::Client;
 use crate::sdk::{
-    Change, Diagnostic, Ended, Existing, Resource,
+    Change, Diagnostic, Existing, Resource, StepResult,
     schema::{Block, Nesting, Schema, string},
 };
 
@@ -29,24 +29,24 @@ impl Resource<Client> for WriteOnlyInSet {
         )
     }
 
-    fn create<'a>(&'a self, _: &'a Client, _: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(&'a self, _: &'a Client, _: &'a mut Change) -> BoxFuture<'a, StepResult> {
         refuse()
     }
 
-    fn read<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(ready(Ok(())))
     }
 
-    fn update<'a>(&'a self, _: &'a Client, _: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(&'a self, _: &'a Client, _: &'a mut Change) -> BoxFuture<'a, StepResult> {
         refuse()
     }
 
-    fn delete<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn delete<'a>(&'a self, _: &'a Client, _: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(ready(Ok(())))
     }
 }
 
-fn refuse<'a>() -> BoxFuture<'a, Ended> {
+fn refuse<'a>() -> BoxFuture<'a, StepResult> {
     let detail = "A core should have refused this type: it cannot check that the write-only values \
                   stay out of state.";
     Box::pin(ready(Err(Diagnostic::error("Type cannot be used", detail))))

@@ -2,7 +2,9 @@
 
 use provider::BoxFuture;
 
-use super::{data::Object, diagnostics::Diagnostics, resource::Ended, schema::Schema, stop::Stop};
+use super::{
+    data::Object, diagnostics::Diagnostics, resource::StepResult, schema::Schema, stop::Stop,
+};
 
 /// A data source. `C` is the client that the provider configuration was converted to.
 pub trait DataSource<C>: Send + Sync {
@@ -18,7 +20,7 @@ pub trait DataSource<C>: Send + Sync {
     }
 
     /// Reads the data source. `read.state` starts as the configuration and must be filled in.
-    fn read<'a>(&'a self, client: &'a C, read: &'a mut DataRead) -> BoxFuture<'a, Ended>;
+    fn read<'a>(&'a self, client: &'a C, read: &'a mut DataRead) -> BoxFuture<'a, StepResult>;
 }
 
 /// A data source that is being read.

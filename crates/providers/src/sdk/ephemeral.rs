@@ -5,8 +5,8 @@ use std::{future::ready, time::SystemTime};
 use provider::BoxFuture;
 
 use super::{
-    data::Object, diagnostics::Diagnostics, private::PrivateState, resource::Ended, schema::Schema,
-    stop::Stop,
+    data::Object, diagnostics::Diagnostics, private::PrivateState, resource::StepResult,
+    schema::Schema, stop::Stop,
 };
 
 /// An ephemeral resource type. `C` is the client that the provider configuration was converted to.
@@ -24,16 +24,16 @@ pub trait EphemeralResource<C>: Send + Sync {
 
     /// Opens the resource. `opening.result` starts as the configuration. Its computed attributes must be filled
     /// in, and its configured ones must stay.
-    fn open<'a>(&'a self, client: &'a C, opening: &'a mut Opening) -> BoxFuture<'a, Ended>;
+    fn open<'a>(&'a self, client: &'a C, opening: &'a mut Opening) -> BoxFuture<'a, StepResult>;
 
     /// Renews the resource. By default does nothing, for types that never request a renewal.
-    fn renew<'a>(&'a self, client: &'a C, renewal: &'a mut Renewal) -> BoxFuture<'a, Ended> {
+    fn renew<'a>(&'a self, client: &'a C, renewal: &'a mut Renewal) -> BoxFuture<'a, StepResult> {
         let _ = (client, renewal);
         Box::pin(ready(Ok(())))
     }
 
     /// Closes the resource. By default does nothing, for types that have nothing to release.
-    fn close<'a>(&'a self, client: &'a C, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(&'a self, client: &'a C, closing: &'a mut Closing) -> BoxFuture<'a, StepResult> {
         let _ = (client, closing);
         Box::pin(ready(Ok(())))
     }

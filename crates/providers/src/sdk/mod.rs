@@ -36,7 +36,7 @@ pub use self::{
     diagnostics::{Diagnostic, Diagnostics},
     ephemeral::{Closing, EphemeralResource, Opening, Renewal},
     private::PrivateState,
-    resource::{Change, Ended, Existing, MoveSource, PlanChange, Resource},
+    resource::{Change, Existing, MoveSource, PlanChange, Resource, StepResult},
     server::Server,
     stop::{Stop, Stopper},
 };

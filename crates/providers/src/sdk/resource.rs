@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The result of a step of a provider. The error is added to the diagnostics of the call.
-pub type Ended = Result<(), Diagnostic>;
+pub type StepResult = Result<(), Diagnostic>;
 
 /// A managed resource type. `C` is the client that the provider configuration was converted to.
 pub trait Resource<C>: Send + Sync {
@@ -36,23 +36,24 @@ pub trait Resource<C>: Send + Sync {
     }
 
     /// Modifies a plan after defaults, unknown values and plan modifiers were applied. Not called for a deletion.
-    fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
+    fn plan<'a>(&'a self, client: &'a C, change: &'a mut PlanChange) -> BoxFuture<'a, StepResult> {
         let _ = (client, change);
         Box::pin(ready(Ok(())))
     }
 
     /// Creates the object that `change.planned` describes. On return, `change.state` is the object that exists:
     /// null if none was created, and after an error the part that must be cleaned up.
-    fn create<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, Ended>;
+    fn create<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, StepResult>;
 
     /// Reads the object and updates `existing.state`, or calls [`Existing::gone`] if it no longer exists.
-    fn read<'a>(&'a self, client: &'a C, existing: &'a mut Existing) -> BoxFuture<'a, Ended>;
+    fn read<'a>(&'a self, client: &'a C, existing: &'a mut Existing) -> BoxFuture<'a, StepResult>;
 
     /// Updates the object to `change.planned`. `change.state` starts as the prior state.
-    fn update<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, Ended>;
+    fn update<'a>(&'a self, client: &'a C, change: &'a mut Change) -> BoxFuture<'a, StepResult>;
 
     /// Deletes the object `existing.state`. Without an error, it counts as deleted.
-    fn delete<'a>(&'a self, client: &'a C, existing: &'a mut Existing) -> BoxFuture<'a, Ended>;
+    fn delete<'a>(&'a self, client: &'a C, existing: &'a mut Existing)
+    -> BoxFuture<'a, StepResult>;
 
     /// Imports an object. `existing.state` starts as an object of nulls; it must be filled in so far that
     /// [`Resource::read`] finds the rest.
@@ -61,7 +62,7 @@ pub trait Resource<C>: Send + Sync {
         client: &'a C,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         let _ = (client, target, existing);
         let detail = format!("{} cannot be imported.", self.type_name());
         Box::pin(ready(Err(Diagnostic::error("Resource Import Not Implemented", detail))))

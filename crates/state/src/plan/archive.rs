@@ -37,15 +37,29 @@ pub(crate) enum Kind {
 }
 
 /// Entries by name. Names are relative and use slashes.
-pub(crate) type Entries = BTreeMap<String, (Kind, Vec<u8>)>;
+pub(crate) type Entries = BTreeMap<String, Entry>;
+
+/// The kind and the content of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    pub(crate) content: Vec<u8>,
+}
+
+/// An entry to pack.
+pub(crate) struct NewEntry<'a> {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) content: &'a [u8],
+}
 
 /// Packs entries. Equal entries give equal bytes, because neither times nor owners are recorded.
 pub(crate) fn pack<'a>(
-    entries: impl IntoIterator<Item = (String, Kind, &'a [u8])>,
+    entries: impl IntoIterator<Item = NewEntry<'a>>,
 ) -> Result<Vec<u8>, EncodeError> {
     let fault = |it: &dyn std::fmt::Display| EncodeError::Archive(it.to_string());
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, kind, content) in entries {
+    for NewEntry { name, kind, content } in entries {
         if !is_safe(&name) {
             return Err(fault(&format_args!("{name:?} is not a name for an entry")));
         }
@@ -88,7 +102,7 @@ pub(crate) fn unpack_within(bytes: &[u8], mut left: u64) -> Result<Entries, Plan
             .map_err(|_| damaged("", "an entry's name is not UTF-8"))?;
         let kind = check_entry(&name, &entry)?;
         let content = read_entry(&name, entry, &mut left)?;
-        entries.insert(name, (kind, content));
+        entries.insert(name, Entry { kind, content });
     }
     Ok(entries)
 }
@@ -99,8 +113,8 @@ pub(crate) fn check_canonical(bytes: &[u8], entries: &Entries) -> Result<(), Pla
     let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|it| damaged("", it.to_string()))?;
     let in_order = (0..zip.len()).filter_map(|index| {
         let name = zip.name_for_index(index)?.ok()?;
-        let (name, (kind, content)) = entries.get_key_value(&*name)?;
-        Some((name.clone(), *kind, content.as_slice()))
+        let (name, Entry { kind, content }) = entries.get_key_value(&*name)?;
+        Some(NewEntry { name: name.clone(), kind: *kind, content })
     });
     let packed = pack(in_order).map_err(|it| damaged("", it.to_string()))?;
     match packed == bytes {

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{EncodeError, StateError};
-use crate::plan::archive::{self, Entries, Kind, damaged};
+use crate::plan::archive::{self, Entries, Entry, Kind, NewEntry, damaged};
 use crate::plan::model::Plan;
 use crate::plan::{decode, encode};
 use crate::resources::StateFile;
@@ -129,11 +129,17 @@ impl PlanFile {
             (LOCKS, &self.locks),
             (MANIFEST, &manifest),
         ];
-        let fixed = fixed.into_iter().map(|(name, bytes)| (name.to_owned(), Kind::File, bytes));
+        let fixed = fixed.into_iter().map(|(name, content)| NewEntry {
+            name: name.to_owned(),
+            kind: Kind::File,
+            content,
+        });
         let sources = self.config.modules.iter().flat_map(|(key, module)| {
             let files = module.files.iter();
-            files.map(move |(name, content)| {
-                (format!("{MODULES}{key}/{name}"), Kind::File, content.as_slice())
+            files.map(move |(name, content)| NewEntry {
+                name: format!("{MODULES}{key}/{name}"),
+                kind: Kind::File,
+                content,
             })
         });
         let temp = self.temp.iter().map(|it| {
@@ -146,7 +152,7 @@ impl PlanFile {
                 }
                 TempKind::Symlink { target } => (Kind::Symlink, target.as_bytes()),
             };
-            (format!("{TEMP}{}", it.path), kind, content)
+            NewEntry { name: format!("{TEMP}{}", it.path), kind, content }
         });
         archive::pack(fixed.chain(sources).chain(temp))
     }
@@ -160,7 +166,7 @@ impl PlanFile {
         // Another version of this program may compress in another way, so its error comes first.
         let encoded = take(&mut entries, PLAN)?;
         let plan = decode::decode(&encoded, program)?;
-        entries.insert(PLAN.to_owned(), (Kind::File, encoded));
+        entries.insert(PLAN.to_owned(), Entry { kind: Kind::File, content: encoded });
         archive::check_canonical(bytes, &entries)?;
         entries.remove(PLAN);
         let prior_state = state(&mut entries, PRIOR_STATE)?;
@@ -205,12 +211,12 @@ impl ConfigSnapshot {
                 ));
             }
         }
-        for (name, content) in take_all(entries, MODULES) {
+        for (name, entry) in take_all(entries, MODULES) {
             let (key, file) = name.split_once('/').unwrap_or((&name, ""));
             let module = modules.get_mut(key).filter(|_| !file.is_empty() && !file.contains('/'));
             let module = module
                 .ok_or_else(|| damaged(&format!("{MODULES}{name}"), "it belongs to no module"))?;
-            module.files.insert(file.to_owned(), plain(&name, content)?);
+            module.files.insert(file.to_owned(), plain(&name, entry)?);
         }
         Ok(Self { modules })
     }
@@ -221,15 +227,15 @@ fn take(entries: &mut Entries, name: &str) -> Result<Vec<u8>, PlanFileError> {
     plain(name, entry)
 }
 
-fn plain(name: &str, (kind, content): (Kind, Vec<u8>)) -> Result<Vec<u8>, PlanFileError> {
-    match kind {
-        Kind::File => Ok(content),
+fn plain(name: &str, entry: Entry) -> Result<Vec<u8>, PlanFileError> {
+    match entry.kind {
+        Kind::File => Ok(entry.content),
         Kind::Executable | Kind::Symlink => Err(damaged(name, "the entry is not an ordinary file")),
     }
 }
 
 /// Removes all entries under a prefix and returns them without the prefix in their names.
-fn take_all(entries: &mut Entries, prefix: &str) -> Vec<(String, (Kind, Vec<u8>))> {
+fn take_all(entries: &mut Entries, prefix: &str) -> Vec<(String, Entry)> {
     let from_prefix = entries.range(prefix.to_owned()..).map(|(name, _)| name);
     let names: Vec<String> = from_prefix.take_while(|it| it.starts_with(prefix)).cloned().collect();
     let taken = names.into_iter().filter_map(|name| entries.remove_entry(&name));
@@ -243,7 +249,7 @@ fn state(entries: &mut Entries, name: &str) -> Result<StateFile, PlanFileError> 
 
 fn read_temp(entries: &mut Entries) -> Result<Vec<TempEntry>, PlanFileError> {
     let mut temp = Vec::new();
-    for (path, (kind, content)) in take_all(entries, TEMP) {
+    for (path, Entry { kind, content }) in take_all(entries, TEMP) {
         let kind = match kind {
             Kind::File | Kind::Executable => {
                 TempKind::File { is_executable: kind == Kind::Executable, content }

@@ -9,7 +9,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::EncodeError;
-use crate::plan::archive::{self, Kind};
+use crate::plan::archive::{self, Entry, Kind, NewEntry};
 use crate::plan::file::{PlanFile, PlanFileError, TempKind};
 use crate::plan::model::{Action, EphemeralPlan, Plan, ResourceChange};
 use crate::plan::samples::{PROGRAM, change, file, plan, temp};
@@ -29,8 +29,11 @@ fn refused(bytes: &[u8], expected: Expect) {
 fn edited(edit: impl FnOnce(&mut archive::Entries)) -> Vec<u8> {
     let mut entries = archive::unpack(&file().write().expect("a plan")).expect("a plan");
     edit(&mut entries);
-    let entries =
-        entries.iter().map(|(name, (kind, bytes))| (name.clone(), *kind, bytes.as_slice()));
+    let entries = entries.iter().map(|(name, it)| NewEntry {
+        name: name.clone(),
+        kind: it.kind,
+        content: &it.content,
+    });
     archive::pack(entries).expect("safe names")
 }
 
@@ -142,37 +145,49 @@ fn invalid_plan_file_is_an_error() {
         ]],
     );
     refused(
-        &edited(|it| drop(it.insert("extra".into(), (Kind::File, vec![])))),
+        &edited(|it| drop(it.insert("extra".into(), Entry { kind: Kind::File, content: vec![] }))),
         expect![[
             r#"the saved plan is damaged at "extra": a plan has no such entry; make a new plan"#
         ]],
     );
     refused(
-        &edited(|it| drop(it.insert("tfplan".into(), (Kind::File, vec![1])))),
+        &edited(|it| {
+            drop(it.insert("tfplan".into(), Entry { kind: Kind::File, content: vec![1] }))
+        }),
         expect![[
             r#"the saved plan is damaged at "tfplan": failed to decode Protobuf message: invalid tag value: 0; make a new plan"#
         ]],
     );
     refused(
-        &edited(|it| drop(it.insert("tfstate".into(), (Kind::File, b"{}".to_vec())))),
+        &edited(|it| {
+            drop(it.insert("tfstate".into(), Entry { kind: Kind::File, content: b"{}".to_vec() }))
+        }),
         expect![[
             r#"the saved plan is damaged at "tfstate": Unsupported state file format: The state file does not have a "version" attribute, which is required to identify the format version.; make a new plan"#
         ]],
     );
     refused(
-        &edited(|it| drop(it.insert("tfplan".into(), (Kind::Executable, vec![])))),
+        &edited(|it| {
+            drop(it.insert("tfplan".into(), Entry { kind: Kind::Executable, content: vec![] }))
+        }),
         expect![[
             r#"the saved plan is damaged at "tfplan": the entry is not an ordinary file; make a new plan"#
         ]],
     );
     refused(
-        &edited(|it| drop(it.insert("tfconfig/m-c/x.tf".into(), (Kind::File, vec![])))),
+        &edited(|it| {
+            drop(it.insert("tfconfig/m-c/x.tf".into(), Entry { kind: Kind::File, content: vec![] }))
+        }),
         expect![[
             r#"the saved plan is damaged at "tfconfig/m-c/x.tf": it belongs to no module; make a new plan"#
         ]],
     );
     refused(
-        &edited(|it| drop(it.insert("tfconfig/m-/d/x.tf".into(), (Kind::File, vec![])))),
+        &edited(|it| {
+            drop(
+                it.insert("tfconfig/m-/d/x.tf".into(), Entry { kind: Kind::File, content: vec![] }),
+            )
+        }),
         expect![[
             r#"the saved plan is damaged at "tfconfig/m-/d/x.tf": it belongs to no module; make a new plan"#
         ]],
@@ -255,7 +270,9 @@ fn temporary_files_of_a_plan_stay_in_their_directories() {
 /// Returns a plan with one more temporary file, in which `from` is replaced by `to` everywhere.
 #[track_caller]
 fn attacked(kind: Kind, content: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let bytes = edited(|it| drop(it.insert("tmp/hash/name".into(), (kind, content.to_vec()))));
+    let bytes = edited(|it| {
+        drop(it.insert("tmp/hash/name".into(), Entry { kind, content: content.to_vec() }))
+    });
     assert_eq!(PlanFile::read(&bytes, PROGRAM).map(|_| ()), Ok(()), "it is a plan before");
     let mut patched = Vec::new();
     let mut rest = bytes.as_slice();
@@ -292,7 +309,12 @@ fn modified_plan_file_is_refused() {
     // The target of a link, and entries below a link.
     let link = |to: &[u8]| attacked(Kind::Symlink, b"inside-of-it", b"inside-of-it", to);
     let links = |target: &[u8]| {
-        edited(|it| drop(it.insert("tmp/hash/link".into(), (Kind::Symlink, target.to_vec()))))
+        edited(|it| {
+            drop(it.insert(
+                "tmp/hash/link".into(),
+                Entry { kind: Kind::Symlink, content: target.to_vec() },
+            ))
+        })
     };
     for target in [&b"/etc/passwd"[..], b"../other/file", b"a/../../../b", b"..", b"", b"a\\b"] {
         says(&links(target), "points outside of its module's directory");
@@ -300,8 +322,11 @@ fn modified_plan_file_is_refused() {
     // The checksum is that of the original link.
     says(&link(b"../../../../"), "damaged");
     let under = |it: &mut archive::Entries| {
-        it.insert("tmp/hash/link".into(), (Kind::Symlink, b"other".to_vec()));
-        it.insert("tmp/hash/link/file".into(), (Kind::File, Vec::new()));
+        it.insert(
+            "tmp/hash/link".into(),
+            Entry { kind: Kind::Symlink, content: b"other".to_vec() },
+        );
+        it.insert("tmp/hash/link/file".into(), Entry { kind: Kind::File, content: Vec::new() });
     };
     says(&edited(under), "lies under something that is not a directory");
     // The file type: a pipe, a device, a directory or none. (Permission bits other than the executable bit are not
@@ -319,8 +344,8 @@ fn modified_plan_file_is_refused() {
     says(&[&file(b"tmp/hash/name")[..], b"more"].concat(), "damaged");
     says(&[b"more", &file(b"tmp/hash/name")[..]].concat(), "not a valid plan file");
     let twice = |it: &mut archive::Entries| {
-        it.insert("tmp/hash/aa".into(), (Kind::File, Vec::new()));
-        it.insert("tmp/hash/ab".into(), (Kind::File, Vec::new()));
+        it.insert("tmp/hash/aa".into(), Entry { kind: Kind::File, content: Vec::new() });
+        it.insert("tmp/hash/ab".into(), Entry { kind: Kind::File, content: Vec::new() });
     };
     let twice = edited(twice);
     let text = twice.windows(11).map(|it| it == b"tmp/hash/ab").collect::<Vec<_>>();

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::pieces::{Piece, Pieces};
-use super::spacing::{Left, bracket_change, has_blank};
+use super::spacing::{LeftToken, bracket_change, has_blank};
 use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// The maximum number of blanks that alignment adds to a text. A line that is thousands of times longer than its
@@ -127,7 +127,7 @@ fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
     for at in cell.start + 1..cell.end {
         let (left, right) = (&pieces.all[at - 1], pieces.all[at].kind);
         let is_in = left.kind == IDENT && pieces.text(left) == "in";
-        let left = Left { kind: left.kind, is_in, before };
+        let left = LeftToken { kind: left.kind, is_in, before };
         before = Some(left.kind);
         let next = pieces.all[at + 1..cell.end].first();
         let next = next.map(|it| (it.kind, pieces.text(it)));

@@ -26,7 +26,7 @@ pub(super) fn template(
     name: usize,
 ) {
     let from = pieces.all.len();
-    let site = Site { name, end: value.end };
+    let site = AttributeTokens { name, end: value.end };
     pieces.take(tokens, value);
     let Some(inside) = inside(&pieces.all[from..]) else { return };
     let inside = from + inside.start..from + inside.end;
@@ -47,7 +47,7 @@ pub(super) fn template(
 
 /// An attribute, by its tokens.
 #[derive(Clone, Copy)]
-struct Site {
+struct AttributeTokens {
     name: usize,
     /// The token after the value.
     end: usize,
@@ -97,7 +97,7 @@ fn stays_correct(
     tokens: Tokens<'_>,
     value: Range<usize>,
     parens: bool,
-    site: Site,
+    site: AttributeTokens,
 ) -> bool {
     let value = &pieces.all[value];
     let [.., last] = value else { return false };

@@ -4,7 +4,7 @@ use crate::syntax_kind::SyntaxKind::{self, *};
 
 /// The token to the left of a possible blank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
+pub(super) struct LeftToken {
     pub(super) kind: SyntaxKind,
     /// True if it is the word `in`, as a keyword or as a name.
     pub(super) is_in: bool,
@@ -22,7 +22,7 @@ pub(super) fn bracket_change(kind: SyntaxKind) -> i64 {
 }
 
 /// Returns true if a blank separates two adjacent tokens. The first rule that applies decides.
-pub(super) fn has_blank(left: Left, right: SyntaxKind) -> bool {
+pub(super) fn has_blank(left: LeftToken, right: SyntaxKind) -> bool {
     if let Some(blank) = by_punctuation(left.kind, right) {
         return blank;
     }

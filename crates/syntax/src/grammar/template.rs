@@ -296,8 +296,8 @@ impl Pairing {
                 range,
             ),
             Some(open) if open.has_else => {
-                let words = ("Already in the else clause for the if started at ", ".");
-                SyntaxError::with_place(SUMMARY, words, range, open.range)
+                let before = "Already in the else clause for the if started at ";
+                SyntaxError::with_place(SUMMARY, before, ".", range, open.range)
             }
             Some(open) => {
                 open.has_else = true;
@@ -320,7 +320,7 @@ impl Pairing {
                     "if" => "Expecting an endif directive for the if started at ",
                     _ => "Expecting an endfor directive corresponding to the for directive at ",
                 };
-                SyntaxError::with_place(summary, (before, "."), range, open.range)
+                SyntaxError::with_place(summary, before, ".", range, open.range)
             }
         };
         self.errors.push(error);
@@ -334,7 +334,8 @@ impl Pairing {
         let after = format!(" is missing its corresponding end{} directive.", open.keyword);
         self.errors.push(SyntaxError::with_place(
             "Unexpected end of template",
-            (&before, &after),
+            &before,
+            &after,
             end,
             open.range,
         ));

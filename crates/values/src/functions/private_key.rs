@@ -21,7 +21,7 @@ pub(super) struct PrivateKey {
 impl PrivateKey {
     /// Parses an unencrypted key in PEM: PKCS #1, PKCS #8, or OpenSSH's own format.
     pub(super) fn parse(text: &str) -> Result<PrivateKey, String> {
-        let (label, headers, bytes) = block(text).ok_or("ssh: no key found")?;
+        let PemBlock { label, headers, bytes } = block(text).ok_or("ssh: no key found")?;
         if headers.contains("ENCRYPTED") {
             return Err("ssh: this private key is passphrase protected".to_owned());
         }
@@ -54,15 +54,22 @@ impl PrivateKey {
     }
 }
 
-/// Returns the label, the headers and the bytes of the first PEM block.
-fn block(text: &str) -> Option<(&str, String, Vec<u8>)> {
+/// A block of a PEM file.
+struct PemBlock<'a> {
+    label: &'a str,
+    headers: String,
+    bytes: Vec<u8>,
+}
+
+/// Returns the first PEM block.
+fn block(text: &str) -> Option<PemBlock<'_>> {
     let (_, text) = text.split_once("-----BEGIN ")?;
     let (label, text) = text.split_once("-----")?;
     let (body, _) = text.split_once(&format!("-----END {label}-----"))?;
     let (headers, lines): (Vec<&str>, Vec<&str>) =
         body.lines().map(str::trim).partition(|line| line.contains(':'));
     let bytes = STANDARD.decode(lines.concat()).ok()?;
-    Some((label, headers.concat(), bytes))
+    Some(PemBlock { label, headers: headers.concat(), bytes })
 }
 
 /// A cursor over a DER encoding.

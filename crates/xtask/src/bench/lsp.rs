@@ -241,7 +241,7 @@ impl Drop for Running {
 }
 
 /// The resources that a server used from its start to its end.
-struct Used {
+struct ResourceUsage {
     cpu: Duration,
     bytes: u64,
 }
@@ -295,13 +295,13 @@ impl Session {
         Ok(kilobytes * 1024)
     }
 
-    fn leave(mut self) -> Result<Used> {
+    fn leave(mut self) -> Result<ResourceUsage> {
         let mut child = self.child.0.take().context("the server runs")?;
         self.editor.leave();
         let ended = child.wait4()?;
         ensure!(ended.status.success(), "the server ended with {:?}", ended.status.code());
         let usage = ended.rusage;
-        Ok(Used { cpu: usage.utime + usage.stime, bytes: usage.maxrss })
+        Ok(ResourceUsage { cpu: usage.utime + usage.stime, bytes: usage.maxrss })
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     chance::{Renaming, drawn, without_chance, without_requests},
-    record::{Ran, Record, TIMED_OUT},
+    record::{CommandRecord, Record, TIMED_OUT},
 };
 
 /// The maximum number of differences that are listed for an example; more are only counted.
@@ -42,7 +42,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(ran: &Ran) -> Answer {
+    fn of(ran: &CommandRecord) -> Answer {
         let mut answer =
             Answer { command: ran.command.clone(), exit: ran.exit, ..Answer::default() };
         match ran.command.as_str() {
@@ -400,13 +400,19 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Differences, diagnostics};
-    use crate::modules::record::{Ran, Record};
+    use crate::modules::record::{CommandRecord, Record};
 
-    fn ran(command: &str, exit: i32, text: &str, plan: Value, state: Value) -> Ran {
-        Ran { command: command.to_owned(), exit: Some(exit), text: text.to_owned(), plan, state }
+    fn ran(command: &str, exit: i32, text: &str, plan: Value, state: Value) -> CommandRecord {
+        CommandRecord {
+            command: command.to_owned(),
+            exit: Some(exit),
+            text: text.to_owned(),
+            plan,
+            state,
+        }
     }
 
-    fn differences(reference: Vec<Ran>, ours: Vec<Ran>) -> String {
+    fn differences(reference: Vec<CommandRecord>, ours: Vec<CommandRecord>) -> String {
         Differences::between(&Record { commands: reference }, &Record { commands: ours })
             .to_string()
     }

@@ -38,7 +38,7 @@ use self::{
     figures::Figures,
     judge::Differences,
     library::Library,
-    record::{Ran, Record, TIMED_OUT},
+    record::{CommandRecord, Record, TIMED_OUT},
 };
 
 const USAGE: &str = "\
@@ -61,18 +61,18 @@ with us, against a local AWS API (`moto_server` on the PATH), and says what diff
 
 /// The records of an earlier run that are used again.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Again {
+enum ReusedRecords {
     None,
     Reference,
     All,
 }
 
-impl Again {
-    fn parse(name: Option<&str>) -> Result<Again> {
+impl ReusedRecords {
+    fn parse(name: Option<&str>) -> Result<ReusedRecords> {
         match name {
-            None => Ok(Again::None),
-            Some("reference") => Ok(Again::Reference),
-            Some("all") => Ok(Again::All),
+            None => Ok(ReusedRecords::None),
+            Some("reference") => Ok(ReusedRecords::Reference),
+            Some("all") => Ok(ReusedRecords::All),
             Some(_) => bail!("{USAGE}"),
         }
     }
@@ -88,7 +88,7 @@ struct Options {
     versions: BTreeMap<String, VersionConstraint>,
     only: Vec<String>,
     plan_only: bool,
-    again: Again,
+    again: ReusedRecords,
     seconds: u32,
 }
 
@@ -119,7 +119,7 @@ impl Options {
             seconds: one("--seconds").map_or(Ok(240), |it| it.parse())?,
             plan_only: one("--plan-only").is_some(),
             versions,
-            again: Again::parse(one("--again").as_deref())?,
+            again: ReusedRecords::parse(one("--again").as_deref())?,
             only: take("--only").into_iter().map(str::to_owned).collect(),
         };
         ensure!(given.is_empty(), "{USAGE}");
@@ -163,9 +163,10 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         let kept = options.folder.join("answers").join(name.replace(": ", "/"));
         let again = options.again;
         let path = kept.join("reference.json");
-        let reference = bench.record(&options.reference, again >= Again::Reference, &path)?;
+        let reference =
+            bench.record(&options.reference, again >= ReusedRecords::Reference, &path)?;
         let path = kept.join("ours.json");
-        let ours = bench.record(&options.program, again == Again::All, &path)?;
+        let ours = bench.record(&options.program, again == ReusedRecords::All, &path)?;
         figures.add(name, &reference, &Differences::between(&reference, &ours));
     }
     println!("{figures}");
@@ -286,7 +287,7 @@ impl Bench<'_> {
     }
 
     /// Runs a command with a fixed environment.
-    fn run(&self, program: &Path, name: &str, arguments: &[&str]) -> Result<Ran> {
+    fn run(&self, program: &Path, name: &str, arguments: &[&str]) -> Result<CommandRecord> {
         let limit = self.options.seconds.to_string();
         let mut command = Command::new("timeout");
         command.args(["--kill-after=10", &limit]).arg(program).args(arguments);
@@ -301,7 +302,7 @@ impl Bench<'_> {
         // minutes.
         command.env("AWS_MAX_ATTEMPTS", "2");
         let output = command.output().context("`timeout` does not start")?;
-        Ok(Ran {
+        Ok(CommandRecord {
             command: name.to_owned(),
             exit: output.status.code(),
             text: String::from_utf8_lossy(&output.stdout).into_owned(),

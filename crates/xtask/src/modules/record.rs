@@ -12,12 +12,12 @@ pub(crate) const TIMED_OUT: i32 = 124;
 /// The commands of one example with one executable, in the order in which they ran.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Record {
-    pub(crate) commands: Vec<Ran>,
+    pub(crate) commands: Vec<CommandRecord>,
 }
 
 /// One command and its result.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Ran {
+pub(crate) struct CommandRecord {
     pub(crate) command: String,
     pub(crate) exit: Option<i32>,
     /// The command's standard output.

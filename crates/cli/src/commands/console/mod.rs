@@ -43,7 +43,7 @@ The Tab key completes names. Lines that were typed before are kept until the
 console ends, and nowhere else. To leave, type \"exit\" or press Ctrl-D.";
 
 /// The lock of the state, shared by the two ways in which the console ends. The first one takes and releases it.
-type Held = Arc<Mutex<Option<ReadLock>>>;
+type SharedLock = Arc<Mutex<Option<ReadLock>>>;
 
 /// Runs `console`: loads the configuration and the state, and evaluates expressions until the user leaves.
 pub(crate) fn run(
@@ -59,7 +59,7 @@ pub(crate) fn run(
         backup: None,
     };
     let (mut open, lock) = store::open_to_read(session, &state_options, store::Purpose::Console)?;
-    let held: Held = Arc::new(Mutex::new(lock));
+    let held: SharedLock = Arc::new(Mutex::new(lock));
     let kept = Arc::clone(&held);
     signals::end_at_once_after(session, async move {
         let lock = take(&kept);
@@ -74,7 +74,7 @@ pub(crate) fn run(
     exit
 }
 
-fn take(held: &Held) -> Option<ReadLock> {
+fn take(held: &SharedLock) -> Option<ReadLock> {
     held.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
@@ -185,7 +185,7 @@ fn answer(session: &CommandSession, console: &engine::Console, text: &str) -> bo
 
 async fn evaluate(console: &engine::Console, text: &str) -> Result<String, Vec<Diagnostic>> {
     // Add a line end, because a heredoc ends with the line of its closing marker.
-    let lone = lower::lower_standalone(&format!("{text}\n"));
+    let lone = lower::lower_expression(&format!("{text}\n"));
     let end = text.len() as u32;
     let within =
         |range: ByteRange| ByteRange { start: range.start.min(end), end: range.end.min(end) };

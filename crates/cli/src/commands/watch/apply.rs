@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use render::WatchView;
 
 use super::{
-    Good, Watch,
+    LastValidPlan, Watch,
     input::{Input, Key, Reason},
     report::{self, Report},
 };
@@ -72,7 +72,7 @@ impl Watch<'_> {
         Some(Reason::Refresh)
     }
 
-    fn carry_out(&mut self, good: Good) -> Result<Exit, Failure> {
+    fn carry_out(&mut self, good: LastValidPlan) -> Result<Exit, Failure> {
         super::verified(self.session)?;
         let open = store::open(self.session, &self.args.state.options(), store::Purpose::Apply)?;
         let current = open.exists().then_some(&open.file);
@@ -80,7 +80,7 @@ impl Watch<'_> {
             open.close(self.session)?;
             return Err((*stale).into());
         }
-        let Good { plan, refreshed, program, values, warnings } = good;
+        let LastValidPlan { plan, refreshed, program, values, warnings } = good;
         let prepared = Prepared {
             executables: self.configuration.executables(self.session),
             ephemeral_inputs: self.configuration.ephemeral_inputs(),

@@ -44,6 +44,7 @@ use self::{
 use operations::{
     PROGRAM,
     modules::{verify::verify, writes::ModuleDirectories},
+    offline::Analysis,
     plan,
     prepare::{self, Checked, Purpose},
     session::{Failure, LockSource, LockedVersions},
@@ -77,7 +78,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 const TICK: Duration = Duration::from_secs(1);
 
 /// The last plan without errors, with everything that is needed to apply it.
-struct Good {
+struct LastValidPlan {
     plan: Plan,
     refreshed: State,
     program: Arc<Program>,
@@ -101,7 +102,7 @@ struct Watch<'s> {
     journal: WatchJournal,
     /// Answers of the user to questions about variables. A question is asked only once.
     answers: VariableValues,
-    good: Option<Good>,
+    good: Option<LastValidPlan>,
     /// True if the last attempt failed. `good` is then an older plan.
     is_broken: bool,
     /// True if the module packages matched the lock file at the last check.
@@ -342,7 +343,8 @@ impl<'s> Watch<'s> {
             self.session.runtime.block_on(self.planner.close(&before));
         }
         let state = &loaded.state.file.state;
-        let analysis = loaded.project.recheck().into();
+        let (diagnostics, program) = loaded.project.recheck();
+        let analysis = Analysis { diagnostics, program };
         let mut checked = prepare::check(
             self.session,
             &loaded.project,
@@ -418,7 +420,7 @@ impl<'s> Watch<'s> {
         let found = [&*warnings, &*diagnostics].concat();
         self.report.good(
             self.session,
-            &report::GoodPlan {
+            &report::ValidPlan {
                 number: self.plans,
                 plan: &plan,
                 before: self.good.as_ref().map(|it| &it.plan),
@@ -429,7 +431,7 @@ impl<'s> Watch<'s> {
             },
         );
         self.is_broken = false;
-        self.good = Some(Good { plan, refreshed, program, values, warnings });
+        self.good = Some(LastValidPlan { plan, refreshed, program, values, warnings });
     }
 
     fn fail(&mut self, found: &[Diagnostic], sources: &Sources, begun: Instant) {

@@ -31,7 +31,7 @@ pub(super) enum Report {
 }
 
 /// A plan without errors.
-pub(super) struct GoodPlan<'a> {
+pub(super) struct ValidPlan<'a> {
     pub(super) number: u64,
     pub(super) plan: &'a Plan,
     /// The previous plan without errors.
@@ -92,7 +92,7 @@ impl Report {
     }
 
     /// Shows a plan without errors.
-    pub(super) fn good(&self, session: &CommandSession, good: &GoodPlan<'_>) {
+    pub(super) fn good(&self, session: &CommandSession, good: &ValidPlan<'_>) {
         let news = good.before.map(|before| render::plan_news(before, good.plan));
         match self {
             Report::Json => json_plan(session, good, news.as_ref()),
@@ -224,7 +224,7 @@ fn leave_details(screen: &mut render::WatchScreen) {
     screen.scroll = 0;
 }
 
-fn json_plan(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNews>) {
+fn json_plan(session: &CommandSession, good: &ValidPlan<'_>, news: Option<&PlanNews>) {
     let now = session.now();
     session.ui.diagnostics(good.warnings, good.sources);
     let mut lines = render::resource_drift_json(good.plan, &now);
@@ -249,7 +249,7 @@ fn json_plan(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNe
     session.ui.print(&lines.join("\n"));
 }
 
-fn plan_line(session: &CommandSession, good: &GoodPlan<'_>, news: Option<&PlanNews>) -> String {
+fn plan_line(session: &CommandSession, good: &ValidPlan<'_>, news: Option<&PlanNews>) -> String {
     let since = match news.map(PlanNews::len) {
         None => String::new(),
         Some(0) => ", nothing changed".to_owned(),

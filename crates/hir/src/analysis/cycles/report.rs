@@ -21,8 +21,14 @@ use crate::{
 /// The largest number of members that a message names.
 const MAX_NAMES: usize = 20;
 
-/// A cycle: its nodes in order, each with the place of its reference to the next; the last refers to the first.
-type Cycle = Vec<(usize, At)>;
+/// A node of a cycle. The nodes are in order, and the last refers to the first.
+#[derive(Clone, Copy)]
+struct CycleMember {
+    /// The index of the node in the graph.
+    node: usize,
+    /// The place of the reference to the next node.
+    reference: At,
+}
 
 /// The places where the nodes of a graph refer to others, computed for the nodes that a message mentions.
 pub(super) struct Places<'a> {
@@ -42,15 +48,11 @@ impl<'a> Places<'a> {
         let node = self.graph.node(references.db, from);
         let places = self.of_nodes.entry(from).or_insert_with(|| {
             let mut places = FxHashMap::default();
-            references.for_each(
-                node.key(),
-                item(references.db, node.key()),
-                |_, it, (target, at)| {
-                    if it == node {
-                        places.entry(target).or_insert(at);
-                    }
-                },
-            );
+            references.for_each(node.key(), item(references.db, node.key()), |_, it, edge| {
+                if it == node {
+                    places.entry(edge.target).or_insert(edge.reference);
+                }
+            });
             places
         });
         places.get(&self.graph.node(references.db, to)).copied()
@@ -74,7 +76,7 @@ pub(super) fn report_cycle(
         let names = cycle_names(db, graph, &cycle);
         let provider = provider_of_member(db, graph, &cycle);
         for position in 0..cycle.len() {
-            if reported.insert(cycle[position].0) {
+            if reported.insert(cycle[position].node) {
                 let texts = CycleTexts { names: &names, provider: provider.as_deref() };
                 problems.push(member_problem(db, graph, &cycle, position, texts));
             }
@@ -87,7 +89,7 @@ fn cycle_through(
     places: &mut Places<'_>,
     members: &FxHashSet<usize>,
     start: usize,
-) -> Option<Cycle> {
+) -> Option<Vec<CycleMember>> {
     let mut came_from: FxHashMap<usize, usize> = FxHashMap::default();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
@@ -101,11 +103,11 @@ fn cycle_through(
             break;
         }
     }
-    let mut cycle = Cycle::new();
+    let mut cycle = Vec::new();
     let mut node = start;
     loop {
         let &from = came_from.get(&node)?;
-        cycle.push((from, places.reference(from, node)?));
+        cycle.push(CycleMember { node: from, reference: places.reference(from, node)? });
         if from == start {
             cycle.reverse();
             return Some(cycle);
@@ -116,9 +118,9 @@ fn cycle_through(
 
 /// The names of the members of a cycle in order. The first by name comes first, so that each member gets the same
 /// text.
-fn cycle_names(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> String {
+fn cycle_names(db: &dyn Db, graph: &Graph, cycle: &[CycleMember]) -> String {
     let mut names: Vec<String> =
-        cycle.iter().map(|&(node, _)| name_of(db, graph.node(db, node))).collect();
+        cycle.iter().map(|it| name_of(db, graph.node(db, it.node))).collect();
     let first = (0..names.len()).min_by_key(|&position| &names[position]).unwrap_or_default();
     names.rotate_left(first);
     let more = names.len().saturating_sub(MAX_NAMES);
@@ -142,21 +144,21 @@ struct CycleTexts<'t> {
 fn member_problem(
     db: &dyn Db,
     graph: &Graph,
-    cycle: &Cycle,
+    cycle: &[CycleMember],
     position: usize,
     texts: CycleTexts<'_>,
 ) -> LocatedProblem {
-    let (member, at) = cycle[position];
-    let key = graph.node(db, member).key();
-    let name = name_of(db, graph.node(db, member));
+    let member = cycle[position];
+    let key = graph.node(db, member.node).key();
+    let name = name_of(db, graph.node(db, member.node));
     if cycle.len() == 1 {
-        return (key, self_reference(db, key, at, &name));
+        return LocatedProblem::new(key, self_reference(db, key, member.reference, &name));
     }
     let follower = |position: usize| cycle[(position + 1) % cycle.len()];
-    let (next, next_at) = follower(position);
+    let next = follower(position);
     let mut detail = format!(
         "{name} refers to {}, which depends on {name} in turn. Remove one of the references.",
-        name_of(db, graph.node(db, next))
+        name_of(db, graph.node(db, next.node))
     );
     if let Some(provider) = texts.provider {
         detail.push_str(&format!(
@@ -165,11 +167,11 @@ fn member_problem(
              resources that are to use it."
         ));
     }
-    let mut problem = ItemProblem::new(at, Summary::cycle(texts.names), detail);
-    let after_next = name_of(db, graph.node(db, follower((position + 1) % cycle.len()).0));
-    let refers = format!("{} refers to {after_next} here", name_of(db, graph.node(db, next)));
-    problem.relate(graph.node(db, next).key(), next_at, refers);
-    (key, problem)
+    let mut problem = ItemProblem::new(member.reference, Summary::cycle(texts.names), detail);
+    let after_next = name_of(db, graph.node(db, follower((position + 1) % cycle.len()).node));
+    let refers = format!("{} refers to {after_next} here", name_of(db, graph.node(db, next.node)));
+    problem.relate(graph.node(db, next.node).key(), next.reference, refers);
+    LocatedProblem::new(key, problem)
 }
 
 fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem {
@@ -195,10 +197,10 @@ fn self_reference(db: &dyn Db, key: ItemKey, at: At, name: &str) -> ItemProblem 
 /// The name of the provider configuration in a cycle, if a resource of that configuration is in the cycle, too. A
 /// second configuration would break the cycle. `None` for a configuration with an alias: its resources already
 /// choose it explicitly.
-fn provider_of_member(db: &dyn Db, graph: &Graph, cycle: &Cycle) -> Option<String> {
+fn provider_of_member(db: &dyn Db, graph: &Graph, cycle: &[CycleMember]) -> Option<String> {
     let is_resource =
         |node: usize| matches!(item(db, graph.node(db, node).key()).kind, ItemKind::Resource(_));
-    let mut pairs = (0..cycle.len()).map(|it| (cycle[it].0, cycle[(it + 1) % cycle.len()].0));
+    let mut pairs = (0..cycle.len()).map(|it| (cycle[it].node, cycle[(it + 1) % cycle.len()].node));
     pairs.find_map(|(from, to)| {
         let config = item(db, graph.node(db, to).key()).kind.as_provider();
         let has_no_alias = config.is_some_and(|it| it.alias.is_none());

@@ -49,7 +49,11 @@ impl Infer<'_> {
             failing = failing.reading(&value);
             undecided.join(&left_behind.while_unknown());
             let value = if is_expanded { spread(&value) } else { value };
-            branches.push((value.ephemeral.clone(), left_behind.is_ephemeral().clone(), fails));
+            branches.push(Branch {
+                ephemeral: value.ephemeral.clone(),
+                left_behind: left_behind.is_ephemeral().clone(),
+                fails,
+            });
             // While something is unknown, the failure does not show.
             let value = value.if_it_holds();
             let is_plain = value.deep_marks().ephemeral == Tri::No;
@@ -119,14 +123,23 @@ impl Infer<'_> {
     }
 }
 
-/// The ephemerality of a `try`. For each branch: its ephemerality if it succeeds, the condition that its failure
-/// reveals something ephemeral, and the condition that it fails.
-fn first_that_succeeds(branches: Vec<(Ephemerality, When, When)>) -> Ephemerality {
+/// An argument of `try`.
+struct Branch {
+    /// The ephemerality of its value if it succeeds.
+    ephemeral: Ephemerality,
+    /// The condition that its failure reveals something ephemeral.
+    left_behind: When,
+    /// The condition that it fails.
+    fails: When,
+}
+
+/// The ephemerality of a `try`.
+fn first_that_succeeds(branches: Vec<Branch>) -> Ephemerality {
     let mut rest = branches.into_iter().rev();
     // If the last branch fails, so does the whole `try`.
-    let Some((last, ..)) = rest.next() else { return Ephemerality::NEVER };
-    rest.fold(last, |later, (value, left_behind, fails)| {
-        Ephemerality::choose(&fails, &later.or_here(&left_behind), &value)
+    let Some(last) = rest.next() else { return Ephemerality::NEVER };
+    rest.fold(last.ephemeral, |later, it| {
+        Ephemerality::choose(&it.fails, &later.or_here(&it.left_behind), &it.ephemeral)
     })
 }
 

@@ -14,7 +14,7 @@ use values::{
 use crate::{
     analysis::{
         infer::{
-            Infer, NoSurroundings,
+            EmptyEnvironment, Infer,
             closed::is_impure,
             flow::{Contribution, Flow},
         },
@@ -287,7 +287,7 @@ impl Infer<'_> {
         }
         let plain: Vec<Value> = args.iter().map(Abstract::plain_value).collect();
         let before = self.budget.used();
-        let called = function.call(&plain, &NoSurroundings(&self.budget));
+        let called = function.call(&plain, &EmptyEnvironment(&self.budget));
         self.budget.settle(before, called.as_ref().ok());
         let is_left_to_run = |error: &FunctionError| {
             // Files and the time are available only during the run, whose budget for large values is larger, too.
@@ -395,7 +395,7 @@ impl Infer<'_> {
             if !arg.failing.keeps_type { Value::dynamic() } else { plain.clone() }
         });
         let loose: Vec<Value> = loose.collect();
-        loose != plain && function.call(&loose, &NoSurroundings(&self.budget)).is_ok()
+        loose != plain && function.call(&loose, &EmptyEnvironment(&self.budget)).is_ok()
     }
 
     /// The value of a call whose result has no parts of the arguments.

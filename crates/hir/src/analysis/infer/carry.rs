@@ -10,7 +10,7 @@ use values::{
 use crate::{
     analysis::{
         infer::{
-            Infer, NoSurroundings,
+            EmptyEnvironment, Infer,
             call::of_result,
             carried::Arguments,
             constructor::key_text,
@@ -70,7 +70,7 @@ impl Infer<'_> {
             }
         });
         let tagged: Vec<Value> = tagged.collect();
-        match function.call(&tagged, &NoSurroundings(&self.budget)) {
+        match function.call(&tagged, &EmptyEnvironment(&self.budget)) {
             Ok(result) if result.is_known() && !depends_on_open_types(function, args) => {
                 flow.onto(Abstract { ty: ty.clone(), ..found(&result, &tags) })
             }

@@ -4,7 +4,7 @@
 use crate::expr::{Expr, ExprId, Exprs, SymbolId};
 
 /// One bit for every expression of an item: whether it is closed.
-pub(super) struct Closed(Vec<bool>);
+pub(super) struct ClosedExprs(Vec<bool>);
 
 /// The functions whose result does not follow from the source.
 const IMPURE: &[&str] = &[
@@ -33,15 +33,15 @@ pub(super) fn is_impure(name: &str) -> bool {
     IMPURE.contains(&name)
 }
 
-impl Closed {
+impl ClosedExprs {
     /// Scans the arena once; children come before their parents.
-    pub(super) fn of(exprs: &Exprs) -> Closed {
+    pub(super) fn of(exprs: &Exprs) -> ClosedExprs {
         let mut scan = Scan { no_refs: Vec::with_capacity(exprs.len()), free: Vec::new() };
         let mut closed: Vec<bool> = Vec::with_capacity(exprs.len());
         for (_, expr) in exprs.iter() {
             closed.push(scan.take(expr));
         }
-        Closed(closed)
+        ClosedExprs(closed)
     }
 
     pub(super) fn contains(&self, id: ExprId) -> bool {

@@ -194,7 +194,7 @@ fn in_cycles<'t>(
 ) {
     let mut done: FxHashSet<&Target> = FxHashSet::default();
     for start in starts {
-        let mut chain: Vec<(&Target, ItemKey)> = Vec::new();
+        let mut chain: Vec<MoveStep<'_>> = Vec::new();
         let mut places: FxHashMap<&Target, usize> = FxHashMap::default();
         let mut at = start;
         while !done.contains(at)
@@ -202,7 +202,7 @@ fn in_cycles<'t>(
         {
             done.insert(at);
             places.insert(at, chain.len());
-            chain.push((at, key));
+            chain.push(MoveStep { from: at, statement: key });
             at = to;
         }
         if let Some(&first) = places.get(at) {
@@ -211,25 +211,29 @@ fn in_cycles<'t>(
     }
 }
 
-fn report_cycle(
-    db: &dyn Db,
-    cycle: &[(&Target, ItemKey)],
-    wrong: &mut FxHashMap<ItemKey, ItemProblem>,
-) {
+/// A step of a chain of moves.
+struct MoveStep<'t> {
+    /// The address that the step moves from.
+    from: &'t Target,
+    /// The `moved` block.
+    statement: ItemKey,
+}
+
+fn report_cycle(db: &dyn Db, cycle: &[MoveStep<'_>], wrong: &mut FxHashMap<ItemKey, ItemProblem>) {
     const MAX_LISTED: usize = 20;
-    let names = cycle.iter().map(|(from, _)| from.to_string()).take(MAX_LISTED);
+    let names = cycle.iter().map(|it| it.from.to_string()).take(MAX_LISTED);
     let path = names.collect::<Vec<_>>().join(" → ");
-    let back = if cycle.len() > MAX_LISTED { "…".to_owned() } else { cycle[0].0.to_string() };
+    let back = if cycle.len() > MAX_LISTED { "…".to_owned() } else { cycle[0].from.to_string() };
     let detail = format!(
         "The moves {path} → {back} form a cycle, so there is no final location to move objects to. \
          A chain of moves must end with an address that no other statement moves from."
     );
-    let key = cycle[0].1;
+    let key = cycle[0].statement;
     let at = item(db, key).header.into();
     let mut problem = ItemProblem::new(at, Summary::CYCLIC_MOVES, detail);
-    for (_, other) in cycle.iter().skip(1).take(MAX_LISTED) {
-        let header = item(db, *other).header;
-        problem.relate(*other, header, "goes on here");
+    for step in cycle.iter().skip(1).take(MAX_LISTED) {
+        let header = item(db, step.statement).header;
+        problem.relate(step.statement, header, "goes on here");
     }
     wrong.insert(key, problem);
 }

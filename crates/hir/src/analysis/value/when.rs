@@ -399,12 +399,12 @@ fn exactly(clauses: Vec<Vec<Atom>>) -> When {
         }
         kept.push(clause);
     }
-    while let Some((position, other, merged)) = mergeable(&kept) {
-        kept.remove(other);
+    while let Some(MergedClauses { first, second, merged }) = mergeable(&kept) {
+        kept.remove(second);
         if merged.is_empty() {
             return When::Always;
         }
-        kept[position] = merged;
+        kept[first] = merged;
     }
     let implied = |at: usize, clause: &Vec<Atom>| {
         kept.iter().enumerate().any(|(other, it)| {
@@ -437,16 +437,24 @@ fn simplified(clause: Vec<Atom>) -> Option<Vec<Atom>> {
         }
     }
     // An atom that requires one value makes the atoms that exclude other values redundant.
-    let is_said = |atom: &Atom| kept.iter().any(|it| it.holds && it.excludes(&atom.negated()));
-    let needed = kept.iter().filter(|atom| atom.holds || !is_said(atom));
+    let is_implied = |atom: &Atom| kept.iter().any(|it| it.holds && it.excludes(&atom.negated()));
+    let needed = kept.iter().filter(|atom| atom.holds || !is_implied(atom));
     Some(needed.cloned().collect())
 }
 
-/// Finds two clauses that differ only in the result that one atom requires, and returns their positions and the
-/// merged clause.
-fn mergeable(clauses: &[Vec<Atom>]) -> Option<(usize, usize, Vec<Atom>)> {
-    for (position, a) in clauses.iter().enumerate() {
-        for (other, b) in clauses.iter().enumerate().skip(position + 1) {
+/// Two clauses that one clause can replace.
+struct MergedClauses {
+    /// The position of the first clause.
+    first: usize,
+    /// The position of the second clause.
+    second: usize,
+    merged: Vec<Atom>,
+}
+
+/// Finds two clauses that differ only in the result that one atom requires.
+fn mergeable(clauses: &[Vec<Atom>]) -> Option<MergedClauses> {
+    for (first, a) in clauses.iter().enumerate() {
+        for (second, b) in clauses.iter().enumerate().skip(first + 1) {
             let rest: Vec<&Atom> =
                 a.iter().filter(|it| !b.iter().any(|atom| atom.is_same(it))).collect();
             let is_of_one_size = a.len() == b.len();
@@ -455,7 +463,7 @@ fn mergeable(clauses: &[Vec<Atom>]) -> Option<(usize, usize, Vec<Atom>)> {
                 && b.iter().any(|atom| atom.is_same(&only.negated()))
             {
                 let merged = a.iter().filter(|it| !it.is_same(only)).cloned().collect();
-                return Some((position, other, merged));
+                return Some(MergedClauses { first, second, merged });
             }
         }
     }

@@ -11,7 +11,7 @@ use super::Names;
 use crate::{
     eval::{Evaluated, evaluate},
     expr::{At, Ref},
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
     scope::{Interrupt, Scope},
 };
 
@@ -70,7 +70,7 @@ fn scope(budget: Budget) -> Limited {
 }
 
 fn evaluated(text: &str, scope: &Limited) -> Result<Evaluated, Interrupt> {
-    let (exprs, root, problems) = lower_expression(text);
+    let StandaloneExpression { exprs, root, problems, .. } = lower_expression(text);
     assert!(problems.is_empty(), "{text}: {problems:?}");
     evaluate(&exprs, root, scope)
 }

@@ -4,7 +4,7 @@ use super::{check_all, evaluated, outcome};
 use crate::{
     eval::evaluate,
     expr::{Expr, ExprId},
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
 };
 
 #[test]
@@ -120,7 +120,7 @@ fn failed_reference_poisons_the_enclosing_expressions() {
 
 #[test]
 fn for_over_a_hundred_thousand_elements_is_evaluated() {
-    let (exprs, root, _) =
+    let StandaloneExpression { exprs, root, .. } =
         lower_expression("[for i, x in var.big: {key = i, of = x.name} if x.name != \"9\"]");
     let scope = super::Names {
         variables: [(
@@ -141,7 +141,7 @@ fn for_over_a_hundred_thousand_elements_is_evaluated() {
 
 #[test]
 fn errors_are_located_at_the_smallest_expression() {
-    let (exprs, _, _) = lower_expression("[1 + \"a\"]");
+    let StandaloneExpression { exprs, .. } = lower_expression("[1 + \"a\"]");
     let problems = evaluated("[1 + \"a\"]").expect("nothing interrupts").diagnostics;
     let crate::expr::At::Expr(ExprId(at)) = problems[0].at else { panic!("not at an expression") };
     assert!(matches!(&exprs[ExprId(at)], Expr::Literal(_)));
@@ -168,10 +168,10 @@ fn evaluate_deepest() {
     ] {
         let depth = 2_000;
         let text = format!("{}1{}", open.repeat(depth), close.repeat(depth));
-        let (exprs, root, _) = lower_expression(&text);
+        let StandaloneExpression { exprs, root, .. } = lower_expression(&text);
         evaluate(&exprs, root, &super::Names::new()).expect("nothing interrupts");
     }
     let chain = format!("1{}", " + 1".repeat(2_000));
-    let (exprs, root, _) = lower_expression(&chain);
+    let StandaloneExpression { exprs, root, .. } = lower_expression(&chain);
     evaluate(&exprs, root, &super::Names::new()).expect("nothing interrupts");
 }

@@ -1,7 +1,10 @@
 //! Tests of function calls, `try`, `can` and `convert`.
 
 use super::{check_all, outcome};
-use crate::{eval::constant, lower::lower_expression};
+use crate::{
+    eval::constant,
+    lower::{StandaloneExpression, lower_expression},
+};
 
 #[test]
 fn unknown_functions_and_wrong_arguments_are_errors() {
@@ -131,7 +134,7 @@ fn constant_expressions_refuse_references_and_calls() {
         ("upper(\"a\")", Some("Function calls not allowed")),
         ("{a = [1, -2]}", None),
     ] {
-        let (exprs, root, _) = lower_expression(text);
+        let StandaloneExpression { exprs, root, .. } = lower_expression(text);
         let found = constant(&exprs, root).diagnostics;
         assert_eq!(found.first().map(|it| &*it.summary), summary, "{text}");
     }
@@ -225,7 +228,7 @@ fn invalid_type_argument_of_convert_is_an_error() {
             "This default value is not compatible",
         ),
     ] {
-        let (_, _, problems) = lower_expression(text);
+        let StandaloneExpression { problems, .. } = lower_expression(text);
         assert!(problems.iter().any(|it| it.detail.contains(said)), "{text}: {problems:?}");
     }
 }

@@ -6,7 +6,7 @@ use super::{Names, check_all, evaluated, show, show_problem, value_of};
 use crate::{
     eval::evaluate,
     expr::Ref,
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
     scope::{Interrupt, Scope, SecretParts},
 };
 
@@ -219,7 +219,7 @@ impl Scope for Gathering {
 /// Checks the secrets collected during the evaluation, without those of references and of the result.
 #[track_caller]
 fn check_parts(text: &str, expected: &[&str]) {
-    let (exprs, root, problems) = lower_expression(text);
+    let StandaloneExpression { exprs, root, problems, .. } = lower_expression(text);
     assert!(problems.is_empty(), "{text}: {problems:?}");
     let scope = Gathering { names: Names::new(), parts: SecretParts::default() };
     let (evaluated, parts) = scope.parts.gather(|| evaluate(&exprs, root, &scope));

@@ -21,7 +21,7 @@ use values::{
 use crate::{
     eval::{Evaluated, evaluate},
     expr::Ref,
-    lower::lower_expression,
+    lower::{StandaloneExpression, lower_expression},
     provider_function::ArgumentError,
     scope::{EvalDiagnostic, Interrupt, Scope},
 };
@@ -60,7 +60,7 @@ fn outcome(text: &str) -> String {
 }
 
 fn evaluated(text: &str) -> Result<Evaluated, Interrupt> {
-    let (exprs, root, problems) = lower_expression(text);
+    let StandaloneExpression { exprs, root, problems, .. } = lower_expression(text);
     assert!(problems.is_empty(), "{text}: {problems:?}");
     evaluate(&exprs, root, &Names::new())
 }

@@ -33,7 +33,7 @@ use crate::lower::{
 };
 
 /// The native text of a file in the JSON syntax.
-pub(super) struct Native {
+pub(super) struct NativeText {
     pub(super) text: String,
     pub(super) map: Map,
     problems: Vec<Problem>,
@@ -42,7 +42,7 @@ pub(super) struct Native {
     pub(super) is_broken: bool,
 }
 
-pub(super) fn native(text: &str) -> Native {
+pub(super) fn native(text: &str) -> NativeText {
     let json = parse_json(text);
     let mut writer = Writer::default();
     if let Some(root) = &json.root {
@@ -52,15 +52,15 @@ pub(super) fn native(text: &str) -> Native {
     match &json.error {
         Some(error) => {
             let problems = vec![Problem::syntax(error)];
-            Native { text, map, problems, unread, is_broken: true }
+            NativeText { text, map, problems, unread, is_broken: true }
         }
-        None => Native { text, map, problems, unread, is_broken: false },
+        None => NativeText { text, map, problems, unread, is_broken: false },
     }
 }
 
 /// Lowers a file in the JSON syntax.
 pub(super) fn lower(text: &str, file: FileKind) -> Lowered {
-    let Native { text, map, problems, unread, is_broken } = native(text);
+    let NativeText { text, map, problems, unread, is_broken } = native(text);
     let parse = syntax::parse_file(&text);
     let mut lowered = Lowered::of(file);
     lower_items(&mut lowered, &FlatParse::of(&parse, &text));
@@ -79,7 +79,7 @@ pub(super) fn lower(text: &str, file: FileKind) -> Lowered {
 
 /// The headers of the top-level blocks in the native syntax, each with the range of its block.
 pub(crate) fn headers(text: &str) -> Vec<(TextRange, String)> {
-    let Native { text, map, .. } = native(text);
+    let NativeText { text, map, .. } = native(text);
     let blocks = syntax::parse_file(&text).tree().blocks();
     let place = |block: &syntax::ast::Block| map.source(block.syntax().text_range());
     blocks.map(|block| (place(&block), header_text(&block))).collect()

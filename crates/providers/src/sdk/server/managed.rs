@@ -13,7 +13,7 @@ use crate::sdk::{
     diagnostics::{Diagnostic, Diagnostics},
     plan::{Inputs, without_unknowns},
     private::PrivateState,
-    resource::{Change, Ended, Existing, PlanChange},
+    resource::{Change, Existing, PlanChange, StepResult},
 };
 
 impl<D: Definition> Server<D> {
@@ -117,7 +117,7 @@ impl<D: Definition> Server<D> {
             diagnostics: Diagnostics::default(),
             stop: self.stopper.stop(),
         };
-        let ended: Ended = resource.of.delete(client, &mut existing).await;
+        let ended: StepResult = resource.of.delete(client, &mut existing).await;
         existing.diagnostics.absorb(ended);
         if !existing.diagnostics.has_errors() {
             return applied(request.planned_state, &PrivateState::default(), existing.diagnostics);

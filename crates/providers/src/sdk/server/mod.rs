@@ -95,7 +95,10 @@ impl<D: Definition> Server<D> {
             managed: schemas_of(&resources),
             data: schemas_of(&data_sources),
             ephemeral: schemas_of(&ephemeral_resources),
-            identities: resources.iter().filter_map(identity_of).collect(),
+            identities: resources
+                .iter()
+                .filter_map(|(name, it)| Some((Str::from(*name), identity_of(it)?)))
+                .collect(),
         };
         let capabilities = Capabilities {
             plan_destroy: true,
@@ -220,11 +223,8 @@ fn schemas_of<T>(
     all.iter().map(|(name, it)| (Str::from(*name), it.schema.clone())).collect()
 }
 
-fn identity_of<C>(
-    (name, it): (&&'static str, &Managed<C>),
-) -> Option<(Str, Arc<provider::Schema>)> {
-    let schema = it.of.identity_schema()?.to_provider();
-    Some((Str::from(*name), Arc::new(schema)))
+fn identity_of<C>(resource: &Managed<C>) -> Option<Arc<provider::Schema>> {
+    Some(Arc::new(resource.of.identity_schema()?.to_provider()))
 }
 
 impl<D: Definition> Provider for Server<D> {

@@ -7,9 +7,8 @@ use serde_json::Value as Json;
 use values::{Type, Value};
 
 use crate::sdk::{
-    Change, Closing, DataRead, DataSource, Definition, Diagnostic, Diagnostics, Ended,
-    EphemeralResource, Existing, Function, MoveSource, Object, Opening, PlanChange, Renewal,
-    Resource,
+    Change, Closing, DataRead, DataSource, Definition, Diagnostic, Diagnostics, EphemeralResource,
+    Existing, Function, MoveSource, Object, Opening, PlanChange, Renewal, Resource, StepResult,
     modify::RequiresReplaceIfConfigured,
     schema::{Attribute, Block, Nesting, ObjectNesting, Schema, nested, number, string, typed},
     validate::{OneOf, WholeBetween},
@@ -116,7 +115,11 @@ impl Resource<Prefix> for Thing {
         }
     }
 
-    fn plan<'a>(&'a self, client: &'a Prefix, change: &'a mut PlanChange) -> BoxFuture<'a, Ended> {
+    fn plan<'a>(
+        &'a self,
+        client: &'a Prefix,
+        change: &'a mut PlanChange,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             // A careless provider might set this value; the SDK must not pass it on.
             change.planned.set("pass_wo", "from the plan");
@@ -128,7 +131,11 @@ impl Resource<Prefix> for Thing {
         })
     }
 
-    fn create<'a>(&'a self, client: &'a Prefix, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn create<'a>(
+        &'a self,
+        client: &'a Prefix,
+        change: &'a mut Change,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = change.planned.string("name").unwrap_or_default();
             if &*name == "unmade" {
@@ -149,7 +156,7 @@ impl Resource<Prefix> for Thing {
         })
     }
 
-    fn read<'a>(&'a self, _: &'a Prefix, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, _: &'a Prefix, existing: &'a mut Existing) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             existing.state.set("pass_wo", "from the read");
             existing.private.set("reads", 1);
@@ -162,7 +169,7 @@ impl Resource<Prefix> for Thing {
         })
     }
 
-    fn update<'a>(&'a self, _: &'a Prefix, change: &'a mut Change) -> BoxFuture<'a, Ended> {
+    fn update<'a>(&'a self, _: &'a Prefix, change: &'a mut Change) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if change.planned.string("name").as_deref() == Some("stuck") {
                 return Err(Diagnostic::error("Cannot be changed", ""));
@@ -172,7 +179,11 @@ impl Resource<Prefix> for Thing {
         })
     }
 
-    fn delete<'a>(&'a self, _: &'a Prefix, existing: &'a mut Existing) -> BoxFuture<'a, Ended> {
+    fn delete<'a>(
+        &'a self,
+        _: &'a Prefix,
+        existing: &'a mut Existing,
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             match existing.state.string("name").as_deref() {
                 Some("stuck") => Err(Diagnostic::error("Cannot be deleted", "")),
@@ -186,7 +197,7 @@ impl Resource<Prefix> for Thing {
         _: &'a Prefix,
         target: &'a ImportTarget,
         existing: &'a mut Existing,
-    ) -> BoxFuture<'a, Ended> {
+    ) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let ImportTarget::Id(id) = target else {
                 return Err(Diagnostic::error("Needs an id", ""));
@@ -237,7 +248,7 @@ impl DataSource<Prefix> for Thing {
         )
     }
 
-    fn read<'a>(&'a self, client: &'a Prefix, read: &'a mut DataRead) -> BoxFuture<'a, Ended> {
+    fn read<'a>(&'a self, client: &'a Prefix, read: &'a mut DataRead) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let name = read.state.string("name").unwrap_or_default();
             read.state.set("found", format!("{}-{name}", client.0));
@@ -259,7 +270,7 @@ impl EphemeralResource<Prefix> for Thing {
         )
     }
 
-    fn open<'a>(&'a self, _: &'a Prefix, opening: &'a mut Opening) -> BoxFuture<'a, Ended> {
+    fn open<'a>(&'a self, _: &'a Prefix, opening: &'a mut Opening) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             if opening.result.string("name").as_deref() == Some("endless") {
                 opening.stop.requested().await;
@@ -272,7 +283,7 @@ impl EphemeralResource<Prefix> for Thing {
         })
     }
 
-    fn renew<'a>(&'a self, _: &'a Prefix, renewal: &'a mut Renewal) -> BoxFuture<'a, Ended> {
+    fn renew<'a>(&'a self, _: &'a Prefix, renewal: &'a mut Renewal) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let count = renewal.private.entry("renewals").and_then(Json::as_i64).unwrap_or(-1) + 1;
             renewal.private.set("renewals", count);
@@ -284,7 +295,7 @@ impl EphemeralResource<Prefix> for Thing {
         })
     }
 
-    fn close<'a>(&'a self, _: &'a Prefix, closing: &'a mut Closing) -> BoxFuture<'a, Ended> {
+    fn close<'a>(&'a self, _: &'a Prefix, closing: &'a mut Closing) -> BoxFuture<'a, StepResult> {
         Box::pin(async move {
             let renewals =
                 closing.private.entry("renewals").map(ToString::to_string).unwrap_or_default();

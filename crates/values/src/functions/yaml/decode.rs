@@ -73,7 +73,11 @@ enum LastLine {
     Other,
 }
 
-type Next<'t> = (Event<'t>, Span);
+/// An event of the parser with its place.
+struct LocatedEvent<'t> {
+    event: Event<'t>,
+    span: Span,
+}
 
 /// Adds a position to a message as OpenTofu does: the first line gets none, other lines count from zero, and
 /// columns from one.
@@ -85,9 +89,9 @@ fn at(span: &Span, message: &str) -> String {
 }
 
 impl<'t> Reader<'t> {
-    fn next(&mut self) -> Result<Next<'t>, String> {
+    fn next(&mut self) -> Result<LocatedEvent<'t>, String> {
         match self.parser.next_event() {
-            Some(Ok(next)) => Ok(next),
+            Some(Ok((event, span))) => Ok(LocatedEvent { event, span }),
             Some(Err(error)) => {
                 let span = Span::empty(*error.marker());
                 Err(at(&span, &self.syntax_problem(error.info(), &span)))
@@ -114,19 +118,20 @@ impl<'t> Reader<'t> {
 
     fn document(&mut self) -> Result<Value, String> {
         self.next()?;
-        if !matches!(self.next()?.0, Event::DocumentStart(_)) {
+        if !matches!(self.next()?.event, Event::DocumentStart(_)) {
             return Err("on line 1, column 1: missing start of document".to_owned());
         }
         let first = self.next()?;
         let value = self.node(first, 0)?;
         self.next()?;
         match self.next()? {
-            (Event::StreamEnd, _) => Ok(value),
-            (_, span) => Err(at(&span, "unexpected extra content after value")),
+            LocatedEvent { event: Event::StreamEnd, .. } => Ok(value),
+            LocatedEvent { span, .. } => Err(at(&span, "unexpected extra content after value")),
         }
     }
 
-    fn node(&mut self, (event, span): Next<'t>, depth: usize) -> Result<Value, String> {
+    fn node(&mut self, next: LocatedEvent<'t>, depth: usize) -> Result<Value, String> {
+        let LocatedEvent { event, span } = next;
         if depth > DEEPEST {
             return Err(at(&span, "the nesting is too deep"));
         }
@@ -238,7 +243,7 @@ impl<'t> Reader<'t> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd, _) => return Ok(Value::tuple(items)),
+                LocatedEvent { event: Event::SequenceEnd, .. } => return Ok(Value::tuple(items)),
                 next => items.push(self.node(next, depth + 1)?),
             }
         }
@@ -247,19 +252,18 @@ impl<'t> Reader<'t> {
     fn mapping(&mut self, depth: usize) -> Result<Value, String> {
         let mut entries: BTreeMap<Str, Value> = BTreeMap::new();
         loop {
-            let (key, span) = match self.next()? {
-                (Event::MappingEnd, _) => {
-                    return Ok(Value::object(entries.into_iter().collect()));
-                }
-                (Event::Scalar(text, style, anchor, tag), span) => {
+            let LocatedEvent { event, span } = self.next()?;
+            let key = match event {
+                Event::MappingEnd => return Ok(Value::object(entries.into_iter().collect())),
+                Event::Scalar(text, style, anchor, tag) => {
                     let is_merge = text == "<<" && tag.is_none();
                     let key = scalar(&text, style, &tag_name(tag.as_deref()))
                         .map_err(|message| at(&span, &message))?;
                     // An anchor on a key is ignored, as in OpenTofu.
                     self.anchors.remove(&anchor);
-                    (if is_merge { None } else { Some(key_text(&key, &span)?) }, span)
+                    if is_merge { None } else { Some(key_text(&key, &span)?) }
                 }
-                (_, span) => return Err(at(&span, "only strings are allowed as mapping keys")),
+                _ => return Err(at(&span, "only strings are allowed as mapping keys")),
             };
             let next = self.next()?;
             let value = self.node(next, depth + 1)?;
