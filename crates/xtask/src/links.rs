@@ -54,7 +54,7 @@ fn broken_links(pages: &BTreeMap<&str, String>, files: &BTreeSet<&str>) -> Vec<S
                     .get(it.as_str())
                     .filter(|known| !anchor.is_empty() && !known.contains(anchor))
                     .map(|_| "the page has no such heading"),
-                _ => Some("no such file is tracked"),
+                _ => Some("no such file is tracked; a new one needs `git add`"),
             };
             if let Some(fault) = fault {
                 broken.push(format!("{page}:{line}: {target}: {fault}"));
@@ -186,9 +186,9 @@ mod tests {
         assert_eq!(
             broken_links(&pages, &files_and_folders(&tracked)),
             [
-                "docs/a.md:3: gone.md: no such file is tracked",
+                "docs/a.md:3: gone.md: no such file is tracked; a new one needs `git add`",
                 "docs/a.md:7: #other: the page has no such heading",
-                "docs/a.md:8: ../../x: no such file is tracked",
+                "docs/a.md:8: ../../x: no such file is tracked; a new one needs `git add`",
                 "docs/a.md:8: b.md#same-2: the page has no such heading",
             ]
         );

@@ -1,7 +1,8 @@
 //! Decisions about objects, as pure functions from data to data. The effects around them (questions to providers,
 //! diagnostics, events) are in the other modules of `resource`.
 //!
-//! To add an action, add its row to [`decide`] and to the tests below, then carry it out in `apply.rs`.
+//! A new action needs its rule and its tests here. `change.rs` asks for the action on a declared object, and
+//! `plan.rs` for that on any other; `apply.rs` and `destroy.rs` carry it out. `docs/add-an-action.md` lists the rest.
 
 use addr::InstanceKey;
 use state::{Action, Reason, Status};

@@ -136,7 +136,7 @@ impl PlanRun<'_> {
             return None;
         }
         let inputs = self.end_inputs(&subject);
-        let mut planned = self.reuse.memo(|memo| {
+        let planned = self.reuse.memo(|memo| {
             let known = memo.object(&subject.object)?;
             let item = subject.block().map(|entry| &entry.item);
             let same = is_item(known.item.as_ref(), item)
@@ -144,13 +144,9 @@ impl PlanRun<'_> {
                 && known.prior.as_ref() == self.state.previous().object(&subject.object);
             same.then(|| Rc::clone(&known.planned))
         })?;
-        if let Some(change) = &planned.change
-            && change.reason != gone.reason
-            && let Some(change) = &mut Rc::make_mut(&mut planned).change
-        {
-            Arc::make_mut(change).reason = gone.reason;
-        }
-        Some((subject, planned))
+        // The action may follow from the reason.
+        let is_for_this_reason = planned.change.as_ref().is_none_or(|it| it.reason == gone.reason);
+        is_for_this_reason.then_some((subject, planned))
     }
 
     /// The inputs of the plan for a deletion: only the provider, and a constant that distinguishes it from other

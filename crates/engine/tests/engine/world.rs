@@ -529,8 +529,12 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::Stopping => "Stopping".to_owned(),
         Event::Summary { operation, counts } => {
+            let forgotten = match counts.forget {
+                0 => String::new(),
+                forgotten => format!(", {forgotten} forgotten"),
+            };
             format!(
-                "{operation:?}: {} added, {} changed, {} destroyed",
+                "{operation:?}: {} added, {} changed, {} destroyed{forgotten}",
                 counts.add, counts.change, counts.destroy
             )
         }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The actions in the order of the legend, with their meanings.
-const LEGEND: [(Action, &str); 8] = [
+pub(super) const LEGEND: [(Action, &str); 8] = [
     (Action::Create, "create"),
     (Action::Update, "update in-place (current -> planned)"),
     (Action::Delete, "destroy"),

@@ -570,3 +570,11 @@ fn state_json_omits_write_only_values() {
     let shown = crate::state_json(&inputs);
     assert!(shown.contains(r#""value_wo":null"#) && !shown.contains("kanarek"), "{shown}");
 }
+
+#[test]
+fn legend_names_every_action_that_changes_something() {
+    for action in Action::ALL {
+        let is_named = human::LEGEND.iter().any(|(it, _)| *it == action);
+        assert_eq!(is_named, action != Action::NoOp, "{action:?}");
+    }
+}

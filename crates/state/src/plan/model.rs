@@ -241,8 +241,8 @@ pub struct StateIdentity {
 }
 
 impl Action {
-    /// All actions, for decoding.
-    pub(crate) const ALL: [Self; 9] = [
+    /// All actions.
+    pub const ALL: [Self; 9] = [
         Self::NoOp,
         Self::Create,
         Self::Read,
