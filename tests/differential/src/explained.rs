@@ -399,6 +399,7 @@ pub(crate) const WORDS: &[(&str, &str)] = &[
 /// Warnings that only Mayfly reports; they are excluded from the comparison.
 pub(crate) const ADVICE: &[&str] = &[
     "warning: Secret written in the configuration",
+    "warning: Possibly ephemeral value",
     // The reference does not report the failure of a provisioner with `on_failure = continue`.
     "warning: local-exec provisioner error",
 ];

@@ -236,11 +236,13 @@ fn reordered(json: Json) -> Json {
     }
 }
 
-/// Returns true if the order of a list is irrelevant. Resources and modules are sorted by address, which varies if
-/// keys are generated. Results of checks are unordered.
+/// Returns true if the order of a list is irrelevant. Resources are sorted by address, which varies if keys are
+/// generated. The reference lists the modules inside of a module in the order in which it planned them. Results of
+/// checks are unordered.
 fn says_nothing_by_order(list: &str, elements: &[Json]) -> bool {
     match list {
-        "resources" | "child_modules" | "resource_changes" => elements.iter().any(|it| {
+        "child_modules" => true,
+        "resources" | "resource_changes" => elements.iter().any(|it| {
             let addresses = [&it["address"], &it["module"]].into_iter();
             addresses.filter_map(Json::as_str).any(|it| it.contains('<'))
         }),
