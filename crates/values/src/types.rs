@@ -1,6 +1,8 @@
 //! Types of values, and their two texts: the name in messages and the constraint syntax.
 
-use std::{collections::BTreeMap, collections::BTreeSet, fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use litemap::LiteMap;
 
 use crate::Str;
 
@@ -30,7 +32,7 @@ pub enum Type {
 /// The attributes of an object type. Optional attributes occur only in constraints, never in a value's type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ObjectType {
-    attributes: BTreeMap<Str, Type>,
+    attributes: LiteMap<Str, Type>,
     optional: BTreeSet<Str>,
     /// True if [`Type::Dynamic`] occurs inside. Cached, because large types are queried often.
     has_dynamic: bool,
@@ -47,7 +49,7 @@ impl ObjectType {
     }
 
     /// Creates an object type from names that are already normalized and shared.
-    pub(crate) fn of_normal_names(attributes: BTreeMap<Str, Type>) -> ObjectType {
+    pub(crate) fn of_normal_names(attributes: LiteMap<Str, Type>) -> ObjectType {
         let has_dynamic = attributes.values().any(Type::has_dynamic);
         let has_optional = attributes.values().any(Type::has_optional);
         ObjectType { attributes, optional: BTreeSet::new(), has_dynamic, has_optional }
@@ -73,7 +75,8 @@ impl ObjectType {
 
     /// Returns the shared name and the type of an attribute.
     pub(crate) fn entry(&self, name: &str) -> Option<(&Str, &Type)> {
-        self.attributes.get_key_value(name)
+        let index = self.attributes.find_index(name).ok()?;
+        self.attributes.get_indexed(index)
     }
 
     /// Returns the type of an attribute.
