@@ -182,8 +182,7 @@ async fn ask_providers(
 ) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for (source, cases) in cases {
-        let open: Vec<Case<'_>> =
-            cases.into_iter().filter(|case| !is_known_good(&source, case, verdicts)).collect();
+        let open = without_known_good(&source, cases, verdicts);
         if open.is_empty() {
             continue;
         }
@@ -214,6 +213,19 @@ pub(crate) fn without_repeated(program: &Program, diagnostics: Vec<Diagnostic>) 
         }
     }
     told
+}
+
+/// Drops the configurations that the provider has accepted before. Looks them up on all processors.
+fn without_known_good<'a>(
+    source: &ProviderSource,
+    cases: Vec<Case<'a>>,
+    verdicts: &dyn Verdicts,
+) -> Vec<Case<'a>> {
+    let known_good = parallel::map_parts(&cases, WORTHWHILE, |part| -> Vec<bool> {
+        part.iter().map(|case| is_known_good(source, case, verdicts)).collect()
+    });
+    let cases = cases.into_iter().zip(known_good.into_iter().flatten());
+    cases.filter(|(_, is_known_good)| !is_known_good).map(|(case, _)| case).collect()
 }
 
 /// Returns true if the provider has accepted the configuration before. Provider configurations depend on the

@@ -41,6 +41,8 @@ pub(crate) struct VerdictCache {
     root: PathBuf,
     files: NamedFiles,
     executables: Arc<ProviderExecutables>,
+    /// The executable of each provider, which is looked up once in a run.
+    identities: Mutex<BTreeMap<ProviderSource, Option<ExecutableHash>>>,
     /// The number of verdicts that this run added to each directory.
     added: Mutex<BTreeMap<PathBuf, usize>>,
 }
@@ -76,6 +78,7 @@ impl VerdictCache {
             root: fs::canonicalize(session.at(".")).unwrap_or_default(),
             files: NamedFiles::new(session),
             executables,
+            identities: Mutex::default(),
             added: Mutex::default(),
         }
     }
@@ -99,6 +102,16 @@ impl VerdictCache {
         }
         let name = schema_cache::hex(&mac.finalize().into_bytes());
         Some(directory.join(&name[..2]).join(name))
+    }
+
+    fn identity(&self, provider: &ProviderSource) -> Option<ExecutableHash> {
+        let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = identities.get(provider) {
+            return *known;
+        }
+        let identity = self.executables.identity(provider);
+        identities.insert(provider.clone(), identity);
+        identity
     }
 
     fn keep(&self, path: &Path) {
@@ -158,7 +171,7 @@ fn is_kept(path: &Path, now: SystemTime) -> bool {
 
 impl Verdicts for VerdictCache {
     fn has_passed(&self, provider: &ProviderSource, question: &Question<'_>) -> bool {
-        let path = self.executables.identity(provider).and_then(|it| self.path(it, question));
+        let path = self.identity(provider).and_then(|it| self.path(it, question));
         path.is_some_and(|path| is_kept(&path, SystemTime::now()))
     }
 
