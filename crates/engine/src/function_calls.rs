@@ -50,8 +50,14 @@ pub(crate) struct FunctionCall {
     encoded: Rc<[u8]>,
 }
 
-/// The cache key of a call: provider, function and encoded arguments.
-type Key = (ProviderSource, Str, Rc<[u8]>);
+/// The cache key of a call.
+#[derive(PartialEq, Eq, Hash)]
+struct CallKey {
+    source: ProviderSource,
+    function: Str,
+    /// The encoded arguments.
+    encoded: Rc<[u8]>,
+}
 
 impl FunctionCall {
     /// Creates a call; `None` if the arguments cannot be encoded.
@@ -66,8 +72,12 @@ impl FunctionCall {
         Some(FunctionCall { source, function, arguments: plain, secrets, encoded: encoded.into() })
     }
 
-    fn key(&self) -> Key {
-        (self.source.clone(), self.function.clone(), Rc::clone(&self.encoded))
+    fn key(&self) -> CallKey {
+        CallKey {
+            source: self.source.clone(),
+            function: self.function.clone(),
+            encoded: Rc::clone(&self.encoded),
+        }
     }
 }
 
@@ -93,7 +103,7 @@ impl Drop for Gathering<'_> {
 /// The cached results, and the calls that the current evaluation needs.
 #[derive(Default)]
 pub(crate) struct FunctionAnswers {
-    answers: RefCell<FxHashMap<Key, Answer>>,
+    answers: RefCell<FxHashMap<CallKey, Answer>>,
     wanted: RefCell<Vec<FunctionCall>>,
     is_gathering: Cell<bool>,
 }

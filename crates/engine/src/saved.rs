@@ -133,11 +133,14 @@ fn changed_plain(entry: &Entry, now: &GivenValue, plan: &Plan) -> Option<Diagnos
 mod tests {
     use super::*;
 
+    fn identity(lineage: &str, serial: u64) -> StateIdentity {
+        StateIdentity { lineage: lineage.to_owned(), serial }
+    }
+
     #[track_caller]
-    fn check(plan: (&str, u64), current: Option<(&str, u64)>, expected: Option<[&str; 3]>) {
-        let plan = StateIdentity { lineage: plan.0.to_owned(), serial: plan.1 };
-        let current = current
-            .map(|(lineage, serial)| StateFile { serial, ..StateFile::new(lineage.to_owned()) });
+    fn check(plan: StateIdentity, current: Option<StateIdentity>, expected: Option<[&str; 3]>) {
+        let current =
+            current.map(|it| StateFile { serial: it.serial, ..StateFile::new(it.lineage) });
         let found = check_plan_is_current(&plan, current.as_ref()).err();
         let text = found.as_ref().map(|it| format!("{}: {}", it.summary, it.detail));
         assert_eq!(text.is_some(), expected.is_some(), "{text:?}");
@@ -148,13 +151,13 @@ mod tests {
 
     #[test]
     fn saved_plan_matches_only_its_own_lineage_and_serial() {
-        check(("a", 3), Some(("a", 3)), None);
-        check(("", 0), None, None);
+        check(identity("a", 3), Some(identity("a", 3)), None);
+        check(identity("", 0), None, None);
         let stale = "Saved plan is stale";
-        check(("a", 3), Some(("a", 4)), Some([stale, "serial 3", "serial 4"]));
-        check(("", 0), Some(("a", 1)), Some([stale, "for no state", "serial 1"]));
-        check(("a", 3), None, Some([stale, "serial 3", "here is no state"]));
+        check(identity("a", 3), Some(identity("a", 4)), Some([stale, "serial 3", "serial 4"]));
+        check(identity("", 0), Some(identity("a", 1)), Some([stale, "for no state", "serial 1"]));
+        check(identity("a", 3), None, Some([stale, "serial 3", "here is no state"]));
         let other = "Saved plan does not match the given state";
-        check(("a", 3), Some(("b", 3)), Some([other, "\"a\"", "\"b\""]));
+        check(identity("a", 3), Some(identity("b", 3)), Some([other, "\"a\"", "\"b\""]));
     }
 }

@@ -175,11 +175,18 @@ struct Running<W, F> {
 /// Memory for the future of one task. Futures are large, so many tasks use the same memory, one after the other.
 type Place<F> = Pin<Box<Option<F>>>;
 
+/// The end of a task.
+struct Finished<F> {
+    ended: Ended,
+    /// The memory that the task no longer needs.
+    place: Option<Place<F>>,
+}
+
 /// A running task in its memory. It returns the memory when it ends.
 struct Placed<F>(Option<Place<F>>);
 
 impl<F: Future<Output = Ended>> Future for Placed<F> {
-    type Output = (Ended, Option<Place<F>>);
+    type Output = Finished<F>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let future = self.0.as_mut().and_then(|place| place.as_mut().as_pin_mut());
@@ -189,7 +196,7 @@ impl<F: Future<Output = Ended>> Future for Placed<F> {
         if let Some(place) = &mut place {
             place.set(None);
         }
-        Poll::Ready((ended, place))
+        Poll::Ready(Finished { ended, place })
     }
 }
 
@@ -254,7 +261,7 @@ impl<W, F: Future<Output = Ended>> Running<W, F> {
     }
 
     async fn next(&mut self) -> Option<Ended> {
-        let (ended, place) = self.tasks.next().await?;
+        let Finished { ended, place } = self.tasks.next().await?;
         self.places.extend(place);
         Some(ended)
     }

@@ -86,9 +86,9 @@ pub async fn validate(
     for module in &program.modules {
         let entries = module.resources.values().collect();
         let found = of_resources(program, &offline, module, entries).into_iter();
-        for (found, problems) in found.chain([of_providers(program, &offline(), module)]) {
-            diagnostics.extend(problems);
-            found.into_iter().for_each(|(source, case)| {
+        for found in found.chain([of_providers(program, &offline(), module)]) {
+            diagnostics.extend(found.diagnostics);
+            found.cases.into_iter().for_each(|(source, case)| {
                 cases.entry(source).or_default().push(case);
             });
         }
@@ -118,8 +118,8 @@ pub async fn validate_unplanned(
             module.resources.iter().filter(|(it, _)| !planned.contains(&(module.id, it)));
         let entries = unplanned.map(|(_, entry)| entry).collect();
         // Drop the evaluation errors: they are errors of instances, and these blocks have none.
-        for (found, _) in of_resources(program, &offline, module, entries) {
-            found.into_iter().for_each(|(source, case)| {
+        for found in of_resources(program, &offline, module, entries) {
+            found.cases.into_iter().for_each(|(source, case)| {
                 cases.entry(source).or_default().push(case);
             });
         }
@@ -235,8 +235,13 @@ fn is_known_good(source: &ProviderSource, case: &Case<'_>, verdicts: &dyn Verdic
     verdicts.has_passed(source, &case.question(mode))
 }
 
-/// The configurations to validate, by provider, and the diagnostics of other configurations.
-type Found<'a> = (Vec<(ProviderSource, Case<'a>)>, Vec<Diagnostic>);
+/// The evaluated configurations of a module.
+struct Evaluated<'a> {
+    /// The configurations to validate, each with its provider.
+    cases: Vec<(ProviderSource, Case<'a>)>,
+    /// The diagnostics of other configurations.
+    diagnostics: Vec<Diagnostic>,
+}
 
 /// The minimum number of resources per thread.
 const WORTHWHILE: usize = 256;
@@ -247,15 +252,15 @@ fn of_resources<'p>(
     offline: &(impl Fn() -> Offline<'p> + Sync),
     module: &'p Module,
     entries: Vec<&'p Entry>,
-) -> Vec<Found<'p>> {
-    parallel::map_parts(&entries, WORTHWHILE, |part| -> Found<'p> {
+) -> Vec<Evaluated<'p>> {
+    parallel::map_parts(&entries, WORTHWHILE, |part| -> Evaluated<'p> {
         enter_phase(RunPhase::Validating);
         let offline = offline();
         let scope = ModuleScope::of(&offline, module.id);
         let mut diagnostics = Vec::new();
         let case = |entry| of_resource(program, &scope, module, entry, &mut diagnostics);
-        let found = part.iter().copied().filter_map(case).collect();
-        (found, diagnostics)
+        let cases = part.iter().copied().filter_map(case).collect();
+        Evaluated { cases, diagnostics }
     })
 }
 
@@ -292,7 +297,11 @@ fn of_resource<'p>(
 
 /// Evaluates the provider configurations of a module. Skips empty ones, unless the provider has required
 /// arguments.
-fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Module) -> Found<'p> {
+fn of_providers<'p>(
+    program: &'p Program,
+    offline: &Offline<'_>,
+    module: &'p Module,
+) -> Evaluated<'p> {
     let scope = ModuleScope::of(offline, module.id);
     let (mut cases, mut diagnostics) = (Vec::new(), Vec::new());
     for ((local_name, alias), entry) in &module.providers {
@@ -319,7 +328,7 @@ fn of_providers<'p>(program: &'p Program, offline: &Offline<'_>, module: &'p Mod
         };
         cases.push((source.clone(), case));
     }
-    (cases, diagnostics)
+    Evaluated { cases, diagnostics }
 }
 
 /// Returns an empty configuration for each provider that has required arguments but no configuration. Its

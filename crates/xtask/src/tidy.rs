@@ -79,12 +79,10 @@ pub(crate) fn tracked(root: &Path) -> Result<Vec<String>> {
     Ok(names.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Returns true if a Rust file must not bundle values in tuples. Tests may: their tables are read in one place. The
-/// engine and the renderer still have aliases of tuples.
+/// Returns true if a Rust file must not bundle values in tuples. Tests may: their tables are read in one place.
 fn needs_named_tuples(path: &str) -> bool {
     let is_test = path.contains("/tests/") || path.ends_with("tests.rs");
-    let is_exempt = path.starts_with("crates/engine/") || path.starts_with("crates/render/");
-    path.starts_with("crates/") && !is_test && !is_exempt
+    path.starts_with("crates/") && !is_test
 }
 
 fn breaches_of(path: &str, text: &str) -> Vec<Breach> {

@@ -21,11 +21,8 @@ use crate::graph::{
     EdgeKind,
     provider_name::provider_name,
     template::Declared,
-    tree::{ConfigTree, FoundConfig, TreeIx},
+    tree::{ConfigNode, ConfigTree, FoundConfig, TreeIx},
 };
-
-/// A node of a template, in a module of the tree.
-pub(super) type ConfigNode = (TreeIx, u32);
 
 /// Numbers of resources, in the order of their addresses as text.
 type List = Rc<[u32]>;
@@ -167,11 +164,12 @@ impl Known {
         if let Some(number) = self.numbers.get(&node) {
             return Some(*number);
         }
-        let Declared::Resource(entry) = &tree.template(node.0).nodes[node.1 as usize] else {
+        let Declared::Resource(entry) = &tree.template(node.module).nodes[node.local as usize]
+        else {
             return None;
         };
         let resource = entry.resource().resource.clone();
-        let resource = ConfigResource { module: tree.path(node.0), resource };
+        let resource = ConfigResource { module: tree.path(node.module), resource };
         let number = self.resources.len() as u32;
         self.names.push(resource.to_string());
         self.resources.push(resource);
@@ -189,41 +187,48 @@ impl Known {
 }
 
 /// The direct dependencies of a node.
-pub(super) fn direct(tree: &ConfigTree, (module, local): ConfigNode) -> Vec<ConfigNode> {
+pub(super) fn direct(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
+    let ConfigNode { module, local } = node;
     let template = tree.template(module);
     let edges = template.dependencies(local).filter(|(_, kind)| *kind != EdgeKind::Hold);
-    let mut found: Vec<ConfigNode> = edges.map(|(dependency, _)| (module, dependency)).collect();
-    found.extend(tree.with_call(module, |caller, call| (caller, call.call)));
+    let mut found: Vec<ConfigNode> = edges.map(|(local, _)| ConfigNode { module, local }).collect();
+    found.extend(
+        tree.with_call(module, |caller, call| ConfigNode { module: caller, local: call.call }),
+    );
     match &template.nodes[local as usize] {
         Declared::Call(entry, _) => {
             let gate = template.calls[&entry.module_call().name].gate;
-            found.extend(gate.map(|gate| (module, gate)));
+            found.extend(gate.map(|local| ConfigNode { module, local }));
         }
         Declared::Variable(entry) => {
             let name = &entry.variable().name;
             let reads = tree.with_call(module, |caller, call| {
                 let input = call.inputs.iter().find(|input| input.name == *name);
                 let reads = input.into_iter().flat_map(|input| &input.reads);
-                reads.map(|read| (caller, *read)).collect::<Vec<_>>()
+                reads.map(|read| ConfigNode { module: caller, local: *read }).collect::<Vec<_>>()
             });
             found.extend(reads.into_iter().flatten());
         }
         Declared::Resource(entry) => {
             let (name, alias) = provider_name(entry.resource());
-            if let Some(FoundConfig::Declared(module, local)) =
+            if let Some(FoundConfig::Declared(config)) =
                 tree.provider(module, &name, alias.as_ref())
             {
-                found.push((module, local));
+                found.push(config);
             }
         }
         Declared::ModuleOutput { call, output } => {
             let child = tree.child(module, &call.module_call().name);
-            let output = |child| Some((child, *tree.template(child).outputs.get(output)?));
+            let output = |module| {
+                let local = *tree.template(module).outputs.get(output)?;
+                Some(ConfigNode { module, local })
+            };
             found.extend(child.and_then(output));
         }
         // A reference to a call as a whole depends on everything inside of the module.
         Declared::ModuleObject(call) => {
-            found.push((module, template.calls[&call.module_call().name].done));
+            let local = template.calls[&call.module_call().name].done;
+            found.push(ConfigNode { module, local });
         }
         Declared::CallDone(call) => {
             let child = tree.child(module, &call.module_call().name);
@@ -243,5 +248,6 @@ fn everything_in(tree: &ConfigTree, module: TreeIx) -> impl Iterator<Item = Conf
         _ => true,
     };
     let nodes = tree.template(module).nodes.iter().enumerate();
-    nodes.filter(move |(_, it)| counts(it)).map(move |(local, _)| (module, local as u32))
+    let counted = nodes.filter(move |(_, it)| counts(it));
+    counted.map(move |(local, _)| ConfigNode { module, local: local as u32 })
 }

@@ -18,9 +18,9 @@ use rustc_hash::FxHashSet;
 use values::Str;
 
 use crate::graph::{
-    dependencies::{ConfigNode, direct},
+    dependencies::direct,
     template::Declared,
-    tree::{ConfigTree, TreeIx},
+    tree::{ConfigNode, ConfigTree, TreeIx},
 };
 
 /// The nodes of the configuration that an apply evaluates.
@@ -55,7 +55,7 @@ fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
     let mut modules = vec![TreeIx::ROOT];
     while let Some(module) = modules.pop() {
         for (local, declared) in tree.template(module).nodes.iter().enumerate() {
-            let node = (module, local as u32);
+            let node = ConfigNode { module, local: local as u32 };
             match declared {
                 Declared::Output(_) if module == TreeIx::ROOT => found.push(node),
                 Declared::Check(_) => found.push(node),
@@ -72,9 +72,9 @@ fn reporting(tree: &ConfigTree) -> Vec<ConfigNode> {
 
 /// The nodes that are evaluated because `node` is evaluated.
 fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
-    let declared = |(module, local): ConfigNode| &tree.template(module).nodes[local as usize];
+    let declared = |it: ConfigNode| &tree.template(it.module).nodes[it.local as usize];
     let reports = match declared(node) {
-        Declared::Output(_) => node.0 == TreeIx::ROOT,
+        Declared::Output(_) => node.module == TreeIx::ROOT,
         Declared::Check(_) => true,
         _ => false,
     };
@@ -83,9 +83,10 @@ fn references(tree: &ConfigTree, node: ConfigNode) -> Vec<ConfigNode> {
     match declared(node) {
         // A reference to a module as a whole refers to all of its outputs.
         Declared::CallDone(call) | Declared::ModuleObject(call) => {
-            let child = tree.child(node.0, &call.module_call().name);
-            let outputs = child.into_iter().flat_map(|child| {
-                tree.template(child).outputs.values().map(move |local| (child, *local))
+            let child = tree.child(node.module, &call.module_call().name);
+            let outputs = child.into_iter().flat_map(|module| {
+                let outputs = tree.template(module).outputs.values();
+                outputs.map(move |local| ConfigNode { module, local: *local })
             });
             outputs.collect()
         }
@@ -108,14 +109,14 @@ pub(crate) fn reads_through(
     let outputs = tree.template(child).outputs.iter();
     let of_output = |local: u32| {
         let mut reached = FxHashSet::default();
-        let mut open = vec![(child, local)];
+        let mut open = vec![ConfigNode { module: child, local }];
         while let Some(node) = open.pop() {
-            if reached.insert(node) && node.0 != module {
+            if reached.insert(node) && node.module != module {
                 open.extend(direct(tree, node));
             }
         }
-        let outside = reached.into_iter().filter(|it| it.0 == module);
-        let mut outside: Vec<u32> = outside.map(|(_, local)| local).collect();
+        let outside = reached.into_iter().filter(|it| it.module == module);
+        let mut outside: Vec<u32> = outside.map(|it| it.local).collect();
         outside.sort_unstable();
         outside
     };

@@ -23,10 +23,18 @@ impl TreeIx {
     pub(crate) const ROOT: TreeIx = TreeIx(0);
 }
 
+/// A node of the configuration: a module of the tree, and a node of its template.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ConfigNode {
+    pub(crate) module: TreeIx,
+    /// The index in the nodes of the template.
+    pub(crate) local: u32,
+}
+
 /// The provider configuration that a name refers to.
 pub(crate) enum FoundConfig {
-    /// A `provider` block: its module, and its node in the template of that module.
-    Declared(TreeIx, u32),
+    /// A `provider` block.
+    Declared(ConfigNode),
     /// The empty configuration of a provider for which the root module has no block.
     Implicit(ProviderSource),
 }
@@ -70,10 +78,10 @@ impl ConfigTree {
     }
 
     /// The node of a resource; `None` if the configuration does not declare it.
-    pub(crate) fn resource(&self, resource: &ConfigResource) -> Option<(TreeIx, u32)> {
+    pub(crate) fn resource(&self, resource: &ConfigResource) -> Option<ConfigNode> {
         let module = self.find(&resource.module)?;
-        let local = self.template(module).resources.get(&resource.resource)?;
-        Some((module, *local))
+        let local = *self.template(module).resources.get(&resource.resource)?;
+        Some(ConfigNode { module, local })
     }
 
     /// The module that a call leads to; `None` if there is no such call, or if a module would contain itself.
@@ -150,8 +158,8 @@ impl ConfigTree {
         alias: Option<&Str>,
     ) -> Option<FoundConfig> {
         let key = (name.clone(), alias.cloned());
-        if let Some(local) = self.template(module).providers.get(&key) {
-            return Some(FoundConfig::Declared(module, *local));
+        if let Some(&local) = self.template(module).providers.get(&key) {
+            return Some(FoundConfig::Declared(ConfigNode { module, local }));
         }
         let caller = self.caller(module);
         if let Some((caller, call)) = &caller
@@ -189,8 +197,8 @@ impl ConfigTree {
             };
             let providers = self.template(module).providers.iter();
             let mut own = providers.filter(|((name, alias), _)| is_default((name, alias.as_ref())));
-            if let Some((_, local)) = own.next() {
-                return FoundConfig::Declared(module, *local);
+            if let Some((_, &local)) = own.next() {
+                return FoundConfig::Declared(ConfigNode { module, local });
             }
             let Some((caller, call)) = self.caller(module) else {
                 return FoundConfig::Implicit(source);
@@ -203,7 +211,7 @@ impl ConfigTree {
     }
 
     /// The node of the configuration that a state or a plan names, in its module or in a module around it.
-    pub(crate) fn find_provider(&self, wanted: &ProviderConfigRef) -> Option<(TreeIx, u32)> {
+    pub(crate) fn find_provider(&self, wanted: &ProviderConfigRef) -> Option<ConfigNode> {
         let mut wanted = wanted.clone();
         loop {
             if let Some(module) = self.find(&wanted.module) {
@@ -212,8 +220,8 @@ impl ConfigTree {
                     alias.as_deref() == wanted.alias.as_deref()
                         && self.source(module, name) == wanted.source
                 });
-                if let Some((_, local)) = found {
-                    return Some((module, *local));
+                if let Some((_, &local)) = found {
+                    return Some(ConfigNode { module, local });
                 }
             }
             wanted = wanted.inherited()?;

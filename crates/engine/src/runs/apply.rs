@@ -18,6 +18,7 @@ use crate::{
         EdgeKind, NodeIx, NodeKind, Status,
         retained::{Retained, reads_through},
         template::Declared,
+        tree::ConfigNode,
     },
     resource::subject::has_conditions,
     runs::applying::{ApplyPart, Applying},
@@ -214,7 +215,7 @@ impl<'a> ApplyRun<'a> {
         let retained = self.retained.get_or_init(|| {
             let changes = self.planned.changes().filter_map(|it| {
                 let node = tree.resource(&it.addr.config())?;
-                let is_checked = || match &tree.template(node.0).nodes[node.1 as usize] {
+                let is_checked = || match &tree.template(node.module).nodes[node.local as usize] {
                     Declared::Resource(entry) => has_conditions(entry),
                     _ => false,
                 };
@@ -227,7 +228,7 @@ impl<'a> ApplyRun<'a> {
             });
             Retained::new(tree, changes)
         });
-        tree.find(&module.path).is_some_and(|it| retained.has((it, local)))
+        tree.find(&module.path).is_some_and(|module| retained.has(ConfigNode { module, local }))
     }
 
     /// For each output of a call, the nodes of the calling module that it is derived from, through the arguments

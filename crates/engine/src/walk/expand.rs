@@ -49,7 +49,7 @@ impl Walk<'_> {
             Repetition::ForEach(expr) => (expr, for_each_keys),
             Repetition::Enabled(expr) => (expr, enabled_keys),
         };
-        let what = match repetition {
+        let subject = match repetition {
             Repetition::ForEach(_) => "for_each",
             Repetition::Enabled(_) => "enabled",
             _ => "count",
@@ -57,7 +57,7 @@ impl Walk<'_> {
         let scope = EngineScope::new(self, module, None);
         let value = self.evaluate(&scope, entry, expr, None)?;
         let keys = check(&value).map_err(Some);
-        let keys = keys.and_then(|keys| self.with_room(keys, weight, what));
+        let keys = keys.and_then(|keys| self.with_room(keys, weight, subject));
         // A `for_each` map may have ephemeral values, which its instances then hold.
         if value.has_deep(MarkKind::Ephemeral) {
             self.reuse.note_ephemeral_instances();
@@ -66,8 +66,8 @@ impl Walk<'_> {
     }
 
     fn refuse_keys(&self, entry: &Entry, at: At, refused: Option<Refused>) -> Failed {
-        let Some((detail, what)) = refused else { return Failed };
-        let summary = match what {
+        let Some(Refused { detail, subject }) = refused else { return Failed };
+        let summary = match subject {
             "module" => Summary::TOO_MANY_INSTANCES,
             argument => Summary::invalid_repetition_value(argument),
         };
@@ -81,7 +81,7 @@ impl Walk<'_> {
         &self,
         keys: Keys,
         weight: usize,
-        what: &'static str,
+        subject: &'static str,
     ) -> Result<Keys, Option<Refused>> {
         let before = self.modules.instances();
         let total = before.saturating_add(keys.instances.len().saturating_mul(weight));
@@ -92,7 +92,10 @@ impl Walk<'_> {
         self.modules.set_instances(usize::MAX);
         match before {
             usize::MAX => Err(None),
-            _ => Err(Some((too_many(what, "together with the others of this run"), what))),
+            _ => {
+                let detail = too_many(subject, "together with the others of this run");
+                Err(Some(Refused { detail, subject }))
+            }
         }
     }
 

@@ -82,7 +82,12 @@ impl Keys {
     }
 }
 
-pub(crate) type Refused = (String, &'static str);
+/// The reason why the instances of a resource or of a module call are refused.
+pub(crate) struct Refused {
+    pub(crate) detail: String,
+    /// The refused argument: `count`, `for_each`, `for_each set` or `enabled`. `module` for a call without any.
+    pub(crate) subject: &'static str,
+}
 
 const EPHEMERAL: &str =
     "Ephemeral values, or values derived from ephemeral values, cannot be used as";
@@ -91,7 +96,7 @@ const SENSITIVE: &str =
     "Sensitive values, or values derived from sensitive values, cannot be used as";
 
 pub(crate) fn count_keys(value: &Value) -> Result<Keys, Refused> {
-    let refuse = |detail: String| Err((detail, "count"));
+    let refuse = |detail: String| Err(Refused { detail, subject: "count" });
     if value.has_deep(MarkKind::Ephemeral) {
         return refuse(format!(
             "{EPHEMERAL} count arguments. If used, the ephemeral value could be exposed as a resource instance key."
@@ -139,8 +144,8 @@ pub(crate) fn too_many(what: &str, how: &str) -> String {
 }
 
 pub(crate) fn for_each_keys(value: &Value) -> Result<Keys, Refused> {
-    let refuse = |detail: String| Err((detail, "for_each"));
-    let refuse_set = |detail: String| Err((detail, "for_each set"));
+    let refuse = |detail: String| Err(Refused { detail, subject: "for_each" });
+    let refuse_set = |detail: String| Err(Refused { detail, subject: "for_each set" });
     let (bare, marks) = value.unmark();
     let is_set = matches!(bare.ty(), Type::Set(_));
     if marks.has(MarkKind::Ephemeral) || (is_set && value.has_deep(MarkKind::Ephemeral)) {
@@ -198,7 +203,8 @@ fn unsuitable_for_each(why: &str) -> String {
 
 pub(crate) fn enabled_keys(value: &Value) -> Result<Keys, Refused> {
     let refuse = |why: &str| {
-        Err((format!("The given \"enabled\" argument value is unsuitable: {why}."), "enabled"))
+        let detail = format!("The given \"enabled\" argument value is unsuitable: {why}.");
+        Err(Refused { detail, subject: "enabled" })
     };
     if value.has_deep(MarkKind::Ephemeral) {
         return refuse("the given value is ephemeral");

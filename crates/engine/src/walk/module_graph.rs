@@ -10,8 +10,10 @@ use values::Str;
 
 use crate::{
     graph::{
-        EdgeKind, ModuleIx, NodeIx, NodeKind, provider_name::provider_name, template::Declared,
-        tree::FoundConfig,
+        EdgeKind, ModuleIx, NodeIx, NodeKind,
+        provider_name::provider_name,
+        template::Declared,
+        tree::{ConfigNode, FoundConfig},
     },
     walk::{
         context::Walk,
@@ -150,7 +152,7 @@ impl Walk<'_> {
     ) -> Option<NodeIx> {
         match self.config.tree.provider(self.config.tree.find(&module.path)?, name, alias)? {
             FoundConfig::Implicit(source) => Some(self.implicit_provider(&source)),
-            FoundConfig::Declared(declaring, local) => {
+            FoundConfig::Declared(ConfigNode { module: declaring, local }) => {
                 let path = self.config.tree.path(declaring);
                 let mut module = Rc::clone(module);
                 while module.path != path {

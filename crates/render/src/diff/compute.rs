@@ -6,7 +6,7 @@ use provider::{Attribute, AttributeType, Block, NestedObject, Nesting, ObjectNes
 use values::{Kind, Str, Type, Value};
 
 use crate::diff::{
-    Act, Group, Node, Shape,
+    Act, Group, NamedNode, Node, Shape,
     change::{Change, Side},
     dynamic, sequence,
 };
@@ -34,7 +34,7 @@ pub(super) fn block(change: &Change<'_>, schema: &Block) -> Node {
             continue;
         }
         act = act.and(node.act);
-        attributes.push((name.clone(), node));
+        attributes.push(NamedNode { name: name.clone(), node });
     }
     push_write_only(change, schema.attributes(), act, &mut attributes);
     let groups = groups(change, schema, &mut act);
@@ -47,16 +47,17 @@ fn push_write_only(
     change: &Change<'_>,
     attributes: &BTreeMap<Str, Attribute>,
     act: Act,
-    shown: &mut Vec<(Str, Node)>,
+    shown: &mut Vec<NamedNode>,
 ) {
     let before = shown.len();
     for (name, _) in attributes.iter().filter(|(_, it)| it.write_only) {
         let replace = change.entry(name).forces_replacement();
         let act = if act == Act::NoOp && replace { Act::Update } else { act };
-        shown.push((name.clone(), Node { act, replace, shape: Shape::WriteOnly }));
+        let node = Node { act, replace, shape: Shape::WriteOnly };
+        shown.push(NamedNode { name: name.clone(), node });
     }
     if shown.len() > before {
-        shown.sort_by(|a, b| a.0.cmp(&b.0));
+        shown.sort_by(|a, b| a.name.cmp(&b.name));
     }
 }
 
@@ -117,14 +118,18 @@ fn blocks(
         }
         Nesting::Map => {
             let nodes = by_key(change, &|it| block(it, schema));
-            let act = nodes.iter().fold(change.act_of_container(), |act, (_, it)| act.and(it.act));
-            (act, nodes.into_iter().map(|(key, it)| (Some(key), it)).collect())
+            let act = combined_by_key(change, &nodes);
+            (act, nodes.into_iter().map(|it| (Some(it.name), it.node)).collect())
         }
     }
 }
 
 fn combined(change: &Change<'_>, nodes: &[Node]) -> Act {
     nodes.iter().fold(change.act_of_container(), |act, it| act.and(it.act))
+}
+
+pub(super) fn combined_by_key(change: &Change<'_>, nodes: &[NamedNode]) -> Act {
+    nodes.iter().fold(change.act_of_container(), |act, it| act.and(it.node.act))
 }
 
 /// The node of an attribute.
@@ -160,9 +165,7 @@ fn nested(change: &Change<'_>, schema: &NestedObject, nesting: ObjectNesting) ->
         }
         ObjectNesting::Map => {
             let elements = by_key(change, &single);
-            let act =
-                elements.iter().fold(change.act_of_container(), |act, (_, it)| act.and(it.act));
-            (act, Shape::Map { elements, from_schema: true })
+            (combined_by_key(change, &elements), Shape::Map { elements, from_schema: true })
         }
     };
     Node { act, replace, shape }
@@ -190,7 +193,7 @@ fn push_attribute(
     name: &Str,
     compute: impl Fn(&Change<'_>) -> Node,
     act: &mut Act,
-    attributes: &mut Vec<(Str, Node)>,
+    attributes: &mut Vec<NamedNode>,
 ) {
     let part = change.entry(name).implicit();
     let node = compute(&part);
@@ -198,7 +201,7 @@ fn push_attribute(
         return;
     }
     *act = act.and(node.act);
-    attributes.push((name.clone(), node));
+    attributes.push(NamedNode { name: name.clone(), node });
 }
 
 /// The node of a value with a type.
@@ -223,9 +226,7 @@ pub(super) fn typed(change: &Change<'_>, ty: &Type) -> Node {
         }
         Type::Map(element) => {
             let elements = by_key(change, &|it| typed(it, element));
-            let act =
-                elements.iter().fold(change.act_of_container(), |act, (_, it)| act.and(it.act));
-            (act, Shape::Map { elements, from_schema: false })
+            (combined_by_key(change, &elements), Shape::Map { elements, from_schema: false })
         }
         Type::List(element) => {
             let elements = sequence::list(change, &|it| typed(it, element));
@@ -303,14 +304,12 @@ fn pairwise(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<N
 }
 
 /// Compares the elements with the same key.
-pub(super) fn by_key(
-    change: &Change<'_>,
-    compute: &dyn Fn(&Change<'_>) -> Node,
-) -> Vec<(Str, Node)> {
+pub(super) fn by_key(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -> Vec<NamedNode> {
     let keys = |side: &Side<'_>| {
         side.entries().into_iter().flat_map(|it| it.keys().cloned()).collect::<BTreeSet<Str>>()
     };
     let mut all = keys(&change.before);
     all.extend(keys(&change.after));
-    all.into_iter().map(|key| (key.clone(), compute(&change.entry(&key)))).collect()
+    let named = |name: Str| NamedNode { node: compute(&change.entry(&name)), name };
+    all.into_iter().map(named).collect()
 }

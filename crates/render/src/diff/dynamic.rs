@@ -3,9 +3,9 @@
 use values::{Kind, Value};
 
 use crate::diff::{
-    Act, Node, Shape,
+    Act, NamedNode, Node, Shape,
     change::Change,
-    compute::{by_key, primitive, secret, unknown},
+    compute::{by_key, combined_by_key, primitive, secret, unknown},
     sequence,
 };
 
@@ -54,9 +54,7 @@ fn of_family(change: &Change<'_>, family: Family) -> Node {
         Family::Null | Family::Bool | Family::Number | Family::Text => return primitive(change),
         Family::Object => {
             let attributes = by_key(change, &value);
-            let act =
-                attributes.iter().fold(change.act_of_container(), |act, (_, it)| act.and(it.act));
-            (act, Shape::Object { attributes, from_schema: false })
+            (combined_by_key(change, &attributes), Shape::Object { attributes, from_schema: false })
         }
         Family::List => {
             let elements = sequence::list(change, &value);
@@ -75,13 +73,13 @@ pub(super) fn as_block(change: &Change<'_>) -> Node {
     let parts = by_key(change, &|it| value(&it.clone().implicit()));
     let mut act = change.act_of_container();
     let mut attributes = Vec::new();
-    for (name, node) in parts {
+    for NamedNode { name, node } in parts {
         let part = change.entry(&name);
         if node.act == Act::NoOp && part.before.is_nil() && part.after.is_nil() {
             continue;
         }
         act = act.and(node.act);
-        attributes.push((name, node));
+        attributes.push(NamedNode { name, node });
     }
     Node {
         act,

@@ -55,6 +55,14 @@ pub(crate) struct Node {
     shape: Shape,
 }
 
+/// A compared attribute of an object, or an element of a map.
+#[derive(Debug)]
+pub(crate) struct NamedNode {
+    /// The name of the attribute, or the key of the element.
+    name: Str,
+    node: Node,
+}
+
 /// The content of a node.
 #[derive(Debug)]
 enum Shape {
@@ -75,11 +83,11 @@ enum Shape {
     TypeChange(Box<Node>, Box<Node>),
     /// An object with its attributes in alphabetical order.
     Object {
-        attributes: Vec<(Str, Node)>,
+        attributes: Vec<NamedNode>,
         from_schema: bool,
     },
     Map {
-        elements: Vec<(Str, Node)>,
+        elements: Vec<NamedNode>,
         from_schema: bool,
     },
     List {
@@ -91,7 +99,7 @@ enum Shape {
         from_schema: bool,
     },
     Block {
-        attributes: Vec<(Str, Node)>,
+        attributes: Vec<NamedNode>,
         groups: Vec<Group>,
     },
     SecretBlock(Secret),

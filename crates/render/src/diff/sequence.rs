@@ -13,7 +13,10 @@ use crate::{
 const MAX_PAIRS: usize = 1_000_000;
 
 /// The index of an element on each side; both are set if the elements are aligned.
-pub(super) type Pair = (Option<usize>, Option<usize>);
+pub(super) struct Pair {
+    pub(super) before: Option<usize>,
+    pub(super) after: Option<usize>,
+}
 
 /// Compares the elements of a list. The longest common subsequence is aligned. Between its elements, objects and
 /// multi-line strings with a common line are aligned if they are at the same place.
@@ -23,7 +26,7 @@ pub(super) fn list(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) -
     let left: Vec<u32> = before.iter().map(|it| ids.of_value(it)).collect();
     let right: Vec<u32> = after.iter().map(|it| ids.of_value(it)).collect();
     let pairs = align(&left, &right, |i, j| are_comparable(&before[i], &after[j]));
-    pairs.into_iter().map(|(i, j)| compute(&change.item(i, j))).collect()
+    pairs.into_iter().map(|it| compute(&change.item(it.before, it.after))).collect()
 }
 
 /// Returns true if one value can be shown as a change of the other.
@@ -50,10 +53,11 @@ pub(super) fn set(change: &Change<'_>, compute: &dyn Fn(&Change<'_>) -> Node) ->
     for (i, value) in before.iter().enumerate() {
         let partner = free.get_mut(&ids.of_value(value)).and_then(Vec::pop);
         partner.iter().for_each(|j| is_taken[*j] = true);
-        pairs.push((Some(i), partner));
+        pairs.push(Pair { before: Some(i), after: partner });
     }
-    pairs.extend((0..after.len()).filter(|j| !is_taken[*j]).map(|j| (None, Some(j))));
-    pairs.into_iter().map(|(i, j)| compute(&change.item(i, j))).collect()
+    let added = (0..after.len()).filter(|j| !is_taken[*j]);
+    pairs.extend(added.map(|j| Pair { before: None, after: Some(j) }));
+    pairs.into_iter().map(|it| compute(&change.item(it.before, it.after))).collect()
 }
 
 /// Aligns the lines of two texts.
@@ -91,16 +95,16 @@ fn align(before: &[u32], after: &[u32], may_pair: impl Fn(usize, usize) -> bool)
     for next in common.iter().map(Some).chain([None]) {
         while i < before.len() && Some(&before[i]) != next {
             let partner = j < after.len() && Some(&after[j]) != next && may_pair(i, j);
-            pairs.push((Some(i), partner.then_some(j)));
+            pairs.push(Pair { before: Some(i), after: partner.then_some(j) });
             i += 1;
             j += usize::from(partner);
         }
         while j < after.len() && Some(&after[j]) != next {
-            pairs.push((None, Some(j)));
+            pairs.push(Pair { before: None, after: Some(j) });
             j += 1;
         }
         if next.is_some() {
-            pairs.push((Some(i), Some(j)));
+            pairs.push(Pair { before: Some(i), after: Some(j) });
             i += 1;
             j += 1;
         }
@@ -194,10 +198,10 @@ mod tests {
         let pairs = align(&ids(before), &ids(after), |_, _| false);
         let shown: String = pairs
             .iter()
-            .map(|pair| match pair {
-                (Some(i), Some(_)) => format!(" {}", &before[*i..=*i]),
-                (Some(i), None) => format!("-{}", &before[*i..=*i]),
-                (None, Some(j)) => format!("+{}", &after[*j..=*j]),
+            .map(|pair| match (pair.before, pair.after) {
+                (Some(i), Some(_)) => format!(" {}", &before[i..=i]),
+                (Some(i), None) => format!("-{}", &before[i..=i]),
+                (None, Some(j)) => format!("+{}", &after[j..=j]),
                 (None, None) => String::new(),
             })
             .collect();
@@ -219,7 +223,7 @@ mod tests {
         let before: Vec<u32> = (0..3000).collect();
         let after: Vec<u32> = (0..3000).filter(|it| it % 7 != 0).chain([5000, 2999]).collect();
         let pairs = align(&before, &after, |_, _| false);
-        let kept = pairs.iter().filter(|it| matches!(it, (Some(_), Some(_)))).count();
+        let kept = pairs.iter().filter(|it| it.before.is_some() && it.after.is_some()).count();
         assert_eq!(kept, 3000 - 429);
     }
 }

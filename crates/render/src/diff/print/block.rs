@@ -2,10 +2,8 @@
 
 use std::fmt::Write;
 
-use values::Str;
-
 use crate::diff::{
-    Act, Group, Node, Shape,
+    Act, Group, NamedNode, Node, Shape,
     print::{Options, Printer, indent, name_of, widest},
 };
 
@@ -16,7 +14,7 @@ impl Printer<'_> {
     pub(super) fn block(
         &self,
         node: &Node,
-        attributes: &[(Str, Node)],
+        attributes: &[NamedNode],
         groups: &[Group],
         depth: usize,
         options: Options,
@@ -41,15 +39,15 @@ impl Printer<'_> {
 
     fn push_attributes(
         &self,
-        attributes: &[(Str, Node)],
+        attributes: &[NamedNode],
         depth: usize,
         options: Options,
         text: &mut String,
     ) {
-        let names: Vec<String> = attributes.iter().map(|(name, _)| name_of(name)).collect();
+        let names: Vec<String> = attributes.iter().map(|it| name_of(&it.name)).collect();
         let width = widest(names.iter());
         let mut hidden = 0;
-        for (name, (_, attribute)) in names.iter().zip(attributes) {
+        for (name, NamedNode { node: attribute, .. }) in names.iter().zip(attributes) {
             let is_identifying = IDENTIFYING.contains(&name.as_str());
             if attribute.act == Act::NoOp && !options.unchanged && !is_identifying {
                 hidden += 1;

@@ -1,9 +1,7 @@
 //! Layout of objects, maps, lists and sets.
 
-use values::Str;
-
 use crate::diff::{
-    Act, Node, Shape,
+    Act, NamedNode, Node, Shape,
     print::{Options, Printer, indent, name_of, widest},
 };
 
@@ -11,7 +9,7 @@ impl Printer<'_> {
     pub(super) fn object(
         &self,
         node: &Node,
-        attributes: &[(Str, Node)],
+        attributes: &[NamedNode],
         from_schema: bool,
         depth: usize,
         options: Options,
@@ -20,11 +18,11 @@ impl Printer<'_> {
             return self.empty("{}", node.replace, node, options);
         }
         let inner = Options { no_null: !from_schema, forces: false, ..options };
-        let names: Vec<String> = attributes.iter().map(|(name, _)| name_of(name)).collect();
+        let names: Vec<String> = attributes.iter().map(|it| name_of(&it.name)).collect();
         let width = widest(names.iter());
         let mut text = format!("{{{}\n", self.forces(node.replace, options));
         let mut hidden = 0;
-        for (name, (_, attribute)) in names.iter().zip(attributes) {
+        for (name, NamedNode { node: attribute, .. }) in names.iter().zip(attributes) {
             if attribute.act == Act::NoOp && !options.unchanged {
                 hidden += 1;
                 continue;
@@ -38,7 +36,7 @@ impl Printer<'_> {
     pub(super) fn map(
         &self,
         node: &Node,
-        elements: &[(Str, Node)],
+        elements: &[NamedNode],
         from_schema: bool,
         depth: usize,
         options: Options,
@@ -50,11 +48,11 @@ impl Printer<'_> {
         }
         let no_null = from_schema || node.act == Act::Delete;
         let inner = Options { no_null, forces: inherited, ..options };
-        let names: Vec<String> = elements.iter().map(|(key, _)| values::go_quoted(key)).collect();
+        let names: Vec<String> = elements.iter().map(|it| values::go_quoted(&it.name)).collect();
         let width = if from_schema { 0 } else { widest(names.iter()) };
         let mut text = format!("{{{}\n", self.forces(own, options));
         let mut hidden = 0;
-        for (name, (_, element)) in names.iter().zip(elements) {
+        for (name, NamedNode { node: element, .. }) in names.iter().zip(elements) {
             if element.act == Act::NoOp && !options.unchanged {
                 hidden += 1;
                 continue;

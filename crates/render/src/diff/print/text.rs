@@ -144,7 +144,7 @@ impl Printer<'_> {
     ) -> Vec<String> {
         let before: Vec<&str> = before.split('\n').collect();
         let after: Vec<&str> = after.split('\n').collect();
-        let line = |pair: sequence::Pair| match pair {
+        let line = |pair: sequence::Pair| match (pair.before, pair.after) {
             (Some(i), Some(_)) => self.text_line(Act::NoOp, before[i], depth, options),
             (Some(i), None) => self.text_line(Act::Delete, before[i], depth, options),
             (None, Some(j)) => self.text_line(Act::Create, after[j], depth, options),
