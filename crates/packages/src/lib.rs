@@ -44,9 +44,9 @@ pub use install::{InstallError, InstallEvent, InstallRequest, Installed, install
 pub use locate::{HashPackage, LocateError, LocateRequest, Located, locate};
 pub use locks::{LockFileError, Locks, ModuleLock, ProviderLock};
 pub use modules::{
-    Alteration, Contents, FetchError, Git, ManifestError, ModuleEvent, ModuleInstallError,
-    ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot, Verdict, WantedModule,
-    is_configuration, module_package_below, verify_module_packages,
+    Alteration, Contents, FetchError, Git, LockedPackage, ManifestError, ModuleEvent,
+    ModuleInstallError, ModuleInstaller, ModuleManifest, ModuleRecord, ModuleRequest, Snapshot,
+    Verdict, WantedModule, is_configuration, module_package_below, verify_module_packages,
 };
 pub use package::PackageError;
 pub use platform::Platform;

@@ -59,8 +59,8 @@ pub mod template {
 }
 
 /// A node or a token.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
     /// The start of its first token, in bytes.
     start: u32,
     end: u32,
@@ -157,9 +157,9 @@ impl<'t> FlatParse<'t> {
         ast::TemplateFile::cast(self.root())
     }
 
-    /// Returns the kind, the range, the `next` index and the token flag of each entry.
-    pub(crate) fn outline(&self) -> Vec<(SyntaxKind, TextRange, u32, bool)> {
-        self.entries.iter().map(|it| (it.kind, it.range(), it.next, it.is_token)).collect()
+    /// Returns the nodes and tokens in the order of the text.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     fn root(&self) -> FlatNode<'_> {

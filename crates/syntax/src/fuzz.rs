@@ -34,7 +34,7 @@ pub fn check_parse(text: &str) {
 
 /// Checks that the flat tree of a text agrees with the lossless one.
 fn check_flat<T>(flat: &FlatParse<'_>, parse: &Parse<T>, text: &str) {
-    assert_eq!(flat.outline(), FlatParse::of(parse, text).outline(), "of {text:?}");
+    assert_eq!(flat.entries(), FlatParse::of(parse, text).entries(), "of {text:?}");
     assert_eq!(flat.errors(), parse.errors(), "of {text:?}");
 }
 

@@ -87,21 +87,32 @@ pub fn parse_file(text: &str) -> Parse<SourceFile> {
             true => parse_chunk_with(run.text, &mut cache),
             false => parse_tokens(run, true, grammar::source_file, &mut cache),
         };
-        errors.extend(found.iter().map(|error| (run.base, error.shifted(run.base.into()))));
+        errors.extend(
+            found
+                .iter()
+                .map(|error| ChunkError { chunk: run.base, error: error.shifted(run.base.into()) }),
+        );
         children.extend(green.children().map(|child| child.to_owned()));
     }
     let green = GreenNode::new(SyntaxKind::SOURCE_FILE.into(), children);
     for error in redefined_in_file(&SyntaxNode::new_root(green.clone()), &errors) {
         let at = cut.starts.partition_point(|start| *start <= error.range.start().into());
-        errors.push((cut.starts[at.saturating_sub(1)], error));
+        errors.push(ChunkError { chunk: cut.starts[at.saturating_sub(1)], error });
     }
-    errors.sort_by_key(|(chunk, _)| *chunk);
-    Parse::new(green, errors.into_iter().map(|(_, error)| error).collect())
+    errors.sort_by_key(|it| it.chunk);
+    Parse::new(green, errors.into_iter().map(|it| it.error).collect())
+}
+
+/// An error within a file.
+struct ChunkError {
+    /// The start of the chunk to which the error belongs.
+    chunk: u32,
+    error: SyntaxError,
 }
 
 /// Returns the errors for attributes that are set in two chunks. A chunk reports only those within it.
-fn redefined_in_file(root: &SyntaxNode, known: &[(u32, SyntaxError)]) -> Vec<SyntaxError> {
-    let known = known.iter().map(|(_, error)| error).filter(|error| error.related.is_some());
+fn redefined_in_file(root: &SyntaxNode, known: &[ChunkError]) -> Vec<SyntaxError> {
+    let known = known.iter().map(|it| &it.error).filter(|error| error.related.is_some());
     let known: FxHashSet<_> = known.map(|error| error.range).collect();
     let mut first_of = FxHashMap::default();
     let mut errors = Vec::new();

@@ -9,7 +9,8 @@ use addr::{ModulePackage, ModuleSource};
 use db::{Diagnostic, Summary, system::normalize};
 use hir::workspace::is_local_source;
 use packages::{
-    Alteration, Locks, ModuleLock, Verdict, module_package_below, verify_module_packages,
+    Alteration, LockedPackage, Locks, ModuleLock, Verdict, module_package_below,
+    verify_module_packages,
 };
 
 use super::locked_address;
@@ -52,7 +53,10 @@ pub fn verify(session: &Session, locked: LockedVersions<'_>) -> Result<Vec<Diagn
             found.push((position, address, directory, lock.clone()));
         }
     }
-    let packages = found.iter().map(|(_, _, directory, lock)| (directory.clone(), lock.clone()));
+    let packages = found.iter().map(|(_, _, directory, lock)| LockedPackage {
+        directory: directory.clone(),
+        lock: lock.clone(),
+    });
     let verdicts = session.runtime.block_on(verify_module_packages(packages.collect()));
     let mut grown_ones = Vec::new();
     for ((position, address, directory, _), verdict) in found.into_iter().zip(verdicts) {

@@ -96,6 +96,12 @@ pub struct ModuleInstaller<'a> {
     guard: Option<File>,
 }
 
+/// A package that this run has not installed yet.
+struct FreshPackage<'w> {
+    address: String,
+    wanted: &'w WantedModule,
+}
+
 /// The error for packages with the same address.
 const CLASH: &str = "another module call has the same address with other parameters. Mayfly \
                      neither shows nor locks parameters of web addresses that can contain keys, \
@@ -148,10 +154,10 @@ impl<'a> ModuleInstaller<'a> {
     ) -> BTreeMap<String, ModuleInstallError> {
         let mut errors = self.refuse_clashes(wanted);
         let mut fresh = self.fresh(wanted);
-        fresh.retain(|(address, _)| !errors.contains_key(address));
+        fresh.retain(|it| !errors.contains_key(&it.address));
         let installed = self.installed_hashes(&fresh).await;
         let mut fetches = Vec::new();
-        for (address, wanted) in fresh {
+        for FreshPackage { address, wanted } in fresh {
             match self.decide(address.clone(), wanted, &installed) {
                 Ok(None) => {}
                 Ok(Some((fetch, event))) => {
@@ -195,18 +201,20 @@ impl<'a> ModuleInstaller<'a> {
     }
 
     /// The packages that this run has not installed yet, each once.
-    fn fresh<'w>(&self, wanted: &'w [WantedModule]) -> Vec<(String, &'w WantedModule)> {
+    fn fresh<'w>(&self, wanted: &'w [WantedModule]) -> Vec<FreshPackage<'w>> {
         let mut seen = BTreeSet::new();
-        let addressed = wanted.iter().map(|it| (it.package.to_string(), it));
+        let packages = wanted
+            .iter()
+            .map(|wanted| FreshPackage { address: wanted.package.to_string(), wanted });
         let is_fresh = |address: &String| !self.placed.contains_key(address);
-        addressed.filter(|(it, _)| is_fresh(it) && seen.insert(it.clone())).collect()
+        packages.filter(|it| is_fresh(&it.address) && seen.insert(it.address.clone())).collect()
     }
 
     /// The hashes of the directories in which locked packages are expected. A directory that cannot be read has
     /// none.
-    async fn installed_hashes(&self, fresh: &[(String, &WantedModule)]) -> BTreeMap<PathBuf, Hash> {
-        let locked = fresh.iter().filter_map(|(address, _)| {
-            let lock = self.lock_of(address)?;
+    async fn installed_hashes(&self, fresh: &[FreshPackage<'_>]) -> BTreeMap<PathBuf, Hash> {
+        let locked = fresh.iter().filter_map(|it| {
+            let lock = self.lock_of(&it.address)?;
             Some(self.request.target.join(lock.directory.as_ref()?))
         });
         let hashed = |place: PathBuf| async move {

@@ -29,4 +29,4 @@ pub use install::{
     module_package_below,
 };
 pub use manifest::{ManifestError, ModuleManifest, ModuleRecord};
-pub use verify::{Alteration, Verdict, is_configuration, verify_module_packages};
+pub use verify::{Alteration, LockedPackage, Verdict, is_configuration, verify_module_packages};

@@ -34,14 +34,22 @@ pub struct Alteration {
     pub added: Vec<String>,
 }
 
+/// An installed package with its lock.
+#[derive(Clone, Debug)]
+pub struct LockedPackage {
+    /// The directory of the package.
+    pub directory: PathBuf,
+    /// The lock that the package must match.
+    pub lock: ModuleLock,
+}
+
 /// Compares installed packages with their locks, several at once. The results have the order of the packages. A
 /// package that cannot be read gives a [`HashError`].
 pub async fn verify_module_packages(
-    packages: Vec<(PathBuf, ModuleLock)>,
+    packages: Vec<LockedPackage>,
 ) -> Vec<Result<Verdict, HashError>> {
-    let verify = |(directory, lock): (PathBuf, ModuleLock)| {
-        blocking(move || verify_module_package(&directory, &lock))
-    };
+    let verify =
+        |it: LockedPackage| blocking(move || verify_module_package(&it.directory, &it.lock));
     stream::iter(packages).map(verify).buffered(AT_ONCE).collect().await
 }
 

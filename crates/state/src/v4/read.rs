@@ -195,6 +195,14 @@ fn own_provider(instances: &BTreeMap<InstanceKey, Instance>) -> Option<ProviderC
     objects.all(|it| it.provider.is_some()).then(|| first.without_key())
 }
 
+/// An object that was read, with the key of its instance.
+struct ReadObject {
+    key: InstanceKey,
+    /// `None` for the current object.
+    deposed: Option<DeposedKey>,
+    object: Object,
+}
+
 /// Caches of values that repeat, so that each is parsed and stored once.
 #[derive(Default)]
 struct Reader<'a> {
@@ -241,7 +249,7 @@ impl<'a> Reader<'a> {
             None => state.resource(&addr).map(|it| it.provider.clone()),
         };
         for instance in raw.instances.unwrap_or_default() {
-            let (key, deposed, object) = self.instance(&addr, instance)?;
+            let ReadObject { key, deposed, object } = self.instance(&addr, instance)?;
             if provider.is_none() {
                 provider = object.provider.as_ref().map(ProviderConfigRef::without_key);
             }
@@ -263,7 +271,7 @@ impl<'a> Reader<'a> {
         &mut self,
         resource: &AbsResource,
         raw: InstanceV4<'a>,
-    ) -> Result<(InstanceKey, Option<DeposedKey>, Object), StateError> {
+    ) -> Result<ReadObject, StateError> {
         let fault = |instance: String, cause: String| StateError::Instance { instance, cause };
         let key = read_key(raw.index_key).map_err(|it| fault(resource.to_string(), it))?;
         let here = || resource.instance(key.clone()).to_string();
@@ -300,7 +308,7 @@ impl<'a> Reader<'a> {
                 .transpose()
                 .map_err(|it| fault(here(), it))?,
         };
-        Ok((key, deposed, object))
+        Ok(ReadObject { key, deposed, object })
     }
 
     fn module(&mut self, text: Cow<'a, str>) -> Result<ModuleInstance, StateError> {

@@ -130,21 +130,27 @@ fn space(pieces: &mut Pieces<'_>, cell: Range<usize>) {
         let left = LeftToken { kind: left.kind, is_in, before };
         before = Some(left.kind);
         let next = pieces.all[at + 1..cell.end].first();
-        let next = next.map(|it| (it.kind, pieces.text(it)));
+        let next = next.map(|it| NextToken { kind: it.kind, text: pieces.text(it) });
         let has_blank = has_blank(left, right) || would_join(left.kind, right, next);
         pieces.all[at].blanks = u32::from(has_blank);
     }
 }
 
+/// The token after the two between which a blank may stand.
+struct NextToken<'a> {
+    kind: SyntaxKind,
+    text: &'a str,
+}
+
 /// Returns true if an index and the next token would join into one number: `a.4 .3`, `a.4 .e2`.
-fn would_join(left: SyntaxKind, right: SyntaxKind, next: Option<(SyntaxKind, &str)>) -> bool {
+fn would_join(left: SyntaxKind, right: SyntaxKind, next: Option<NextToken<'_>>) -> bool {
     let is_exponent = |text: &str| {
         let digits = text.strip_prefix(['e', 'E']);
         digits.is_some_and(|it| it.starts_with(|it: char| it == '-' || it.is_ascii_digit()))
     };
     let joins = match next {
-        Some((NUMBER, _)) => true,
-        Some((IDENT, text)) => is_exponent(text),
+        Some(NextToken { kind: NUMBER, .. }) => true,
+        Some(NextToken { kind: IDENT, text }) => is_exponent(text),
         _ => false,
     };
     (left, right) == (NUMBER, DOT) && joins
@@ -165,19 +171,27 @@ fn align(
             continue;
         }
         let cell = cell(line);
-        chain.push((cell, pieces.columns(line.start..cell)));
+        chain.push(Cell { piece: cell, columns: pieces.columns(line.start..cell) });
     }
     close_chain(pieces, &mut chain, allowance);
 }
 
-/// Aligns the cells of a chain. Each entry is a cell and the number of columns before it.
-fn close_chain(pieces: &mut Pieces<'_>, chain: &mut Vec<(usize, usize)>, allowance: &mut usize) {
-    let widest = chain.iter().map(|(_, columns)| *columns).max().unwrap_or(0);
-    let padding = chain.iter().map(|(_, columns)| widest - columns).sum();
+/// A cell that is aligned with those of other lines.
+struct Cell {
+    /// The index of its first piece.
+    piece: usize,
+    /// The number of columns before it.
+    columns: usize,
+}
+
+/// Aligns the cells of a chain.
+fn close_chain(pieces: &mut Pieces<'_>, chain: &mut Vec<Cell>, allowance: &mut usize) {
+    let widest = chain.iter().map(|it| it.columns).max().unwrap_or(0);
+    let padding = chain.iter().map(|it| widest - it.columns).sum();
     let rest = allowance.checked_sub(padding);
     *allowance = rest.unwrap_or(*allowance);
-    for (cell, columns) in chain.drain(..) {
-        pieces.all[cell].blanks = if rest.is_some() { blanks(widest - columns + 1) } else { 1 };
+    for Cell { piece, columns } in chain.drain(..) {
+        pieces.all[piece].blanks = if rest.is_some() { blanks(widest - columns + 1) } else { 1 };
     }
 }
 

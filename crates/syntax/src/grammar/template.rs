@@ -33,7 +33,6 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
     let first = p.nth_range(0);
     let failures = p.failures();
     let mut pairing = Pairing::default();
-    // The position of the last sequence among the tokens, and its range.
     let mut last = None;
     loop {
         // After the newline that ends a string too early, no token belongs to the string, not even a quote.
@@ -42,7 +41,7 @@ pub(super) fn parts(p: &mut Parser<'_>, end: SyntaxKind) {
             _ if cut => return split_string(p, last),
             QUOTED_LIT | STRING_LIT => p.bump(),
             INTERP_OPEN => {
-                last = Some((p.pos(), p.nth_range(0)));
+                last = Some(Opener { pos: p.pos(), range: p.nth_range(0) });
                 if !sequence(p, |p| interpolation(p, end, first)).1 {
                     return;
                 }
@@ -79,12 +78,19 @@ pub(super) const MULTI_LINE: &str = "Quoted strings may not be split over multip
                                      produce a multi-line string, either use the \\n escape to \
                                      represent a newline character or use the \"heredoc\" multi-line template syntax.";
 
+/// The token that opens an interpolation.
+struct Opener {
+    /// The position among the tokens.
+    pos: usize,
+    range: TextRange,
+}
+
 /// Reports a newline in a quoted string. If the last sequence spans a line's end, it most likely took a closing
 /// brace that belongs elsewhere, so the error is reported where the sequence begins.
-fn split_string(p: &mut Parser<'_>, last_sequence: Option<(usize, TextRange)>) {
+fn split_string(p: &mut Parser<'_>, last_sequence: Option<Opener>) {
     const SPLIT: &str = "Invalid multi-line string";
-    match last_sequence.filter(|(start, _)| p.has_newline_since(*start)) {
-        Some((_, opener)) => p.error_at(opener, SPLIT, UNCLOSED_ON_LINE),
+    match last_sequence.filter(|it| p.has_newline_since(it.pos)) {
+        Some(opener) => p.error_at(opener.range, SPLIT, UNCLOSED_ON_LINE),
         None => p.error_at(p.newline_run(), SPLIT, MULTI_LINE),
     }
 }
@@ -171,13 +177,21 @@ fn unclosed_interpolation(
     }
 }
 
-/// The keywords that begin a directive, each with the nodes that it makes.
-const DIRECTIVES: &[(&str, SyntaxKind, SyntaxKind)] = &[
-    ("if", IF_KW, TEMPLATE_IF),
-    ("for", FOR_KW, TEMPLATE_FOR),
-    ("else", ELSE_KW, TEMPLATE_ELSE),
-    ("endif", ENDIF_KW, TEMPLATE_END_IF),
-    ("endfor", ENDFOR_KW, TEMPLATE_END_FOR),
+/// A kind of directive.
+struct Directive {
+    /// The word that it begins with.
+    word: &'static str,
+    /// The token of the word.
+    keyword: SyntaxKind,
+    node: SyntaxKind,
+}
+
+const DIRECTIVES: &[Directive] = &[
+    Directive { word: "if", keyword: IF_KW, node: TEMPLATE_IF },
+    Directive { word: "for", keyword: FOR_KW, node: TEMPLATE_FOR },
+    Directive { word: "else", keyword: ELSE_KW, node: TEMPLATE_ELSE },
+    Directive { word: "endif", keyword: ENDIF_KW, node: TEMPLATE_END_IF },
+    Directive { word: "endfor", keyword: ENDFOR_KW, node: TEMPLATE_END_FOR },
 ];
 
 fn directive(p: &mut Parser<'_>) -> SyntaxKind {
@@ -201,7 +215,7 @@ fn directive_inside(p: &mut Parser<'_>) -> SyntaxKind {
         return ERROR;
     }
     let word = p.current();
-    let Some(&(_, keyword, node)) = DIRECTIVES.iter().find(|(_, keyword, _)| *keyword == word)
+    let Some(&Directive { keyword, node, .. }) = DIRECTIVES.iter().find(|it| it.keyword == word)
     else {
         unknown_directive(p);
         return ERROR;
@@ -240,18 +254,14 @@ fn unknown_directive(p: &mut Parser<'_>) {
     // HCL suggests the first keyword that is similar enough.
     let near = DIRECTIVES
         .iter()
-        .find(|(keyword, ..)| crate::levenshtein::distance_within(word, keyword, 2).is_some());
-    let hint =
-        near.map(|(keyword, ..)| format!(" Did you mean \"{keyword}\"?")).unwrap_or_default();
+        .find(|it| crate::levenshtein::distance_within(word, it.word, 2).is_some());
+    let hint = near.map(|it| format!(" Did you mean \"{}\"?", it.word)).unwrap_or_default();
     let detail = format!("{word:?} is not a valid template control keyword.{hint}");
     p.error("Invalid template control keyword", detail);
 }
 
 fn extra_in_directive(p: &mut Parser<'_>, kind: SyntaxKind) {
-    let keyword = DIRECTIVES
-        .iter()
-        .find(|(.., node)| *node == kind)
-        .map_or("template", |(keyword, ..)| keyword);
+    let keyword = DIRECTIVES.iter().find(|it| it.node == kind).map_or("template", |it| it.word);
     p.error(
         format!("Extra characters in {keyword} marker"),
         "Expected a closing brace to end the sequence, but found extra characters.",

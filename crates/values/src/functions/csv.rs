@@ -65,6 +65,15 @@ fn rows(call: &Call<'_>) -> Result<Vec<Value>, FunctionError> {
     Ok(rows)
 }
 
+/// A field that was in quotes.
+struct QuotedField<'a> {
+    text: String,
+    /// The text after the closing quote on its line.
+    rest: &'a str,
+    /// The ending of that line.
+    end: &'static str,
+}
+
 struct Reader<'a> {
     rest: &'a str,
     /// The number of the last line that was read, counted from one.
@@ -117,24 +126,23 @@ impl<'a> Reader<'a> {
                 }
                 continue;
             };
-            let (field, rest);
-            (field, rest, end) = self.quoted(quoted, end)?;
-            fields.push(field);
-            match rest.strip_prefix(',') {
+            let field = self.quoted(quoted, end)?;
+            fields.push(field.text);
+            end = field.end;
+            match field.rest.strip_prefix(',') {
                 Some(rest) => line = rest,
-                None if rest.is_empty() => return Ok(Some(fields)),
+                None if field.rest.is_empty() => return Ok(Some(fields)),
                 None => return Err(self.wrong(NOT_CLOSED)),
             }
         }
     }
 
-    /// Returns the rest of a field after its opening quote, the text after its closing quote, and the ending of
-    /// that line.
+    /// Reads a field after its opening quote. `line` is the rest of the line, and `end` its ending.
     fn quoted(
         &mut self,
         mut line: &'a str,
         mut end: &'static str,
-    ) -> Result<(String, &'a str, &'static str), String> {
+    ) -> Result<QuotedField<'a>, String> {
         let mut field = String::new();
         loop {
             match line.split_once('"') {
@@ -145,7 +153,7 @@ impl<'a> Reader<'a> {
                             field.push('"');
                             line = rest;
                         }
-                        None => return Ok((field, rest, end)),
+                        None => return Ok(QuotedField { text: field, rest, end }),
                     }
                 }
                 None => {

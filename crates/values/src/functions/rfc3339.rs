@@ -51,7 +51,7 @@ impl Timestamp {
     pub(super) fn civil(self) -> Civil {
         let local = self.seconds + self.offset;
         let (days, rest) = (local.div_euclid(DAY), local.rem_euclid(DAY));
-        let (year, month, day) = date_of(days);
+        let Date { year, month, day } = date_of(days);
         let small = |number: i64| u32::try_from(number).unwrap_or(0);
         Civil {
             year,
@@ -102,8 +102,15 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Returns the year, month and day for days since 1970; the inverse of [`days_of`].
-fn date_of(days: i64) -> (i64, u32, u32) {
+/// A date of the Gregorian calendar.
+struct Date {
+    year: i64,
+    month: u32,
+    day: u32,
+}
+
+/// Returns the date for days since 1970; the inverse of [`days_of`].
+fn date_of(days: i64) -> Date {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era =
@@ -113,7 +120,7 @@ fn date_of(days: i64) -> (i64, u32, u32) {
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;
     let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
+    Date { year, month: u32::try_from(month).unwrap_or(1), day: u32::try_from(day).unwrap_or(1) }
 }
 
 fn is_leap(year: i64) -> bool {

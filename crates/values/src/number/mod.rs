@@ -42,6 +42,13 @@ enum Repr {
     Big(Arc<Float>),
 }
 
+/// Two small integers, with the precision of their result.
+struct SmallPair {
+    left: i64,
+    right: i64,
+    precision: u32,
+}
+
 impl Number {
     /// Parses decimal text from a configuration, from JSON or from a converted string. `None` if it is not a
     /// number.
@@ -91,12 +98,12 @@ impl Number {
     }
 
     /// Returns both as small integers with the larger precision. `None` unless both precisions hold every `i64`.
-    fn small_pair(&self, other: &Number) -> Option<(i64, i64, u32)> {
+    fn small_pair(&self, other: &Number) -> Option<SmallPair> {
         match (&self.0, &other.0) {
             (Repr::Small { value: a, precision: p }, Repr::Small { value: b, precision: q })
                 if *p >= INTEGER_PRECISION && *q >= INTEGER_PRECISION =>
             {
-                Some((*a, *b, *p.max(q)))
+                Some(SmallPair { left: *a, right: *b, precision: *p.max(q) })
             }
             _ => None,
         }
@@ -217,8 +224,8 @@ impl Number {
         if self.is_infinite() && other.is_infinite() && self.signum() != other.signum() {
             return None;
         }
-        if let Some((a, b, precision)) = self.small_pair(other)
-            && let Some(value) = a.checked_add(b)
+        if let Some(SmallPair { left, right, precision }) = self.small_pair(other)
+            && let Some(value) = left.checked_add(right)
         {
             return Some(Number(Repr::Small { value, precision }));
         }
@@ -231,8 +238,8 @@ impl Number {
         if self.is_infinite() && other.is_infinite() && self.signum() == other.signum() {
             return None;
         }
-        if let Some((a, b, precision)) = self.small_pair(other)
-            && let Some(value) = a.checked_sub(b)
+        if let Some(SmallPair { left, right, precision }) = self.small_pair(other)
+            && let Some(value) = left.checked_sub(right)
         {
             return Some(Number(Repr::Small { value, precision }));
         }
@@ -247,8 +254,8 @@ impl Number {
         {
             return None;
         }
-        if let Some((a, b, precision)) = self.small_pair(other)
-            && let Some(value) = a.checked_mul(b)
+        if let Some(SmallPair { left, right, precision }) = self.small_pair(other)
+            && let Some(value) = left.checked_mul(right)
             && value != 0
         {
             return Some(Number(Repr::Small { value, precision }));
@@ -264,10 +271,10 @@ impl Number {
         {
             return None;
         }
-        if let Some((a, b, precision)) = self.small_pair(other)
-            && a != 0
-            && a.checked_rem(b) == Some(0)
-            && let Some(value) = a.checked_div(b)
+        if let Some(SmallPair { left, right, precision }) = self.small_pair(other)
+            && left != 0
+            && left.checked_rem(right) == Some(0)
+            && let Some(value) = left.checked_div(right)
         {
             return Some(Number(Repr::Small { value, precision }));
         }
@@ -284,8 +291,8 @@ impl Number {
         if other.is_infinite() {
             return Some(self.clone());
         }
-        if let Some((a, b, _)) = self.small_pair(other)
-            && let Some(value) = a.checked_rem(b)
+        if let Some(SmallPair { left, right, .. }) = self.small_pair(other)
+            && let Some(value) = left.checked_rem(right)
         {
             return Some(Number(Repr::Small { value, precision: self.precision() }));
         }
