@@ -195,8 +195,8 @@ pub fn next_serial(serial: u64) -> Result<u64, Box<Diagnostic>> {
 }
 
 fn addresses(state: &State) -> impl Iterator<Item = ResourceInstance> {
-    let managed = state.instances().filter(|(at, ..)| at.resource.mode == ResourceMode::Managed);
-    managed.map(|(address, ..)| address)
+    let managed = state.instances().filter(|it| it.address.resource.mode == ResourceMode::Managed);
+    managed.map(|it| it.address)
 }
 
 fn opening(

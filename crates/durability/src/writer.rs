@@ -589,7 +589,7 @@ mod tests {
             let mut state = state::State::default();
             let records = journal.since(Some(digest)).expect("is announced");
             state::journal::replay(&mut state, records);
-            let numbers = state.instances().map(|(address, ..)| address.key.to_string());
+            let numbers = state.instances().map(|it| it.address.key.to_string());
             numbers.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(lacks("one"), "[2] [3] [4] [5]");

@@ -114,13 +114,15 @@ fn finish(applying: &Applying<'_>, clear: impl FnOnce(&mut State)) -> ApplyOutco
 /// on.
 fn clear(state: &mut State) {
     state.outputs.clear();
-    let remaining = state.instances().filter(|(it, ..)| it.resource.mode == ResourceMode::Managed);
-    let objects = remaining.flat_map(|(_, _, it)| it.current.iter().chain(it.deposed.values()));
+    let remaining =
+        state.instances().filter(|it| it.address.resource.mode == ResourceMode::Managed);
+    let objects =
+        remaining.flat_map(|it| it.instance.current.iter().chain(it.instance.deposed.values()));
     let needed: FxHashSet<&ConfigResource> =
         objects.flat_map(|it| it.dependencies.iter()).collect();
     let data: Vec<ResourceInstance> = state
         .instances()
-        .map(|(address, ..)| address)
+        .map(|it| it.address)
         .filter(|address| address.resource.mode == ResourceMode::Data)
         .filter(|address| !needed.contains(&address.containing_resource().config()))
         .collect();

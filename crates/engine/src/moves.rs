@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use addr::{AbsResource, InstanceKey, ModuleInstance, ModuleStep, ResourceInstance};
 use db::{Diagnostic, Summary};
 use hir::{Program, item::Repetition};
-use state::State;
+use state::{InstanceEntry, State};
 
 /// A move of objects in the state to a new address.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,7 +121,7 @@ type ByModule = BTreeMap<Vec<ModuleStep>, Vec<ResourceInstance>>;
 
 fn by_module_of(state: &State) -> ByModule {
     let mut found = ByModule::new();
-    for (address, ..) in state.instances() {
+    for InstanceEntry { address, .. } in state.instances() {
         found.entry(address.module.steps().to_vec()).or_default().push(address);
     }
     found

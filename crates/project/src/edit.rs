@@ -32,7 +32,7 @@ use salsa::Setter as _;
 use crate::{
     Database, Handle, Manifest, SourceTree,
     name_index::{Edit, NameIndex},
-    tree::split_path,
+    tree::{NewRoot, split_path},
 };
 
 /// The number of modules without callers that stay loaded.
@@ -96,7 +96,7 @@ impl<T: BorrowMut<SourceTree>> EditableTree<T> {
 
     /// Loads several configurations at once, which is cheaper than separate calls of [`EditableTree::add_root`].
     /// Omits configurations whose directory cannot be listed.
-    pub fn add_roots(&mut self, roots: Vec<(String, Manifest)>) -> Vec<(String, Workspace)> {
+    pub fn add_roots(&mut self, roots: Vec<NewRoot>) -> Vec<(String, Workspace)> {
         self.0.borrow_mut().add_roots(roots)
     }
 

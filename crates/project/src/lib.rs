@@ -32,7 +32,7 @@ pub use crate::{
     editable::EditableProject,
     load::{UnloadableFile, configuration_files},
     name_index::Edit,
-    tree::{Manifest, SourceTree},
+    tree::{Manifest, NewRoot, SourceTree},
 };
 
 /// A configuration: a root module and all modules that it calls, directly or indirectly.

@@ -36,6 +36,14 @@ use crate::{
 /// The installed modules, by the directory of the caller and the name of the call.
 pub type Manifest = BTreeMap<CallKey, Vec<InstalledModule>>;
 
+/// A configuration to load.
+pub struct NewRoot {
+    /// The directory of the root module.
+    pub path: String,
+    /// The installed modules.
+    pub manifest: Manifest,
+}
+
 /// All loaded modules in one database, and the configurations that they belong to.
 pub struct SourceTree {
     pub(crate) db: Box<dyn Handle>,
@@ -129,8 +137,8 @@ impl SourceTree {
 
     /// Loads several configurations at once, which is cheaper than separate calls of [`SourceTree::add_root`].
     /// Omits configurations whose directory cannot be listed.
-    pub(crate) fn add_roots(&mut self, roots: Vec<(String, Manifest)>) -> Vec<(String, Workspace)> {
-        let add = |(path, manifest): (String, Manifest)| {
+    pub(crate) fn add_roots(&mut self, roots: Vec<NewRoot>) -> Vec<(String, Workspace)> {
+        let add = |NewRoot { path, manifest }: NewRoot| {
             let workspace = self.add_unfinished_root(&path, manifest).ok()?;
             Some((path, workspace))
         };

@@ -36,7 +36,9 @@ pub use plan::{
     RelevantAttribute, ResourceChange, StateIdentity, TempEntry, TempKind, with_temporary_symbols,
     without_temporary_plans,
 };
-pub use resources::{DeposedKey, Instance, OutputValue, ResourceState, State, StateFile};
+pub use resources::{
+    DeposedKey, Instance, InstanceEntry, OutputValue, ResourceState, State, StateFile,
+};
 
 /// The version of OpenTofu whose formats are used. States are written with this version.
 pub const WRITTEN_VERSION: &str = addr::OPENTOFU_VERSION;

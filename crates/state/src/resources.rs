@@ -72,6 +72,17 @@ pub struct Instance {
     pub deposed: BTreeMap<DeposedKey, Arc<Object>>,
 }
 
+/// An instance of a state, with its address and its resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstanceEntry<'a> {
+    /// The address of the instance.
+    pub address: ResourceInstance,
+    /// The resource of the instance.
+    pub resource: &'a ResourceState,
+    /// The objects of the instance.
+    pub instance: &'a Instance,
+}
+
 /// The key of a deposed object: eight characters, unique within its instance.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeposedKey([u8; 8]);
@@ -100,10 +111,14 @@ impl State {
     }
 
     /// All instances in the order of their addresses.
-    pub fn instances(&self) -> impl Iterator<Item = (ResourceInstance, &ResourceState, &Instance)> {
+    pub fn instances(&self) -> impl Iterator<Item = InstanceEntry<'_>> {
         self.resources.iter().flat_map(|(addr, resource)| {
             let instances = resource.instances.iter();
-            instances.map(move |(key, instance)| (addr.instance(key.clone()), resource, instance))
+            instances.map(move |(key, instance)| InstanceEntry {
+                address: addr.instance(key.clone()),
+                resource,
+                instance,
+            })
         })
     }
 

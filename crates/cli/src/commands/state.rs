@@ -21,7 +21,7 @@ pub(crate) fn list(session: &CommandSession, args: &StateListArgs) -> Result<Exi
     let open = existing(session, args.state.as_deref())?;
     let state = &open.file.state;
     let found = match args.addresses.as_slice() {
-        [] => state.instances().map(|(address, _, instance)| (address, instance)).collect(),
+        [] => state.instances().map(|it| (it.address, it.instance)).collect(),
         addresses => selected(state, addresses)?,
     };
     let wanted = args.id.as_deref().filter(|id| !id.is_empty());
@@ -67,8 +67,8 @@ fn selected_by<'s>(
 ) -> Result<Vec<(ResourceInstance, &'s Instance)>, Box<Diagnostic>> {
     match target {
         Target::Module(module) => {
-            let within = state.instances().filter(|(address, ..)| target.covers(address));
-            let found: Vec<_> = within.map(|(address, _, instance)| (address, instance)).collect();
+            let within = state.instances().filter(|it| target.covers(&it.address));
+            let found: Vec<_> = within.map(|it| (it.address, it.instance)).collect();
             match found.is_empty() {
                 false => Ok(found),
                 true => Err(unknown(

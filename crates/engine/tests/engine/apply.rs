@@ -14,12 +14,13 @@ fn check(fixture: &str, expected: Expect) -> World {
 }
 
 fn resources(world: &World) -> String {
-    let lines = world.state.instances().map(|(address, _, instance)| {
-        let object = instance.current.as_ref().expect("has an object");
-        let dependencies: Vec<String> =
-            object.dependencies.iter().map(ToString::to_string).collect();
-        format!("{address} {:?} [{}]\n", object.status, dependencies.join(", "))
-    });
+    let lines =
+        world.state.instances().map(|state::InstanceEntry { address, instance, .. }| {
+            let object = instance.current.as_ref().expect("has an object");
+            let dependencies: Vec<String> =
+                object.dependencies.iter().map(ToString::to_string).collect();
+            format!("{address} {:?} [{}]\n", object.status, dependencies.join(", "))
+        });
     lines.collect()
 }
 
@@ -366,11 +367,12 @@ resource "test_thing" "b" {
     );
     world.set("plain", "plain-secret").set("hidden", "hidden-secret");
     assert_eq!(summaries(&world.apply()), "");
-    let sensitive = world.state.instances().map(|(address, _, instance)| {
-        let object = instance.current.as_ref().expect("is there");
-        let paths: Vec<_> = object.sensitive_paths.iter().map(ToString::to_string).collect();
-        format!("{address}: {}", paths.join(" "))
-    });
+    let sensitive =
+        world.state.instances().map(|state::InstanceEntry { address, instance, .. }| {
+            let object = instance.current.as_ref().expect("is there");
+            let paths: Vec<_> = object.sensitive_paths.iter().map(ToString::to_string).collect();
+            format!("{address}: {}", paths.join(" "))
+        });
     let sensitive: Vec<_> = sensitive.collect();
     assert_eq!(sensitive, ["test_thing.a: .password", "test_thing.b: .password .secret_wo"]);
     assert!(!world.plan().plan.is_applyable, "nothing has changed");

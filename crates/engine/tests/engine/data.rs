@@ -291,7 +291,7 @@ fn failing_check_data_source_is_a_warning() {
         check.unrelated Fail ["lookup bad failed: as told"]
     "#]]
     .assert_eq(&check_results(&world.state.checks));
-    let stored: Vec<String> = world.state.instances().map(|(it, ..)| it.to_string()).collect();
+    let stored: Vec<String> = world.state.instances().map(|it| it.address.to_string()).collect();
     assert_eq!(stored, ["data.test_lookup.good", "test_thing.a"]);
     world.mend();
     assert_eq!(summaries(&world.apply()), "warning: Check block assertion failed\n");
@@ -376,7 +376,7 @@ output "o" { value = "o" }
     world.mode = state::PlanMode::Destroy;
     world.fails = true;
     assert_eq!(summaries(&world.apply()), "error: local-exec provisioner error\n");
-    let left: Vec<String> = world.state.instances().map(|(it, ..)| it.to_string()).collect();
+    let left: Vec<String> = world.state.instances().map(|it| it.address.to_string()).collect();
     assert_eq!(left, ["data.test_lookup.needed", "test_thing.a"]);
     assert!(world.state.outputs.is_empty());
 }

@@ -6,11 +6,12 @@ use crate::world::{World, summaries, world};
 
 /// Returns the objects in the state that have dependencies.
 fn dependencies(world: &World) -> String {
-    let lines = world.state.instances().filter_map(|(address, _, instance)| {
-        let object = instance.current.as_ref()?;
-        let names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
-        (!names.is_empty()).then(|| format!("{address}: {}\n", names.join(", ")))
-    });
+    let lines =
+        world.state.instances().filter_map(|state::InstanceEntry { address, instance, .. }| {
+            let object = instance.current.as_ref()?;
+            let names: Vec<String> = object.dependencies.iter().map(ToString::to_string).collect();
+            (!names.is_empty()).then(|| format!("{address}: {}\n", names.join(", ")))
+        });
     lines.collect()
 }
 

@@ -65,7 +65,7 @@ fn calls(world: &World, expected: Expect) {
 /// The objects of the state.
 fn stored(world: &World) -> String {
     let instances = world.state.instances();
-    let lines = instances.map(|(at, _, it)| {
+    let lines = instances.map(|state::InstanceEntry { address: at, instance: it, .. }| {
         let current = it.current.as_ref().map_or("-", |_| "current");
         let deposed: String = it.deposed.keys().map(|key| format!(" {key}")).collect();
         format!("{at}: {current}{deposed}\n")

@@ -211,7 +211,7 @@ fn unwritable_answer_stays_in_the_outcome_and_ends_the_run() {
         error: execution halted
     "#]],
     );
-    let known: Vec<String> = world.state.instances().map(|(at, ..)| at.to_string()).collect();
+    let known: Vec<String> = world.state.instances().map(|it| it.address.to_string()).collect();
     assert_eq!(known, ["test_thing.a"]);
 }
 

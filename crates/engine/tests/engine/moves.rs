@@ -19,7 +19,7 @@ fn plan(world: &mut World) -> String {
 }
 
 fn stored(world: &World) -> Vec<String> {
-    world.state.instances().map(|(address, ..)| address.to_string()).collect()
+    world.state.instances().map(|it| it.address.to_string()).collect()
 }
 
 const BEFORE: &str = r#"
@@ -167,7 +167,7 @@ fn move_to_an_occupied_address_does_not_happen() {
     assert_eq!(summaries(&world.apply()), "");
     // Add the same objects at their addresses without `count`.
     let counted = world.state.clone();
-    for (address, resource, instance) in counted.instances() {
+    for state::InstanceEntry { address, resource, instance } in counted.instances() {
         let to = address.to_string().replace("[0]", "");
         let to = addr::parse_resource_instance(&to).expect("is an address");
         world.state.set_instance(&to, Some(&resource.provider), instance.clone());

@@ -153,8 +153,8 @@ resource "test_thing" "a" {
     let diagnostics = world.apply_plan(planned.plan, planned.refreshed);
     assert_eq!(summaries(&diagnostics), "error: execution halted\n");
     let status = |world: &World| {
-        let (.., instance) = world.state.instances().next()?;
-        instance.current.as_ref().map(|it| it.status)
+        let entry = world.state.instances().next()?;
+        entry.instance.current.as_ref().map(|it| it.status)
     };
     assert_eq!(status(&world), Some(state::Status::Tainted));
     world.command_aborts = false;

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use db::Directory;
 use hir::Workspace;
+use project::NewRoot;
 use rustc_hash::FxHashSet;
 use tower_lsp_server::ls_types::*;
 
@@ -79,7 +80,7 @@ impl Server {
         }
         let with_manifest = |path: String| {
             let manifest = self.installation.modules(Path::new(&path));
-            (path, manifest)
+            NewRoot { path, manifest }
         };
         let roots = paths.into_iter().map(with_manifest).collect();
         let added = self.tree.add_roots(roots);

@@ -68,15 +68,13 @@ fn is_any(bytes: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
 
 /// The address of the first resource whose plan or state contains the path of a file.
 fn resource_of(path: &str, outcome: &PlanOutcome) -> Option<String> {
-    let mut stored = outcome.refreshed.instances().filter(|(_, _, instance)| {
-        let object = instance.current.as_ref();
+    let mut stored = outcome.refreshed.instances().filter(|it| {
+        let object = it.instance.current.as_ref();
         object.is_some_and(|it| match &it.attributes {
             Attributes::Json(text) => text.contains(path),
             Attributes::Flat(_) => false,
         })
     });
     let planned = outcome.plan.changes().find(|it| it.change.after.has_text(path));
-    planned
-        .map(|it| it.addr.to_string())
-        .or_else(|| stored.next().map(|(address, ..)| address.to_string()))
+    planned.map(|it| it.addr.to_string()).or_else(|| stored.next().map(|it| it.address.to_string()))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use addr::{ModuleInstance, ProviderSource, ResourceInstance};
-use state::{DeposedKey, Object, State, Status};
+use state::{DeposedKey, InstanceEntry, Object, State, Status};
 
 use crate::{Schemas, diff, state::json, style::Style};
 
@@ -15,7 +15,7 @@ pub fn state(state: &State, schemas: Schemas<'_>, show_sensitive: bool, style: &
     let view = View { schemas, show_sensitive, style };
     let mut text = String::new();
     let mut last: Option<ModuleInstance> = None;
-    for (address, resource, instance) in state.instances() {
+    for InstanceEntry { address, resource, instance } in state.instances() {
         let current = instance.current.iter().map(|it| (it, None));
         let deposed = instance.deposed.iter().map(|(key, it)| (it, Some(*key)));
         for (object, key) in current.chain(deposed) {

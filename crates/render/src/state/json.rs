@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use addr::{InstanceKey, ModuleInstance, ProviderSource, ResourceInstance};
 use serde_json::{Map, Value as Json, json};
-use state::{Attributes, CheckKind, CheckResult, Object, State, Status};
+use state::{Attributes, CheckKind, CheckResult, InstanceEntry, Object, State, Status};
 use values::{Type, Value};
 
 use crate::{Schemas, json};
@@ -55,7 +55,7 @@ fn values(state: &State, schemas: Schemas<'_>) -> Json {
         })
         .collect();
     let mut resources: Vec<(ModuleInstance, Json)> = Vec::new();
-    for (address, resource, instance) in state.instances() {
+    for InstanceEntry { address, resource, instance } in state.instances() {
         let provider = &resource.provider.source;
         let objects = instance.current.iter().map(|it| (it, None));
         let deposed = instance.deposed.iter().map(|(key, it)| (it, Some(key.as_str())));

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use values::Path;
 
 use super::*;
-use crate::{DeposedKey, Object, StateFile, Status};
+use crate::{DeposedKey, InstanceEntry, Object, StateFile, Status};
 
 const OPENTOFU: &str = include_str!("../../tests/data/opentofu-1.12.6.json");
 
@@ -145,7 +145,7 @@ fn journal_round_trips_all_instances_of_a_state() {
     let changes: Vec<Record> = file
         .state
         .instances()
-        .map(|(at, ..)| Record::Instance(Changed::of(&file.state, &at, None)))
+        .map(|it| Record::Instance(Changed::of(&file.state, &it.address, None)))
         .collect();
     let mut state = State::default();
     let read = journal(&changes);
@@ -185,8 +185,8 @@ fn last_record_of_an_instance_wins() {
     assert_eq!(replay(&mut state, &records), 2);
     let ids: Vec<String> = state
         .instances()
-        .map(|(at, _, it)| {
-            format!("{at} {:?}", it.current.as_ref().map(|it| it.attributes.clone()))
+        .map(|InstanceEntry { address, instance, .. }| {
+            format!("{address} {:?}", instance.current.as_ref().map(|it| it.attributes.clone()))
         })
         .collect();
     assert_eq!(ids.len(), 1);
