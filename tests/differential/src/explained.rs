@@ -105,6 +105,16 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "a condition that is no bool",
+        applies: |seen| {
+            let says = |it: &Observation| {
+                it.strings("diagnostics").iter().any(|it| *it == "error: Invalid condition result")
+            };
+            let Around { reference, mayfly, checks, .. } = seen.around;
+            says(mayfly) && (says(reference) || says(&checks[0].run))
+        },
+    },
+    Rule {
         name: "an arm that may fail",
         applies: |seen| {
             let inconsistent = "error: Inconsistent conditional result types";
@@ -206,6 +216,7 @@ const RULES: &[Rule] = &[
             };
             let is_of_outputs = seen.difference.class.contains("output_changes.*.before")
                 || seen.difference.class.contains("output_changes.* only")
+                || seen.is("output_changes only reference")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_output);
             // The values on the command line may be the reason for the failure.
             let gives_values = seen.around.command.iter().any(|it| it.starts_with("-var="));

@@ -57,6 +57,27 @@ module.none.var.v Pass:
 }
 
 #[test]
+fn unknown_condition_of_another_type_than_bool_is_an_error_of_the_plan() {
+    let mut world = world(
+        r#"
+resource "terraform_data" "number" { input = 1 }
+resource "test_thing" "a" {
+  name = "a"
+  lifecycle {
+    precondition {
+      condition     = terraform_data.number.output
+      error_message = "Never."
+    }
+  }
+}
+"#,
+    );
+    let found = summaries(&world.apply());
+    assert_eq!(found, "error: Invalid condition result\n");
+    assert!(world.state.is_empty(), "nothing is made before the error");
+}
+
+#[test]
 fn destroy_leaves_conditions_unknown() {
     let mut world = world(
         r#"
