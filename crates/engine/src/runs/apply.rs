@@ -59,13 +59,19 @@ impl GraphRules for ApplyRun<'_> {
         !is_idle && (!module.template.lazy[local as usize] || module.is_root_variable(declared))
     }
 
-    /// Makes the dependents of a call without instances wait for the values that its outputs would be derived from.
+    /// Makes what depends on a module wait for the arguments of its call, and the dependents of a call without
+    /// instances for the values that its outputs would be derived from.
     fn complete_call(&self, caller: &ModuleRun, call: &str, keys: &Keys) {
+        let nodes = &caller.template.calls[call];
+        let reads = nodes.inputs.iter().flat_map(|it| &it.reads).map(|it| caller.node(*it));
+        for before in reads.filter(|it| self.opens_nothing(caller, *it)) {
+            self.nodes.change(|graph| graph.add_order(before, caller.node(nodes.done)));
+        }
         if !keys.instances.is_empty() {
             return;
         }
         let through = self.reads_through(caller, call);
-        for (name, user) in &caller.template.calls[call].outputs {
+        for (name, user) in &nodes.outputs {
             let reads = through.get(name).into_iter().flatten().map(|it| caller.node(*it));
             for before in reads.filter(|it| self.opens_nothing(caller, *it)) {
                 self.nodes.change(|graph| graph.add_order(before, caller.node(*user)));

@@ -156,7 +156,7 @@ impl Walk<'_> {
             let how = Caller { module, call: entry.clone(), each: each.clone() };
             let place = Placement { address, caller: Some(how), gate, passed: passed.clone() };
             let child = self.add_module(rules, *callee, place);
-            self.gather(&caller, &call.name, child);
+            self.gather(rules, &caller, &call.name, child);
             instances.insert(each.key.clone(), child);
         }
         self.wake_gathering(&caller, &call.name);
@@ -166,7 +166,7 @@ impl Walk<'_> {
     }
 
     /// Makes the nodes that stand for all instances of a call wait for one of the instances.
-    fn gather(&self, caller: &ModuleRun, call: &Str, child: ModuleIx) {
+    fn gather(&self, rules: &dyn GraphRules, caller: &ModuleRun, call: &Str, child: ModuleIx) {
         let child = self.module(child);
         let nodes = &caller.template.calls[call];
         for (name, local) in &child.template.outputs {
@@ -181,6 +181,8 @@ impl Walk<'_> {
                 // A data source of a `check` block may run after the module is done, so the call does not wait for
                 // it.
                 Declared::Resource(entry) => entry.resource().in_check.is_none(),
+                // A failed precondition of an output ends what depends on the module.
+                Declared::Output(_) => rules.demands(&child, local as u32),
                 declared => matches!(declared, Declared::CallDone(_)),
             };
             if is_part && !child.template.lazy[local] {

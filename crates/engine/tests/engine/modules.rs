@@ -367,3 +367,56 @@ fn try_falls_back_for_a_missing_module_instance() {
     world.set("key", "wrong");
     assert_eq!(summaries(&world.plan().diagnostics), "error: Invalid index\n");
 }
+
+#[test]
+fn failed_output_precondition_skips_dependents_of_the_module() {
+    let mut world = world(
+        r#"
+//- /main.tf
+module "m" { source = "./m" }
+resource "test_thing" "after" {
+  name       = "after"
+  depends_on = [module.m]
+}
+//- /m/main.tf
+resource "test_thing" "a" { name = "a" }
+output "o" {
+  value = 1
+  precondition {
+    condition     = test_thing.a.id == "other"
+    error_message = "Never."
+  }
+}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "error: Module output value precondition failed\n");
+    assert_eq!(world.state.instances().count(), 1, "only the object of the module is made");
+}
+
+#[test]
+fn dependents_of_a_module_without_instances_wait_for_its_arguments() {
+    let mut world = world(
+        r#"
+//- /main.tf
+resource "test_thing" "argument" { name = "argument" }
+module "m" {
+  source = "./m"
+  count  = 0
+  in     = test_thing.argument.id
+}
+resource "test_thing" "after" {
+  name       = "after"
+  depends_on = [module.m]
+}
+//- /m/main.tf
+variable "in" {}
+"#,
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    let log = world.log();
+    let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
+    assert!(
+        at("test_thing.argument: Creating complete") < at("test_thing.after: Creating"),
+        "{log}"
+    );
+}

@@ -30,7 +30,8 @@ impl Infer<'_> {
         if let Some(call) = self.module_of(base) {
             let before = self.problems.len();
             let output = self.env.module_output(&call, name, id, &mut self.problems);
-            self.drop_repeated(before);
+            let found: Vec<ItemProblem> = self.problems.drain(before..).collect();
+            found.into_iter().for_each(|problem| self.report_by_certainty(problem));
             if let Some(output) = output {
                 if output.marks.deprecated > Tri::No {
                     self.note_deprecated(id, &call, Some(name));
