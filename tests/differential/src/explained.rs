@@ -108,7 +108,7 @@ const RULES: &[Rule] = &[
         name: "a condition that is no bool",
         applies: |seen| {
             let says = |it: &Observation| {
-                it.strings("diagnostics").iter().any(|it| *it == "error: Invalid condition result")
+                it.strings("diagnostics").contains(&"error: Invalid condition result")
             };
             let Around { reference, mayfly, checks, .. } = seen.around;
             says(mayfly) && (says(reference) || says(&checks[0].run))

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use crate::{
     names::{Names, array},
@@ -259,9 +259,11 @@ fn kept(json: &Json) -> Json {
         Json::Object(members) => {
             let is_kept = |name: &str| !DROPPED.contains(&name) && name != "diagnostics";
             let members = members.iter().filter(|(name, _)| is_kept(name));
-            let kept: Map<String, Json> =
-                members.map(|(name, it)| (name.clone(), comparable(name, kept(it)))).collect();
-            Json::Object(kept)
+            let members = members.map(|(name, it)| (name.clone(), comparable(name, kept(it))));
+            // Without its empty modules, the list of the reference may be empty.
+            let says_something =
+                |(name, it): &(String, Json)| name != "child_modules" || *it != json!([]);
+            Json::Object(members.filter(says_something).collect())
         }
         other => other.clone(),
     }
