@@ -308,7 +308,7 @@ fn has_changes(plan: &Plan, previous: &State, refreshed: &State) -> bool {
 }
 
 fn sorted(mut changes: Vec<Arc<ResourceChange>>) -> Vec<Arc<ResourceChange>> {
-    changes.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
+    changes.sort_by(|a, b| a.compare_addresses(b));
     changes
 }
 

@@ -289,9 +289,7 @@ resource "test_thing" "c" {{
         let mut world = world(&config("x", count));
         world.with_shared(|it| it.slow = Some(("create a", std::time::Duration::from_secs(5))));
         assert_eq!(summaries(&world.apply()), "");
-        let log = world.log();
-        let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
-        assert!(at("test_thing.a: Creating complete") < at("test_thing.c: Creating..."), "{log}");
+        world.assert_logged_before("test_thing.a: Creating complete", "test_thing.c: Creating...");
         world.edit("main.tf", &config("y", count));
         assert_eq!(summaries(&world.apply()), "");
         let log = world.log();

@@ -413,10 +413,8 @@ variable "in" {}
 "#,
     );
     assert_eq!(summaries(&world.apply()), "");
-    let log = world.log();
-    let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
-    assert!(
-        at("test_thing.argument: Creating complete") < at("test_thing.after: Creating"),
-        "{log}"
+    world.assert_logged_before(
+        "test_thing.argument: Creating complete",
+        "test_thing.after: Creating...",
     );
 }

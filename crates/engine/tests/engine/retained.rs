@@ -3,13 +3,7 @@
 
 use std::time::Duration;
 
-use crate::world::{World, summaries, world};
-
-fn before(world: &World, first: &str, second: &str) {
-    let log = world.log();
-    let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
-    assert!(at(first) < at(second), "{log}");
-}
+use crate::world::{summaries, world};
 
 /// The plan evaluated these values while an identifier was unknown. In the apply, they would fail.
 #[test]
@@ -74,7 +68,7 @@ resource "test_thing" "c" { name = "c${length(test_thing.idle)}" }
     );
     world.with_shared(|it| it.slow = Some(("create a", Duration::from_secs(5))));
     assert_eq!(summaries(&world.apply()), "");
-    before(&world, "test_thing.a: Creating complete", "test_thing.c: Creating...");
+    world.assert_logged_before("test_thing.a: Creating complete", "test_thing.c: Creating...");
 }
 
 #[test]
@@ -97,7 +91,7 @@ output "out" { value = local.in }
     );
     world.with_shared(|it| it.slow = Some(("create a", Duration::from_secs(5))));
     assert_eq!(summaries(&world.apply()), "");
-    before(&world, "test_thing.a: Creating complete", "test_thing.c: Creating...");
+    world.assert_logged_before("test_thing.a: Creating complete", "test_thing.c: Creating...");
 }
 
 /// Nothing in a module is evaluated before the dependencies of its call are complete.

@@ -429,6 +429,14 @@ impl World {
         log
     }
 
+    /// Asserts that the log has a text before another one.
+    #[track_caller]
+    pub(crate) fn assert_logged_before(&self, first: &str, second: &str) {
+        let log = self.log();
+        let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
+        assert!(at(first) < at(second), "{log}");
+    }
+
     pub(crate) fn fault(&self, call: &'static str) {
         self.shared.lock().expect("not poisoned").faults.push(call);
     }

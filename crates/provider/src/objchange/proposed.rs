@@ -12,7 +12,6 @@ use crate::schema::{Attribute, Block, NestedBlock, NestedObject, Nesting, Object
 /// configuration. Elements of lists are paired by index, of maps by key, and of sets by their configured
 /// attributes. Without a prior object, computed attributes are null. Write-only values are copied from the
 /// configuration.
-/// prior object computed attributes are null. Write-only values come along from the configuration.
 #[must_use]
 pub fn proposed_new(block: &Block, prior: &Value, config: &Value) -> Value {
     if config.is_null() && prior.is_null() {

@@ -83,7 +83,7 @@ pub fn plan_footer(saved_as: Option<&str>, style: &Style) -> String {
 fn shown_changes(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
     let mut shown: Vec<_> =
         changes.iter().map(Arc::as_ref).filter(|it| comment::is_shown(it)).collect();
-    shown.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
+    shown.sort_by(|a, b| a.compare_addresses(b));
     shown
 }
 

@@ -91,7 +91,7 @@ fn sorted(changes: &[Arc<ResourceChange>]) -> Vec<&ResourceChange> {
     let listed = changes.iter().map(Arc::as_ref);
     let listed = listed.filter(|it| it.addr.resource.mode != ResourceMode::Ephemeral);
     let mut listed: Vec<&ResourceChange> = listed.collect();
-    listed.sort_by(|a, b| (&a.addr, a.deposed).cmp(&(&b.addr, b.deposed)));
+    listed.sort_by(|a, b| a.compare_addresses(b));
     listed
 }
 

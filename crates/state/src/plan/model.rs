@@ -1,5 +1,6 @@
 //! The data model of a plan.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -112,7 +113,7 @@ pub struct ResourceChange {
 }
 
 impl Plan {
-    /// The planned changes of objects, sorted by address.
+    /// The planned changes of objects. A plan that was just made has them by address.
     pub fn changes(&self) -> impl Iterator<Item = &ResourceChange> + Clone {
         self.resource_changes.iter().map(Arc::as_ref)
     }
@@ -124,6 +125,11 @@ impl Plan {
 }
 
 impl ResourceChange {
+    /// Compares the addresses of two objects, for lists in the order of addresses.
+    pub fn compare_addresses(&self, other: &ResourceChange) -> Ordering {
+        (&self.addr, self.deposed).cmp(&(&other.addr, other.deposed))
+    }
+
     /// The address of the object.
     pub fn object(&self) -> ObjectAddress {
         ObjectAddress { instance: self.addr.clone(), deposed: self.deposed }
