@@ -342,3 +342,12 @@ fn apply_of_a_saved_plan_reopens_ephemerals_without_prompts() {
         (2, 2)
     );
 }
+
+#[test]
+fn plan_without_changes_is_saved_without_a_next_step() {
+    let bench = Bench::with_main("variable \"unused\" {\n  default = 1\n}\n");
+    let planned = bench.mayfly("", ["plan", "-out=plan.bin"]).succeeds();
+    planned.shows(&["No changes."]);
+    planned.lacks(&["Saved the plan to", "apply \"plan.bin\""]);
+    assert!(bench.path("plan.bin").exists());
+}

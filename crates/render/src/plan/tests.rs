@@ -578,3 +578,19 @@ fn legend_names_every_action_that_changes_something() {
         assert_eq!(is_named, action != Action::NoOp, "{action:?}");
     }
 }
+
+#[test]
+fn large_plan_keeps_its_order_and_its_secrets_in_every_part() {
+    let secret = || Value::string("hunter2").with_mark(Mark::Sensitive);
+    let object = |index| {
+        let after = Value::object_from([("id", Value::int(index)), ("value", secret())]);
+        change(&format!("t_other.many[{index}]"), Action::Create, null(), after)
+    };
+    let text = rendered(&plan_of((0..200).rev().map(object).collect()), false, &Style::PLAIN);
+    let headers = text.lines().filter_map(|it| it.trim().strip_prefix("# t_other.many["));
+    let shown: Vec<usize> =
+        headers.map(|it| it.split(']').next().expect("a key").parse().expect("a number")).collect();
+    assert_eq!(shown, (0..200).collect::<Vec<_>>());
+    assert_eq!(text.matches("(sensitive value)").count(), 200);
+    assert!(!text.contains("hunter2"));
+}
