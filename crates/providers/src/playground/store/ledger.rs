@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -80,15 +80,18 @@ pub struct Ledger {
 impl Ledger {
     pub(super) fn open(root: &Path) -> Result<Ledger, StoreError> {
         let path = root.join("ledger.jsonl");
-        let open = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let mut options = OpenOptions::new();
+        let open = options.read(true).append(true).create(true).mode(0o600).open(&path);
         let file = open.map_err(|source| StoreError::Io { path: path.clone(), source })?;
         Ok(Ledger { path, file: Mutex::new(file) })
     }
 
-    /// Appends a line. Lines of different processes do not mix, because each is one write under the file's lock.
+    /// Appends a line. Lines of different processes do not mix, because each is written under the file's lock.
+    ///
+    /// A process that is killed while it writes can leave a part of its line. That part is removed first.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be read or written.
     pub fn write(&self, entry: &Entry) -> Result<(), StoreError> {
         let stamped = Entry {
             time: jiff::Timestamp::now().to_string(),
@@ -100,6 +103,7 @@ impl Ledger {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let lock = |operation| rustix::fs::flock(&*file, operation).map_err(io::Error::from);
         let written = lock(rustix::fs::FlockOperation::LockExclusive)
+            .and_then(|()| remove_incomplete_line(&file))
             .and_then(|()| (&*file).write_all(&line));
         let unlocked = lock(rustix::fs::FlockOperation::Unlock);
         written.and(unlocked).and_then(|()| file.flush()).map_err(|source| self.failed(source))
@@ -136,9 +140,38 @@ impl Ledger {
     }
 }
 
+/// Shortens the file to its last complete line.
+fn remove_incomplete_line(file: &File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let mut end = length;
+    let mut byte = [0];
+    while end > 0 {
+        file.read_exact_at(&mut byte, end - 1)?;
+        if byte == *b"\n" {
+            break;
+        }
+        end -= 1;
+    }
+    if end == length { Ok(()) } else { file.set_len(end) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn incomplete_line_of_a_killed_process_is_removed_by_the_next() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("ledger.jsonl");
+        for complete in 0..3 {
+            let ledger = Ledger::open(directory.path()).expect("opens");
+            ledger.write(&Entry::rpc("plan", "t", "a")).expect("writes");
+            let mut text = fs::read_to_string(&path).expect("reads");
+            text.push_str(r#"{"time":"2026-11-26T00:00:00Z","eve"#);
+            fs::write(&path, text).expect("writes");
+            assert_eq!(Ledger::read(&path).expect("reads").len(), complete + 1);
+        }
+    }
 
     #[test]
     fn concurrent_ledger_writers_lose_no_line() {
