@@ -591,7 +591,7 @@ mod tests {
         }
         let refusal = |args: &[&str]| {
             let args = std::iter::once("mayfly").chain(args.iter().copied()).map(str::to_owned);
-            parse(&normalize(args)).expect("is understood").refusal
+            parse(&mut command(), &normalize(args)).expect("is understood").refusal
         };
         assert_eq!(
             refusal(&["plan", "-target", "a.b"]).as_deref(),
@@ -606,7 +606,7 @@ mod tests {
     fn invocation_contains_names_of_flags_and_no_values() {
         let invocation = |args: &[&str]| {
             let args = std::iter::once("mayfly").chain(args.iter().copied()).map(str::to_owned);
-            parse(&normalize(args)).expect("is understood").invocation
+            parse(&mut command(), &normalize(args)).expect("is understood").invocation
         };
         assert_eq!(
             invocation(&[
@@ -669,7 +669,7 @@ mod tests {
         ];
         for case in cases {
             let args = std::iter::once("mayfly").chain(case.iter().copied()).map(str::to_owned);
-            let parsed = parse(&normalize(args));
+            let parsed = parse(&mut command(), &normalize(args));
             assert!(parsed.is_ok(), "{case:?}: {}", parsed.err().expect("checked"));
         }
     }

@@ -34,6 +34,7 @@ mod usage;
 
 use std::{
     io::IsTerminal as _,
+    mem::ManuallyDrop,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -79,11 +80,13 @@ fn main() -> std::process::ExitCode {
 
 /// Runs one command.
 fn run(args: Vec<String>, processes: Processes) -> Exit {
-    let args = match with_environment_arguments(args) {
+    // Freeing the many parts of the definition would take longer than parsing with it.
+    let mut definition = ManuallyDrop::new(args::command());
+    let args = match with_environment_arguments(&definition, args) {
         Ok(args) => args,
         Err(variable) => return usage::unclosed_quote(&variable),
     };
-    let cli = match args::parse(&args) {
+    let cli = match args::parse(&mut definition, &args) {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
     };
@@ -98,7 +101,7 @@ fn run(args: Vec<String>, processes: Processes) -> Exit {
             Command::Version(args::VersionArgs { view: ViewArgs::default(), json: false })
         }
         None => {
-            let help = args::command().render_help().to_string();
+            let help = definition.render_help().to_string();
             return commands::help(&help);
         }
     };
@@ -113,12 +116,15 @@ fn run(args: Vec<String>, processes: Processes) -> Exit {
 ///
 /// # Errors
 /// The name of an environment variable with an unclosed quote.
-fn with_environment_arguments(args: Vec<String>) -> Result<Vec<String>, String> {
+fn with_environment_arguments(
+    definition: &clap::Command,
+    args: Vec<String>,
+) -> Result<Vec<String>, String> {
     let Some(first) = args.iter().skip(1).position(|arg| !arg.starts_with('-')).map(|it| it + 1)
     else {
         return Ok(args);
     };
-    let is_group = args::is_group(&args[first]);
+    let is_group = args::is_group(definition, &args[first]);
     let second = args.get(first + 1).filter(|it| is_group && !it.starts_with('-'));
     let position = first + usize::from(second.is_some());
     let command = args[first..=position].join("_").replace('-', "_");

@@ -219,12 +219,12 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::args::{normalize, parse};
+    use crate::args::{command, normalize, parse};
 
     fn check(lines: &[&str], expected: Expect) {
         let rendered = lines.iter().map(|line| {
             let words = std::iter::once("mayfly").chain(line.split(' ')).map(str::to_owned);
-            let error = parse(&normalize(words)).err().expect("is wrong");
+            let error = parse(&mut command(), &normalize(words)).err().expect("is wrong");
             format!("{line}: {}\n", problem(&error))
         });
         expected.assert_eq(&rendered.collect::<String>());

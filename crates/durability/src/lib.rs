@@ -29,8 +29,6 @@ mod keeper;
 pub mod recovery;
 mod writer;
 
-use std::fmt::Write as _;
-
 use db::System;
 use sha2::{Digest as _, Sha256};
 
@@ -41,10 +39,7 @@ pub use writer::{Writer, head};
 
 /// The SHA-256 of a state's bytes in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    base16ct::lower::encode_string(&Sha256::digest(bytes))
 }
 
 /// The current time in RFC 3339, UTC, rounded down to seconds.

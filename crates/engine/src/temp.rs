@@ -9,7 +9,7 @@
 //! **Invariant:** a directory exists before an expression can use its path: the first evaluation of `path.temp`
 //! creates it.
 
-use std::{fmt::Write as _, io};
+use std::io;
 
 use addr::ModuleInstance;
 use sha2::{Digest as _, Sha256};
@@ -94,12 +94,7 @@ impl TempRoot {
     /// Returns the value of `path.temp` for a module instance.
     pub fn of(&self, module: &ModuleInstance) -> String {
         let hash = Sha256::digest(module.to_string());
-        let mut path = self.path();
-        path.push('/');
-        for byte in &hash[..HASH_BYTES] {
-            let _ = write!(path, "{byte:02x}");
-        }
-        path
+        format!("{}/{}", self.path(), base16ct::lower::encode_string(&hash[..HASH_BYTES]))
     }
 }
 

@@ -82,7 +82,7 @@ impl SchemaCache {
                 self.directory
                     .as_ref()?
                     .join("packages")
-                    .join(hex(&Sha256::digest(stamp.as_bytes()))),
+                    .join(base16ct::lower::encode_string(&Sha256::digest(stamp.as_bytes()))),
             )
         });
         if let Some(path) = &remembered
@@ -99,7 +99,7 @@ impl SchemaCache {
     }
 
     fn entry(&self, hash: &ExecutableHash) -> Option<PathBuf> {
-        Some(self.directory.as_ref()?.join("schemas").join(hex(hash)))
+        Some(self.directory.as_ref()?.join("schemas").join(base16ct::lower::encode_string(hash)))
     }
 
     /// The SHA-256 of an executable. `None` if the file cannot be read.
@@ -117,7 +117,12 @@ impl SchemaCache {
 
     fn stamp(&self, executable: &Path) -> Option<PathBuf> {
         let stamp = stamp_of(executable)?;
-        Some(self.directory.as_ref()?.join("stamps").join(hex(&Sha256::digest(stamp.as_bytes()))))
+        Some(
+            self.directory
+                .as_ref()?
+                .join("stamps")
+                .join(base16ct::lower::encode_string(&Sha256::digest(stamp.as_bytes()))),
+        )
     }
 }
 
@@ -168,11 +173,6 @@ pub(crate) fn directory(session: &Session) -> Option<PathBuf> {
         |name: &str| session.system.variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let base = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     base.map(|it| it.join("mayfly"))
-}
-
-/// The bytes in lowercase hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a cache entry. It need not reach the disk before the command ends, because it can be computed again.

@@ -36,7 +36,8 @@ use crate::{located::ProviderExecutables, schema_cache, session::Session};
 pub(crate) struct VerdictCache {
     /// `None` without a home directory, or if the user disabled the cache.
     directory: Option<PathBuf>,
-    key: Vec<u8>,
+    /// The hash that was given the key, and nothing else yet. `None` if there is no directory or no key.
+    keyed: Option<Hmac<Sha256>>,
     /// The canonical path of the root directory.
     root: PathBuf,
     files: NamedFiles,
@@ -73,8 +74,8 @@ impl VerdictCache {
         let directory = directory.map(|it| it.join("verdicts"));
         let key = directory.as_ref().and_then(|directory| key_in(directory));
         VerdictCache {
-            directory: directory.filter(|_| key.is_some()),
-            key: key.unwrap_or_default(),
+            directory,
+            keyed: key.and_then(|key| Hmac::new_from_slice(&key).ok()),
             root: fs::canonicalize(session.at(".")).unwrap_or_default(),
             files: NamedFiles::new(session),
             executables,
@@ -93,14 +94,14 @@ impl VerdictCache {
             ResourceMode::Data => 1,
             ResourceMode::Ephemeral => 2,
         };
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
+        let mut mac = self.keyed.clone()?;
         let root = self.root.as_os_str().as_encoded_bytes();
         let about = [&[mode][..], question.type_name.as_bytes(), question.config];
         for part in [&executable[..], root, &files].into_iter().chain(about) {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
         }
-        let name = schema_cache::hex(&mac.finalize().into_bytes());
+        let name = base16ct::lower::encode_string(&mac.finalize().into_bytes());
         Some(directory.join(&name[..2]).join(name))
     }
 

@@ -7,6 +7,7 @@ use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use base16ct::lower::encode_string;
 use base64::Engine as _;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
@@ -141,7 +142,7 @@ fn directory_stamp(root: &Path) -> Result<String, HashError> {
             format!("{name:?} {} {} {} {changed:?} {modified:?}\n", it.dev(), it.ino(), it.size());
         sha.update(line.as_bytes());
     }
-    Ok(hex(&sha.finalize()))
+    Ok(encode_string(&sha.finalize()))
 }
 
 /// Returns all files below a directory by their names with slashes, in byte order.
@@ -188,7 +189,7 @@ pub(crate) fn hash_of_list(list: &str) -> Hash {
 }
 
 pub(crate) fn sha256_of_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    encode_string(&Sha256::digest(bytes))
 }
 
 pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
@@ -196,16 +197,12 @@ pub(crate) fn sha256_of(mut reader: impl Read) -> io::Result<String> {
     let mut buffer = vec![0; 1 << 18];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(hex(&sha.finalize())),
+            Ok(0) => return Ok(encode_string(&sha.finalize())),
             Ok(length) => sha.update(&buffer[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
 }
 
 pub(crate) fn fault(path: &Path, cause: impl ToString) -> HashError {

@@ -74,6 +74,8 @@ pub(super) struct Refused {
 }
 
 /// The clap definition of the command line. Every boolean flag also accepts a value, as in `-no-color=false`.
+///
+/// A process creates it once, because that takes a tenth of the time of a small `validate`.
 pub(crate) fn command() -> clap::Command {
     with_refused_flags(with_valued_flags(Cli::command()))
 }
@@ -112,9 +114,8 @@ pub(super) fn refusal(matches: &ArgMatches) -> Option<String> {
 }
 
 /// The names of the command and of its flags, without values, as in `state list -id`.
-pub(super) fn invocation(matches: &ArgMatches) -> String {
-    let mut command = &command();
-    let mut matches = matches;
+fn invocation(command: &clap::Command, matches: &ArgMatches) -> String {
+    let (mut command, mut matches) = (command, matches);
     let mut words = Vec::new();
     while let Some((name, inner)) = matches.subcommand()
         && let Some(found) = command.find_subcommand(name)
@@ -158,16 +159,16 @@ pub(super) fn with_valued_flags(command: clap::Command) -> clap::Command {
 }
 
 /// Returns true if a word is the name of a command group, such as `state`, which needs a subcommand.
-pub(crate) fn is_group(word: &str) -> bool {
-    command().find_subcommand(word).is_some_and(clap::Command::has_subcommands)
+pub(crate) fn is_group(command: &clap::Command, word: &str) -> bool {
+    command.find_subcommand(word).is_some_and(clap::Command::has_subcommands)
 }
 
-/// Parses a command line that [`normalize`] returned.
+/// Parses a command line that [`normalize`] returned, by the definition of [`command`].
 ///
 /// # Errors
 /// The parse error of clap, or the help text if help was requested.
-pub(crate) fn parse(args: &[String]) -> Result<Cli, clap::Error> {
-    let matches = command().try_get_matches_from(args)?;
+pub(crate) fn parse(command: &mut clap::Command, args: &[String]) -> Result<Cli, clap::Error> {
+    let matches = command.try_get_matches_from_mut(args)?;
     let cli = Cli::from_arg_matches(&matches)?;
-    Ok(Cli { refusal: refusal(&matches), invocation: invocation(&matches), ..cli })
+    Ok(Cli { refusal: refusal(&matches), invocation: invocation(command, &matches), ..cli })
 }

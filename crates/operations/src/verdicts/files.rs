@@ -60,11 +60,14 @@ impl NamedFiles {
     }
 
     fn named(&self, text: &Str) -> Named {
+        // This needs neither a lock nor memory, and most strings end here.
+        if !self.may_exist(text) {
+            return Named::Nothing;
+        }
         if let Some(known) = self.known().get(text) {
             return *known;
         }
-        let path = self.path(text).filter(|_| self.may_exist(text));
-        let named = path.map_or(Named::Nothing, |path| look(&path));
+        let named = self.path(text).map_or(Named::Nothing, |path| look(&path));
         self.known().insert(text.clone(), named);
         named
     }

@@ -1,10 +1,8 @@
 //! The digests of a file.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Read},
-};
+use std::io::{self, Read};
 
+use base16ct::lower::encode_string;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use md5::Md5;
 use sha1::Sha1;
@@ -47,10 +45,10 @@ impl Digests {
         }
         let (sha256, sha512) = (sha256.finalize(), sha512.finalize());
         let texts = [
-            hex(&md5.finalize()),
-            hex(&sha1.finalize()),
-            hex(&sha256),
-            hex(&sha512),
+            encode_string(&md5.finalize()),
+            encode_string(&sha1.finalize()),
+            encode_string(&sha256),
+            encode_string(&sha512),
             STANDARD.encode(sha256),
             STANDARD.encode(sha512),
         ];
@@ -74,13 +72,6 @@ impl Digests {
             object.set(name, text.as_str());
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _never = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const SUFFIX: usize = 7;
 
 /// Returns twelve random hexadecimal digits as a unique id.
 pub(super) fn unique() -> String {
-    random::<6>().iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&random::<6>())
 }
 
 /// The ARN of a new secret. Its suffix differs even if the name is used again.

@@ -108,7 +108,7 @@ fn file(call: &Call<'_>, encode: fn(&[u8]) -> String) -> Result<Value, FunctionE
 }
 
 fn hex<D: Digest>(bytes: &[u8]) -> String {
-    D::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    base16ct::lower::encode_string(&D::digest(bytes))
 }
 
 fn base64<D: Digest>(bytes: &[u8]) -> String {

@@ -83,7 +83,7 @@ impl Key {
     pub(super) fn fingerprint(&self, secret: &Secret) -> String {
         let mut labelled = b"fingerprint ".to_vec();
         labelled.extend(secret.reveal().as_bytes());
-        self.tag(&labelled)[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+        base16ct::lower::encode_string(&self.tag(&labelled)[..6])
     }
 
     /// XORs the bytes with a stream of SHA-256 digests over key, nonce and block number.
