@@ -7,6 +7,7 @@ use std::{
     os::unix::process::CommandExt,
     process::{Command, ExitCode},
     sync::{LazyLock, mpsc},
+    time::{Duration, Instant},
 };
 
 use nix::sys::signal::{SigSet, Signal};
@@ -16,6 +17,9 @@ use super::{HiddenMode, Processes, START};
 
 /// The prefix of the line on stdout that reports that a program could not be started. The error number follows.
 const REFUSED: &str = "mayfly-cannot-start ";
+
+/// The time after which a program that is still open for writing is an error.
+const LONGEST_BUSY: Duration = Duration::from_secs(2);
 
 /// A process to start, and the runtime that manages it.
 struct Job {
@@ -36,7 +40,8 @@ static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
         for mut job in jobs {
             let _runtime = job.runtime.enter();
             // If the receiver is gone, the start was cancelled: dropping the child kills it.
-            let _abandoned = job.answer.send(job.command.spawn());
+            let started = while_busy(LONGEST_BUSY, || job.command.spawn());
+            let _abandoned = job.answer.send(started);
         }
     };
     // If the thread does not start, there is no receiver, and every start returns an error.
@@ -88,9 +93,26 @@ pub(super) fn run(this: &OsStr, parent: &OsStr, program: &OsStr, rest: &[OsStrin
             [this.to_owned()].into_iter().chain(rest.iter().cloned()).collect(),
         );
     }
-    let error = Command::new(program).args(rest).exec();
-    let _told = writeln!(io::stdout(), "{REFUSED}{}", error.raw_os_error().unwrap_or_default());
+    let exec = || -> io::Result<()> { Err(Command::new(program).args(rest).exec()) };
+    let error = while_busy(LONGEST_BUSY, exec).err().and_then(|it| it.raw_os_error());
+    let _told = writeln!(io::stdout(), "{REFUSED}{}", error.unwrap_or_default());
     HiddenMode::Done(ExitCode::from(127))
+}
+
+/// Repeats a start while the program is open for writing. A process that forked while the program was installed has
+/// it open until it executes another.
+fn while_busy<T>(longest: Duration, mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let end = Instant::now() + longest;
+    loop {
+        match start() {
+            Err(error)
+                if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < end =>
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            started => return started,
+        }
+    }
 }
 
 /// Asks the system to kill this process when its parent ends.
@@ -103,5 +125,34 @@ fn end_with_parent(parent: &OsStr) {
     let now = rustix::process::getppid().map(|it| it.as_raw_nonzero().to_string());
     if now.as_deref().map(OsStr::new) != Some(parent) {
         std::process::exit(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt};
+
+    use super::*;
+
+    #[test]
+    fn program_open_for_writing_starts_after_it_is_closed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("program");
+        let mut options = OpenOptions::new();
+        let create = options.write(true).create(true).mode(0o755).open(&program);
+        let mut file = create.expect("can be created");
+        file.write_all(b"#!/bin/sh\n").expect("can be written");
+        let busy = while_busy(Duration::ZERO, || Command::new(&program).status());
+        assert_eq!(busy.err().map(|it| it.kind()), Some(io::ErrorKind::ExecutableFileBusy));
+        let mut writer = Some(file);
+        let mut attempts = 0;
+        let ended = while_busy(Duration::from_secs(60), || {
+            let status = Command::new(&program).status();
+            attempts += 1;
+            drop(writer.take());
+            status
+        });
+        assert!(ended.expect("starts").success());
+        assert!(attempts > 1, "the first attempt was too early");
     }
 }
