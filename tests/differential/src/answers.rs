@@ -19,7 +19,7 @@ use crate::{
     explained::Checked,
     generate,
     model::{Case, Step},
-    observation::Observation,
+    observation::{Observation, PLAN},
     program::{Bench, Program},
 };
 
@@ -93,7 +93,9 @@ impl<'a> Reference<'a> {
         let validation = self.ask(index, Question::Validate)?;
         let mut run = self.ask(index, Question::Plan)?;
         if run.exit == 0 && may_apply {
+            let plan = run.aspects.remove(PLAN);
             run = self.ask(index, Question::Apply)?;
+            run.aspects.extend(plan.map(|it| (PLAN.to_owned(), it)));
         }
         Ok(Checked { validation, run })
     }
@@ -118,7 +120,7 @@ impl<'a> Reference<'a> {
             Question::Run => bench.step(&step.files(), &step.command)?,
             Question::Refuse => bench.refused(&step.files())?,
             Question::Validate => validation(bench, step)?,
-            Question::Plan => bench.step(&step.files(), &generate::with_values("plan", step))?,
+            Question::Plan => bench.step(&step.files(), &plan(step))?,
             Question::Apply => bench.step(&step.files(), &generate::with_values("apply", step))?,
         };
         self.answers.insert(key, answer.clone());
@@ -136,6 +138,13 @@ impl<'a> Reference<'a> {
         fs::write(&beside, serde_json::to_string(&answers)?)?;
         fs::rename(beside, file)
     }
+}
+
+/// The command that plans the configuration of a step, and saves the plan apart from those of the sequence.
+fn plan(step: &Step) -> Vec<String> {
+    let mut command = generate::with_values("plan", step);
+    command.push("-out=checked.tfplan".to_owned());
+    command
 }
 
 /// Runs `validate` on the configuration of a step.

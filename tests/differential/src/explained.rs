@@ -3,7 +3,13 @@
 //!
 //! A rule depends on the class of a difference or on the summaries of diagnostics, never on a whole aspect.
 
-use crate::{compare::Difference, model::Files, observation::Observation};
+use std::collections::BTreeSet;
+
+use crate::{
+    compare::Difference,
+    model::Files,
+    observation::{Observation, PLAN},
+};
 
 /// A rule that explains a difference.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +62,17 @@ impl Seen<'_> {
         self.around.checks[0].run.exit == 1
     }
 
+    /// Returns true if the reference planned nothing for a called module, because it has no instances.
+    fn leaves_a_module_out(&self) -> bool {
+        let Some(plan) = self.around.checks[0].run.aspects.get(PLAN) else { return false };
+        let calls = plan["configuration"]["root_module"]["module_calls"].as_object();
+        let planned = plan["planned_values"]["root_module"]["child_modules"].as_array();
+        let addresses = planned.into_iter().flatten().filter_map(|it| it["address"].as_str());
+        let planned: BTreeSet<&str> =
+            addresses.filter_map(|it| it["module.".len()..].split('[').next()).collect();
+        calls.into_iter().flatten().any(|(name, _)| !planned.contains(&**name))
+    }
+
     /// Returns true if the configuration contains a text.
     fn is_written(&self, text: &str) -> bool {
         self.around.files.values().any(|it| it.contains(text))
@@ -98,7 +115,13 @@ const RULES: &[Rule] = &[
                 ]
                 .contains(*it)
             };
-            let misuses = !errors.is_empty() && errors.iter().all(is_misuse);
+            let is_wrong = |it: &&&str| {
+                ["error: Invalid for_each argument", "error: Inconsistent conditional result types"]
+                    .contains(*it)
+            };
+            let misuses = !errors.is_empty()
+                && (errors.iter().all(is_misuse)
+                    || seen.leaves_a_module_out() && errors.iter().all(is_wrong));
             seen.invalid() == [false, true]
                 && (fails_later || misuses)
                 && seen.around.mayfly.exit == 1
@@ -289,10 +312,16 @@ const RULES: &[Rule] = &[
             let is_later =
                 seen.around.reference.exit != 1 || seen.run_fails() || said(seen.around.reference);
             let follows = said(seen.around.mayfly);
+            // Mayfly refuses the plan, so it does not meet what the reference meets while it applies.
+            let ours = seen.around.mayfly.strings("diagnostics");
+            let mut errors = ours.iter().filter(|it| it.starts_with("error: "));
+            let is_met_in_apply = seen.around.command[0] == "apply"
+                && seen.difference.detail.starts_with("only reference")
+                && errors.all(|it| misuses.iter().any(|misuse| it.ends_with(misuse)));
             seen.invalid() == [false, false]
                 && is_later
                 && follows
-                && (seen.only(&[], &misuses) || !seen.is_of("diagnostics"))
+                && (seen.only(&[], &misuses) || is_met_in_apply || !seen.is_of("diagnostics"))
         },
     },
     Rule {
@@ -376,6 +405,16 @@ const RULES: &[Rule] = &[
                 || seen.difference.class.contains("sensitive")
                 || seen.is_of("events") && seen.difference.detail.lines().all(is_command);
             is_sensitive && (seen.is_written("== null") || seen.is_written("null =="))
+        },
+    },
+    Rule {
+        name: "a check of objects that stay as they are",
+        applies: |seen| {
+            // The reference skips a check that depends on an unchanged object whose dependency failed.
+            seen.both_fail()
+                && seen.around.command[0] == "apply"
+                && seen.is("state: check_results.[].status")
+                && seen.difference.detail.contains("reference: \"unknown\"")
         },
     },
     Rule {

@@ -78,6 +78,9 @@ impl Observation {
     }
 }
 
+/// The aspect of a saved plan, as JSON.
+pub(crate) const PLAN: &str = "plan";
+
 /// The aspect of an `init` that refused the configuration.
 pub(crate) const REFUSED: &str = "init";
 
@@ -128,7 +131,7 @@ pub(crate) fn of_command(
     aspects.insert("order".to_owned(), json!(violations));
     if let Some(plan) = plan {
         let shown = serde_json::from_str(&plan.out).unwrap_or_else(|_| json!(plan.err));
-        aspects.insert("plan".to_owned(), plain(&shown, names));
+        aspects.insert(PLAN.to_owned(), plain(&shown, names));
     }
     aspects.retain(|_, it| !is_empty(it));
     Observation { exit: raw.exit, aspects }

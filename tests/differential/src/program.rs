@@ -86,11 +86,11 @@ impl<'a> Bench<'a> {
 
     /// The JSON of the plan that the command saved. `None` if it saved none.
     fn saved_plan(&self, command: &[String], raw: &Raw) -> io::Result<Option<Raw>> {
-        let saves = command.iter().any(|it| it.starts_with("-out="));
-        if !saves || raw.exit == 1 || !self.folder.join(SAVED).exists() {
+        let saved = command.iter().find_map(|it| it.strip_prefix("-out="));
+        let Some(saved) = saved.filter(|it| raw.exit != 1 && self.folder.join(it).exists()) else {
             return Ok(None);
-        }
-        self.run(&["show".to_owned(), "-json".to_owned(), SAVED.to_owned()]).map(Some)
+        };
+        self.run(&["show".to_owned(), "-json".to_owned(), saved.to_owned()]).map(Some)
     }
 
     fn write(&self, files: &Files) -> io::Result<()> {
