@@ -22,6 +22,9 @@ use values::{Path, Refinements, Str, Type, Value, json};
 
 const TYPE_NAME: &str = "terraform_data";
 
+/// The resource type of the provider `null` whose objects can become objects of [`TYPE_NAME`].
+const NULL_RESOURCE: &str = "null_resource";
+
 static SCHEMAS: LazyLock<Arc<ProviderSchemas>> = LazyLock::new(|| {
     let attributes = [
         ("input", Attribute::optional(Type::Dynamic)),
@@ -99,6 +102,50 @@ impl Terraform {
             RawState::Flatmap(_) => {
                 failed(format!("{TYPE_NAME} never had attributes in this form."))
             }
+        }
+    }
+
+    /// Makes an object of a `null_resource`: the id stays, and the triggers become `triggers_replace`.
+    fn take_over(&self, request: &MoveResourceStateRequest) -> StateResponse {
+        let failed = |detail: String| StateResponse {
+            state: None,
+            private: None,
+            diagnostics: vec![ProviderDiagnostic::error("Unsupported move", detail)],
+        };
+        if &*request.source_type_name != NULL_RESOURCE || &*request.target_type_name != TYPE_NAME {
+            return failed(format!(
+                "An object of {} cannot become one of {}: only a {NULL_RESOURCE} can become a {TYPE_NAME}.",
+                request.source_type_name, request.target_type_name
+            ));
+        }
+        let old = match &request.source_state {
+            RawState::Json(text) => {
+                json::decode(text, &null_resource()).map_err(|it| it.to_string())
+            }
+            RawState::Flatmap(_) => Err("they are in the form of version 0.11".to_owned()),
+        };
+        let old = match old {
+            Ok(old) => old,
+            Err(why) => {
+                return failed(format!(
+                    "The stored attributes of {NULL_RESOURCE} are not as expected: {why}."
+                ));
+            }
+        };
+        let triggers = old.get_attr("triggers").filter(|it| !it.is_null());
+        let triggers = triggers.and_then(|it| Some(Value::object(it.as_map()?.clone())));
+        let dynamic = || Value::null(Type::Dynamic);
+        let attributes = [
+            ("id", old.get_attr("id").unwrap_or_else(|| Value::null(Type::String))),
+            ("input", dynamic()),
+            ("output", dynamic()),
+            ("triggers_replace", triggers.unwrap_or_else(dynamic)),
+        ];
+        let attributes = attributes.map(|(name, value)| (Str::from(name), value));
+        StateResponse {
+            state: Some(Value::object(attributes.into_iter().collect())),
+            private: Some(request.source_private.clone()),
+            diagnostics: Vec::new(),
         }
     }
 
@@ -206,6 +253,13 @@ fn ready<'a, T: Send + 'a>(answer: T) -> BoxFuture<'a, T> {
 }
 
 /// Returns the diagnostics for a call that the provider does not support.
+/// The type of the stored attributes of a `null_resource`.
+fn null_resource() -> Type {
+    let triggers = Type::Map(Arc::new(Type::String));
+    let attributes = [("id", Type::String), ("triggers", triggers)];
+    Type::object(attributes.map(|(name, ty)| (Str::from(name), ty)))
+}
+
 fn no_such_type(what: &str) -> Vec<ProviderDiagnostic> {
     vec![ProviderDiagnostic::error(
         "Unsupported operation",
@@ -258,9 +312,11 @@ impl Provider for Terraform {
         ready(self.upgrade(&request.raw_state))
     }
 
-    fn move_resource_state(&self, _: MoveResourceStateRequest) -> BoxFuture<'_, StateResponse> {
-        let diagnostics = no_such_type("way to take over an object of another type");
-        ready(StateResponse { state: None, private: None, diagnostics })
+    fn move_resource_state(
+        &self,
+        request: MoveResourceStateRequest,
+    ) -> BoxFuture<'_, StateResponse> {
+        ready(self.take_over(&request))
     }
 
     fn read_resource(&self, request: ReadResourceRequest) -> BoxFuture<'_, ReadResourceResponse> {

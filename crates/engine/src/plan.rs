@@ -5,8 +5,8 @@ use std::{any::Any, rc::Rc, sync::Arc};
 use db::{Diagnostic, Summary, System};
 use hir::{ItemKind, Program};
 use state::{
-    Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, ResourceChange, State,
-    StateIdentity,
+    Action, BackendRecord, CheckStatus, Plan, PlanMode, PlannedFiles, Reason, ResourceChange,
+    State, StateIdentity,
 };
 use values::{MarkKind, Type, Value};
 
@@ -15,7 +15,7 @@ use crate::{
     files::Observed,
     graph::template::{Renewed, Template, Touched},
     memo::Memo,
-    moves::{self, Moved},
+    moves::{self, Moves},
     place::{RunPhase, enter_phase},
     pool::Kept,
     request::{Environment, PlanOptions, PlanOutcome},
@@ -119,17 +119,18 @@ pub(crate) async fn plan_with(
         temp: options.temp.clone(),
         plan_time: options.timestamp.clone(),
     };
-    let planning_options = PlanningOptions {
-        refresh: options.refresh,
-        replace: options.replace.iter().cloned().collect(),
-        uncertain: options.uncertain.iter().map(|it| (it.object.clone(), it.clone())).collect(),
-    };
     begin_memo(memo, &options);
     let mut plan = empty_plan(&options);
     plan.variables = given_plain(program, &variables);
     plan.ephemeral_variables = given_ephemeral(program, &variables);
     let mut prior = prior;
-    let moved = moves::execute(&moves::implied(program, &prior), &mut prior);
+    let moves = moves::execute(program, &mut prior);
+    let planning_options = PlanningOptions {
+        refresh: options.refresh,
+        replace: options.replace.iter().cloned().collect(),
+        uncertain: options.uncertain.iter().map(|it| (it.object.clone(), it.clone())).collect(),
+        moved: moves.moved.declared(),
+    };
     let previous = Arc::new(prior);
     let Renewed { templates, touched } =
         Template::all_from(program, std::mem::take(&mut leftovers.templates));
@@ -145,7 +146,7 @@ pub(crate) async fn plan_with(
     };
     let planning = Planning::new(program, environment, memo, input, planning_options);
     let is_possible = planning.has_all_values() & is_supported(&planning);
-    let ending = Ending { plan, options: &options, moved, is_possible };
+    let ending = Ending { plan, options: &options, moves, is_possible };
     match options.mode {
         PlanMode::Destroy => {
             let run = DestroyPlanRun(planning);
@@ -195,7 +196,7 @@ fn begin(
 struct Ending<'o> {
     plan: Plan,
     options: &'o PlanOptions,
-    moved: Moved,
+    moves: Moves<'o>,
     /// False if the plan was certain to fail and nothing ran.
     is_possible: bool,
 }
@@ -210,7 +211,7 @@ impl Ending<'_> {
     ) -> PlanOutcome {
         let has_begun = self.is_possible;
         let outcome =
-            PlanOutcome { has_begun, ..finish(&planning, self.plan, self.options, self.moved) };
+            PlanOutcome { has_begun, ..finish(&planning, self.plan, self.options, &self.moves) };
         leftovers.turns = planning.reuse.turns();
         if planning.pool.keeps() {
             leftovers.kept = Some(planning.pool.take_kept());
@@ -232,7 +233,6 @@ fn is_supported(walk: &Walk<'_>) -> bool {
     for entry in walk.config.program.modules.iter().flat_map(|module| &module.others) {
         let kind = match &entry.item.kind {
             ItemKind::Import(_) => "import",
-            ItemKind::Moved(_) if !nothing_stored => "moved",
             ItemKind::Removed(_) if !nothing_stored => "removed",
             _ => continue,
         };
@@ -242,8 +242,14 @@ fn is_supported(walk: &Walk<'_>) -> bool {
     is_supported
 }
 
-fn finish(walk: &Planning<'_>, mut plan: Plan, options: &PlanOptions, moved: Moved) -> PlanOutcome {
+fn finish(
+    walk: &Planning<'_>,
+    mut plan: Plan,
+    options: &PlanOptions,
+    moves: &Moves<'_>,
+) -> PlanOutcome {
     let mode = options.mode;
+    moves::validate(walk, moves);
     let has_failed = walk.report.has_errors();
     // A destroy plan and a plan with errors do not expand everything. In any other plan, a declaration without
     // objects has no instances.
@@ -257,7 +263,7 @@ fn finish(walk: &Planning<'_>, mut plan: Plan, options: &PlanOptions, moved: Mov
     plan.resource_drift = drift.into_values().collect();
     // A destroy plan that refreshes takes the moves as already made.
     if mode != PlanMode::Destroy || !options.refresh {
-        note_previous_addresses(&mut plan, &moved);
+        note_previous_addresses(&mut plan, moves);
     }
     ephemerals.sort();
     ephemerals.dedup();
@@ -265,7 +271,7 @@ fn finish(walk: &Planning<'_>, mut plan: Plan, options: &PlanOptions, moved: Mov
     plan.output_changes = outputs;
     refuse_ephemeral(walk, &plan);
     if !walk.report.has_errors()
-        && let Some(warning) = moved.warning()
+        && let Some(warning) = moves.moved.warning()
     {
         walk.report(warning);
     }
@@ -290,11 +296,22 @@ fn finish(walk: &Planning<'_>, mut plan: Plan, options: &PlanOptions, moved: Mov
 
 /// Sets the previous addresses of the objects in a plan. A memoized change may have the previous address of an
 /// earlier plan.
-fn note_previous_addresses(plan: &mut Plan, moved: &Moved) {
+fn note_previous_addresses(plan: &mut Plan, moves: &Moves<'_>) {
     for change in plan.resource_changes.iter_mut().chain(&mut plan.resource_drift) {
-        let previous = moved.previous.get(&change.addr);
-        if change.previous_addr.as_ref() != previous {
-            Arc::make_mut(change).previous_addr = previous.cloned();
+        let previous = moves.moved.previous.get(&change.addr).map(|it| &it.address);
+        let reason = match change.reason {
+            Some(Reason::DeleteBecauseNoResourceConfig | Reason::DeleteBecauseNoMoveTarget) => {
+                Some(match previous {
+                    Some(_) => Reason::DeleteBecauseNoMoveTarget,
+                    None => Reason::DeleteBecauseNoResourceConfig,
+                })
+            }
+            reason => reason,
+        };
+        if change.previous_addr.as_ref() != previous || change.reason != reason {
+            let change = Arc::make_mut(change);
+            change.previous_addr = previous.cloned();
+            change.reason = reason;
         }
     }
 }

@@ -116,8 +116,14 @@ const RULES: &[Rule] = &[
                 .contains(*it)
             };
             let is_wrong = |it: &&&str| {
-                ["error: Invalid for_each argument", "error: Inconsistent conditional result types"]
-                    .contains(*it)
+                [
+                    "error: Invalid for_each argument",
+                    "error: Inconsistent conditional result types",
+                    "error: Invalid condition result",
+                    "error: Invalid operand",
+                    "error: Reference to \"each\" in context without for_each",
+                ]
+                .contains(*it)
             };
             let misuses = !errors.is_empty()
                 && (errors.iter().all(is_misuse)
@@ -383,10 +389,11 @@ const RULES: &[Rule] = &[
     Rule {
         name: "sensitive attributes of planned values",
         applies: |seen| {
-            let class = &seen.difference.class;
+            let Difference { class, detail, .. } = seen.difference;
             class.contains("planned_values")
                 && class.contains("sensitive_values")
-                && class.ends_with("only mayfly")
+                && (class.ends_with("only mayfly")
+                    || detail.trim_end().ends_with("mayfly:    true"))
         },
     },
     Rule {

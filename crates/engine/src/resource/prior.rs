@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 
+use addr::ResourceInstance;
 use db::Summary;
 use provider::{
-    Private, Provider, RawState, ReadResourceRequest, UpgradeResourceStateRequest, objchange,
-    write_only_values_present,
+    MoveResourceStateRequest, Private, Provider, RawState, ReadResourceRequest, StateResponse,
+    UpgradeResourceStateRequest, objchange, write_only_values_present,
 };
 use state::{Action, Attributes, Change, Identity, Object, ResourceChange, Status};
 use values::{Type, Value, conform, json};
@@ -48,15 +49,35 @@ impl Planning<'_> {
             self.keep_refreshed(subject, known.as_ref());
             return known.map(|object| self.prior_of(subject, object)).transpose();
         }
-        let upgraded = self.upgrade(subject, provider, &stored).await?;
+        let upgraded = match self.taken_over_from(subject) {
+            Some(previous) => self.take_over(subject, provider, &stored, &previous).await?,
+            None => self.upgrade(subject, provider, &stored).await?,
+        };
         if !self.options.refresh {
             self.keep_refreshed(subject, Some(&upgraded.object));
             return Ok(Some(upgraded));
         }
         let refreshed = self.refresh(subject, provider, &upgraded).await?;
-        self.record_drift(subject, &upgraded, refreshed.as_ref());
+        // An object of another type cannot be compared with what it was.
+        if !self.has_other_type(subject) {
+            self.record_drift(subject, &upgraded, refreshed.as_ref());
+        }
         self.keep_refreshed(subject, refreshed.as_ref().map(|it| &it.object));
         Ok(refreshed)
+    }
+
+    /// The former address of an object that a `moved` block moves to another resource type or to another provider.
+    /// `None` for any other object.
+    fn taken_over_from(&self, subject: &Subject) -> Option<ResourceInstance> {
+        let previous = self.options.moved.get(subject.address())?;
+        let provider = &self.state.previous().provider_of(subject.address())?.source;
+        let is_other = self.has_other_type(subject) || *provider != subject.provider.source;
+        is_other.then(|| previous.clone())
+    }
+
+    fn has_other_type(&self, subject: &Subject) -> bool {
+        let previous = self.options.moved.get(subject.address());
+        previous.is_some_and(|it| it.resource.type_name != subject.address().resource.type_name)
     }
 
     /// The object that an earlier run of the session read for the same stored object; `Some(None)` if the object
@@ -157,30 +178,75 @@ impl Walk<'_> {
         let request =
             UpgradeResourceStateRequest { type_name: subject.type_name(), version, raw_state };
         let response = provider.upgrade_resource_state(request).await;
+        let response = StateResponse { private: None, ..response };
+        self.upgraded(subject, stored, response, "during upgrade")
+    }
+
+    /// Asks a provider to make an object of its own from one of another type or of another provider.
+    async fn take_over(
+        &self,
+        subject: &Subject,
+        provider: &dyn Provider,
+        stored: &Arc<Object>,
+        previous: &ResourceInstance,
+    ) -> Result<Prior, Failed> {
+        let source = self.state.previous().provider_of(subject.address());
+        let source = source.map_or_else(String::new, |it| it.source.to_string());
+        let request = MoveResourceStateRequest {
+            source_provider_address: source.into(),
+            source_type_name: previous.resource.type_name.as_str().into(),
+            source_schema_version: i64::try_from(stored.schema_version).unwrap_or(i64::MAX),
+            source_state: match &stored.attributes {
+                Attributes::Json(text) => RawState::Json(text.as_bytes().into()),
+                Attributes::Flat(map) => RawState::Flatmap(BTreeMap::clone(map)),
+            },
+            source_private: Private::new(Arc::clone(&stored.private)),
+            target_type_name: subject.type_name(),
+        };
+        let response = provider.move_resource_state(request).await;
+        self.upgraded(subject, stored, response, "during the move from another type")
+    }
+
+    /// The object that a provider made of a stored one. `private` of the response replaces the stored one, if it is
+    /// present.
+    fn upgraded(
+        &self,
+        subject: &Subject,
+        stored: &Arc<Object>,
+        response: StateResponse,
+        when: &str,
+    ) -> Result<Prior, Failed> {
         self.report_provider(response.diagnostics, subject.place(), Some(&subject.text))?;
-        let Some(value) = self.checked_object(subject, response.state, "during upgrade")? else {
+        let Some(value) = self.checked_object(subject, response.state, when)? else {
             let what = format!(
-                "Provider {} returned a null object for {} during upgrade",
+                "Provider {} returned a null object for {} {when}",
                 subject.provider.source.for_display(),
                 subject.text
             );
             self.report_provider_bug(&subject.text, Summary::NULL_UPGRADE, &what);
             return Err(Failed);
         };
+        let current = u64::try_from(subject.schema.version()).unwrap_or_default();
+        let private = response.private;
+        let stored_private = Private::new(Arc::clone(&stored.private));
         let value = remark(&self.marked(subject, &value), stored);
         let unchanged = stored.schema_version == current
+            && private.is_none()
             && stored
                 .decode(subject.ty())
                 .is_ok_and(|old| old.without_all_marks().raw_equals(&value.without_all_marks()));
         let object = if unchanged {
             Arc::clone(stored)
         } else {
-            let kept = Object { schema_version: current, ..(**stored).clone() };
+            let private = private
+                .as_ref()
+                .map_or_else(|| Arc::clone(&stored.private), |it| it.as_bytes().into());
+            let kept = Object { schema_version: current, private, ..(**stored).clone() };
             Arc::new(self.encode(subject, &value, kept)?)
         };
         Ok(Prior {
             value,
-            private: Private::new(Arc::clone(&stored.private)),
+            private: private.unwrap_or(stored_private),
             identity: self.identity(subject, stored.identity.as_ref()),
             tainted: stored.status == Status::Tainted,
             object,

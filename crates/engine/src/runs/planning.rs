@@ -45,6 +45,8 @@ pub(crate) struct PlanningOptions {
     /// The journaled creations of an interrupted run whose outcome is unknown, by object. Such an object may
     /// exist although the state does not have it.
     pub(crate) uncertain: FxHashMap<ObjectAddress, Intent>,
+    /// The former addresses of the objects that `moved` blocks move, by their new addresses.
+    pub(crate) moved: FxHashMap<ResourceInstance, ResourceInstance>,
 }
 
 /// Work on one object of a plan.

@@ -70,6 +70,11 @@ impl Modules {
         Rc::clone(&self.list.borrow()[module.0 as usize])
     }
 
+    /// The root module; `None` before the run has begun.
+    pub(crate) fn root(&self) -> Option<Rc<ModuleRun>> {
+        self.list.borrow().first().cloned()
+    }
+
     pub(crate) fn add(&self, module: Rc<ModuleRun>) -> ModuleIx {
         let list = &mut *self.list.borrow_mut();
         list.push(module);

@@ -13,6 +13,7 @@ mod incremental;
 mod journal;
 mod linear;
 mod modules;
+mod moved_blocks;
 mod moves;
 mod plan;
 mod provisioners;

@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use crate::world::{World, summaries, world};
 
 /// Returns the planned actions with the previous addresses, and the diagnostics.
-fn plan(world: &mut World) -> String {
+pub(crate) fn plan(world: &mut World) -> String {
     let outcome = world.plan();
     let changes = outcome.plan.resource_changes.iter();
     let lines = changes.map(|it| {
@@ -18,7 +18,7 @@ fn plan(world: &mut World) -> String {
     format!("{lines}{}", summaries(&outcome.diagnostics))
 }
 
-fn stored(world: &World) -> Vec<String> {
+pub(crate) fn stored(world: &World) -> Vec<String> {
     world.state.instances().map(|it| it.address.to_string()).collect()
 }
 

@@ -89,10 +89,10 @@ pub(super) fn lower_top(lowered: &mut Lowered, top: &Top<'_, '_>) {
             lower_one(lowered, top, |ctx, top| check::check(ctx, top.block));
             check::scoped_data(lowered, block);
         }
-        kind @ ("moved" | "import" | "removed") => {
+        "moved" => lower_one(lowered, top, |ctx, top| refactoring::moved(ctx, top.block)),
+        kind @ ("import" | "removed") => {
             lowered.problems.push(refactoring::not_run(block, kind));
             lower_one(lowered, top, |ctx, top| match kind {
-                "moved" => refactoring::moved(ctx, top.block),
                 "removed" => refactoring::removed(ctx, top.block),
                 _ => refactoring::import(ctx, top.block),
             });

@@ -1,0 +1,428 @@
+//! Tests of `moved` blocks: what they match, their order, what blocks them, and what is wrong about them.
+
+use expect_test::{Expect, expect};
+
+use crate::{
+    moves,
+    world::{World, summaries, world},
+};
+
+/// Applies `before` and returns the plan of `after`: actions with previous addresses, and diagnostics.
+#[track_caller]
+fn check(before: &str, after: &str, modules: &str, expected: Expect) -> World {
+    let mut world = world(&format!("//- /main.tf\n{before}\n{modules}"));
+    assert_eq!(summaries(&world.apply()), "");
+    world.edit("main.tf", after);
+    expected.assert_eq(&moves::plan(&mut world));
+    world
+}
+
+const MODULE: &str = "//- /m/main.tf\nresource \"test_thing\" \"in\" { name = \"in\" }\n";
+
+#[test]
+fn moved_block_keeps_the_object_under_a_new_name() {
+    let mut world = check(
+        r#"resource "test_thing" "a" { name = "x" }"#,
+        r#"
+resource "test_thing" "b" { name = "x" }
+moved {
+  from = test_thing.a
+  to   = test_thing.b
+}
+"#,
+        "",
+        expect!["test_thing.b NoOp from test_thing.a\n"],
+    );
+    assert_eq!(summaries(&world.apply()), "");
+    assert_eq!(moves::stored(&world), ["test_thing.b"]);
+    assert!(!world.plan().plan.is_applyable, "the block has no effect any more");
+}
+
+#[test]
+fn chained_moves_lead_to_the_last_address() {
+    check(
+        r#"
+resource "test_thing" "a" { name = "x" }
+resource "test_thing" "p" { name = "y" }
+"#,
+        r#"
+resource "test_thing" "c" { name = "x" }
+resource "test_thing" "q" { name = "y" }
+moved {
+  from = test_thing.b
+  to   = test_thing.c
+}
+moved {
+  from = test_thing.a
+  to   = test_thing.b
+}
+moved {
+  from = test_thing.p
+  to   = test_thing.q
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.c NoOp from test_thing.a
+            test_thing.q NoOp from test_thing.p
+        "#]],
+    );
+}
+
+#[test]
+fn instances_move_to_other_keys() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  count = 2
+  name  = "x"
+}
+resource "test_thing" "single" { name = "y" }
+"#,
+        r#"
+resource "test_thing" "a" {
+  for_each = toset(["p", "q"])
+  name     = "x"
+}
+resource "test_thing" "keyed" {
+  for_each = toset(["k"])
+  name     = "y"
+}
+moved {
+  from = test_thing.a[0]
+  to   = test_thing.a["p"]
+}
+moved {
+  from = test_thing.a[1]
+  to   = test_thing.a["q"]
+}
+moved {
+  from = test_thing.single
+  to   = test_thing.keyed["k"]
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.a["p"] NoOp from test_thing.a[0]
+            test_thing.a["q"] NoOp from test_thing.a[1]
+            test_thing.keyed["k"] NoOp from test_thing.single
+        "#]],
+    );
+}
+
+#[test]
+fn all_instances_of_a_resource_move_together() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  count = 2
+  name  = "x"
+}
+"#,
+        r#"
+resource "test_thing" "b" {
+  count = 3
+  name  = "x"
+}
+moved {
+  from = test_thing.a
+  to   = test_thing.b
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.b[0] NoOp from test_thing.a[0]
+            test_thing.b[1] NoOp from test_thing.a[1]
+            test_thing.b[2] Create
+        "#]],
+    );
+}
+
+#[test]
+fn resources_move_into_and_out_of_modules() {
+    check(
+        r#"
+resource "test_thing" "root" { name = "in" }
+module "old" { source = "./m" }
+"#,
+        r#"
+resource "test_thing" "out" { name = "in" }
+module "new" {
+  source   = "./m"
+  for_each = toset(["k"])
+}
+moved {
+  from = test_thing.root
+  to   = module.new["k"].test_thing.in
+}
+moved {
+  from = module.old.test_thing.in
+  to   = test_thing.out
+}
+"#,
+        MODULE,
+        expect![[r#"
+            test_thing.out NoOp from module.old.test_thing.in
+            module.new["k"].test_thing.in NoOp from test_thing.root
+        "#]],
+    );
+}
+
+#[test]
+fn module_calls_move_with_everything_inside() {
+    check(
+        r#"
+module "a" {
+  source = "./outer"
+  count  = 2
+}
+"#,
+        r#"
+module "b" {
+  source = "./outer"
+  count  = 2
+}
+moved {
+  from = module.a
+  to   = module.b
+}
+"#,
+        "//- /outer/main.tf\nmodule \"inner\" { source = \"../m\" }\n\
+         resource \"test_thing\" \"own\" { name = \"own\" }\n\
+         //- /m/main.tf\nresource \"test_thing\" \"in\" { name = \"in\" }\n",
+        expect![[r#"
+            module.b[0].test_thing.own NoOp from module.a[0].test_thing.own
+            module.b[1].test_thing.own NoOp from module.a[1].test_thing.own
+            module.b[0].module.inner.test_thing.in NoOp from module.a[0].module.inner.test_thing.in
+            module.b[1].module.inner.test_thing.in NoOp from module.a[1].module.inner.test_thing.in
+        "#]],
+    );
+}
+
+#[test]
+fn block_in_a_module_holds_in_each_of_its_instances() {
+    let before = r#"
+module "m" {
+  source   = "./m"
+  for_each = toset(["p", "q"])
+}
+"#;
+    let mut world = world(&format!("//- /main.tf{before}{MODULE}"));
+    assert_eq!(summaries(&world.apply()), "");
+    let after = r#"
+resource "test_thing" "new" { name = "in" }
+moved {
+  from = test_thing.in
+  to   = test_thing.new
+}
+"#;
+    world.edit("m/main.tf", after);
+    let expected = expect![[r#"
+        module.m["p"].test_thing.new NoOp from module.m["p"].test_thing.in
+        module.m["q"].test_thing.new NoOp from module.m["q"].test_thing.in
+    "#]];
+    expected.assert_eq(&moves::plan(&mut world));
+}
+
+#[test]
+fn inner_move_follows_a_change_of_the_modules_key() {
+    let mut world = world(&format!("//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n{MODULE}"));
+    assert_eq!(summaries(&world.apply()), "");
+    let main = r#"
+module "m" {
+  source   = "./m"
+  for_each = toset(["k"])
+}
+moved {
+  from = module.m
+  to   = module.m["k"]
+}
+"#;
+    let module = r#"
+resource "test_thing" "new" { name = "in" }
+moved {
+  from = test_thing.in
+  to   = test_thing.new
+}
+"#;
+    world.edit("main.tf", main);
+    world.edit("m/main.tf", module);
+    let expected = expect![[r#"
+            module.m["k"].test_thing.new NoOp from module.m.test_thing.in
+        "#]];
+    expected.assert_eq(&moves::plan(&mut world));
+}
+
+#[test]
+fn moved_block_prevents_the_implied_move() {
+    check(
+        r#"
+resource "test_thing" "a" { name = "x" }
+module "m" { source = "./m" }
+"#,
+        r#"
+resource "test_thing" "a" {
+  count = 2
+  name  = "x"
+}
+module "m" {
+  source = "./m"
+  count  = 2
+}
+moved {
+  from = test_thing.a
+  to   = test_thing.a[1]
+}
+moved {
+  from = module.m
+  to   = module.m[1]
+}
+"#,
+        MODULE,
+        expect![[r#"
+            test_thing.a[0] Create
+            test_thing.a[1] NoOp from test_thing.a
+            module.m[0].test_thing.in Create
+            module.m[1].test_thing.in NoOp from module.m.test_thing.in
+        "#]],
+    );
+}
+
+#[test]
+fn existing_object_blocks_a_move() {
+    check(
+        r#"
+resource "test_thing" "a" { name = "x" }
+resource "test_thing" "b" { name = "y" }
+"#,
+        r#"
+resource "test_thing" "b" { name = "y" }
+moved {
+  from = test_thing.a
+  to   = test_thing.b
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.a Delete (delete_because_no_resource_config)
+            test_thing.b NoOp
+            warning: Unresolved resource instance address changes
+        "#]],
+    );
+}
+
+#[test]
+fn move_to_an_undeclared_address_deletes_the_object() {
+    check(
+        r#"resource "test_thing" "a" { name = "x" }"#,
+        r#"
+moved {
+  from = test_thing.a
+  to   = test_thing.b
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.b Delete (delete_because_no_move_target) from test_thing.a
+        "#]],
+    );
+}
+
+#[test]
+fn declared_instance_cannot_move_away() {
+    check(
+        r#"
+resource "test_thing" "a" {
+  count = 2
+  name  = "x"
+}
+"#,
+        r#"
+resource "test_thing" "a" {
+  count = 2
+  name  = "x"
+}
+resource "test_thing" "b" { name = "x" }
+moved {
+  from = test_thing.a[1]
+  to   = test_thing.b
+}
+"#,
+        "",
+        expect![[r#"
+            test_thing.a[0] NoOp
+            test_thing.a[1] Create
+            test_thing.b NoOp from test_thing.a[1]
+            error: Moved object still exists
+        "#]],
+    );
+}
+
+#[test]
+fn moves_of_several_modules_must_agree() {
+    let mut world = world(&format!("//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n{MODULE}"));
+    assert_eq!(summaries(&world.apply()), "");
+    let main = r#"
+module "m" { source = "./m" }
+resource "test_thing" "a" { name = "in" }
+moved {
+  from = module.m.test_thing.in
+  to   = test_thing.a
+}
+"#;
+    let module = r#"
+resource "test_thing" "new" { name = "in" }
+moved {
+  from = test_thing.in
+  to   = test_thing.new
+}
+"#;
+    world.edit("main.tf", main);
+    world.edit("m/main.tf", module);
+    let plan = moves::plan(&mut world);
+    assert!(plan.ends_with("error: Ambiguous move statements\n"), "{plan}");
+}
+
+#[test]
+fn cycle_through_modules_is_an_error_and_moves_nothing() {
+    let mut world = world(&format!("//- /main.tf\nmodule \"m\" {{ source = \"./m\" }}\n{MODULE}"));
+    assert_eq!(summaries(&world.apply()), "");
+    let main = r#"
+module "m" { source = "./m" }
+moved {
+  from = module.m.test_thing.in
+  to   = module.m.test_thing.new
+}
+"#;
+    let module = r#"
+moved {
+  from = test_thing.new
+  to   = test_thing.in
+}
+"#;
+    world.edit("main.tf", main);
+    world.edit("m/main.tf", module);
+    let plan = moves::plan(&mut world);
+    assert!(plan.ends_with("error: Cyclic dependency in move statements\n"), "{plan}");
+    assert!(!plan.contains(" from "), "{plan}");
+}
+
+#[test]
+fn thousand_moved_blocks_are_executed() {
+    let count = 1_000;
+    let before =
+        format!("resource \"test_thing\" \"a\" {{\n  count = {count}\n  name = \"x\"\n}}\n");
+    let mut world = world(&format!("//- /main.tf\n{before}"));
+    assert_eq!(summaries(&world.apply()), "");
+    let mut after = format!(
+        "resource \"test_thing\" \"a\" {{\n  for_each = toset([for i in range({count}) : \"k${{i}}\"])\n  name = \"x\"\n}}\n"
+    );
+    for index in 0..count {
+        after += &format!(
+            "moved {{\n  from = test_thing.a[{index}]\n  to = test_thing.a[\"k{index}\"]\n}}\n"
+        );
+    }
+    world.edit("main.tf", &after);
+    let plan = moves::plan(&mut world);
+    assert_eq!(plan.lines().filter(|it| it.contains(" NoOp from ")).count(), count);
+}
